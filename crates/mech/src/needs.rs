@@ -1,7 +1,6 @@
 //! What the dataplane, the loader and the builder must know of a mechanism. They ask it; nobody
 //! outside of this crate knows it by its name.
 
-use crate::Side;
 use units::{Amount, Bytes};
 
 /// For which arrivals an answer to overflow is asked.
@@ -43,6 +42,16 @@ impl Room {
             Room { packets, .. } => Some(Amount::Packets(u64::from(packets))),
         }
     }
+}
+
+/// One of the two memories of a port. An output-queued switch has no memory at inputs: there it is what came in by the
+/// port and is still in the switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    /// Where frames wait that came in by the port, or cross from there.
+    Input,
+    /// The buffer in front of the link of the port.
+    Output,
 }
 
 /// A memory of a port in units, one of which an agent may draw.

@@ -1,17 +1,7 @@
 //! What a mechanism may know of the switch it sits in: read-only views.
 
 use crate::buffer::{ExtraRoom, Lease};
-use crate::{Fill, FlowId, Head, HostId, Lane, PktId, PortId, QueueId};
-
-/// One of the two memories of a port. An output-queued switch has no memory at inputs: there it is what came in by the
-/// port and is still in the switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Side {
-    /// Where frames wait that came in by the port, or cross from there.
-    Input,
-    /// The buffer in front of the link of the port.
-    Output,
-}
+use crate::{Fill, FlowId, Head, HostId, Lane, PktId, PortId, QueueId, Side};
 
 /// Whose frame lies in a unit of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
