@@ -135,14 +135,14 @@ def gain(rows: Sequence[Row]) -> Figure:
 
 
 def asides(rows: Sequence[Row]) -> Figure:
-    """What each aside changes of its reference, in per cent; nothing where flows did not end."""
+    """What each aside changes of its reference, in per cent; where nothing is drawn it says why."""
     known = by_case(rows)
     names = list(dict.fromkeys(row.case.variant for row in rows if row.case.variant not in MAIN))
     points = list(dict.fromkeys(row.case.point for row in rows if row.case.variant not in MAIN))
     figure = Figure(figsize=(9, 0.27 * len(names) + 1.4), layout="constrained")
     panels = figure.subplots(1, len(points), squeeze=False, sharey=True)[0]
     for axes, point in zip(panels, points, strict=True):
-        for at, metric in enumerate((QCT, QCT_TAIL, BACKGROUND)):
+        for at, metric in enumerate(SHOWN):
             for height, name in enumerate(names):
                 less = told(known, Case(*point, name), metric, own(name))
                 if less is None:
@@ -159,6 +159,11 @@ def asides(rows: Sequence[Row]) -> Figure:
                     linestyle="none",
                     label=NAMES[metric] if height == 0 else None,
                 )
+        for height, name in enumerate(names):
+            case = Case(*point, name)
+            if all(told(known, case, metric, own(name)) is None for metric in SHOWN):
+                why = "flows without an end" if (case, "unfinished_flows") in known else "not run"
+                axes.text(0, height, why, ha="center", va="center", fontsize=7, color="0.35")
         axes.axvspan(-100 * MARGIN, 100 * MARGIN, color="0.5", alpha=0.15, linewidth=0)
         axes.axvline(0, color="0.4", linewidth=0.8)
         axes.set_xscale("symlog", linthresh=10)

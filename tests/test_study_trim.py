@@ -148,3 +148,11 @@ def test_what_the_page_says_in_words_is_in_the_numbers(numbers: ModuleType) -> N
             assert told is not None and not told.differs
     endless = {row.case.variant for row in found if row.metric == "unfinished_flows" and row.mean > 0}
     assert endless == {"strict_128", "strict_256", "strict_128_mark", "ten_to_one_128"}
+
+
+def test_an_aside_of_which_no_time_is_known_says_why(study: ModuleType) -> None:
+    rows = study.STUDY.read(ROOT / "docs" / "studies" / "trim.csv")
+    said = [[one.get_text() for one in axes.texts] for axes in study.figures.asides(rows).axes]
+    endless, not_run = "flows without an end", "not run"
+    assert said[0] == [endless] * 3, "strict_128, strict_256, strict_128_mark"
+    assert said[1].count(endless) == 2 and set(said[1]) == {endless, not_run}
