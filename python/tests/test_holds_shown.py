@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 import overspill
 from overspill import charts, plots, report
 from overspill.charts import mpl, web
-from overspill.charts.spec import Band, Line
+from overspill.charts.spec import Band, Line, Span
 from overspill.results.results import Results
 
 pytestmark = pytest.mark.usefixtures("compiled")
@@ -71,6 +71,14 @@ def test_what_is_held_is_drawn_beside_the_queue_and_the_state_below(results: Res
     fills = [trace["fillcolor"] for trace in figure["data"] if "fillcolor" in trace]
     assert len(fills) == 2 and all(one.endswith(",0.8)") for one in fills)
     assert plots.held_acks(results) is not None
+
+
+def test_what_is_not_measured_is_grey_behind_states_as_well(tmp_path: Path) -> None:
+    path = tmp_path / "short.toml"
+    path.write_text(SCENARIO)
+    chart = charts.of_results(overspill.run(path, sets={"duration": "3ms"}))["holds"]
+    spans = [[mark for mark in panel.marks if isinstance(mark, Span)] for panel in chart.panels]
+    assert [len(one) for one in spans] == [1, 1] and spans[0] == spans[1]
 
 
 def test_the_report_has_it_and_memory_is_told_to_be_unequal(results: Results, tmp_path: Path) -> None:

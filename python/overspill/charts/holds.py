@@ -111,9 +111,10 @@ def states(run: RunData, one: Holding, period: Period) -> Panel:
     ]
     low, high = shares[0], np.minimum(shares[0] + shares[1], 1)
     marks: list[Mark] = [
+        *common.outside(run, period),
         Band(at, np.zeros(len(at)), low, CONGESTED, "congested", "post", interval=False, opacity=OPACITY),
         Band(at, low, high, LIGHT, "light", "post", interval=False, opacity=OPACITY),
     ]
     return Panel(
-        "", period.axis(), Axis("state", shown=(0, 1), ticks=((0.0, "0"), (1.0, "1"))), marks, share=STRIP
+        "", period.axis(), Axis("share", shown=(0, 1), ticks=((0.0, "0"), (1.0, "1"))), marks, share=STRIP
     )
