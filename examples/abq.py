@@ -21,7 +21,10 @@ def main(senders: int = 40) -> None:
         )
     figure = plots.held_acks(results)
     if figure is not None:
-        figure.savefig("held_acks.png")
+        out = Path("out")
+        out.mkdir(exist_ok=True)
+        figure.savefig(out / "held_acks.png")
+        print(f"figure: {out / 'held_acks.png'}")
 
 
 if __name__ == "__main__":
