@@ -147,7 +147,8 @@ def key_of(facts: dict[str, int]) -> tuple[int, int, int]:
         (
             "most",
             "--packet: found 'most'; "
-            "expected most_detoured, most_bounced, first_trimmed, first_held or flow=F,n=N[,reverse]",
+            "expected most_detoured, most_bounced, first_trimmed, first_held, first_cnm or "
+            "flow=F,n=N[,reverse]",
         ),
         ("flow=1", "--packet: found 'flow=1'; expected"),
         ("flow=9999999999,n=1", "expected numbers from 0 to 4294967295"),

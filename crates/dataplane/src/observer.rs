@@ -141,6 +141,8 @@ pub trait Observer {
     fn noticed(&mut self, _at: Spot, _pkt: &Pkt) {}
     /// A frame that is to leave by a port has left the memory of the input that it came in by, counted as that one.
     fn crossed(&mut self, _at: Spot, _input: u32, _pkt: &Pkt) {}
+    /// A message about congestion has reached the host that it is for.
+    fn told(&mut self, _at: Spot, _pkt: &Pkt) {}
     /// The rate limit of a flow that is sent here is another; `None` is none any more.
     fn limited(&mut self, _at: Spot, _flow: FlowId, _rate: Option<Rate>) {}
     /// A packet has reached the transport it is for.
@@ -190,6 +192,7 @@ both! {
     turned(at: Spot, state: u8, level: u64);
     noticed(at: Spot, pkt: &Pkt);
     crossed(at: Spot, input: u32, pkt: &Pkt);
+    told(at: Spot, pkt: &Pkt);
     limited(at: Spot, flow: FlowId, rate: Option<Rate>);
     delivered(at: Spot, pkt: &Pkt);
     came_back(at: Spot, pkt: &Pkt);

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use scenario::diag::plain;
 use serde_json::{Value, json};
-use sim::{INSTANTS, Missing, Often, PacketId, Tracer, Wanted};
+use sim::{INSTANTS, Missing, Often, Origin, PacketId, Tracer, Wanted};
 use std::sync::Arc;
 use units::Time;
 
@@ -25,6 +25,7 @@ impl Packet {
             Packet::Most(often) if often == "bounced" => Ok(Wanted::Most(Often::Bounced)),
             Packet::Most(often) if often == "trimmed" => Ok(Wanted::Most(Often::Trimmed)),
             Packet::Most(often) if often == "held" => Ok(Wanted::Most(Often::Held)),
+            Packet::Most(often) if often == "tells" => Ok(Wanted::Most(Often::Tells)),
             Packet::Most(other) => Err(PyValueError::new_err(format!("no packet is most `{}`", plain(&other, 100)))),
             Packet::This((flow, reverse, emission)) => Ok(Wanted::This(PacketId::of_flow(flow, reverse, emission))),
         }
@@ -99,6 +100,7 @@ fn summary(tracer: &Tracer, scenario: &scenario::Scenario) -> Value {
         "flow": id.flow,
         "reverse": id.is_reverse(),
         "n": id.emission,
+        "notice": matches!(id.origin, Origin::Notice(_)),
         "src": pkt.head.src.0,
         "dst": pkt.head.dst.0,
         "ended": tracer.has_ended(),

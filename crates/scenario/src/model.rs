@@ -132,6 +132,14 @@ impl Scenario {
         let mut ports = self.switches.iter().flat_map(|switch| &switch.ports);
         ports.any(|port| port.agents().any(|agent| agent.needs().notices))
     }
+    /// Whether hosts change the rates of flows when they are told of congestion.
+    pub fn reacts(&self) -> bool {
+        self.host.reaction.slot.reacts()
+    }
+    /// Whether any switch has inputs with memory of their own.
+    pub fn has_inputs(&self) -> bool {
+        self.switches.iter().any(|switch| switch.model.cioq().is_some())
+    }
     /// Whether any port holds packets before lookup.
     pub fn holds(&self) -> bool {
         let mut ports = self.switches.iter().flat_map(|switch| &switch.ports);
@@ -329,6 +337,14 @@ pub struct Measure {
     pub goodput: Goodput,
     /// Whether the bits that begin to leave by every port are counted over time.
     pub links: bool,
+    /// Whether every message of a congestion point is recorded.
+    pub notices: bool,
+    /// Whether every change of a flow's rate limit is recorded.
+    pub rate_limits: bool,
+    /// Whether the memory of inputs is followed over time.
+    pub inputs: bool,
+    /// Whether the bytes that begin to leave hosts are counted over time, by flow.
+    pub sent: bool,
     /// Whether the order in which data arrive is measured.
     pub reordering: bool,
     /// The displacement, in packets, beyond which a packet then counts as lost (RFC 5236: DT).

@@ -41,6 +41,14 @@ fn measures_of_what_is_not_measured_or_does_not_happen_are_told() {
     let said = "measure.detours records nothing: no switch detours packets";
     assert_eq!(notes("[measure]\ndetours = 2\n"), [said]);
     assert_eq!(notes("[measure]\ndetours = 2\n[switch]\noverflow = { kind = \"detour\" }\n"), [""; 0]);
+    for (key, why) in [
+        ("notices", "no switch has `notify`"),
+        ("rate_limits", "hosts have no `reaction`"),
+        ("inputs", "no switch has model = \"cioq\""),
+    ] {
+        assert_eq!(notes(&format!("[measure]\n{key} = true\n")), [format!("measure.{key} records nothing: {why}")]);
+    }
+    assert_eq!(notes("[measure]\nsent = true\ninputs = true\n[switch]\nmodel = \"cioq\"\n"), [""; 0]);
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub use dataplane::{Freed, Leaves, Observer, Spot, Stored, Wants};
 pub use deadlock::Deadlock;
 pub use divided::{Divided, Owners};
 pub use driver::LosslessViolationAt;
-pub use identity::PacketId;
+pub use identity::{Origin, PacketId};
 pub use numbered::{Numbered, numbered};
 pub use packet_trace::{INSTANTS, Missing, Often, RunEnd, Stage, Step, Tracer, Wanted, What};
 pub use progress::{FlowRecord, Progress, SenderCounts, Stop};

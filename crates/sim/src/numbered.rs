@@ -17,7 +17,7 @@ impl Metric {
 }
 
 impl Kind {
-    const ALL: [Kind; Kind::COUNT] = [Kind::Drop, Kind::Mark, Kind::Detour, Kind::Bounce, Kind::Trim];
+    const ALL: [Kind; Kind::COUNT] = [Kind::Drop, Kind::Mark, Kind::Detour, Kind::Bounce, Kind::Trim, Kind::Notice];
 
     const fn name(self) -> &'static str {
         match self {
@@ -26,6 +26,7 @@ impl Kind {
             Kind::Detour => "detours",
             Kind::Bounce => "bounces",
             Kind::Trim => "trims",
+            Kind::Notice => "cnms",
         }
     }
 }

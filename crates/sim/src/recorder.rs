@@ -9,12 +9,16 @@ mod follow;
 mod goodput;
 mod histogram;
 mod holds;
+mod inputs;
+mod limits;
 mod links;
+mod notices;
 mod observing;
 mod pauses;
 mod reorder;
 mod rows;
 mod scope;
+mod sent;
 mod sequence;
 mod stored_at;
 mod sub_queues;
@@ -24,10 +28,14 @@ pub(crate) use detour_steps::{Detour, DetourRow, DetourSteps};
 pub(crate) use follow::Follow;
 pub(crate) use histogram::Histogram;
 pub(crate) use holds::{HoldRow, HoldingPorts, Holds};
+pub(crate) use inputs::{Input, InputMemory, InputRow};
+pub(crate) use limits::{LimitRow, Limited, RateLimits};
+pub(crate) use notices::{NoticeRow, Notices, Point};
 pub(crate) use pauses::{PauseRow, PausedPorts};
 pub(crate) use rows::{ActivityRow, OpenBin, PacketRow, Rows, SumRow, TraceRow};
 pub use scope::Scope;
 pub(crate) use scope::{Crossed, Kind, Metric};
+pub(crate) use sent::{SentOverTime, SentRow};
 
 use ahead::{Ahead, Followers};
 use dataplane::{Pkt, Spot, Stored};
@@ -62,6 +70,10 @@ pub struct Recorder {
     pub(crate) reordering: Option<Box<Reordering>>,
     pub(crate) pauses: Option<Box<PausedPorts>>,
     pub(crate) holds: Option<Box<HoldingPorts>>,
+    pub(crate) notices: Option<Box<Notices>>,
+    pub(crate) limits: Option<Box<RateLimits>>,
+    pub(crate) inputs: Option<Box<InputMemory>>,
+    sent: Option<Box<SentOverTime>>,
     /// By node.
     activity: Vec<OpenBin>,
     pub(crate) workloads: Workloads,
@@ -107,6 +119,10 @@ impl Recorder {
             reordering: measure.reordering.then(|| Box::new(Reordering::new(measure.displacement_threshold))),
             pauses: scenario.pauses().then(|| Box::new(PausedPorts::new(ports.clone().count(), scenario.top_class()))),
             holds: scenario.holds().then(|| Box::new(HoldingPorts::new(ports.clone().count()))),
+            notices: scenario.notifies().then(|| Box::new(Notices::new(ports.clone().count(), measure.notices))),
+            limits: scenario.reacts().then(|| Box::new(RateLimits::new(measure.rate_limits))),
+            inputs: InputMemory::of(scenario).map(Box::new),
+            sent: measure.sent.then(|| Box::new(SentOverTime::of(scenario))),
             activity: vec![OpenBin::default(); nodes.len()],
             workloads: Workloads::new(scenario.traffic.len()),
             rows: Rows::default(),
@@ -200,6 +216,8 @@ impl Recorder {
             self.goodput.settle(bin, rows);
             self.links.iter_mut().for_each(|links| links.settle(bin, &mut rows.links));
             self.holds.iter_mut().for_each(|holds| holds.settle(&scope, bin, &mut rows.holds));
+            self.inputs.iter_mut().for_each(|inputs| inputs.settle(&scope, bin, &mut rows.inputs));
+            self.sent.iter_mut().for_each(|sent| sent.settle(bin, &mut rows.sent));
         }
         self.rows.sort();
     }
@@ -223,6 +241,9 @@ impl Recorder {
         self.goodput.close(&mut self.rows);
         self.links.iter_mut().for_each(|links| links.close(&mut self.rows.links));
         self.holds.iter_mut().for_each(|holds| holds.close(&scope, now, &mut self.rows.holds));
+        self.inputs.iter_mut().for_each(|inputs| inputs.close(&scope, now, &mut self.rows.inputs));
+        self.limits.iter_mut().for_each(|limits| limits.close(&scope, now));
+        self.sent.iter_mut().for_each(|sent| sent.close(&mut self.rows.sent));
         self.reordering.iter_mut().for_each(|reordering| reordering.close());
         self.rows.sort_ends();
         self.pauses.iter_mut().for_each(|pauses| pauses.close(&scope, now, &mut self.rows.pauses));
@@ -246,8 +267,12 @@ impl Recorder {
 
     /// Frames that were to leave by `port` after the end never did.
     pub(crate) fn take_back(&mut self, port: u32, ahead: impl IntoIterator<Item = (Time, u16)>) {
-        if let Some(links) = self.links.as_mut().filter(|_| !self.closed) {
-            ahead.into_iter().for_each(|(start, size)| links.take_back(&self.scope, port, start, size));
+        if self.closed {
+            return;
+        }
+        for (start, size) in ahead {
+            self.links.iter_mut().for_each(|links| links.take_back(&self.scope, port, start, size));
+            self.sent.iter_mut().for_each(|sent| sent.take_back(&self.scope, port));
         }
     }
 }

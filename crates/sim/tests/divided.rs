@@ -33,7 +33,7 @@ fn the_same_of(s: &Scenario, text: &str, seed: u64) -> Results {
     usual
 }
 
-const EVERYTHING: &str = "[measure]\ngoodput = \"flows\"\nlinks = true\nreordering = true\ndetours = 1\n";
+const EVERYTHING: &str = "[measure]\ngoodput = \"flows\"\nlinks = true\nsent = true\nreordering = true\ndetours = 1\n";
 
 #[test]
 fn random_scenarios_leave_the_same_tables_divided_into_any_number_of_partitions() {
@@ -69,6 +69,7 @@ min_rto = "1ms"
 [measure]
 goodput = "flows"
 links = true
+sent = true
 reordering = true
 detours = 1
 packets = true
@@ -132,6 +133,8 @@ kind = "newreno"
 min_rto = "1ms"
 [measure]
 packets = true
+notices = true
+sent = true
 allow_unfinished = true
 drain = "200ms"
 [[traffic]]
@@ -160,6 +163,8 @@ fn held_acks_and_messages_about_congestion_are_the_same_in_any_number_of_partiti
         assert!(results.progress.hops > 3000, "{} hops", results.progress.hops);
         let messages = whole(&s, seed, Options::default(), ()).made_and_held().0;
         assert!(messages > 10, "{messages} messages");
+        assert_eq!(rows(&results, "notices", ["time_ps"]).len() as u64, messages);
+        assert!(rows(&results, "notices", ["time_ps", "node"]).is_sorted());
         assert_eq!(total(&results, "ports", "trimmed") > 50, cuts);
         assert!(!cuts || total(&results, "ports", "returned") > 0);
     }

@@ -12,6 +12,7 @@ mod cioq;
 mod closed_forms;
 mod collectives;
 mod common;
+mod congestion;
 mod conservation;
 mod cutting;
 mod dctcp_band;

@@ -22,6 +22,7 @@ packets = true
 bin = "10us"
 goodput = "flows"
 links = true
+sent = true
 sub_queues = true
 [[traffic]]
 name = "query"
@@ -34,7 +35,7 @@ repeat = 20
 start = "0ms"
 "#;
 
-const GROWING: [&str; 9] = [
+const GROWING: [&str; 10] = [
     "packets",
     "queue_trace",
     "sub_queue_trace",
@@ -44,6 +45,7 @@ const GROWING: [&str; 9] = [
     "links",
     "pause_trace",
     "hold_trace",
+    "sent_trace",
 ];
 
 fn append(whole: &mut Table, part: Table) {

@@ -15,14 +15,16 @@ def trace(
         str,
         typer.Option(
             metavar="PACKET",
-            help="most_detoured, most_bounced, first_trimmed, first_held, or flow=F,n=N: the n-th that "
-            "flow F's sender sent, from 0; with ,reverse its receiver's.",
+            help="most_detoured, most_bounced, first_trimmed, first_held, first_cnm, or flow=F,n=N: "
+            "the n-th that flow F's sender sent, from 0; with ,reverse its receiver's.",
         ),
     ],
     variant: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="The variant (default: the first that detours, bounces, cuts or holds)."
+            metavar="NAME",
+            help="The variant (default: the first that detours, bounces, cuts, holds or "
+            "tells of congestion).",
         ),
     ] = None,
     sets: Annotated[

@@ -14,8 +14,7 @@ RIGHT = (0, 4, 5)
 def show(traced: PacketTrace, console: Console) -> None:
     """Print it."""
     facts = traced.facts
-    which = f"flow {facts['flow']}, {'reverse ' if facts['reverse'] else ''}packet {facts['n']}"
-    head = f"{facts['scenario']}, {facts['variant']}, seed {facts['seed']}: {which}"
+    head = f"{facts['scenario']}, {facts['variant']}, seed {facts['seed']}: {traced.which}"
     console.print(Text(head, "bold"), soft_wrap=True)
     console.print()
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)

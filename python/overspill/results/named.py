@@ -82,7 +82,7 @@ class Named(ABC):
 
     @property
     def activity(self) -> pa.Table:
-        """Drops (0), marks (1), detours (2), bounces (3) and cut packets (4) by bin and node."""
+        """Drops (0), marks (1), detours (2), bounces (3), cuts (4) and CNMs (5) by bin and node."""
         return self.table("activity")
 
     @property
@@ -92,7 +92,7 @@ class Named(ABC):
 
     @property
     def fates(self) -> pa.Table:
-        """Drops (0), marks (1), detours (2), bounces (3) and cut packets (4) in the window, by workload."""
+        """Drops (0), marks (1), detours (2), bounces (3), cuts (4), CNMs (5) in the window, by workload."""
         return self.table("fates")
 
     @property
@@ -114,6 +114,41 @@ class Named(ABC):
     def hold_trace(self) -> pa.Table:
         """ACKs that each port holds over time, and its state."""
         return self.table("hold_trace")
+
+    @property
+    def congestion_points(self) -> pa.Table:
+        """How many congestion notification messages (CNMs) each port made in the window, and how strong."""
+        return self.table("congestion_points")
+
+    @property
+    def limited_flows(self) -> pa.Table:
+        """Flows that had a rate limit, and for how long in the window."""
+        return self.table("limited_flows")
+
+    @property
+    def inputs(self) -> pa.Table:
+        """The memory of each input of switches that have some, in the window."""
+        return self.table("inputs")
+
+    @property
+    def notices(self) -> pa.Table:
+        """Every CNM, where the scenario says `measure.notices`."""
+        return self.table("notices")
+
+    @property
+    def rate_limits(self) -> pa.Table:
+        """Every change of a flow's rate limit, where the scenario says `measure.rate_limits`."""
+        return self.table("rate_limits")
+
+    @property
+    def input_trace(self) -> pa.Table:
+        """What each input holds for each output over time, where the scenario says `measure.inputs`."""
+        return self.table("input_trace")
+
+    @property
+    def sent_trace(self) -> pa.Table:
+        """Bytes of each flow that begin to leave its hosts over time, where it says `measure.sent`."""
+        return self.table("sent_trace")
 
     @property
     def pauses(self) -> pa.Table:

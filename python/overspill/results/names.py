@@ -12,6 +12,9 @@ TABLES = (
     "reorder",
     "pauses",
     "holds",
+    "congestion_points",
+    "limited_flows",
+    "inputs",
     "events",
     "queue_trace",
     "sub_queue_trace",
@@ -23,6 +26,10 @@ TABLES = (
     "detour_steps",
     "pause_trace",
     "hold_trace",
+    "notices",
+    "rate_limits",
+    "input_trace",
+    "sent_trace",
 )
 REASONS = (
     "buffer_full",
@@ -49,6 +56,7 @@ DOING = (
     "held",
     "released",
     "stored",
+    "crossed",
     "started",
     "delivered",
     "came back",
@@ -59,6 +67,7 @@ FATES = (
     "detours",
     "bounces",
     "trims",
+    "cnms",
 )
 PACKET_HIST = (
     "delay",

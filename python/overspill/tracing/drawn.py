@@ -53,6 +53,7 @@ def path(traced: PacketTrace) -> Chart:
     legend = [Entry(one or "normal", NAMES[one], look(one, 0.25)) for one in turned]
     facts = traced.facts
     which = f"packet {facts['n']} of flow {facts['flow']}{', backwards,' if facts['reverse'] else ''}"
+    which = traced.which if facts["notice"] else which
     several = len(set(layout.shown.values())) < len(layout.shown)
     more = "; switches that met the same nodes are one box" if several else ""
     caption = (

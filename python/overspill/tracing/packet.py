@@ -10,13 +10,14 @@ from overspill.errors import BadInput
 from overspill.results import formats
 
 U32_MAX, U64_MAX = 2**32 - 1, 2**64 - 1
-FORMS = "expected most_detoured, most_bounced, first_trimmed, first_held or flow=F,n=N[,reverse]"
+FORMS = "expected most_detoured, most_bounced, first_trimmed, first_held, first_cnm or flow=F,n=N[,reverse]"
 # A packet is cut once at most, and of equals the first to end is found.
 NAMED = {
     "most_detoured": "detoured",
     "most_bounced": "bounced",
     "first_trimmed": "trimmed",
     "first_held": "held",
+    "first_cnm": "tells",
 }
 # The slot and its kind by which switches do that.
 DOES = {
@@ -24,6 +25,7 @@ DOES = {
     "bounced": ("overflow", "bounce"),
     "trimmed": ("overflow", "trim"),
     "held": ("ack_hold", "abq"),
+    "tells": ("notify", "qcn"),
 }
 ONE = re.compile(r"flow=([0-9]{1,10}),n=([0-9]{1,10})(,reverse)?")
 TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(ps|ns|us|ms|s)")
@@ -33,7 +35,7 @@ INSTANTS = 3
 
 @dataclass(frozen=True)
 class Packet:
-    """A packet by its identity, or by what there is most of: `detoured`, `bounced`, `trimmed` or `held`."""
+    """A packet by its identity, or by what there is most of, a value of `NAMED`."""
 
     most: str = ""
     flow: int = 0
@@ -89,7 +91,7 @@ def variant(loaded: Mapping[str, Any], wanted: str | None, packet: Packet) -> st
     """The variant that is asked for, or the first whose switches do what the packet is to be found by.
 
     For a packet that is told by its number, the first that detours, else the first that bounces, else the
-    first that cuts, else the first that holds, else the first.
+    first that cuts, else the first that holds, else the first that tells of congestion, else the first.
     """
     names: Sequence[str] = loaded["variants"]
     if wanted is not None and wanted not in names:

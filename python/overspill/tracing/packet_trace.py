@@ -13,7 +13,7 @@ from overspill.results import columns, formats
 from overspill.results.names import DOING, REASONS
 
 EMITTED, ARRIVED, DETOURED, BOUNCED, MARKED, TRIMMED = range(6)
-HELD, RELEASED, STORED, STARTED, DELIVERED, CAME_BACK = range(6, len(DOING))
+HELD, RELEASED, STORED, CROSSED, STARTED, DELIVERED, CAME_BACK = range(6, len(DOING))
 NO_PORT, NO_COUNT = 0xFFFF, 0xFFFF_FFFF
 # Not on the way to a port, or not for certain; the port is that it came in by.
 UNROUTED = ("ttl_expired", "no_route", "link_down", "link_loss", "corrupted")
@@ -85,6 +85,14 @@ class PacketTrace:
         end, last = self.facts.get("run_end"), self.steps[-1]["time_ps"]
         return self.steps[0]["time_ps"], end["at_ps"] if end and not self.facts["ended"] else last
 
+    @property
+    def which(self) -> str:
+        """`flow 3, packet 7`, `flow 3, reverse packet 7`, `CNM 0 of s0 about flow 3`."""
+        facts = self.facts
+        if facts.get("notice"):
+            return f"CNM {facts['n']} of {self.names[facts['src']]} about flow {facts['flow']}"
+        return f"flow {facts['flow']}, {'reverse ' if facts['reverse'] else ''}packet {facts['n']}"
+
     @cached_property
     def visits(self) -> list[Visit]:
         """Its stays, from its source on."""
@@ -103,6 +111,9 @@ class PacketTrace:
             # A packet that is cut where it waits may go on to another queue: it has waited since it came.
             if visit.stored_ps is None:
                 visit.before, visit.stored_ps = step["before"], step["time_ps"]
+        elif what == CROSSED:
+            since = step["time_ps"] - (visit.stored_ps or 0)
+            visit.happened.append(f"{DOING[what]} after {formats.time(since)}")
         elif what == STARTED:
             visit.left_ps, visit.to = step["time_ps"], port
         elif what in (DETOURED, BOUNCED):
@@ -179,7 +190,7 @@ class PacketTrace:
             "scenario": facts["scenario"],
             "variant": facts["variant"],
             "seed": facts["seed"],
-            "packet": {key: facts[key] for key in ("flow", "n", "reverse")},
+            "packet": {key: facts[key] for key in ("flow", "n", "reverse", "notice")},
             "src": self.names[facts["src"]],
             "dst": self.names[facts["dst"]],
             "fate": self.fate,
@@ -191,6 +202,7 @@ class PacketTrace:
             "bounces": self.count(BOUNCED),
             "trims": self.count(TRIMMED),
             "holds": self.count(HELD),
+            "crossings": self.count(CROSSED),
             "path": self.path,
             "steps": [self.told(step) for step in self.steps],
             "arcs": [

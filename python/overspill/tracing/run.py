@@ -46,11 +46,11 @@ def trace(
     sets: Iterable[str] | Mapping[str, object] = (),
     at: str | None = None,
 ) -> PacketTrace:
-    """The trace of a packet: `most_detoured`, `most_bounced`, `first_trimmed`, `first_held` or a number.
+    """The trace of a packet: by a name of `overspill trace --help` or `flow=F,n=N[,reverse]`.
 
-    By number it is `flow=F,n=N[,reverse]`.
-    Without `variant`, of the first that detours (or bounces, cuts, holds); without `seed`, of the scenario's.
-    `at` are three times at which queues are looked at. `BadInput` where there is no such packet.
+    Without `variant`, of the first that detours (or bounces, cuts, holds, tells of congestion).
+    Without `seed`, of the scenario's. `at` are three times at which queues are looked at. `BadInput`
+    where there is no such packet.
     """
     return execute(scenario, Options(packet, variant, seed, sets, at))
 

@@ -7,6 +7,7 @@ from overspill.results import formats, header
 from overspill.tracing.packet_trace import (
     ARRIVED,
     BOUNCED,
+    CROSSED,
     DETOURED,
     HELD,
     MARKED,
@@ -47,7 +48,7 @@ def summary(traced: PacketTrace) -> list[str]:
     }
     fate = fates.get(traced.fate, f"lost at {traced.path[-1]} ({traced.fate})")
     counts = [(ARRIVED, "hop"), (DETOURED, "detour"), (BOUNCED, "bounce"), (MARKED, "mark")]
-    counts += [(TRIMMED, "cut"), (HELD, "hold")]
+    counts += [(TRIMMED, "cut"), (HELD, "hold"), (CROSSED, "crossing")]
     parts = [
         counted(traced.count(what), name) for what, name in counts if what == ARRIVED or traced.count(what)
     ]

@@ -37,9 +37,7 @@ def write(traced: PacketTrace, folder: Path, formats: Collection[str] = ()) -> P
         facts = traced.facts
         lines = [
             Line("Run", f"{facts['scenario']}, variant {facts['variant']}, seed {facts['seed']}"),
-            Line(
-                "Packet", f"flow {facts['flow']}, {'reverse ' if facts['reverse'] else ''}packet {facts['n']}"
-            ),
+            Line("Packet", traced.which),
             *(Line("PacketTrace" if not at else "", line) for at, line in enumerate(told.summary(traced))),
         ]
         rows = [told.cells(traced, visit) for visit in traced.visits]

@@ -10,12 +10,11 @@ impl Host {
     #[inline]
     pub(super) fn deliver<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         self.consumed.count(pkt);
-        if pkt.head.kind() != PacketKind::Notice {
-            let (at, is_back) = (step.out.spot(NIC), pkt.head.flags.has(Flags::RETURNED));
-            match is_back {
-                true => step.out.observer().came_back(at, pkt),
-                false => step.out.observer().delivered(at, pkt),
-            }
+        let (at, is_back) = (step.out.spot(NIC), pkt.head.flags.has(Flags::RETURNED));
+        match is_back {
+            _ if pkt.head.kind() == PacketKind::Notice => step.out.observer().told(at, pkt),
+            true => step.out.observer().came_back(at, pkt),
+            false => step.out.observer().delivered(at, pkt),
         }
         self.hand_up(pkt, step);
         if pkt.ext != NO_EXT {

@@ -109,6 +109,13 @@ impl Asked<'_> {
         if measure.detours.is_some() && !detours {
             notes.push("measure.detours records nothing: no switch detours packets".into());
         }
+        let nothing = [
+            (measure.notices && !self.scenario.notifies(), "notices", "no switch has `notify`"),
+            (measure.rate_limits && !self.scenario.reacts(), "rate_limits", "hosts have no `reaction`"),
+            (measure.inputs && !self.scenario.has_inputs(), "inputs", "no switch has model = \"cioq\""),
+        ];
+        let told = nothing.into_iter().filter(|(asked, ..)| *asked);
+        notes.extend(told.map(|(_, key, why)| format!("measure.{key} records nothing: {why}")));
         notes
     }
 

@@ -147,6 +147,10 @@ pub(super) fn measure(measure: &Measure) -> Json {
         "detours": measure.detours.map_or(json!("off"), |n| json!(n)),
         "goodput": measure.goodput.word(),
         "links": measure.links,
+        "notices": measure.notices,
+        "rate_limits": measure.rate_limits,
+        "inputs": measure.inputs,
+        "sent": measure.sent,
         "reordering": measure.reordering,
         "displacement_threshold": measure.displacement_threshold,
     })

@@ -267,6 +267,10 @@ fn measure(document: &Node, duration: Option<Dur>, faults: &mut Faults) -> Optio
         detours: values.count_or_off("detours").map(|n| n as u32),
         goodput: values.get("goodput"),
         links: values.flag("links"),
+        notices: values.flag("notices"),
+        rate_limits: values.flag("rate_limits"),
+        inputs: values.flag("inputs"),
+        sent: values.flag("sent"),
         reordering: values.flag("reordering"),
         displacement_threshold: values.count("displacement_threshold") as u32,
     })

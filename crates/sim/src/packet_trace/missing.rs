@@ -8,7 +8,7 @@ use std::fmt::{Display, Formatter};
 /// Why there is no packet trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// No packet was detoured, or bounced, or cut, or held.
+    /// No packet was detoured, or bounced, or cut, or held, or told of congestion.
     None(Often),
     /// There is no such flow; how many there are.
     Flow(PacketId, u32),
@@ -34,6 +34,9 @@ impl Display for Missing {
             }
             Missing::None(Often::Held) => {
                 ("first_held".into(), "a run that holds ACKs; none of its packets was".into())
+            }
+            Missing::None(Often::Tells) => {
+                ("first_cnm".into(), "a run with messages about congestion; none was made".into())
             }
             Missing::Flow(id, 0) => (describe(id), "a run with flows; it has none".to_string()),
             Missing::Flow(id, flows) => (describe(id), format!("a flow from 0 to {}", flows - 1)),

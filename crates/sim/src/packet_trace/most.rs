@@ -1,4 +1,4 @@
-//! Which packet was detoured, or bounced, most often, or the first that was cut, or held: the maximum and no more is kept.
+//! Which packet was detoured, or bounced, most often, or the first that was cut, or held, or tells of congestion: the maximum and no more is kept.
 
 use crate::identity::PacketId;
 use dataplane::Pkt;
@@ -17,13 +17,15 @@ pub enum Often {
     Trimmed,
     /// Being held, of which the first counts.
     Held,
+    /// Telling a source of congestion, of which the first counts.
+    Tells,
 }
 
 /// The observer.
 #[derive(Clone, Debug)]
 pub(super) struct Most {
     of: Often,
-    /// How often, who, and its end; of equals the first to end. Of one that is held, when it was.
+    /// How often, who, and its end; of equals the first to end. Of one that is held or tells of congestion, when it was or does.
     found: Option<(u8, PacketId, Time)>,
 }
 
@@ -42,19 +44,27 @@ impl Most {
             Often::Detoured => pkt.head.detours,
             Often::Bounced => pkt.head.bounces,
             Often::Trimmed => u8::from(pkt.head.is_cut()),
-            Often::Held => 0,
+            Often::Held | Often::Tells => 0,
         };
         if count > self.found.map_or(0, |(most, ..)| most) {
             self.found = Some((count, PacketId::of(pkt), now));
+        }
+    }
+
+    /// The first such thing happens to a packet.
+    fn first(&mut self, of: Often, at: Spot, pkt: &Pkt) {
+        if self.of == of && self.found.is_none() {
+            self.found = Some((1, PacketId::of(pkt), at.now));
         }
     }
 }
 
 impl Observer for Most {
     fn held(&mut self, at: Spot, pkt: &Pkt) {
-        if self.of == Often::Held && self.found.is_none() {
-            self.found = Some((1, PacketId::of(pkt), at.now));
-        }
+        self.first(Often::Held, at, pkt);
+    }
+    fn noticed(&mut self, at: Spot, pkt: &Pkt) {
+        self.first(Often::Tells, at, pkt);
     }
     fn dropped(&mut self, at: Spot, pkt: &Pkt, _reason: DropReason) {
         self.ended(at.now, pkt);

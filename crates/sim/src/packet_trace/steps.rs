@@ -11,7 +11,7 @@ use units::Time;
 /// What happens to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// Its transport made it.
+    /// Its transport made it; of a message about congestion, the switch that tells.
     Emitted,
     /// Its last bit has come in by a port.
     Arrived,
@@ -29,9 +29,11 @@ pub enum What {
     Released,
     /// It waits at a port.
     Stored,
+    /// It has left the memory of its input, for the port.
+    Crossed,
     /// Its first bit leaves by a port.
     Started,
-    /// It has reached its transport.
+    /// It has reached its transport; a message about congestion, the host that it is for.
     Delivered,
     /// A switch sent it back, and it has reached its source.
     CameBack,
@@ -41,7 +43,7 @@ pub enum What {
 
 impl What {
     /// All but losses, in the order of their numbers.
-    pub(crate) const BEFORE_LOSSES: [What; 12] = [
+    pub(crate) const BEFORE_LOSSES: [What; 13] = [
         What::Emitted,
         What::Arrived,
         What::Detoured,
@@ -51,6 +53,7 @@ impl What {
         What::Held,
         What::Released,
         What::Stored,
+        What::Crossed,
         What::Started,
         What::Delivered,
         What::CameBack,
@@ -67,6 +70,7 @@ impl What {
             What::Held => "held",
             What::Released => "released",
             What::Stored => "stored",
+            What::Crossed => "crossed",
             What::Started => "started",
             What::Delivered => "delivered",
             What::CameBack => "came back",
@@ -86,10 +90,11 @@ impl What {
             What::Held => 6,
             What::Released => 7,
             What::Stored => 8,
-            What::Started => 9,
-            What::Delivered => 10,
-            What::CameBack => 11,
-            What::Dropped(reason) => 12 + reason as u8,
+            What::Crossed => 9,
+            What::Started => 10,
+            What::Delivered => 11,
+            What::CameBack => 12,
+            What::Dropped(reason) => 13 + reason as u8,
         }
     }
 }
@@ -187,6 +192,15 @@ impl Observer for Steps {
     }
     fn trimmed(&mut self, at: Spot, _bytes: u16, pkt: &Pkt) {
         self.note(at, What::Trimmed, pkt);
+    }
+    fn noticed(&mut self, at: Spot, pkt: &Pkt) {
+        self.note(at, What::Emitted, pkt);
+    }
+    fn told(&mut self, at: Spot, pkt: &Pkt) {
+        self.ended |= self.note(at, What::Delivered, pkt).is_some();
+    }
+    fn crossed(&mut self, at: Spot, _input: u32, pkt: &Pkt) {
+        self.note(at, What::Crossed, pkt);
     }
     fn held(&mut self, at: Spot, pkt: &Pkt) {
         self.note(at, What::Held, pkt);

@@ -72,6 +72,19 @@ impl Recorder {
             let all = (0..mine.all.len()).filter(|at| of_port(*at));
             all.collect::<Vec<_>>().into_iter().for_each(|at| mine.all[at] = its.all[at]);
         }
+        if let Some((mine, its)) = self.notices.as_mut().zip(part.notices.as_ref()) {
+            let all = (0..mine.points.len()).filter(|at| of_port(*at));
+            all.collect::<Vec<_>>().into_iter().for_each(|at| mine.points[at] = its.points[at]);
+        }
+        if let Some((mine, its)) = self.limits.as_mut().zip(part.limits.as_mut()) {
+            mine.take(its);
+        }
+        if let Some((mine, its)) = self.inputs.as_mut().zip(part.inputs.as_ref()) {
+            mine.take(its, of_port);
+        }
+        if let Some((mine, its)) = self.sent.as_mut().zip(part.sent.as_mut()) {
+            mine.take(its, of_node);
+        }
         (0..self.activity.len()).filter(|at| of_node(*at)).for_each(|at| self.activity[at] = part.activity[at]);
         self.workloads.add_all(&part.workloads);
         self.rows.append(&mut part.rows);
@@ -89,6 +102,11 @@ impl Recorder {
             .iter_mut()
             .for_each(|row| row.flow = ranks.get(row.flow as usize).copied().unwrap_or_default());
         self.rows.detour_steps.iter_mut().for_each(|row| row.id.flow = ranks[row.id.flow as usize]);
+        self.limits.iter_mut().for_each(|limits| limits.renumber(ranks));
+        self.sent.iter_mut().for_each(|sent| sent.renumber(ranks));
+        self.rows.notices.iter_mut().for_each(|row| row.flow = ranks[row.flow as usize]);
+        self.rows.limits.iter_mut().for_each(|row| row.flow = ranks[row.flow as usize]);
+        self.rows.sent.iter_mut().for_each(|row| row.flow = ranks[row.flow as usize]);
         self.rows.flow_goodput.iter_mut().for_each(|row| row.of = ranks[row.of as usize]);
     }
 }

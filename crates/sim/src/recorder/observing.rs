@@ -4,11 +4,12 @@ use super::Recorder;
 use super::detour_steps::Detour;
 use super::goodput::Got;
 use super::links::Transmission;
+use super::notices::NoticeRow;
 use super::scope::Kind;
 use dataplane::{Freed, Leaves, Observer, Pkt, Spot, Stored, Wants};
 use mech::overflow::DropReason;
 use mech::{ClassSet, FlowId, QueueId};
-use units::Time;
+use units::{Rate, Time};
 
 impl Observer for Recorder {
     const WANTS: Wants = Wants { emissions: true, ..Wants::QUEUES };
@@ -22,7 +23,10 @@ impl Observer for Recorder {
         }
     }
     #[inline(always)]
-    fn stored(&mut self, at: Spot, frame: Stored, _pkt: &Pkt) {
+    fn stored(&mut self, at: Spot, frame: Stored, pkt: &Pkt) {
+        if let Some(inputs) = &mut self.inputs {
+            inputs.stored(&self.scope, at, pkt, &mut self.rows.inputs);
+        }
         let Some(queue) = self.queue(at) else { return };
         match frame.leaves {
             Leaves::At(starts) if starts == at.now && frame.before == 0 && self.ahead.passed(queue, at.now) => {}
@@ -43,9 +47,12 @@ impl Observer for Recorder {
     }
     #[inline(always)]
     fn transmitted(&mut self, at: Spot, pkt: &Pkt, end: Time) {
+        let frame = Transmission { now: at.now, port: at.port, size: pkt.head.size, end };
         if let Some(links) = &mut self.links {
-            let frame = Transmission { now: at.now, port: at.port, size: pkt.head.size, end };
             links.transmitted(&self.scope, frame, &mut self.rows.links);
+        }
+        if let Some(sent) = &mut self.sent {
+            sent.transmitted(&self.scope, pkt.head.flow.0, frame, &mut self.rows.sent);
         }
         if pkt.head.bounces > 0 {
             self.distances.transmitted(pkt);
@@ -92,6 +99,20 @@ impl Observer for Recorder {
     fn turned(&mut self, at: Spot, state: u8, _level: u64) {
         let rows = &mut self.rows.holds;
         self.holds.iter_mut().for_each(|holds| holds.turned(&self.scope, at, state, rows));
+    }
+    fn noticed(&mut self, at: Spot, pkt: &Pkt) {
+        let Some(row) = NoticeRow::of(at, pkt) else { return };
+        self.count(at, pkt, Kind::Notice);
+        let rows = &mut self.rows.notices;
+        self.notices.iter_mut().for_each(|notices| notices.made(&self.scope, row, rows));
+    }
+    fn crossed(&mut self, at: Spot, input: u32, pkt: &Pkt) {
+        let rows = &mut self.rows.inputs;
+        self.inputs.iter_mut().for_each(|inputs| inputs.crossed(&self.scope, (at, input), pkt, rows));
+    }
+    fn limited(&mut self, at: Spot, flow: FlowId, rate: Option<Rate>) {
+        let rows = &mut self.rows.limits;
+        self.limits.iter_mut().for_each(|limits| limits.limited(&self.scope, (at, flow, rate), rows));
     }
     fn pause_sent(&mut self, at: Spot, xoff: ClassSet, again: ClassSet) {
         self.pauses.iter_mut().for_each(|pauses| pauses.sent(&self.scope, at, xoff, again));

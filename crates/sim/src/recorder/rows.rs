@@ -1,6 +1,6 @@
 //! What grows with simulated time: rows that wait until somebody takes them.
 
-use super::{DetourRow, HoldRow, Kind, PauseRow};
+use super::{DetourRow, HoldRow, InputRow, Kind, LimitRow, NoticeRow, PauseRow, SentRow};
 use dataplane::{Pkt, Spot};
 use mech::Flags;
 use units::Time;
@@ -82,6 +82,10 @@ pub(crate) struct Rows {
     pub(crate) flow_goodput: Vec<SumRow>,
     pub(crate) links: Vec<SumRow>,
     pub(crate) holds: Vec<HoldRow>,
+    pub(crate) inputs: Vec<InputRow>,
+    pub(crate) sent: Vec<SentRow>,
+    pub(crate) notices: Vec<NoticeRow>,
+    pub(crate) limits: Vec<LimitRow>,
     pub(crate) detour_steps: Vec<DetourRow>,
     /// In the order of their ends.
     pub(crate) pauses: Vec<PauseRow>,
@@ -97,6 +101,8 @@ impl Rows {
         let sums = [&mut self.host_goodput, &mut self.flow_goodput, &mut self.links];
         sums.into_iter().for_each(|rows| rows.sort_by_key(|row| (row.bin, row.of)));
         self.holds.sort_by_key(|row| (row.bin, row.port));
+        self.inputs.sort_by_key(|row| (row.bin, row.input, row.output));
+        self.sent.sort_by_key(|row| (row.bin, row.host, row.flow));
     }
 
     /// Puts rows of instants in order. They come in it, but for those of an instant at which the network changes:
@@ -105,6 +111,8 @@ impl Rows {
         self.packets.sort_by_key(|row| (row.end, row.node));
         self.detour_steps.sort_by_key(|row| (row.end.now, row.end.node));
         self.pauses.sort_by_key(|row| (row.to, row.node));
+        self.notices.sort_by_key(|row| (row.at.now, row.at.node));
+        self.limits.sort_by_key(|row| (row.at.now, row.at.node));
     }
 
     /// Those of another partition, behind these.
@@ -117,6 +125,10 @@ impl Rows {
         self.flow_goodput.append(&mut other.flow_goodput);
         self.links.append(&mut other.links);
         self.holds.append(&mut other.holds);
+        self.inputs.append(&mut other.inputs);
+        self.sent.append(&mut other.sent);
+        self.notices.append(&mut other.notices);
+        self.limits.append(&mut other.limits);
         self.detour_steps.append(&mut other.detour_steps);
         self.pauses.append(&mut other.pauses);
     }
@@ -126,7 +138,8 @@ impl Rows {
         let sums = [&self.host_goodput, &self.flow_goodput, &self.links].map(Vec::len);
         let traces = [self.trace.len(), self.sub_trace.len(), self.packets.len(), self.activity.len()];
         let others = [self.detour_steps.len(), self.pauses.len(), self.holds.len()];
-        sums.into_iter().chain(traces).chain(others).max().unwrap_or(0)
+        let congestion = [self.inputs.len(), self.sent.len(), self.notices.len(), self.limits.len()];
+        sums.into_iter().chain(traces).chain(others).chain(congestion).max().unwrap_or(0)
     }
 }
 

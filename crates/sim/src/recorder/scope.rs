@@ -80,10 +80,12 @@ pub(crate) enum Kind {
     Detour = 2,
     Bounce = 3,
     Trim = 4,
+    /// A message about congestion was made, of its flow.
+    Notice = 5,
 }
 
 impl Kind {
-    pub(crate) const COUNT: usize = Kind::Trim as usize + 1;
+    pub(crate) const COUNT: usize = Kind::Notice as usize + 1;
 }
 
 /// What is told apart of delivered packets.

@@ -1,5 +1,6 @@
 //! What a run leaves: plain columns.
 
+mod congestion;
 mod events;
 mod flows;
 mod holds;
@@ -118,6 +119,10 @@ impl<T: Tap> World<Recorder, T> {
             self.detour_steps(&rows.detour_steps),
             self.pause_trace(&rows.pauses),
             self.hold_trace(&rows.holds),
+            self.notices(&rows.notices),
+            congestion::rate_limits(&rows.limits),
+            self.input_trace(&rows.inputs),
+            congestion::sent_trace(&rows.sent),
         ];
         let mut tables = vec![
             flows,
@@ -131,6 +136,9 @@ impl<T: Tap> World<Recorder, T> {
             self.reorder_table(),
             self.pauses_table(),
             self.holds_table(),
+            self.congestion_points(),
+            self.limited_flows(),
+            self.inputs_table(),
             self.events_table(),
         ];
         tables.extend(over_time);

@@ -1,6 +1,6 @@
 //! Tables that grow with simulated time, taken out while the run goes on.
 
-use super::{Table, packets, queues, sums};
+use super::{Table, congestion, packets, queues, sums};
 use crate::progress::Progress;
 use crate::recorder::Recorder;
 use crate::tap::Tap;
@@ -28,7 +28,7 @@ impl<T: Tap> World<Recorder, T> {
 
     /// Rows that wait in the longest of the tables that grow with simulated time: `packets`, `queue_trace`,
     /// `sub_queue_trace`, `activity`, `host_goodput`, `flow_goodput`, `links`, `detour_steps`,
-    /// `pause_trace` and `hold_trace`.
+    /// `pause_trace`, `hold_trace`, `notices`, `rate_limits`, `input_trace` and `sent_trace`.
     pub fn rows_waiting(&self) -> usize {
         self.state.observer.rows.waiting()
     }
@@ -54,10 +54,16 @@ impl<T: Tap> World<Recorder, T> {
         taker.take(&mut rows.flow_goodput, sums::flow_goodput);
         taker.take(&mut rows.links, |rows| self.links_table(rows));
         taker.take(&mut rows.holds, |rows| self.hold_trace(rows));
+        taker.take(&mut rows.inputs, |rows| self.input_trace(rows));
+        taker.take(&mut rows.sent, congestion::sent_trace);
         let over = rows.detour_steps.partition_point(|row| row.end.now < now);
         taker.take_first(&mut rows.detour_steps, over, |rows| self.detour_steps(rows));
         let over = rows.pauses.partition_point(|row| row.to < now);
         taker.take_first(&mut rows.pauses, over, |rows| self.pause_trace(rows));
+        let over = rows.notices.partition_point(|row| row.at.now < now);
+        taker.take_first(&mut rows.notices, over, |rows| self.notices(rows));
+        let over = rows.limits.partition_point(|row| row.at.now < now);
+        taker.take_first(&mut rows.limits, over, congestion::rate_limits);
         self.state.observer.rows = rows;
         taker.tables
     }

@@ -206,7 +206,7 @@ def forwarded(run: RunData) -> dict[str, float | None]:
 
 
 def fates(run: RunData) -> dict[str, float | None]:
-    """Drops, marks, detours, bounces and cuts of each of several workloads, 0 where a workload has none."""
+    """Drops, marks, detours, bounces, cuts and CNMs of each of several workloads, 0 where one has none."""
     found: dict[str, float | None] = {}
     if "fates" not in run.names or not in_window(run) or len(run.summary["traffic"]) < 2:
         return found
@@ -218,6 +218,8 @@ def fates(run: RunData) -> dict[str, float | None]:
             cut = run.column("ports", "trimmed") if "trimmed" in known else None
             if cut is None or (cut.any() and not (kind == which).any()):
                 continue
+        if name == "cnms" and not run.recorded("congestion_points"):
+            continue
         for workload in range(len(run.summary["traffic"])):
             mine = (kind == which) & (traffic == workload)
             found[Key(name, **workloads.label(run, workload))] = int(count[mine].sum())

@@ -1,0 +1,287 @@
+//! The memory of the inputs of switches that have some, over time and by where it is to go.
+//!
+//! A frame is in the memory of the input that it came in by from its arrival until it has crossed to its output.
+//! Messages about congestion are in no memory that counts.
+
+use super::Scope;
+use dataplane::{Pkt, Spot};
+use mech::PacketKind;
+use scenario::Scenario;
+use units::Time;
+
+/// One step of time of what an input holds for an output.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct InputRow {
+    /// Bytes times picoseconds.
+    pub(crate) area: f64,
+    /// Bytes.
+    pub(crate) max: u64,
+    pub(crate) bin: u32,
+    /// Both counted over the whole network.
+    pub(crate) input: u32,
+    pub(crate) output: u32,
+}
+
+/// One input, inside the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Input {
+    bytes: u64,
+    since: Time,
+    pub(crate) most: u64,
+    /// Bytes times picoseconds.
+    pub(crate) area: u128,
+}
+
+impl Input {
+    fn pass(&mut self, scope: &Scope, now: Time) {
+        let (first, last) = (self.since.max(scope.from), now.min(scope.to));
+        if last > first {
+            // What was there when the window began counts too.
+            self.most = self.most.max(self.bytes);
+            self.area += u128::from(self.bytes) * u128::from(last.since(first).0);
+        }
+        self.since = now;
+    }
+}
+
+/// What an input holds for one output, in the step of time that is open.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pair {
+    bytes: u64,
+    since: Time,
+    bin: u32,
+    area: u128,
+    max: u64,
+}
+
+impl Pair {
+    /// Time goes on to `now` as things are; steps that are over are rows of these ports.
+    fn pass(&mut self, scope: &Scope, now: Time, ports: (u32, u32), rows: &mut Vec<InputRow>) {
+        let last = scope.bin_of(now);
+        while self.bin < last {
+            let edge = Time((u64::from(self.bin) + 1).saturating_mul(scope.bin.0));
+            self.spend(edge);
+            self.end_bin(ports, rows);
+            self.bin = if self.bytes == 0 { last } else { self.bin + 1 };
+            self.max = self.bytes;
+        }
+        self.spend(now);
+    }
+
+    fn spend(&mut self, end: Time) {
+        self.area += u128::from(self.bytes) * u128::from(end.since(self.since.min(end)).0);
+        self.since = end;
+    }
+
+    fn end_bin(&mut self, (input, output): (u32, u32), rows: &mut Vec<InputRow>) {
+        let (area, max) = (std::mem::take(&mut self.area) as f64, std::mem::take(&mut self.max));
+        rows.extend((max > 0).then_some(InputRow { area, max, bin: self.bin, input, output }));
+    }
+}
+
+/// What is there after so many bytes have come, or, below 0, gone.
+fn after(bytes: u64, change: i64) -> u64 {
+    debug_assert!(bytes.checked_add_signed(change).is_some(), "no more leaves a memory than has come");
+    bytes.saturating_add_signed(change)
+}
+
+/// Where the ports of a switch with inputs are.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// Its first port over the whole network, and how many it has.
+    first: u32,
+    ports: u32,
+    /// The first of its pairs.
+    pairs: usize,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(crate) struct InputMemory {
+    /// By switch; `None` has no inputs.
+    places: Vec<Option<Place>>,
+    hosts: u32,
+    /// By port over the whole network.
+    pub(crate) all: Vec<Input>,
+    /// By switch, input and output, where they are followed.
+    pairs: Vec<Pair>,
+}
+
+impl InputMemory {
+    /// That of a scenario; `None` where no switch has inputs.
+    pub(crate) fn of(scenario: &Scenario) -> Option<InputMemory> {
+        let net = &scenario.topology;
+        let mut first: u32 = net.nodes[..net.hosts as usize].iter().map(|host| host.ports.len() as u32).sum();
+        let (mut places, mut pairs) = (Vec::new(), 0);
+        for (node, switch) in net.nodes[net.hosts as usize..].iter().zip(&scenario.switches) {
+            let ports = node.ports.len() as u32;
+            let here = switch.model.cioq().map(|_| Place { first, ports, pairs });
+            pairs += here.map_or(0, |_| node.ports.len() * node.ports.len());
+            first += ports;
+            places.push(here);
+        }
+        let some = places.iter().any(Option::is_some);
+        let pairs = vec![Pair::default(); if scenario.measure.inputs { pairs } else { 0 }];
+        let all = vec![Input::default(); first as usize];
+        some.then(|| InputMemory { places, hosts: net.hosts, all, pairs })
+    }
+
+    fn place(&self, at: Spot) -> Option<Place> {
+        *self.places.get(at.node.checked_sub(self.hosts)? as usize)?
+    }
+
+    /// A frame that is to leave by the port of `at` is stored at the input that it came in by.
+    pub(crate) fn stored(&mut self, scope: &Scope, at: Spot, pkt: &Pkt, rows: &mut Vec<InputRow>) {
+        if let Some(place) = self.place(at).filter(|_| pkt.head.kind() != PacketKind::Notice) {
+            let size = i64::from(pkt.head.size);
+            self.change(scope, (at, place.first + u32::from(pkt.head.ingress.0), size), place, rows);
+        }
+    }
+
+    /// It has left the memory of its input.
+    pub(crate) fn crossed(&mut self, scope: &Scope, (at, input): (Spot, u32), pkt: &Pkt, rows: &mut Vec<InputRow>) {
+        if let Some(place) = self.place(at).filter(|_| pkt.head.kind() != PacketKind::Notice) {
+            self.change(scope, (at, input, -i64::from(pkt.head.size)), place, rows);
+        }
+    }
+
+    fn change(&mut self, scope: &Scope, (at, input, bytes): (Spot, u32, i64), place: Place, rows: &mut Vec<InputRow>) {
+        let one = &mut self.all[input as usize];
+        one.pass(scope, at.now);
+        one.bytes = after(one.bytes, bytes);
+        if scope.covers(at.now) {
+            one.most = one.most.max(one.bytes);
+        }
+        let pair = place.pairs + ((input - place.first) * place.ports + at.port - place.first) as usize;
+        if let Some(pair) = self.pairs.get_mut(pair) {
+            pair.pass(scope, at.now, (input, at.port), rows);
+            pair.bytes = after(pair.bytes, bytes);
+            pair.max = pair.max.max(pair.bytes);
+        }
+    }
+
+    /// What another partition has of some ports.
+    pub(crate) fn take(&mut self, other: &InputMemory, port: impl Fn(usize) -> bool) {
+        (0..self.all.len()).filter(|at| port(*at)).for_each(|at| self.all[at] = other.all[at]);
+        for place in self.places.iter().flatten().filter(|place| port(place.first as usize)) {
+            let own = place.pairs..place.pairs + (place.ports * place.ports) as usize;
+            if let (Some(mine), Some(its)) = (self.pairs.get_mut(own.clone()), other.pairs.get(own)) {
+                mine.copy_from_slice(its);
+            }
+        }
+    }
+
+    /// All pairs, as `then` does with each: the pair, and its two ports over the whole network.
+    fn each(&mut self, mut then: impl FnMut(&mut Pair, (u32, u32))) {
+        for place in self.places.iter().flatten() {
+            let own = self.pairs.iter_mut().skip(place.pairs).take((place.ports * place.ports) as usize);
+            own.zip(0..)
+                .for_each(|(pair, at)| then(pair, (place.first + at / place.ports, place.first + at % place.ports)));
+        }
+    }
+
+    /// All that happened before the step `bin` is told of.
+    pub(crate) fn settle(&mut self, scope: &Scope, bin: u32, rows: &mut Vec<InputRow>) {
+        let start = Time(u64::from(bin).saturating_mul(scope.bin.0));
+        self.each(|pair, ports| pair.pass(scope, start.max(pair.since), ports, rows));
+    }
+
+    /// The run has ended.
+    pub(crate) fn close(&mut self, scope: &Scope, now: Time, rows: &mut Vec<InputRow>) {
+        self.all.iter_mut().for_each(|one| one.pass(scope, now));
+        self.each(|pair, ports| {
+            pair.pass(scope, now, ports, rows);
+            pair.end_bin(ports, rows);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mech::{Flags, PortId};
+    use units::Dur;
+
+    const SCOPE: Scope = Scope { from: Time(100), to: Time(200), bin: Dur(50), hosts: 2, ..Scope::NOTHING };
+
+    /// Two hosts, a switch without inputs that has two ports, and one with inputs that has ports 4 and 5.
+    fn memory(follow: bool) -> InputMemory {
+        let place = Place { first: 4, ports: 2, pairs: 0 };
+        let pairs = vec![Pair::default(); if follow { 4 } else { 0 }];
+        InputMemory { places: vec![None, Some(place)], hosts: 2, all: vec![Input::default(); 6], pairs }
+    }
+
+    fn frame(ingress: u16, size: u16) -> Pkt {
+        let mut pkt = Pkt::default();
+        (pkt.head.ingress, pkt.head.size) = (PortId(ingress), size);
+        pkt
+    }
+
+    fn at(now: u64, port: u32) -> Spot {
+        Spot { now: Time(now), node: 3, port }
+    }
+
+    #[test]
+    fn what_an_input_holds_is_told_by_output_step_by_step_and_summed_in_the_window() {
+        let (mut memory, mut rows) = (memory(true), Vec::new());
+        memory.stored(&SCOPE, at(60, 4), &frame(1, 100), &mut rows);
+        memory.stored(&SCOPE, at(110, 5), &frame(1, 40), &mut rows);
+        memory.crossed(&SCOPE, (at(160, 4), 5), &frame(1, 100), &mut rows);
+        memory.stored(&SCOPE, at(170, 4), &frame(0, 7), &mut rows);
+        memory.crossed(&SCOPE, (at(170, 4), 4), &frame(0, 7), &mut rows);
+        memory.crossed(&SCOPE, (at(260, 5), 5), &frame(1, 40), &mut rows);
+        memory.close(&SCOPE, Time(400), &mut rows);
+        rows.sort_by_key(|row| (row.bin, row.input, row.output));
+        let row = |bin, input, output, max, area| InputRow { area, max, bin, input, output };
+        let expected = [
+            row(1, 5, 4, 100, 4000.0),
+            row(2, 5, 4, 100, 5000.0),
+            row(2, 5, 5, 40, 1600.0),
+            row(3, 4, 4, 7, 0.0),
+            row(3, 5, 4, 100, 1000.0),
+            row(3, 5, 5, 40, 2000.0),
+            row(4, 5, 5, 40, 2000.0),
+            row(5, 5, 5, 40, 400.0),
+        ];
+        assert_eq!(rows, expected);
+        let [first, second] = [memory.all[4], memory.all[5]];
+        assert_eq!((first.most, first.area), (7, 0));
+        assert_eq!((second.most, second.area), (140, 100 * 60 + 40 * 90));
+    }
+
+    #[test]
+    fn what_lies_there_when_the_window_begins_counts_and_what_comes_after_it_does_not() {
+        let (mut memory, mut rows) = (memory(false), Vec::new());
+        memory.stored(&SCOPE, at(60, 4), &frame(1, 100), &mut rows);
+        memory.crossed(&SCOPE, (at(130, 4), 5), &frame(1, 100), &mut rows);
+        memory.stored(&SCOPE, at(200, 4), &frame(1, 900), &mut rows);
+        memory.close(&SCOPE, Time(400), &mut rows);
+        memory.close(&SCOPE, Time(400), &mut rows);
+        assert_eq!((memory.all[5].most, memory.all[5].area), (100, 3000));
+        assert_eq!(rows, [], "pairs are not followed");
+    }
+
+    #[test]
+    fn messages_and_switches_without_inputs_count_nothing() {
+        let (mut memory, mut rows) = (memory(true), Vec::new());
+        let mut message = frame(1, 64);
+        message.head.flags = Flags::of(PacketKind::Notice);
+        memory.stored(&SCOPE, at(110, 4), &message, &mut rows);
+        memory.stored(&SCOPE, Spot { now: Time(110), node: 2, port: 2 }, &frame(1, 64), &mut rows);
+        memory.stored(&SCOPE, Spot { now: Time(110), node: 1, port: 1 }, &frame(0, 64), &mut rows);
+        memory.crossed(&SCOPE, (at(120, 4), 5), &message, &mut rows);
+        memory.close(&SCOPE, Time(400), &mut rows);
+        assert_eq!((rows, memory.all.iter().map(|one| one.most).max()), (vec![], Some(0)));
+    }
+
+    #[test]
+    fn steps_that_are_over_are_told_before_anything_else_happens() {
+        let (mut memory, mut rows) = (memory(true), Vec::new());
+        memory.stored(&SCOPE, at(120, 4), &frame(1, 10), &mut rows);
+        memory.settle(&SCOPE, 3, &mut rows);
+        let row = InputRow { area: 300.0, max: 10, bin: 2, input: 5, output: 4 };
+        assert_eq!(rows, [row]);
+        memory.settle(&SCOPE, 3, &mut rows);
+        assert_eq!(rows.len(), 1, "once");
+    }
+}

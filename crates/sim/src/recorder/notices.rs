@@ -1,0 +1,98 @@
+//! Messages about congestion: which congestion point told which flow's source what.
+
+use super::Scope;
+use dataplane::{Body, Pkt, Spot};
+use mech::Notice;
+
+/// One message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct NoticeRow {
+    pub(crate) at: Spot,
+    pub(crate) flow: u32,
+    /// Quantized feedback, 1 to 63.
+    pub(crate) feedback: u8,
+    /// As the message gives them, bytes.
+    pub(crate) q_off: i64,
+    pub(crate) q_delta: i64,
+}
+
+impl NoticeRow {
+    /// What a message says that is made; `None` where it is none of a congestion point.
+    pub(crate) fn of(at: Spot, pkt: &Pkt) -> Option<NoticeRow> {
+        let Body::Notice(Notice::Cnm { feedback, q_off, q_delta, .. }) = pkt.body() else { return None };
+        Some(NoticeRow { at, flow: pkt.head.flow.0, feedback, q_off, q_delta })
+    }
+}
+
+/// The messages of one port inside the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Point {
+    pub(crate) messages: u64,
+    /// Of all their feedback.
+    pub(crate) feedback: u64,
+    pub(crate) strongest: u8,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(crate) struct Notices {
+    /// Every one is written down.
+    each: bool,
+    /// By port over the whole network.
+    pub(crate) points: Vec<Point>,
+}
+
+impl Notices {
+    pub(crate) fn new(ports: usize, each: bool) -> Notices {
+        Notices { each, points: vec![Point::default(); ports] }
+    }
+
+    pub(crate) fn made(&mut self, scope: &Scope, row: NoticeRow, rows: &mut Vec<NoticeRow>) {
+        if scope.covers(row.at.now) {
+            let point = &mut self.points[row.at.port as usize];
+            point.messages += 1;
+            point.feedback += u64::from(row.feedback);
+            point.strongest = point.strongest.max(row.feedback);
+        }
+        rows.extend(self.each.then_some(row));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dataplane::NoticeSetup;
+    use mech::{FlowId, HostId, PortId};
+    use units::Time;
+
+    const SCOPE: Scope = Scope { from: Time(100), to: Time(200), ..Scope::NOTHING };
+
+    fn row(now: u64, notice: Notice) -> Option<NoticeRow> {
+        let pkt = NoticeSetup { notice, flow: FlowId(9), to: HostId(1), node: 3, n: 0, size: 64 }.packet();
+        NoticeRow::of(Spot { now: Time(now), node: 3, port: 1 }, &pkt)
+    }
+
+    fn cnm(now: u64, feedback: u8) -> NoticeRow {
+        row(now, Notice::Cnm { feedback, q_off: 640, q_delta: -64, point: PortId(0) }).expect("it is a CNM")
+    }
+
+    #[test]
+    fn messages_count_in_the_window_and_each_is_written_down_only_where_that_is_asked() {
+        for each in [true, false] {
+            let (mut notices, mut rows) = (Notices::new(2, each), Vec::new());
+            for (now, feedback) in [(99, 60), (100, 7), (199, 5), (200, 61)] {
+                notices.made(&SCOPE, cnm(now, feedback), &mut rows);
+            }
+            assert_eq!(notices.points, [Point::default(), Point { messages: 2, feedback: 12, strongest: 7 }]);
+            let times: Vec<u64> = rows.iter().map(|row| row.at.now.0).collect();
+            assert_eq!(times, if each { vec![99, 100, 199, 200] } else { vec![] });
+        }
+        let told = cnm(150, 7);
+        assert_eq!((told.flow, told.feedback, told.q_off, told.q_delta), (9, 7, 640, -64));
+    }
+
+    #[test]
+    fn what_no_congestion_point_says_is_no_row() {
+        assert_eq!(row(150, Notice::Cnp), None);
+    }
+}

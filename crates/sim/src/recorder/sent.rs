@@ -1,0 +1,178 @@
+//! What flows send over time: a frame counts whole where it begins to leave its host's NIC, with preamble and gap.
+
+use super::Scope;
+use super::links::Transmission;
+use scenario::Scenario;
+use scenario::events::Change;
+use std::collections::{BTreeMap, VecDeque};
+use units::{Clock, Time};
+
+/// What of a flow began to leave a host in one step of time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SentRow {
+    pub(crate) bytes: u64,
+    pub(crate) bin: u32,
+    pub(crate) host: u32,
+    pub(crate) flow: u32,
+}
+
+/// See the module. A departure that is computed is told of before it is due, so that several steps may be open.
+#[derive(Clone, Debug)]
+pub(crate) struct SentOverTime {
+    /// By host; `None` where the rate of its link changes: frames are told of when they begin there.
+    clocks: Vec<Option<Clock>>,
+    /// Preamble and gap, bytes.
+    gap: u64,
+    /// By step, host and flow.
+    open: BTreeMap<(u32, u32, u32), u64>,
+    /// By host, frames that have not begun: when they do, their flow and bytes.
+    ahead: Vec<VecDeque<(Time, u32, u64)>>,
+    /// Steps before this one are written.
+    next: u32,
+}
+
+impl SentOverTime {
+    pub(crate) fn of(scenario: &Scenario) -> SentOverTime {
+        let changes = |host: u32| {
+            let mut of_rate = scenario.events.iter().filter(|event| matches!(event.change, Change::Rate(_)));
+            of_rate.any(|event| event.senders.iter().any(|(node, _)| *node == host))
+        };
+        let hosts = scenario.topology.nodes[..scenario.topology.hosts as usize].iter().zip(0..);
+        let clock =
+            |(host, number): (&scenario::topology::Node, u32)| (!changes(number)).then(|| host.ports[0].rate.clock());
+        SentOverTime::new(hosts.map(clock).collect(), scenario.framing.gap)
+    }
+
+    fn new(clocks: Vec<Option<Clock>>, gap: u16) -> SentOverTime {
+        let ahead = vec![VecDeque::new(); clocks.len()];
+        SentOverTime { clocks, gap: u64::from(gap), open: BTreeMap::new(), ahead, next: 0 }
+    }
+
+    /// A frame of a flow goes out by the port of a host, which has the host's number.
+    pub(crate) fn transmitted(&mut self, scope: &Scope, flow: u32, frame: Transmission, rows: &mut Vec<SentRow>) {
+        let Transmission { now, port: host, size, end } = frame;
+        let Some(clock) = self.clocks.get(host as usize) else { return };
+        let bytes = u64::from(size) + self.gap;
+        let start = clock.map_or(now, |clock| now.max(Time(end.0.saturating_sub(clock.time(bytes).0))));
+        self.settle(scope.bin_of(now), rows);
+        *self.open.entry((scope.bin_of(start), host, flow)).or_default() += bytes;
+        let ahead = &mut self.ahead[host as usize];
+        while ahead.front().is_some_and(|(start, ..)| *start < now) {
+            ahead.pop_front();
+        }
+        if start > now {
+            ahead.push_back((start, flow, bytes));
+        }
+    }
+
+    /// The last frame that was to leave a host never did: the run is over.
+    pub(crate) fn take_back(&mut self, scope: &Scope, host: u32) {
+        let Some((start, flow, bytes)) = self.ahead.get_mut(host as usize).and_then(VecDeque::pop_back) else { return };
+        if let Some(sum) = self.open.get_mut(&(scope.bin_of(start), host, flow)) {
+            *sum -= bytes;
+        }
+    }
+
+    /// What another partition has of some hosts.
+    pub(crate) fn take(&mut self, other: &mut SentOverTime, host: impl Fn(usize) -> bool) {
+        self.open.append(&mut other.open);
+        let own = (0..self.ahead.len()).filter(|at| host(*at));
+        own.for_each(|at| std::mem::swap(&mut self.ahead[at], &mut other.ahead[at]));
+    }
+
+    /// Flows get other numbers.
+    pub(crate) fn renumber(&mut self, ranks: &[u32]) {
+        let open = std::mem::take(&mut self.open);
+        let renamed = |((bin, host, flow), bytes): ((u32, u32, u32), u64)| ((bin, host, ranks[flow as usize]), bytes);
+        self.open = open.into_iter().map(renamed).collect();
+        self.ahead.iter_mut().flatten().for_each(|frame| frame.1 = ranks[frame.1 as usize]);
+    }
+
+    /// Steps before `bin` are over.
+    pub(crate) fn settle(&mut self, bin: u32, rows: &mut Vec<SentRow>) {
+        if bin > self.next {
+            self.write_before(bin, rows);
+        }
+    }
+
+    fn write_before(&mut self, bin: u32, rows: &mut Vec<SentRow>) {
+        self.next = bin;
+        while let Some(first) = self.open.first_entry().filter(|first| first.key().0 < bin) {
+            let ((bin, host, flow), bytes) = first.remove_entry();
+            rows.extend((bytes > 0).then_some(SentRow { bytes, bin, host, flow }));
+        }
+    }
+
+    pub(crate) fn close(&mut self, rows: &mut Vec<SentRow>) {
+        self.write_before(u32::MAX, rows);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::{Dur, Rate};
+
+    const SCOPE: Scope = Scope { bin: Dur::us(1), hosts: 2, ..Scope::NOTHING };
+
+    fn row(bytes: u64, bin: u32, host: u32, flow: u32) -> SentRow {
+        SentRow { bytes, bin, host, flow }
+    }
+
+    /// Frames of 80 bytes, which with gap take 0.8 us at 1 Gb/s: flow, when told, host, and end in ns.
+    fn sent(clocks: [Option<Clock>; 2], frames: &[(u32, u64, u32, u64)]) -> (SentOverTime, Vec<SentRow>) {
+        let (mut all, mut rows) = (SentOverTime::new(clocks.to_vec(), 20), Vec::new());
+        for (flow, now, port, end) in frames {
+            let frame = Transmission { now: Time(now * 1000), port: *port, size: 80, end: Time(end * 1000) };
+            all.transmitted(&SCOPE, *flow, frame, &mut rows);
+        }
+        (all, rows)
+    }
+
+    const GIGABIT: fn() -> Option<Clock> = || Some(Rate::gbps(1).clock());
+
+    #[test]
+    fn a_frame_counts_whole_for_its_flow_in_the_step_in_which_it_begins() {
+        let frames = [
+            (5, 0, 1, 800),
+            (6, 0, 1, 1600),
+            (5, 0, 1, 2400),
+            (5, 100, 0, 900),
+            (5, 5000, 1, 5800),
+            (9, 5000, 2, 5800),
+        ];
+        let (mut all, mut rows) = sent([GIGABIT(); 2], &frames);
+        all.close(&mut rows);
+        assert_eq!(
+            rows,
+            [row(100, 0, 0, 5), row(100, 0, 1, 5), row(100, 0, 1, 6), row(100, 1, 1, 5), row(100, 5, 1, 5)]
+        );
+    }
+
+    #[test]
+    fn where_the_rate_of_its_link_changes_a_frame_begins_when_it_is_told_of() {
+        let (mut all, mut rows) = sent([None, GIGABIT()], &[(5, 900, 0, 8900), (5, 900, 1, 8900)]);
+        all.close(&mut rows);
+        assert_eq!(rows, [row(100, 0, 0, 5), row(100, 8, 1, 5)]);
+    }
+
+    #[test]
+    fn what_has_not_begun_when_the_run_ends_is_taken_back_from_its_flow() {
+        let (mut all, mut rows) =
+            sent([GIGABIT(); 2], &[(5, 0, 1, 800), (6, 0, 1, 1600), (5, 0, 1, 2400), (7, 0, 0, 800)]);
+        (0..2).for_each(|_| all.take_back(&SCOPE, 1));
+        all.take_back(&SCOPE, 2);
+        all.close(&mut rows);
+        assert_eq!(rows, [row(100, 0, 0, 7), row(100, 0, 1, 5)]);
+    }
+
+    #[test]
+    fn frames_that_have_begun_are_never_taken_back_and_flows_keep_theirs_under_other_numbers() {
+        let (mut all, mut rows) = sent([GIGABIT(); 2], &[(0, 0, 1, 800), (0, 0, 1, 1600), (1, 900, 1, 2400)]);
+        assert_eq!(all.ahead[1].len(), 1, "the second has begun at 0.8 us");
+        all.renumber(&[3, 2]);
+        all.take_back(&SCOPE, 1);
+        all.close(&mut rows);
+        assert_eq!(rows, [row(200, 0, 1, 3)]);
+    }
+}

@@ -1,0 +1,103 @@
+//! What congestion points told, what limits sources had, and what inputs held.
+
+use super::{Column, Table, column, named};
+use crate::recorder::{Input, InputRow, LimitRow, Limited, NoticeRow, Point, Recorder, SentRow};
+use crate::tap::Tap;
+use crate::world::World;
+
+impl<T: Tap> World<Recorder, T> {
+    /// What every port has told sources inside the window; no rows where none ever tells anything.
+    pub(super) fn congestion_points(&self) -> Table {
+        let all: &[Point] = self.state.observer.notices.as_ref().map_or(&[], |notices| &notices.points);
+        let rows: Vec<usize> = (0..all.len()).collect();
+        let place = |i: &usize| self.place(*i as u32);
+        let columns = [
+            ("node", column(&rows, Column::U32, |i| place(i).0)),
+            ("port", column(&rows, Column::U16, |i| place(i).1.0)),
+            ("cnms", column(&rows, Column::U64, |i| all[*i].messages)),
+            ("feedback", column(&rows, Column::U64, |i| all[*i].feedback)),
+            ("max_feedback", column(&rows, Column::U8, |i| all[*i].strongest)),
+        ];
+        Table { name: "congestion_points", columns: named(columns) }
+    }
+
+    /// Flows that had a rate limit at some time, and for how long inside the window.
+    pub(super) fn limited_flows(&self) -> Table {
+        let all = self.state.observer.limits.iter().flat_map(|limits| &limits.flows);
+        let rows: Vec<(u32, Limited)> = all.map(|(flow, one)| (*flow, *one)).collect();
+        let columns = [
+            ("flow", column(&rows, Column::U32, |r| r.0)),
+            ("host", column(&rows, Column::U32, |r| r.1.host)),
+            ("times", column(&rows, Column::U64, |r| r.1.times)),
+            ("changes", column(&rows, Column::U64, |r| r.1.changes)),
+            ("limited_ps", column(&rows, Column::U64, |r| r.1.limited.0)),
+            ("lowest_bps", column(&rows, Column::F64, |r| r.1.lowest)),
+        ];
+        Table { name: "limited_flows", columns: named(columns) }
+    }
+
+    /// The memory of every port's input inside the window; no rows where no switch has inputs.
+    pub(super) fn inputs_table(&self) -> Table {
+        let all: &[Input] = self.state.observer.inputs.as_ref().map_or(&[], |inputs| &inputs.all);
+        let hosts = self.hosts.len();
+        let rows: Vec<usize> = (hosts.min(all.len())..all.len()).collect();
+        let place = |i: &usize| self.place(*i as u32);
+        let columns = [
+            ("node", column(&rows, Column::U32, |i| place(i).0)),
+            ("port", column(&rows, Column::U16, |i| place(i).1.0)),
+            ("max_bytes", column(&rows, Column::U64, |i| all[*i].most)),
+            ("byte_ps", column(&rows, Column::F64, |i| all[*i].area as f64)),
+        ];
+        Table { name: "inputs", columns: named(columns) }
+    }
+
+    /// Every message of a congestion point.
+    pub(super) fn notices(&self, rows: &[NoticeRow]) -> Table {
+        let columns = [
+            ("time_ps", column(rows, Column::U64, |r| r.at.now.0)),
+            ("node", column(rows, Column::U32, |r| r.at.node)),
+            ("port", column(rows, Column::U16, |r| self.place(r.at.port).1.0)),
+            ("flow", column(rows, Column::U32, |r| r.flow)),
+            ("feedback", column(rows, Column::U8, |r| r.feedback)),
+            ("q_off", column(rows, Column::I64, |r| r.q_off)),
+            ("q_delta", column(rows, Column::I64, |r| r.q_delta)),
+        ];
+        Table { name: "notices", columns: named(columns) }
+    }
+
+    /// What every input held for every output, by step of time.
+    pub(super) fn input_trace(&self, rows: &[InputRow]) -> Table {
+        let width = self.state.observer.scope.bin.0 as f64;
+        let columns = [
+            ("bin", column(rows, Column::U32, |r| r.bin)),
+            ("node", column(rows, Column::U32, |r| self.place(r.input).0)),
+            ("input", column(rows, Column::U16, |r| self.place(r.input).1.0)),
+            ("output", column(rows, Column::U16, |r| self.place(r.output).1.0)),
+            ("max_bytes", column(rows, Column::U64, |r| r.max)),
+            ("mean_bytes", column(rows, Column::F64, |r| r.area / width)),
+        ];
+        Table { name: "input_trace", columns: named(columns) }
+    }
+}
+
+/// Every change of a rate limit.
+pub(super) fn rate_limits(rows: &[LimitRow]) -> Table {
+    let columns = [
+        ("time_ps", column(rows, Column::U64, |r| r.at.now.0)),
+        ("host", column(rows, Column::U32, |r| r.at.node)),
+        ("flow", column(rows, Column::U32, |r| r.flow)),
+        ("rate_bps", column(rows, Column::F64, |r| r.rate_bps)),
+    ];
+    Table { name: "rate_limits", columns: named(columns) }
+}
+
+/// What of every flow began to leave its host, by step of time.
+pub(super) fn sent_trace(rows: &[SentRow]) -> Table {
+    let columns = [
+        ("bin", column(rows, Column::U32, |r| r.bin)),
+        ("host", column(rows, Column::U32, |r| r.host)),
+        ("flow", column(rows, Column::U32, |r| r.flow)),
+        ("wire_bytes", column(rows, Column::U64, |r| r.bytes)),
+    ];
+    Table { name: "sent_trace", columns: named(columns) }
+}
