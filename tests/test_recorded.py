@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import overspill
@@ -167,6 +168,9 @@ SOURCES = {
     "time_above_theta": ("sub_queues", "sub_queue_hist"),
     "held_": ("holds",),
     "hold_": ("holds",),
+    "cnm": ("congestion_points",),
+    "rate_limit": ("limited_flows",),
+    "input_": ("inputs",),
     "pauses": ("pauses",),
     "paused_fraction_": ("pauses",),
     "pause_frames": ("pauses",),
@@ -230,10 +234,19 @@ def made(text: str, folder: Path, *sets: str) -> RunData:
     return run
 
 
+def told(run: RunData) -> RunData:
+    """The run as if congestion had been told of."""
+    tables = {name: run.table(name) for name in run.names}
+    tables["congestion_points"] = pa.table({"cnms": [3, 0], "feedback": [60, 0]})
+    tables["limited_flows"] = pa.table({"limited_ps": [10**9, 0], "lowest_bps": [5e6, -1.0]})
+    tables["inputs"] = pa.table({"max_bytes": [9000, 0], "byte_ps": [4e13, 0.0]})
+    return RunData(run.summary, tables)
+
+
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[RunData]:
     folder = tmp_path_factory.mktemp("recorded")
-    return [made(text, folder) for text in (EVERYTHING, BOUNCING, CUTTING, HOLDING)]
+    return [made(text, folder) for text in (EVERYTHING, BOUNCING, CUTTING)] + [told(made(HOLDING, folder))]
 
 
 def without(run: RunData, *names: str, empty: bool) -> RunData:
@@ -326,6 +339,22 @@ def test_where_no_port_may_be_paused_there_are_neither_pauses_nor_trees(tmp_path
 def test_where_no_port_may_hold_acks_nothing_is_told_of_it(tmp_path: Path) -> None:
     run = made(HOLDING, tmp_path, 'switch.ack_hold={ kind = "none" }')
     assert not [name for name in metrics.measure(run) if name.startswith(("held_", "hold_"))]
+
+
+def test_what_is_told_of_congestion_is_measured(runs: list[RunData]) -> None:
+    names = ("cnm", "rate_limit", "input_")
+    found = {str(name): value.value for name, value in metrics.measure(runs[3]).items()}
+    start, end = runs[3].window_ps
+    assert {name: value for name, value in found.items() if name.startswith(names)} == {
+        "cnms": 3,
+        "cnm_feedback_mean": 20,
+        "rate_limited_flows": 1,
+        "rate_limited_time_mean": 1e-3,
+        "rate_limit_min": 5e6,
+        "input_bytes_max": 9000,
+        "input_bytes_mean": 4e13 / (end - start),
+    }
+    assert not [name for name in metrics.measure(runs[0]) if name.startswith(names)]
 
 
 def test_a_run_that_is_cut_before_its_window_counted_nothing_in_it(runs: list[RunData]) -> None:

@@ -11,9 +11,11 @@ from overspill import charts
 from overspill.charts import (
     activity,
     bounces,
+    congestion,
     flows,
     goodput,
     holds,
+    inputs,
     mpl,
     network,
     packets,
@@ -41,6 +43,7 @@ __all__ = [
     "activity_over_time",
     "bounced_packets",
     "bounces_by_switch",
+    "congestion_messages",
     "deadlock",
     "distribution",
     "figures",
@@ -48,6 +51,7 @@ __all__ = [
     "goodput_of_hosts",
     "goodput_over_time",
     "hot_links",
+    "input_memory",
     "line",
     "look",
     "paused_by_tier",
@@ -55,8 +59,10 @@ __all__ = [
     "queue_lengths",
     "queue_over_time",
     "queue_sojourn",
+    "rate_limits",
     "reordering",
     "saturation_tree",
+    "sent_rates",
     "slowdown_by_size",
     "style",
     "sweep",
@@ -105,7 +111,7 @@ def queue_sojourn(results: Results) -> Figure | None:
 
 
 def activity_over_time(results: Results, kind: int) -> Figure | None:
-    """Drops (0), marks (1), detours (2), bounces (3) or cuts (4) over time by switch, of first seeds."""
+    """Drops, marks, detours, bounces, cuts or CNMs (0 to 5) over time by switch, of first seeds."""
     return drawn(activity.over_time(results, kind))
 
 
@@ -142,6 +148,26 @@ def saturation_tree(results: Results) -> Figure | None:
 def deadlock(results: Results) -> Figure | None:
     """Ports that wait for each other for ever, on the network."""
     return drawn(saturation.deadlocks(results))
+
+
+def congestion_messages(results: Results) -> Figure | None:
+    """Congestion messages (CNMs) by time, feedback and flow; needs `measure.notices`."""
+    return drawn(congestion.notices(results))
+
+
+def rate_limits(results: Results) -> Figure | None:
+    """The rate limit of each flow over time; needs `measure.rate_limits`."""
+    return drawn(congestion.limits(results))
+
+
+def sent_rates(results: Results) -> Figure | None:
+    """What each flow sends over time, of each variant's first seed; needs `measure.sent`."""
+    return drawn(congestion.sent(results))
+
+
+def input_memory(results: Results) -> Figure | None:
+    """What one input of a switch holds for each output over time; needs `measure.inputs`."""
+    return drawn(inputs.over_time(results))
 
 
 def hot_links(results: Results) -> Figure | None:

@@ -9,9 +9,11 @@ from overspill.charts import (
     activity,
     axes,
     bounces,
+    congestion,
     flows,
     goodput,
     holds,
+    inputs,
     network,
     packets,
     pauses,
@@ -42,6 +44,8 @@ def of_results(results: Results) -> dict[str, Chart]:
     found += [activity.over_time(results, kind) for kind in range(len(FATES))]
     found += [bounces.by_switch(results), bounces.packets(results)]
     found += [holds.over_time(results), pauses.over_time(results), pauses.by_tier(results)]
+    found += [congestion.notices(results), congestion.limits(results), congestion.sent(results)]
+    found += [inputs.over_time(results)]
     found += [saturation.largest(results), saturation.deadlocks(results)]
     found += [activity.hot_links(results), packets.reordering(results)]
     return {chart.name: with_instants(chart) for chart in found if chart is not None}

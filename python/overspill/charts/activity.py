@@ -1,4 +1,4 @@
-"""Figures of where and when: drops, marks, detours, bounces and cuts by switch and time, and busy links."""
+"""Figures of where and when: drops, marks, detours, bounces, cuts and CNMs by switch, and busy links."""
 
 from __future__ import annotations
 
@@ -18,8 +18,12 @@ from overspill.results.rundata import RunData
 if TYPE_CHECKING:
     from overspill.results.results import Results
 
-DOING = ("dropped", "marked", "detoured", "bounced", "cut")
-PORT_COUNTERS = ("", "marked", "detoured", "bounced", "trimmed")
+DOING = (
+    *(f"frames were {done}" for done in ("dropped", "marked", "detoured", "bounced", "cut")),
+    "messages about congestion (CNMs) were made",
+)
+PORT_COUNTERS = ("", "marked", "detoured", "bounced", "trimmed")  # others have a table of their own
+TITLES = {"cnms": "Congestion messages"}  # where a name is none
 SWITCHES_SHOWN = 12
 LOW = 1 / 2  # height of a panel without anything, beside the others
 LINKS_SHOWN = 12
@@ -27,7 +31,7 @@ ENOUGH = 8  # rows of a map that tell of a network
 
 
 def over_time(results: Results, kind: int) -> Chart | None:
-    """Drops (0), marks (1), detours (2), bounces (3) or cuts (4) over time by switch, of first seeds."""
+    """Drops, marks, detours, bounces, cuts or CNMs (0 to 5) over time by switch, of first seeds."""
     runs = common.first_runs(results)
     busy = [run for run in runs.values() if total(run, kind)]
     if not busy:
@@ -48,7 +52,7 @@ def over_time(results: Results, kind: int) -> Chart | None:
     most = f", those with most in the window over all variants{changed}, and the others together"
     which = most if rows.others else ""
     caption = (
-        f"Where and when frames were {DOING[kind]}: one row per switch{which}, the same in every panel; the "
+        f"Where and when {DOING[kind]}: one row per switch{which}, the same in every panel; the "
         f"colour is the count in {formats.time(step)}. First seed of each variant. "
         "Grey: outside the measurement window."
     )
@@ -56,7 +60,7 @@ def over_time(results: Results, kind: int) -> Chart | None:
     names = max(len(one.names) for one in maps.values())
     return stacked(
         FATES[kind],
-        f"{FATES[kind].capitalize()} by switch and time",
+        f"{TITLES.get(FATES[kind], FATES[kind].capitalize())} by switch and time",
         caption,
         panels,
         (colours, names),
@@ -114,6 +118,8 @@ def scale(largest: float, label: str) -> Colours:
 
 def counted(run: RunData, kind: int) -> int:
     """How often it happened in the measurement window, as the table counts."""
+    if kind >= len(PORT_COUNTERS):
+        return int(run.column("congestion_points", FATES[kind]).sum())
     names = [f"drop_{reason}" for reason in REASONS] if kind == 0 else [PORT_COUNTERS[kind]]
     return sum(int(run.column("ports", name).sum()) for name in names)
 

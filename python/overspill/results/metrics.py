@@ -9,6 +9,7 @@ from overspill.results.key import Key, of_row, parsed
 from overspill.results.measures import (
     bouncing,
     completion,
+    congestion,
     delivery,
     disorder,
     events,
@@ -34,6 +35,7 @@ SECTIONS: dict[str, list[Metric]] = {
     "packets": [*delivery.METRICS, *events.DROPS, *delivery.SHARES],
     "bounces": bouncing.METRICS,
     "holds": holding.METRICS,
+    "congestion": congestion.METRICS,
     "pauses": [*pausing.METRICS, *saturation.METRICS],
     "reordering": disorder.METRICS,
     "senders": events.SENDERS,
@@ -54,6 +56,7 @@ PARTS = (
     measures.bounced,
     measures.filled,
     measures.held,
+    measures.congested,
     measures.pauses,
     measures.saturated,
     measures.reordering,

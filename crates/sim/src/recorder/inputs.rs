@@ -123,7 +123,7 @@ impl InputMemory {
         let some = places.iter().any(Option::is_some);
         let pairs = vec![Pair::default(); if scenario.measure.inputs { pairs } else { 0 }];
         let all = vec![Input::default(); first as usize];
-        some.then(|| InputMemory { places, hosts: net.hosts, all, pairs })
+        some.then_some(InputMemory { places, hosts: net.hosts, all, pairs })
     }
 
     fn place(&self, at: Spot) -> Option<Place> {

@@ -13,6 +13,7 @@ from overspill.results.measures.completion import (
     query_times,
     slowdowns,
 )
+from overspill.results.measures.congestion import congested
 from overspill.results.measures.declare import PS, Metric, present, scale
 from overspill.results.measures.delivery import packets
 from overspill.results.measures.disorder import reordering
@@ -33,6 +34,7 @@ __all__ = [
     "Metric",
     "bounced",
     "busiest_ports",
+    "congested",
     "counters",
     "filled",
     "flows",

@@ -1,0 +1,232 @@
+"""Figures of flows and congestion over time: messages about them, their rate limits, what they send."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from overspill.charts import common, goodput
+from overspill.charts.common import Period
+from overspill.charts.spec import COLOURS, Axis, Chart, Entry, Line, Look, Mark, Panel, Points
+from overspill.results import formats, measures
+from overspill.results.rundata import RunData
+
+if TYPE_CHECKING:
+    from overspill.results.results import Results
+
+FLOWS_SHOWN = len(COLOURS)
+FAINT = 60  # flows in grey
+PALE = "#b5bcc4"
+POINTS_SHOWN = 2000  # of one flow
+FEEDBACK = (0.0, 64.0)
+
+Runs = Mapping[str, RunData]
+Weigh = Callable[[RunData], tuple[np.ndarray, np.ndarray]]
+Draw = Callable[[RunData, int, Look, str], Mark]
+
+
+def with_rows(results: Results, table: str) -> dict[str, RunData]:
+    """First seeds that have rows in a table."""
+    runs = common.first_runs(results)
+    return {variant: run for variant, run in runs.items() if common.has(run, table)}
+
+
+def most(runs: Runs, weigh: Weigh) -> list[int]:
+    """Flows by the sum of their weights over all runs, most first."""
+    sums: dict[int, float] = {}
+    for run in runs.values():
+        flow, weight = weigh(run)
+        ids, index = np.unique(flow, return_inverse=True)
+        found = np.zeros(len(ids))
+        np.add.at(found, index, weight.astype(np.float64))
+        for one, amount in zip(ids.tolist(), found.tolist(), strict=True):
+            sums[one] = sums.get(one, 0.0) + amount
+    return sorted(sums, key=lambda flow: (-sums[flow], flow))
+
+
+class Flows:
+    """The flows that a figure shows: the first few in colours, some in grey."""
+
+    def __init__(self, runs: Runs, weigh: Weigh) -> None:
+        self.runs, self.every = runs, most(runs, weigh)
+        # The order of a legend is that of flows, not of amounts.
+        self.shown = sorted(self.every[:FLOWS_SHOWN])
+        self.grey = self.every[len(self.shown) : FAINT]
+
+    @property
+    def legend(self) -> list[Entry]:
+        """An entry for each in colour."""
+        first = next(iter(self.runs.values()))
+        named = ((str(flow), name(first, flow), self.look(flow)) for flow in self.shown)
+        return [Entry(key, text, look) for key, text, look in named]
+
+    def look(self, flow: int) -> Look:
+        """A flow's, the same in every panel."""
+        return (
+            Look(COLOURS[self.shown.index(flow)], width=1.4) if flow in self.shown else Look(PALE, width=0.7)
+        )
+
+    def marks(self, run: RunData, draw: Draw) -> list[Mark]:
+        """The marks of a run, those in grey below the others."""
+        coloured = [draw(run, flow, self.look(flow), str(flow)) for flow in self.shown]
+        return [*(draw(run, flow, self.look(flow), "") for flow in reversed(self.grey)), *coloured]
+
+    def told(self, by: str) -> str:
+        """`the 7 flows with most bytes of 12; the next 5 in grey`."""
+        if len(self.every) == len(self.shown):
+            return f"all {common.counted(len(self.every), 'flow')}"
+        grey = f"; the next {len(self.grey)} in grey" if self.grey else ""
+        return f"the {len(self.shown)} flows with most {by} of {len(self.every)}{grey}"
+
+
+def name(run: RunData, flow: int) -> str:
+    """`flow 3: h1 > h5`, and its workload where there are several."""
+    text = goodput.flow_name(run, flow)
+    workloads = run.summary["traffic"]
+    if len(workloads) < 2:
+        return text
+    ids, traffic = run.columns("flows", "flow", "traffic")
+    own = traffic[ids == flow]
+    return f"{text} ({workloads[int(own[0])]['name']})" if len(own) else text
+
+
+def stacked(
+    results: Results, runs: Runs, panels: Sequence[Panel], what: tuple[str, str, str], legend: list[Entry]
+) -> Chart:
+    """One panel a variant; `what` is the figure's name, title and caption."""
+    height, columns = common.height_of(len(panels), 1.9), common.columns_of(len(panels))
+    key, title, caption = what
+    return Chart(
+        key, title, f"{caption} First seed of each variant. {common.GREY}", panels, columns, height, legend,
+        share_x=True, share_y=True, down=True,
+    )  # fmt: skip
+
+
+def panels_of(results: Results, flows: Flows, drawn: tuple[Period, Axis, Draw]) -> list[Panel]:
+    """A panel for each run."""
+    period, y, draw = drawn
+    panels = []
+    for variant, run in flows.runs.items():
+        marks = [*common.outside(run, period), *common.changes(run, period), *flows.marks(run, draw)]
+        title = f"{common.label(results, variant)} (seed {run.seed})"
+        panels.append(Panel(title, period.axis(), y, marks))
+    return panels
+
+
+def instants_of(runs: Runs, table: str) -> Period:
+    """From the first row of a table of instants to the last; from 0 if that is early."""
+    times = [run.column(table, "time_ps") for run in runs.values()]
+    start, end = min(int(one.min()) for one in times), max(int(one.max()) for one in times)
+    margin = max((end - start) // 40, 1)
+    return Period(0 if start < end // 4 else start - margin, end + margin)
+
+
+def thin(count: int) -> np.ndarray:
+    """Which of so many points are shown, evenly."""
+    return np.unique(np.linspace(0, count - 1, min(count, POINTS_SHOWN), dtype=int))
+
+
+def notices(results: Results) -> Chart | None:
+    """Every congestion message by time, feedback and flow; `None` where none is written down."""
+    runs = with_rows(results, "notices")
+    if not runs:
+        return None
+
+    def weigh(run: RunData) -> tuple[np.ndarray, np.ndarray]:
+        flow = run.column("notices", "flow")
+        return flow, np.ones(len(flow))
+
+    def draw(run: RunData, flow: int, look: Look, entry: str) -> Points:
+        time, flows_, feedback = run.columns("notices", "time_ps", "flow", "feedback")
+        own = np.flatnonzero(flows_ == flow)
+        own = own[thin(len(own))] if len(own) else own
+        return Points(time[own] * measures.PS, feedback[own].astype(np.float64), look, entry, size=3.0)
+
+    flows = Flows(runs, weigh)
+    y = Axis("feedback", shown=FEEDBACK, whole=True)
+    panels = panels_of(results, flows, (instants_of(runs, "notices"), y, draw))
+    caption = (
+        "Congestion notification messages (CNMs) as switches make them, by the flow they are about: "
+        f"{flows.told('messages')}. 63 is the strongest feedback. Of more than {POINTS_SHOWN} messages about "
+        "a flow so many are shown, evenly."
+    )
+    legend = [Entry(one.key, one.label, one.look, "circle") for one in flows.legend]
+    return stacked(results, runs, panels, ("notices", "Congestion messages by flow", caption), legend)
+
+
+def limits(results: Results) -> Chart | None:
+    """The rate limit of each flow over time; `None` where none is written down."""
+    runs = with_rows(results, "rate_limits")
+    if not runs:
+        return None
+
+    def weigh(run: RunData) -> tuple[np.ndarray, np.ndarray]:
+        flow = run.column("rate_limits", "flow")
+        return flow, np.ones(len(flow))
+
+    last = max(run.end_ps for run in runs.values())
+    first = instants_of(runs, "rate_limits")
+    period = Period(first.start, max(first.end, min(last, first.end + first.end // 10)))
+
+    def draw(run: RunData, flow: int, look: Look, entry: str) -> Line:
+        return limit_line(run, flow, (look, entry), period)
+
+    flows = Flows(runs, weigh)
+    tops = [run.column("rate_limits", "rate_bps").max() for run in runs.values()]
+    y = Axis("rate limit", "rate", shown=(0, 1.06 * max(float(max(tops)), 1.0)))
+    panels = panels_of(results, flows, (period, y, draw))
+    caption = (
+        f"The rate to which hosts limit their flows: {flows.told('changes')}. Where there is no line, a flow "
+        "has no limit."
+    )
+    return stacked(results, runs, panels, ("rate-limits", "Rate limits by flow", caption), flows.legend)
+
+
+def limit_line(run: RunData, flow: int, shown: tuple[Look, str], period: Period) -> Line:
+    """One flow's limit, with gaps where there is none; of the changes of a short step the last stays."""
+    time, flows, rate = run.columns("rate_limits", "time_ps", "flow", "rate_bps")
+    own = flows == flow
+    at, limit = time[own].astype(np.int64), rate[own].astype(np.float64)
+    step = max(1, (period.end - period.start) // common.STEPS_SHOWN)
+    keep = np.append(np.diff(at // step) > 0, True)[: len(at)]
+    at, limit = at[keep], np.where(limit[keep] < 0, np.nan, limit[keep])
+    at, limit = np.append(at, min(run.end_ps, period.end)), np.append(limit, limit[-1:])
+    return Line(at * measures.PS, limit, shown[0], shown[1], "post")
+
+
+def sent(results: Results) -> Chart | None:
+    """What each flow sends over time; `None` where that is not followed."""
+    runs = with_rows(results, "sent_trace")
+    if not runs:
+        return None
+    period = common.period_of(results, ("sent_trace",))
+
+    def draw(run: RunData, flow: int, look: Look, entry: str) -> Line:
+        bins, flows_, size = by_sources(run)
+        own = flows_ == flow
+        rates = goodput.rate(run, (bins[own], size[own]), (period, goodput.STEPS))
+        return Line(period.edges(run, goodput.STEPS), np.append(rates, rates[-1:]), look, entry, "post")
+
+    flows = Flows(runs, lambda run: by_sources(run)[1:])
+    panels = panels_of(results, flows, (period, Axis("sent", "rate"), draw))
+    lines = [mark for panel in panels for mark in panel.marks]
+    y = Axis("sent", "rate", shown=(0, goodput.top(lines)[0]))
+    panels = [Panel(panel.title, panel.x, y, panel.marks) for panel in panels]
+    step = formats.time(goodput.width_ps(next(iter(runs.values())), period, goodput.STEPS))
+    caption = (
+        f"Frames of a flow that begin to leave its source, with preamble and gap, in bins of {step}: "
+        f"{flows.told('bytes')}."
+    )
+    return stacked(results, runs, panels, ("sent", "What flows send", caption), flows.legend)
+
+
+def by_sources(run: RunData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Bins, flows and bytes of what sources send: of each flow's rows those of its source."""
+    bins, host, flow, size = run.columns("sent_trace", "bin", "host", "flow", "wire_bytes")
+    ids, src = run.columns("flows", "flow", "src")
+    sources = np.full(int(max(ids.max(initial=0), flow.max(initial=0))) + 1, -1, np.int64)
+    sources[ids] = src
+    own = sources[flow] == host
+    return bins[own], flow[own], size[own]

@@ -1,0 +1,156 @@
+"""Figure of the memory of an input over time, by the output for which it is held."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from overspill.charts import common, queues
+from overspill.charts.common import Period
+from overspill.charts.queues import Trace
+from overspill.charts.spec import COLOURS, Axis, Band, Chart, Entry, Line, Look, Mark, Panel
+from overspill.engine import values
+from overspill.results.rundata import RunData
+
+if TYPE_CHECKING:
+    from overspill.results.results import Results
+
+OUTPUTS_SHOWN = len(COLOURS) - 1
+OTHERS = Look("#b5bcc4", width=0)
+OPACITY = 0.8  # of areas, which have no line
+THRESHOLDS = (("xoff", (4.0, 2.0)), ("xon", (1.5, 1.5)))
+Port = tuple[int, int]
+
+
+def over_time(results: Results) -> Chart | None:
+    """What one input holds for each output, the same in every variant; `None` where none is followed."""
+    runs = {
+        variant: run for variant, run in common.first_runs(results).items() if common.has(run, "input_trace")
+    }
+    if not runs:
+        return None
+    port = fullest(list(runs.values()))
+    first = next(iter(runs.values()))
+    outputs = most(list(runs.values()), port)
+    shown = sorted(outputs[:OUTPUTS_SHOWN])
+    period = common.period_of(results, ("input_trace",))
+    drawn = {variant: stack(run, port, shown, period) for variant, run in runs.items()}
+    lines = {variant: thresholds(results, variant, port[0]) for variant in runs}
+    tops = [
+        float(mark.high.max(initial=0))
+        for marks in drawn.values()
+        for mark in marks
+        if isinstance(mark, Band)
+    ]
+    y = Axis(
+        "bytes",
+        "bytes",
+        shown=(0, 1.06 * max([1.0, *tops, *(at for told in lines.values() for at in told.values())])),
+    )
+    panels = []
+    for variant, run in runs.items():
+        marks: list[Mark] = [*common.outside(run, period), *common.changes(run, period), *drawn[variant]]
+        marks += [level(at, key, period) for key, at in lines[variant].items()]
+        panels.append(Panel(f"{common.label(results, variant)} (seed {run.seed})", period.axis(), y, marks))
+    legend = [
+        Entry(str(one), f"for {toward(first, port[0], one)}", filled(at)) for at, one in enumerate(shown)
+    ]
+    legend = [Entry(one.key, one.label, one.look, "square") for one in legend]
+    if len(outputs) > len(shown):
+        legend.append(Entry("others", "for others", Look(OTHERS.colour, width=8), "square"))
+    known = {key for told in lines.values() for key in told}
+    legend += [Entry(key, key.upper(), dashed(key)) for key, _ in THRESHOLDS if key in known]
+    place = queues.place(first, *port).replace(" to ", " from ")
+    caption = (
+        f"Bytes in the memory of the input of {place}, the "
+        "one that holds most over all variants, by the output that they are for, mean of a step of time. "
+        f"{'Dashed: where it pauses its far end, and lets it go on. ' if known else ''}"
+        f"First seed of each variant. {common.GREY}"
+    )
+    height, columns = common.height_of(len(panels), 1.9), common.columns_of(len(panels))
+    return Chart(
+        "inputs", "Memory of an input over time", caption, panels, columns, height, legend,
+        share_x=True, share_y=True, down=True,
+    )  # fmt: skip
+
+
+def fullest(runs: list[RunData]) -> Port:
+    """The input that holds most over all runs."""
+    sums: dict[Port, float] = {}
+    for run in runs:
+        node, port, mean = run.columns("input_trace", "node", "input", "mean_bytes")
+        places, index = np.unique(np.array([node, port]), axis=1, return_inverse=True)
+        held = np.zeros(places.shape[1])
+        np.add.at(held, index.reshape(-1), mean)
+        for place, amount in zip(map(tuple, places.T.tolist()), held.tolist(), strict=True):
+            sums[place] = sums.get(place, 0.0) + amount
+    return min(sums, key=lambda place: (-sums[place], place))
+
+
+def most(runs: list[RunData], port: Port) -> list[int]:
+    """Outputs for which an input holds something, most first."""
+    sums: dict[int, float] = {}
+    for run in runs:
+        node, source, output, mean = run.columns("input_trace", "node", "input", "output", "mean_bytes")
+        own = (node == port[0]) & (source == port[1])
+        for one in np.unique(output[own]).tolist():
+            sums[one] = sums.get(one, 0.0) + float(mean[own & (output == one)].sum())
+    return sorted(sums, key=lambda one: (-sums[one], one))
+
+
+def toward(run: RunData, node: int, port: int) -> str:
+    """`h5`: the far end of a port."""
+    nodes, ports, peers = run.columns("ports", "node", "port", "peer")
+    peer = peers[(nodes == node) & (ports == port)]
+    return run.node_name(int(peer[0])) if len(peer) else f"port {port}"
+
+
+def filled(at: int) -> Look:
+    """The look of an area in the legend."""
+    return Look(COLOURS[at], width=8)
+
+
+def dashed(key: str) -> Look:
+    """The look of a threshold."""
+    return Look("#444444", dict(THRESHOLDS)[key], width=1.1)
+
+
+def stack(run: RunData, port: Port, shown: list[int], period: Period) -> list[Mark]:
+    """What is held for each of these outputs, one upon the other, and for all others on top."""
+    names = ("bin", "node", "input", "output", "max_bytes", "mean_bytes")
+    bins, node, source, output, largest, mean = run.columns("input_trace", *names)
+    here = (node == port[0]) & (source == port[1])
+    parts = [(str(one), Look(COLOURS[at], width=0), output == one) for at, one in enumerate(shown)]
+    parts.append(("others", OTHERS, ~np.isin(output, shown)))
+    marks: list[Mark] = []
+    low: np.ndarray | None = None
+    for key, look, own in parts:
+        keep = here & own
+        at, _, held = Trace("", bins[keep], largest[keep], mean[keep]).steps(run, period)
+        low = np.zeros(len(at)) if low is None else low
+        high = low + held
+        if keep.any():
+            marks.append(Band(at, low, high, look, key, "post", interval=False, opacity=OPACITY))
+        low = high
+    return marks
+
+
+def thresholds(results: Results, variant: str, node: int) -> dict[str, float]:
+    """Fixed thresholds in bytes at which the switches of a variant pause, where all have the same."""
+    resolved = (results.facts.get("resolved") or {}).get(variant) or {}
+    switches = resolved.get("switches") or []
+    tables = [table for one in switches for table in (one, *(one.get("ports") or {}).values())]
+    pauses = [table["pause"] for table in tables if "pause" in table]
+    found = {}
+    for key, _ in THRESHOLDS:
+        text = queues.only(one.get(key) for one in pauses)
+        parsed = values.numbers(["1B", text]) if text else None
+        if parsed is not None:
+            found[key] = parsed[0][1]
+    return found
+
+
+def level(at: float, key: str, period: Period) -> Line:
+    """A threshold across the panel."""
+    return Line(np.array(period.seconds), np.full(2, at), dashed(key), key)
