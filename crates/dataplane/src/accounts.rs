@@ -28,51 +28,80 @@ pub(crate) struct Accounts {
     all_input: Box<[Counter]>,
 }
 
+/// Memories of a switch. One that is output-queued has one, which is that of the input and of the output of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sides {
+    pub(crate) input: bool,
+    pub(crate) output: bool,
+}
+
+impl Sides {
+    const NONE: Sides = Sides { input: false, output: false };
+    /// The memory of the input that a frame came in by.
+    pub(crate) const INPUT: Sides = Sides { input: true, output: false };
+    /// The buffer in front of the link that it is to leave by.
+    pub(crate) const OUTPUT: Sides = Sides { input: false, output: true };
+    /// The one memory of a switch that has no inputs.
+    pub(crate) const BOTH: Sides = Sides { input: true, output: true };
+}
+
 /// Bytes that come or go, of a frame or of a part of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delta {
-    /// The port that the frame waits to leave by; `None` where it is held.
+    /// The port that the frame is to leave by; `None` where it is held.
     port: Option<PortId>,
     ingress: PortId,
     class: u8,
     bytes: i64,
-    /// It was stored now.
-    arrives: bool,
+    /// Memories that they come to.
+    joins: Sides,
+    /// Memories that they are gone from.
+    leaves: Sides,
 }
 
 impl Delta {
-    /// A frame is stored at a port.
-    pub(crate) fn stored(port: PortId, head: &Head) -> Delta {
-        Delta { arrives: true, ..Delta::of(Some(port), head, i64::from(head.size)) }
+    /// A frame that is to leave by a port is stored.
+    pub(crate) fn stored(port: PortId, head: &Head, joins: Sides) -> Delta {
+        Delta { joins, ..Delta::of(Some(port), head) }
     }
-    /// A frame that waited at a port is gone.
-    pub(crate) fn left(port: PortId, head: &Head) -> Delta {
-        Delta::of(Some(port), head, -i64::from(head.size))
+    /// A frame that is to leave by a port goes from the memory of its input to the buffer there.
+    pub(crate) fn crossed(port: PortId, head: &Head) -> Delta {
+        Delta { joins: Sides::OUTPUT, leaves: Sides::INPUT, ..Delta::of(Some(port), head) }
     }
-    /// So many bytes of a frame that waits at a port are cut off.
-    pub(crate) fn trimmed(port: PortId, head: &Head, bytes: u16) -> Delta {
-        Delta::of(Some(port), head, -i64::from(bytes))
+    /// A frame that was to leave by a port is gone.
+    pub(crate) fn left(port: PortId, head: &Head, leaves: Sides) -> Delta {
+        Delta { leaves, ..Delta::of(Some(port), head) }
+    }
+    /// So many bytes of a frame that is to leave by a port are cut off.
+    pub(crate) fn trimmed(port: PortId, head: &Head, bytes: u16, leaves: Sides) -> Delta {
+        Delta { bytes: i64::from(bytes), ..Delta::left(port, head, leaves) }
     }
     /// A frame is held before lookup.
     pub(crate) fn held(head: &Head) -> Delta {
-        Delta::of(None, head, i64::from(head.size))
+        Delta { joins: Sides::INPUT, ..Delta::of(None, head) }
     }
     /// A frame that was held goes on.
     pub(crate) fn released(head: &Head) -> Delta {
-        Delta::of(None, head, -i64::from(head.size))
+        Delta { leaves: Sides::INPUT, ..Delta::of(None, head) }
     }
-    fn of(port: Option<PortId>, head: &Head, bytes: i64) -> Delta {
-        Delta { port, ingress: head.ingress, class: head.class(), bytes, arrives: false }
+    fn of(port: Option<PortId>, head: &Head) -> Delta {
+        let (joins, leaves) = (Sides::NONE, Sides::NONE);
+        Delta { port, ingress: head.ingress, class: head.class(), bytes: i64::from(head.size), joins, leaves }
     }
-    /// The accounts that it changes, in the order in which agents are told.
+    /// The accounts that it changes and by how much, in the order in which agents are told. A frame waits for its port
+    /// wherever it lies.
     #[inline]
-    pub(crate) fn accounts(&self) -> impl Iterator<Item = Account> + use<> {
-        let Delta { port, ingress, class, arrives, .. } = *self;
-        let output = port.map(Account::Output);
-        let arrived = port.filter(|_| arrives).map(|port| Account::Arrived(port, class));
-        let entered = arrived.map(|_| Account::Entered(ingress, class));
-        let input = [Some(Account::Input(ingress, class)), Some(Account::AllInput(ingress))];
-        [output, arrived, entered].into_iter().chain(input).flatten()
+    pub(crate) fn accounts(&self) -> impl Iterator<Item = (Account, i64)> + use<> {
+        let Delta { port, ingress, class, bytes, joins, leaves } = *self;
+        let comes = |joins: bool, leaves: bool| (joins != leaves).then_some(if joins { bytes } else { -bytes });
+        let waits = comes(joins != Sides::NONE, leaves != Sides::NONE);
+        let output = port.zip(waits).map(|(port, by)| (Account::Output(port), by));
+        let arrived = port.filter(|_| joins.output).map(|port| (Account::Arrived(port, class), bytes));
+        let entered = port.filter(|_| joins.input).map(|_| (Account::Entered(ingress, class), bytes));
+        let input = comes(joins.input, leaves.input);
+        let of_class = input.map(|by| (Account::Input(ingress, class), by));
+        let of_all = input.map(|by| (Account::AllInput(ingress), by));
+        [output, arrived, entered, of_class, of_all].into_iter().flatten()
     }
 }
 
@@ -106,9 +135,9 @@ impl Accounts {
     #[inline]
     pub(crate) fn change(&mut self, delta: &Delta) -> bool {
         let mut outside = false;
-        for of in delta.accounts() {
+        for (of, by) in delta.accounts() {
             if let Some(counter) = self.counter(of) {
-                counter.bytes = counter.bytes.wrapping_add_signed(delta.bytes);
+                counter.bytes = counter.bytes.wrapping_add_signed(by);
                 outside |= counter.is_outside();
             }
         }
@@ -127,7 +156,21 @@ impl Accounts {
     pub(crate) fn input(&self, port: PortId, class: u8) -> u64 {
         self.input.get(usize::from(port.0) * 8 + usize::from(class)).map_or(0, |counter| counter.bytes)
     }
-    /// Bytes of a class that were ever stored at a port; 0 where nobody follows them.
+    /// Bytes that wait to leave by a port; `None` where nobody follows them.
+    pub(crate) fn output(&self, port: PortId) -> Option<u64> {
+        self.output.get(usize::from(port.0)).map(|counter| counter.bytes)
+    }
+    /// Bytes of all classes that came in by a port and are still here; `None` where nobody follows them.
+    pub(crate) fn of_input(&self, port: PortId) -> Option<u64> {
+        let classes = self.input.get(usize::from(port.0) * 8..)?.get(..8)?;
+        Some(classes.iter().map(|counter| counter.bytes).sum())
+    }
+    /// Whether what is counted of all classes together is what is counted of each.
+    pub(crate) fn balanced(&self) -> bool {
+        let mut all = (0..).map(PortId).zip(&self.all_input);
+        all.all(|(port, counter)| self.of_input(port) == Some(counter.bytes))
+    }
+    /// Bytes of a class that were ever stored in the buffer of a port; 0 where nobody follows them.
     pub(crate) fn arrived(&self, port: PortId, class: u8) -> u64 {
         self.arrived.get(usize::from(port.0) * 8 + usize::from(class)).map_or(0, |counter| counter.bytes)
     }
@@ -147,12 +190,36 @@ mod tests {
         let mut accounts = Accounts::new(2, &[Account::Output(b), Account::AllInput(a)]);
         accounts.set_levels(Account::Output(b), (0, 100));
         let head = Head { size: 80, ingress: a, ..Head::default() };
-        assert!(!accounts.change(&Delta::held(&head)) && !accounts.change(&Delta::stored(b, &head)));
-        assert!(accounts.change(&Delta::stored(b, &head)), "160 bytes wait");
+        let stored = Delta::stored(b, &head, Sides::BOTH);
+        assert!(!accounts.change(&Delta::held(&head)) && !accounts.change(&stored));
+        assert!(accounts.change(&stored), "160 bytes wait");
         assert_eq!(accounts.outside(Account::Output(b)), Some(160));
         assert_eq!((accounts.input(a, 0), accounts.arrived(b, 0)), (240, 0));
-        assert!(!accounts.change(&Delta::trimmed(b, &head, 60)), "100 bytes are inside");
-        assert!(!accounts.change(&Delta::released(&head)) && !accounts.change(&Delta::left(b, &head)));
+        assert!(!accounts.change(&Delta::trimmed(b, &head, 60, Sides::BOTH)), "100 bytes are inside");
+        let left = Delta::left(b, &head, Sides::BOTH);
+        assert!(!accounts.change(&Delta::released(&head)) && !accounts.change(&left));
         assert_eq!((accounts.input(a, 0), accounts.outside(Account::Output(b))), (20, None));
+    }
+
+    #[test]
+    fn a_frame_enters_at_its_input_arrives_when_it_has_crossed_and_waits_for_its_port_all_the_while() {
+        let (a, b) = (PortId(0), PortId(1));
+        let all = [Account::Output(b), Account::Arrived(b, 3), Account::Entered(a, 3), Account::AllInput(a)];
+        let mut accounts = Accounts::new(2, &all);
+        let mut head = Head { size: 80, ingress: a, ..Head::default() };
+        head.set_class(3);
+        let mut after = |delta: Delta| {
+            accounts.change(&delta);
+            assert!(accounts.balanced());
+            (accounts.output(b), accounts.arrived(b, 3), accounts.entered(a, 3), accounts.of_input(a))
+        };
+        assert_eq!(after(Delta::stored(b, &head, Sides::INPUT)), (Some(80), 0, 80, Some(80)));
+        assert_eq!(after(Delta::crossed(b, &head)), (Some(80), 80, 80, Some(0)));
+        assert_eq!(after(Delta::left(b, &head, Sides::OUTPUT)), (Some(0), 80, 80, Some(0)));
+        // One that is lost at its input has never arrived.
+        assert_eq!(after(Delta::stored(b, &head, Sides::INPUT)), (Some(80), 80, 160, Some(80)));
+        assert_eq!(after(Delta::left(b, &head, Sides::INPUT)), (Some(0), 80, 160, Some(0)));
+        // What is held waits for no port and has not entered.
+        assert_eq!(after(Delta::held(&head)), (Some(0), 80, 160, Some(80)));
     }
 }

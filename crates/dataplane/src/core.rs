@@ -7,6 +7,7 @@ mod counted;
 mod crossing;
 mod cutting;
 mod failing;
+mod moved;
 mod pausing;
 mod room;
 mod sending;
@@ -17,7 +18,7 @@ pub use failing::DeadPort;
 pub use pausing::PauseSetup;
 pub use standing::{PauseInEffect, PauseSent};
 
-use crate::accounts::Delta;
+use crate::accounts::Sides;
 use crate::ends::Tally;
 use crate::packet_store::{Fib, Look, PacketStore};
 use crate::port::QueueAt;
@@ -27,7 +28,8 @@ use agents::{Agents, Work};
 use mech::marking::MarkingSlot;
 use mech::overflow::{DropReason, Fate, OverflowSlot};
 use mech::scheduler::SchedulerSlot;
-use mech::{Acts, Asks, Ecn, Env, Flags, ForwardingContext, Head, Lane, PktId, PortId, QueueId, QueueView, Stream};
+use mech::{Acts, Asks, Ecn, Env, Flags, ForwardingContext, PktId, PortId, QueueId, QueueView, Stream};
+use moved::Frame;
 use pausing::Pausing;
 use std::collections::VecDeque;
 use units::Time;
@@ -246,14 +248,6 @@ impl Core {
         step.out.transmit_run(port, run, (first_end, p.time(size)));
     }
 
-    /// A frame that waited at a port is gone.
-    #[inline]
-    pub(super) fn count_left<F: Fib, O>(&mut self, port: PortId, queue: QueueId, head: &Head, step: &Step<F, O>) {
-        if self.agents.is_some() && queue.lane() != Lane::Notice {
-            self.count_bytes(Delta::left(port, head), None, step);
-        }
-    }
-
     /// Loses a packet that was to leave by `port`.
     pub(crate) fn drop<F, O: Out>(&mut self, pkt: &Pkt, port: PortId, why: DropReason, step: &mut Step<F, O>) {
         if pkt.head.flags.has(Flags::MISDIRECTED) {
@@ -344,21 +338,21 @@ impl Core {
             return step.out.transmit(port, pkt, end);
         }
         self.store.allocate(port, queue, &pkt.head);
+        let at_input = self.store.waits_at_input(pkt.head.ingress, to);
         let p = &mut self.store.ports[usize::from(port.0)];
         p.rest.stamp += 1;
         let line = match &mut self.store.inputs {
-            None => {
+            Some(inputs) if at_input => inputs.store(to, &pkt.head),
+            _ => {
                 p.rest.eligible |= queue.bit();
                 &mut p.rest.queues[usize::from(queue.0)]
             }
-            Some(inputs) => inputs.store(to, &pkt.head),
         };
         let slot = self.store.arena.push(line, *pkt, p.rest.stamp);
         Core::tell_stored(port, pkt, Stored { queue, before, leaves: Leaves::Slot(PktId(slot)) }, step.out);
-        if self.agents.is_some() && queue.lane() != Lane::Notice {
-            self.count_bytes(Delta::stored(port, &pkt.head), Some(&pkt.head), step);
-        }
-        match self.store.inputs.is_some() {
+        let joins = if at_input { Sides::INPUT } else { self.store.buffered() };
+        self.count_stored(Frame { at: to, head: &pkt.head }, joins, step);
+        match at_input {
             true => self.ask_arbiter(port),
             false => self.try_schedule(port, step.now, step.out),
         }

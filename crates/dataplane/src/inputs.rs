@@ -9,8 +9,8 @@
 use crate::arena::{Arena, Queue};
 use crate::port::QueueAt;
 use mech::arbiter::{ArbiterSlot, Request};
-use mech::{Acts, Env, Head, Lane, PortId, Purpose, QueueId, Room, Stream};
-use units::{Clock, Dur, Time};
+use mech::{Acts, Env, Fill, Head, Lane, PortId, Purpose, QueueId, Room, Stream};
+use units::{Amount, Clock, Dur, Time};
 
 /// The input side of a switch as it is to be built.
 pub struct InputSetup {
@@ -52,6 +52,11 @@ pub(crate) struct Transfer {
     pub(crate) queue: QueueId,
     input: PortId,
     size: u16,
+}
+
+/// Whether frames of a queue take memory of their input: messages about congestion do not.
+fn takes_memory(queue: QueueId) -> bool {
+    queue.lane() != Lane::Notice
 }
 
 /// One output, as the fabric sees it.
@@ -125,10 +130,28 @@ impl Inputs {
     /// The virtual output queue in which a frame is about to be stored.
     pub(crate) fn store(&mut self, to: QueueAt, head: &Head) -> &mut Queue {
         let (first, place) = (self.first_of(to), self.place(to));
-        self.used[usize::from(head.ingress.0)].add(head.size);
+        if takes_memory(to.queue) {
+            self.used[usize::from(head.ingress.0)].add(head.size);
+        }
         self.waiting[place].add(head.size);
         self.outputs[usize::from(to.port.0)].waits |= to.queue.bit();
         &mut self.queues[first + usize::from(head.ingress.0)]
+    }
+
+    /// Frames and bytes in the memory of an input.
+    pub(crate) fn used(&self, input: PortId) -> (u32, u64) {
+        let used = self.used[usize::from(input.0)];
+        (used.packets, used.bytes)
+    }
+
+    /// How full the memory of an input is.
+    pub(crate) fn fill(&self, input: PortId) -> Fill {
+        let used = self.used[usize::from(input.0)];
+        match self.memory.amount() {
+            Some(Amount::Packets(limit)) => Fill { used: u64::from(used.packets), limit: Some(limit) },
+            Some(Amount::Bytes(limit)) => Fill { used: used.bytes, limit: Some(limit) },
+            None => Fill { used: used.bytes, limit: None },
+        }
     }
 
     /// Frames and bytes that wait in virtual output queues for a queue of an output.
@@ -219,7 +242,9 @@ impl Inputs {
     /// The transfer to an output is over: the frame has left the memory of its input.
     pub(crate) fn end(&mut self, output: PortId) -> Option<Transfer> {
         let done = self.outputs[usize::from(output.0)].transfer.take()?;
-        self.used[usize::from(done.input.0)].take(done.size);
+        if takes_memory(done.queue) {
+            self.used[usize::from(done.input.0)].take(done.size);
+        }
         Some(done)
     }
 
@@ -228,8 +253,27 @@ impl Inputs {
         let first = self.first_of(to);
         let pkt = self.queues[first..first + self.ports].iter_mut().find_map(|queue| arena.pop(queue))?;
         self.leave_queue(to, pkt.head.size);
-        self.used[usize::from(pkt.head.ingress.0)].take(pkt.head.size);
+        if takes_memory(to.queue) {
+            self.used[usize::from(pkt.head.ingress.0)].take(pkt.head.size);
+        }
         Some(pkt)
+    }
+
+    /// By input: bytes in a virtual output queue whose first frame does not fit; 0 of others. Nothing where the class is
+    /// not in use.
+    pub(crate) fn blocked(&self, to: QueueAt, arena: &Arena, fits: impl Fn(u16) -> bool) -> impl Iterator<Item = u64> {
+        let first = self.first_of(to);
+        let built = if usize::from(to.queue.0) < self.queues_each { self.ports } else { 0 };
+        self.queues[first..].iter().take(built).map(move |queue| match arena.first(queue) {
+            Some((slot, _)) if !fits(arena.get(slot).head.size) => queue.bytes(),
+            _ => 0,
+        })
+    }
+
+    /// Bytes of the frame that crosses to a queue of an output; 0 where none does.
+    pub(crate) fn crossing(&self, output: PortId, queue: QueueId) -> u16 {
+        let transfer = self.outputs[usize::from(output.0)].transfer.filter(|transfer| transfer.queue == queue);
+        transfer.map_or(0, |transfer| transfer.size)
     }
 
     /// What waits for an output in virtual output queues or crosses to it, in frames and bytes.
@@ -246,12 +290,16 @@ impl Inputs {
         let amounts = |queue: &Queue| Amounts { packets: queue.packets(), bytes: queue.bytes() };
         let sum = |all: &mut dyn Iterator<Item = &Queue>| all.map(amounts).fold(Amounts::default(), Amounts::and);
         let crossing = |input: usize| {
-            let own = |transfer: &&Transfer| usize::from(transfer.input.0) == input;
+            let own = |t: &&Transfer| usize::from(t.input.0) == input && takes_memory(t.queue);
             let mut sum = Amounts::default();
             self.outputs.iter().filter_map(|o| o.transfer.as_ref()).filter(own).for_each(|t| sum.add(t.size));
             sum
         };
-        let of_input = |input: usize| sum(&mut self.queues.iter().skip(input).step_by(self.ports)).and(crossing(input));
+        let in_memory = |(place, _): &(usize, &Queue)| takes_memory(QueueId((place % self.queues_each) as u8));
+        let of_input = |input: usize| {
+            let all = self.queues.iter().skip(input).step_by(self.ports).enumerate();
+            sum(&mut all.filter(in_memory).map(|(_, queue)| queue)).and(crossing(input))
+        };
         let inputs = self.used.iter().enumerate().all(|(input, used)| *used == of_input(input));
         let each = self.waiting.iter().zip(self.queues.chunks(self.ports));
         inputs && each.into_iter().all(|(waiting, queues)| *waiting == sum(&mut queues.iter()))

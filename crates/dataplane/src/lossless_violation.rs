@@ -10,8 +10,10 @@ pub struct LosslessViolation {
     pub ingress: PortId,
     /// Its class.
     pub class: u8,
-    /// The port that had no memory for it.
+    /// The port that it was to leave by.
     pub out: PortId,
+    /// Whether the memory of the port that it came in by had no room; else that of the port that it was to leave by.
+    pub at_input: bool,
     /// How full that was.
     pub fill: Fill,
     /// Bytes held of what is paused together with it, itself included.

@@ -139,7 +139,8 @@ pub trait Observer {
     fn turned(&mut self, _at: Spot, _state: u8, _level: u64) {}
     /// A message about congestion was made at a port, which is on its way to the source of its flow.
     fn noticed(&mut self, _at: Spot, _pkt: &Pkt) {}
-    /// A frame that is to leave by a port has left the memory of the input that it came in by, counted as that one.
+    /// A frame that is to leave by a port, counted as that one, has left the memory of the input that it came in by: it has
+    /// crossed, or was taken out there. Messages about congestion take no memory of inputs and are not told of.
     fn crossed(&mut self, _at: Spot, _input: u32, _pkt: &Pkt) {}
     /// A message about congestion has reached the host that it is for.
     fn told(&mut self, _at: Spot, _pkt: &Pkt) {}

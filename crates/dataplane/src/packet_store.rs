@@ -1,13 +1,13 @@
 //! The memory of a node: packets, ports, and the buffer that lends to them, as mechanisms see it.
 
-use crate::accounts::Accounts;
+use crate::accounts::{Accounts, Sides};
 use crate::arena::Arena;
 use crate::cutting::Cutting;
 use crate::inputs::Inputs;
 use crate::port::{Port, QueueAt};
 use mech::buffer::{BufferSlot, ExtraRoom, Lease, Use};
 use mech::overflow::DropReason;
-use mech::{Fill, Head, HostId, Lane, Lanes, PktId, PortId, QueueId, View};
+use mech::{ClassSet, Fill, Head, HostId, Lane, Lanes, PktId, PortId, QueueId, View};
 use units::{Dur, Time};
 
 /// Packets, queues and the memory allocated to them.
@@ -67,6 +67,19 @@ pub(crate) fn waits_in(lanes: &Lanes, top_class: u8) -> [QueueId; QueueId::COUNT
     })
 }
 
+/// So many frames and bytes.
+fn uses((packets, bytes): (u32, u64)) -> Use {
+    Use { packets: u64::from(packets), bytes, ..Use::default() }
+}
+
+/// Whether a frame that has crossed may join a queue of its output beside what counts against the limit there.
+fn joins(buffer: &BufferSlot, lanes: &Lanes, (queue, used): (QueueId, &Use), size: u16) -> bool {
+    match queue.lane() {
+        Lane::Normal => buffer.peek().admits(used, size),
+        lane => lanes.limit(lane).accepts((used.packets as u32, used.bytes), size),
+    }
+}
+
 impl PacketStore {
     fn usage(&self, port: &Port) -> Use {
         let (packets, bytes) = if self.pool.on { port.counted() } else { port.normal() };
@@ -116,8 +129,22 @@ impl PacketStore {
         own && (!draws || self.buffer.peek().admits(&self.usage(port), size))
     }
 
+    /// The memories that a frame in the buffer of a port lies in.
+    #[inline]
+    pub(crate) fn buffered(&self) -> Sides {
+        if self.inputs.is_some() { Sides::OUTPUT } else { Sides::BOTH }
+    }
+
+    /// Whether a frame that came in by `ingress` waits there first. Messages that go back by the port at which they were
+    /// made do not cross: a congestion point at an input tells its sources over the link that its frames come by
+    /// (QCN-OS §II-B).
+    #[inline]
+    pub(crate) fn waits_at_input(&self, ingress: PortId, to: QueueAt) -> bool {
+        self.inputs.is_some() && (to.queue.lane() != Lane::Notice || ingress != to.port)
+    }
+
     /// Why a frame that came in by `ingress` has no room at its input; `None` where it has. What the empty buffer of
-    /// its output could not hold would wait for ever.
+    /// its output could not hold would wait for ever. Messages about congestion take no memory of inputs.
     pub(crate) fn input_refuses(&self, ingress: PortId, to: QueueAt, size: u16) -> Option<DropReason> {
         let inputs = self.inputs.as_ref()?;
         let holds = match to.queue.lane() {
@@ -127,6 +154,7 @@ impl PacketStore {
         match (self.ports[usize::from(to.port.0)].closed, holds) {
             (true, _) => Some(DropReason::LinkDown),
             (false, false) => Some(DropReason::of_full(to.queue.lane())),
+            (false, true) if to.queue.lane() == Lane::Notice => None,
             (false, true) => (!inputs.accepts(ingress, size)).then_some(DropReason::InputFull),
         }
     }
@@ -140,26 +168,51 @@ impl PacketStore {
         }
     }
 
-    /// Begins a transfer to an idle output, from the queue of which the fewest bytes wait in its buffer, so that the
-    /// scheduler there finds all that it may choose from; among equals from the most urgent. The time that it takes.
+    /// Begins a transfer to an idle output: of messages about congestion before all else, then from the queue of which
+    /// the fewest bytes wait in its buffer, so that the scheduler there finds all that it may choose from; among equals
+    /// from the most urgent. The time that it takes.
     pub(crate) fn grant(&mut self, output: PortId, now: Time) -> Option<Dur> {
         let port = &self.ports[usize::from(output.0)];
         let inputs = self.inputs.as_deref_mut()?;
         let mut left = inputs.waits(output);
         while left != 0 {
-            let queue = QueueId::each(left).min_by_key(|queue| (port.backlog(*queue).1, u8::MAX - queue.0))?;
+            let last = |queue: &QueueId| {
+                let waits = queue.lane() != Lane::Notice;
+                (waits, port.backlog(*queue).1, u8::MAX - queue.0)
+            };
+            let queue = QueueId::each(left).min_by_key(last)?;
             left &= !queue.bit();
             let (all, at_inputs) = (port.normal(), inputs.normal(output));
-            let used = Use { packets: u64::from(all.0 - at_inputs.0), bytes: all.1 - at_inputs.1, ..Use::default() };
-            let fits = |size| match queue.lane() {
-                Lane::Normal => self.buffer.peek().admits(&used, size),
-                lane => self.lanes.limit(lane).accepts(port.backlog(queue), size),
-            };
+            let used = uses((all.0 - at_inputs.0, all.1 - at_inputs.1));
+            let used = if queue.lane() == Lane::Normal { used } else { uses(port.backlog(queue)) };
+            let fits = |size| joins(&self.buffer, &self.lanes, (queue, &used), size);
             if let Some(time) = inputs.grant(QueueAt { port: output, queue }, &mut self.arena, now, fits) {
                 return Some(time);
             }
         }
         None
+    }
+
+    /// Bytes of a class that never leave the memory of inputs while these may not leave by an output, by input. The buffer
+    /// there is of all classes: those that stay in it, or have their room in it already, keep out what does not fit
+    /// beside them, and all that is behind it.
+    pub(crate) fn stays_at_inputs(&self, output: PortId, class: u8, stuck: ClassSet) -> Vec<u64> {
+        let (Some(inputs), port) = (&self.inputs, &self.ports[usize::from(output.0)]) else { return Vec::new() };
+        let mut stays = vec![0; self.ports.len()];
+        for lane in Lane::PAUSED {
+            let counts = |own: &u8| stuck.has(*own) && (lane == Lane::Normal || *own == class);
+            let there = (0..8).filter(counts).map(|own| {
+                let queue = QueueId::new(own, lane);
+                let ((packets, bytes), crosses) = (port.backlog(queue), inputs.crossing(output, queue));
+                (packets + u32::from(crosses > 0), bytes + u64::from(crosses))
+            });
+            let used = uses(there.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1)));
+            let to = QueueAt { port: output, queue: QueueId::new(class, lane) };
+            let fits = |size| joins(&self.buffer, &self.lanes, (to.queue, &used), size);
+            let blocked = inputs.blocked(to, &self.arena, fits);
+            stays.iter_mut().zip(blocked).for_each(|(sum, bytes)| *sum += bytes);
+        }
+        stays
     }
 
     /// Frames and bytes that wait in one queue, or elsewhere here until they join it.

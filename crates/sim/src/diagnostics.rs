@@ -33,10 +33,14 @@ impl LosslessViolationAt {
             Some(limit) => format!("{} of {limit} in use", lost.fill.used),
             None => format!("{} in use", lost.fill.used),
         };
+        let (whose, port, end) = match lost.at_input {
+            true => ("The memory of input", lost.ingress.0, "from"),
+            false => ("Port", lost.out.0, "to"),
+        };
         format!(
             "a packet of a lossless class found no memory: switch {}, port {} (from {}), \
              class {}, at {}. With it {} of what came in there would be held; xoff is {}, {room}. \
-             Port {} (to {}) was full: {full}. {cure}; with lossless = false it is counted and the run goes on",
+             {whose} {port} ({end} {}) was full: {full}. {cure}; with lossless = false it is counted and the run goes on",
             node.name,
             lost.ingress.0,
             far(lost.ingress.0),
@@ -44,8 +48,7 @@ impl LosslessViolationAt {
             microseconds(self.at),
             Bytes(lost.held),
             Bytes(lost.xoff),
-            lost.out.0,
-            far(lost.out.0),
+            far(port),
         )
     }
 }

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use units::{Rate, Time};
 
+mod at_inputs;
 mod cut_delay;
 mod cutting;
 

@@ -113,6 +113,10 @@ impl Agents {
         let each = self.ports.iter().map(|at| (u64::from(at.held.packets()), at.held.bytes()));
         each.fold((0, 0), |sum, at| (sum.0 + at.0, sum.1 + at.1))
     }
+    /// Bytes that are held at a port.
+    pub(super) fn held_at(&self, port: PortId) -> u64 {
+        self.ports[usize::from(port.0)].held.bytes()
+    }
     fn get(&mut self, at: AgentAt) -> Option<&mut OneAgent> {
         self.ports[usize::from(at.port.0)].agents.get_mut(usize::from(at.which))
     }
@@ -142,7 +146,7 @@ impl Core {
 
     #[cold]
     fn call_outside<F: Fib, O>(&mut self, delta: &Delta, stored: Option<&Head>, step: &Step<F, O>) {
-        for of in delta.accounts() {
+        for (of, _) in delta.accounts() {
             let Some(bytes) = self.store.accounts.outside(of) else { continue };
             let port = port_of(of);
             for at in self.agents_at(port) {

@@ -5,12 +5,14 @@
 //! transmission; its index is that of the output, counted on from the last port.
 
 use super::agents::NOBODY;
+use super::moved::Frame;
 use super::{Core, Step};
-use crate::Out;
+use crate::accounts::Sides;
 use crate::packet_store::Fib;
 use crate::port::{Port, QueueAt};
-use mech::PortId;
+use crate::{Observer, Out, Pkt};
 use mech::overflow::DropReason;
+use mech::{PacketKind, PortId};
 
 impl Core {
     /// Something waits for an output, or it has room: its arbiter is asked before this step is over.
@@ -33,24 +35,37 @@ impl Core {
     /// A frame has crossed to an output: it waits there, or is lost where the link of the output died meanwhile.
     pub(super) fn transfer_ended<F: Fib, O: Out>(&mut self, output: PortId, step: &mut Step<F, O>) {
         let Some(done) = self.store.inputs.as_mut().and_then(|inputs| inputs.end(output)) else { return };
-        if self.join(done.slot, QueueAt { port: output, queue: done.queue }, step) {
+        self.tell_crossed(output, self.store.arena.get(done.slot), step.out);
+        if self.join(done.slot, QueueAt { port: output, queue: done.queue }, Sides::INPUT, step) {
             self.ask_arbiter(output);
         }
     }
 
+    /// A frame has left the memory of its input.
+    pub(super) fn tell_crossed<O: Out>(&self, output: PortId, pkt: &Pkt, out: &mut O) {
+        if pkt.head.kind() != PacketKind::Notice {
+            let (at, input) = (out.spot(output), out.spot(pkt.head.ingress).port);
+            out.observer().crossed(at, input, pkt);
+        }
+    }
+
     /// A frame that lies here and is counted at a port joins its queue there, or is lost where the link of the port died
-    /// meanwhile; whether it waits there.
-    pub(super) fn join<F: Fib, O: Out>(&mut self, slot: u32, to: QueueAt, step: &mut Step<F, O>) -> bool {
+    /// meanwhile; whether it waits there. `from` are the memories that it lay in.
+    pub(super) fn join<F: Fib, O: Out>(&mut self, slot: u32, to: QueueAt, from: Sides, step: &mut Step<F, O>) -> bool {
         let QueueAt { port, queue } = to;
         let p = &mut self.store.ports[usize::from(port.0)];
         if p.closed {
             let pkt = self.store.arena.discard(slot);
-            self.taken_out(port, queue, &pkt, step);
+            self.taken_out(Frame { at: to, head: &pkt.head }, from, step);
             self.drop(&pkt, port, DropReason::LinkDown, step);
             return false;
         }
         self.store.arena.append(&mut p.rest.queues[usize::from(queue.0)], slot);
         p.rest.eligible |= queue.bit();
+        if from == Sides::INPUT {
+            let head = self.store.arena.get(slot).head;
+            self.count_crossed(Frame { at: to, head: &head }, step);
+        }
         self.try_schedule(port, step.now, step.out);
         true
     }

@@ -2,13 +2,13 @@
 //! is room for what is left, [`Core::store`] says as of any packet.
 
 use super::alarm::Timer;
+use super::moved::Frame;
 use super::{Core, Step};
-use crate::accounts::Delta;
 use crate::cutting::{BeingCut, Onward};
 use crate::packet_store::Fib;
 use crate::port::QueueAt;
 use crate::{Freed, Leaves, Observer, Out, Pkt, Stored};
-use mech::{Ecn, Lane, PktId, PortId, QueueId};
+use mech::{Ecn, PktId, PortId, QueueId};
 
 impl Core {
     /// Cuts a packet; whether it is any shorter now.
@@ -44,9 +44,7 @@ impl Core {
         p.rest.stamp += 1;
         let slot = self.store.arena.lay(*pkt, p.rest.stamp);
         Core::tell_stored(port, pkt, Stored { queue, before, leaves: Leaves::Slot(PktId(slot)) }, step.out);
-        if self.agents.is_some() && queue.lane() != Lane::Notice {
-            self.count_bytes(Delta::stored(port, &pkt.head), Some(&pkt.head), step);
-        }
+        self.count_stored(Frame { at: to, head: &pkt.head }, self.store.buffered(), step);
         self.begin_cut((slot, pkt.head.size), Onward::Queue(to), step);
     }
 
@@ -69,7 +67,9 @@ impl Core {
         loop {
             let Some(cutting) = &mut self.store.cutting else { return };
             match cutting.next(step.now) {
-                Ok(BeingCut { slot, onward: Onward::Queue(to), .. }) => _ = self.join(slot, to, step),
+                Ok(BeingCut { slot, onward: Onward::Queue(to), .. }) => {
+                    self.join(slot, to, self.store.buffered(), step);
+                }
                 Ok(BeingCut { slot, onward: Onward::Back(port), .. }) => {
                     let mut pkt = self.store.arena.discard(slot);
                     self.send_back(&mut pkt, port, step);
@@ -113,9 +113,7 @@ impl Core {
         let slot = &mut self.store.ports[usize::from(port.0)].rest.queues[usize::from(queue.0)];
         let bytes = self.store.arena.shorten(slot, id.0, cut);
         self.store.shrink(port, queue, bytes);
-        if self.agents.is_some() && queue.lane() != Lane::Notice {
-            self.count_bytes(Delta::trimmed(port, &cut.head, bytes), None, step);
-        }
+        self.count_trimmed(Frame { at, head: &cut.head }, bytes, step);
     }
 
     /// Takes a packet out of its queue, for another one of the same port.
@@ -132,6 +130,6 @@ impl Core {
         counts.evicted_bytes += u64::from(pkt.head.size);
         let frame = Freed { queue, after: p.waiting(), started: None };
         Core::tell_freed(port, frame, step.out);
-        self.count_left(port, queue, &pkt.head, step);
+        self.count_left(Frame { at, head: &pkt.head }, self.store.buffered(), step);
     }
 }

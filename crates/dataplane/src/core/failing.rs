@@ -1,6 +1,8 @@
 //! Links that die and come back, and ports whose rate changes, as a node learns of it.
 
+use super::moved::Frame;
 use super::{Core, Step};
+use crate::accounts::Sides;
 use crate::packet_store::{Fib, PacketStore};
 use crate::port::QueueAt;
 use crate::{Freed, Out, Pkt};
@@ -67,7 +69,10 @@ impl Core {
             let PacketStore { inputs, arena, .. } = &mut self.store;
             let first = || inputs.as_mut().and_then(|inputs| inputs.take_first(QueueAt { port, queue }, arena));
             let all: Vec<Pkt> = std::iter::from_fn(first).collect();
-            all.iter().for_each(|pkt| self.taken_out(port, queue, pkt, step));
+            for pkt in &all {
+                self.tell_crossed(port, pkt, step.out);
+                self.taken_out(Frame { at: QueueAt { port, queue }, head: &pkt.head }, Sides::INPUT, step);
+            }
             taken.extend(all);
         }
     }
@@ -78,19 +83,20 @@ impl Core {
         let pkt = self.store.arena.remove(slot, id)?;
         let empty = slot.packets() == 0;
         self.store.ports[usize::from(port.0)].rest.eligible &= !(u32::from(empty) << queue.0);
-        self.taken_out(port, queue, &pkt, step);
+        self.taken_out(Frame { at: QueueAt { port, queue }, head: &pkt.head }, self.store.buffered(), step);
         Some(pkt)
     }
 
     /// A packet that waited for a port is taken out before its turn.
-    pub(super) fn taken_out<F: Fib, O: Out>(&mut self, port: PortId, queue: QueueId, pkt: &Pkt, step: &mut Step<F, O>) {
-        self.store.free(port, queue, &pkt.head);
+    pub(super) fn taken_out<F: Fib, O: Out>(&mut self, frame: Frame, leaves: Sides, step: &mut Step<F, O>) {
+        let QueueAt { port, queue } = frame.at;
+        self.store.free(port, queue, frame.head);
         let p = &mut self.store.ports[usize::from(port.0)];
         p.counts_mut().evicted += 1;
-        p.counts_mut().evicted_bytes += u64::from(pkt.head.size);
-        let frame = Freed { queue, after: p.waiting(), started: None };
-        Core::tell_freed(port, frame, step.out);
-        self.count_left(port, queue, &pkt.head, step);
+        p.counts_mut().evicted_bytes += u64::from(frame.head.size);
+        let freed = Freed { queue, after: p.waiting(), started: None };
+        Core::tell_freed(port, freed, step.out);
+        self.count_left(frame, leaves, step);
     }
 
     /// Loses all that waits for a port whose link is dead.

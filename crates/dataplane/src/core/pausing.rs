@@ -263,11 +263,13 @@ impl Core {
         let expired = gate.expired(slot, class, now);
         let look = Look { store: &self.store, fib: &Nowhere, ingress: None };
         let held = each(pause_group).map(|class| look.allocated(ingress, class as u8)).sum::<u64>();
+        let input = self.store.inputs.as_ref().filter(|_| why == DropReason::InputFull);
         Some(LosslessViolation {
             ingress,
             class,
             out: out.port,
-            fill: look.fill(out.port, out.queue),
+            at_input: input.is_some(),
+            fill: input.map_or_else(|| look.fill(out.port, out.queue), |inputs| inputs.fill(ingress)),
             held: held + u64::from(pkt.head.size),
             xoff: slot.thresholds(look.pool_free()).0,
             headroom: gate.setup.headroom,

@@ -1,8 +1,10 @@
 //! Room for an arrival at the cost of a packet that waits, and packets that go back to where they came from.
 
 use super::agents::{NOBODY, Work};
+use super::moved::Frame;
 use super::{Core, Decision, Step};
 use crate::packet_store::Fib;
+use crate::port::QueueAt;
 use crate::{Freed, Out, Pkt};
 use mech::overflow::{DropReason, Fate};
 use mech::{Flags, PktId, PortId, QueueId};
@@ -43,7 +45,8 @@ impl Core {
             p.counts_mut().evicted_bytes += u64::from(pkt.head.size);
             let frame = Freed { queue: QueueId(queue as u8), after: p.waiting(), started: None };
             Core::tell_freed(port, frame, step.out);
-            self.count_left(port, QueueId(queue as u8), &pkt.head, step);
+            let at = QueueAt { port, queue: QueueId(queue as u8) };
+            self.count_left(Frame { at, head: &pkt.head }, self.store.buffered(), step);
             if empty {
                 self.run_empty(step.now, port);
             }

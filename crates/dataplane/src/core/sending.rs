@@ -1,6 +1,7 @@
 //! Who leaves next, and when a port is woken for it.
 
 use super::agents::NOBODY;
+use super::moved::Frame;
 use super::{Core, Step};
 use crate::packet_store::{Fib, Look};
 use crate::port::QueueAt;
@@ -103,7 +104,7 @@ impl Core {
         if more {
             step.out.wake(port, end);
         }
-        self.count_left(port, queue, &pkt.head, step);
+        self.count_left(Frame { at: QueueAt { port, queue }, head: &pkt.head }, self.store.buffered(), step);
         if empty && !self.store.more_comes(QueueAt { port, queue }) {
             self.run_empty(step.now, port);
         }

@@ -57,7 +57,7 @@ impl Core {
         Some((slot.pause_group(class), slot.thresholds(free).1))
     }
     /// Bytes of a class that wait at a port, by the port that they came in by.
-    pub fn waiting_by_ingress(&self, port: PortId, class: u8) -> Vec<u64> {
+    pub(crate) fn waiting_by_ingress(&self, port: PortId, class: u8) -> Vec<u64> {
         let look = Look { store: &self.store, fib: &Nowhere, ingress: None };
         let mut bytes = vec![0; self.store.ports.len()];
         for queue in Lane::PAUSED.map(|lane| QueueId::new(class, lane)) {
@@ -68,6 +68,15 @@ impl Core {
             }
         }
         bytes
+    }
+    /// Bytes of a class that count as long as these may not leave by a port and never cease to, by the port that they came
+    /// in by; nothing where there are none.
+    pub fn stays_by_ingress(&self, port: PortId, class: u8, stuck: ClassSet) -> Vec<u64> {
+        match (&self.store.inputs, stuck.has(class)) {
+            (Some(_), _) => self.store.stays_at_inputs(port, class, stuck),
+            (None, true) => self.waiting_by_ingress(port, class),
+            (None, false) => Vec::new(),
+        }
     }
     /// Bytes that the shared memory has free while ports hold so many; `None` where none is shared.
     pub fn shared_free(&self, held: &[u64]) -> Option<u64> {

@@ -74,7 +74,8 @@ impl Switch {
             packets += self.core.flood_copies_discarded.packets;
             bytes += self.core.flood_copies_discarded.bytes;
         }
-        let balanced = self.core.ports().iter().all(|p| p.balanced()) && self.core.inputs_balance();
+        let balanced = self.core.ports().iter().all(|p| p.balanced());
+        let balanced = balanced && self.core.inputs_balance() && self.core.accounts_balance();
         packets == received && bytes == received_bytes && balanced
     }
 }

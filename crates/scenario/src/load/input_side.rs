@@ -43,12 +43,7 @@ fn refused(config: &SwitchConfig) -> Vec<(&'static str, String, &'static str)> {
     });
     let agents = config.ports.iter().flat_map(|port| {
         let none = "\"none\": agents at ports follow what an output-queued switch counts";
-        let pause = "\"none\": thresholds on the memory of inputs are not modelled";
-        let slots = [
-            (port.ack_hold.slot.peek().is_some(), "ack_hold.kind", &port.ack_hold.kind, none),
-            (port.notify.slot.peek().is_some(), "notify.kind", &port.notify.kind, none),
-            (port.pause.slot.peek().is_some(), "pause.kind", &port.pause.kind, pause),
-        ];
+        let slots = [(port.ack_hold.slot.peek().is_some(), "ack_hold.kind", &port.ack_hold.kind, none)];
         slots.into_iter().filter(|(is_there, ..)| *is_there).map(|(_, key, name, rule)| (key, kind(name), rule))
     });
     let floods = config.fib.slot.peek().is_some_and(|table| table.known() != Known::All);

@@ -87,7 +87,7 @@ fn with_arbiter(arbiter: ArbiterSlot, overflow: OverflowSlot, [buffer, memory]: 
             framing: Framing::ETHERNET,
             buffer: BufferSlot::of(Some(buffer)),
             overflow,
-            lanes: Lanes::default(),
+            lanes: Lanes::default().with(Lane::Notice, LaneLimit::Unlimited),
             top_class: 3,
             may_compute: true,
             ports: (0..PORTS).map(|_| port()).collect(),
@@ -213,4 +213,35 @@ fn an_arrival_fits_where_its_input_has_room() {
 fn what_an_output_could_never_hold_is_lost_at_once() {
     let mut switch = switch(Amount::Bytes(999), Amount::Packets(9));
     assert_eq!(run(&mut switch, &[(0, frame(0, 1000, (0, 2), 0))]).lost, [(0, DropReason::BufferFull)]);
+}
+
+/// A message about congestion: number, input, output; 64 bytes cross in 256 ns.
+fn notice(n: u32, (input, output): (u16, u32)) -> Pkt {
+    let mut pkt = frame(n, 64, (input, output), 3);
+    pkt.head.flags = Flags::of(PacketKind::Notice);
+    pkt.head.set_class(3);
+    pkt
+}
+
+/// Message 9 is of the port that it leaves by, and does so at once. Messages 7 and 8 of other ports cross first, one after
+/// the other, although frames of theirs have come before them; frame 0 does when both have.
+#[test]
+fn messages_cross_before_all_else_and_those_of_their_own_port_not_at_all() {
+    let mut switch = switch(Amount::Packets(9), Amount::Packets(9));
+    let all = [frame(0, 1000, (0, 2), 3), notice(7, (0, 2)), notice(8, (1, 2)), notice(9, (3, 3))];
+    let sent = run(&mut switch, &all.map(|pkt| (0, pkt))).sent;
+    let next = 256_000 + 84 * 8_000;
+    assert_eq!(sent, [(0, 3, 9), (256_000, 2, 7), (next, 2, 8), (4_512_000, 2, 0)]);
+}
+
+/// Frame 0 is all that the input takes, and frame 1 is lost; no message is, and none takes the place of frame 2.
+#[test]
+fn messages_take_no_memory_of_inputs() {
+    let mut switch = switch(Amount::Packets(1), Amount::Packets(1));
+    let all = [frame(0, 1000, (0, 2), 0), frame(1, 1000, (0, 2), 0), notice(7, (0, 2)), notice(8, (0, 2))];
+    let asked = run(&mut switch, &all.map(|pkt| (0, pkt)));
+    assert_eq!(asked.lost, [(1, DropReason::InputFull)]);
+    assert_eq!(asked.sent.iter().map(|(.., n)| *n).collect::<Vec<_>>(), [7, 8, 0]);
+    let all = [notice(7, (0, 2)), notice(8, (0, 2)), frame(2, 1000, (0, 2), 0)];
+    assert!(run(&mut switch, &all.map(|pkt| (90, pkt))).lost.is_empty());
 }

@@ -1,0 +1,192 @@
+//! Agents in a switch whose arrivals wait at their inputs: what they are told, when, and where their messages go.
+//!
+//! A frame comes to the switch FAST + DELAY after its source has begun to send it; it crosses to h1 in 6072 ns and to
+//! h0 in 607.2.
+
+use super::{DELAY, FAST, Refit, SLOW, TO_H1, burst, registry, text};
+use crate::common::scenario_of;
+use dataplane::{Pkt, SwitchSetup};
+use mech::{Account, Act, Agent, AgentContext, AgentSlot, Env, FlowId, Head, HostId, Lane, LaneLimit, Notice};
+use mech::{PacketKind, PortId};
+use sim::{Fittings, Observer, Options, Spot, World, build_fitted};
+use std::sync::{Arc, Mutex};
+use units::Time;
+
+const CROSSES: u64 = 6_072_000;
+/// When the first frame has come.
+const COMES: u64 = FAST + DELAY;
+
+/// What has crossed: when, from which port to which and which packet; and when messages left a port.
+#[derive(Clone, Default)]
+struct Seen {
+    crossed: Vec<(u64, u32, u32, u32)>,
+    messages: Vec<(u64, u32)>,
+}
+
+impl Observer for Seen {
+    fn crossed(&mut self, at: Spot, input: u32, pkt: &Pkt) {
+        self.crossed.push((at.now.0, input, at.port, pkt.emission));
+    }
+    fn transmitted(&mut self, at: Spot, pkt: &Pkt, _end: Time) {
+        if pkt.head.kind() == PacketKind::Notice {
+            self.messages.push((at.now.0, at.port));
+        }
+    }
+}
+
+fn ran(text: &str, switch: Refit) -> World<Seen> {
+    let world = |options| {
+        let fittings = Fittings { observer: Seen::default(), tap: (), switch };
+        build_fitted(&scenario_of(text, registry()), 1, options, fittings).unwrap()
+    };
+    let mut world = world(Options::default());
+    while world.progress().stop.is_none() {
+        world.advance(1);
+        assert!(world.conserves(), "{:?}", world.imbalance());
+    }
+    world
+}
+
+fn cioq(more: &str, traffic: &str) -> String {
+    text(&format!("model = \"cioq\"\nbuffer = {{ kind = \"per_port\", size = \"2pkt\" }}\n{more}"), traffic)
+}
+
+/// A call: when, of which account, with how many bytes, and which frame was stored just now.
+type Call = (u64, Account, u64, Option<u16>);
+
+/// Writes down every change of what its port's accounts say.
+#[derive(Clone, Default)]
+struct Follower(Arc<Mutex<Vec<Call>>>);
+
+impl Agent for Follower {
+    fn levels(&self, _of: Account) -> (u64, u64) {
+        Account::EVERY_CHANGE
+    }
+    fn on_level(&mut self, of: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
+        if let Account::Input(port, class) = of {
+            assert_eq!((at.view.allocated(port, class), class), (bytes, 0));
+        }
+        self.0.lock().unwrap().push((env.now.0, of, bytes, at.stored.map(|head| head.size)));
+    }
+    fn boxed(&self) -> Box<dyn Agent> {
+        Box::new(self.clone())
+    }
+}
+
+/// The calls of a follower at the input of h0 and at the output to h1.
+fn followed(text: &str) -> ([Vec<Call>; 2], World<Seen>) {
+    let all = [Follower::default(), Follower::default()];
+    let at_both = |_: u32, setup: &mut SwitchSetup| {
+        for (port, follower) in setup.core.ports.iter_mut().zip(&all) {
+            port.agents.push(AgentSlot::of(follower.clone()));
+        }
+    };
+    let world = ran(text, &at_both);
+    let calls = all.map(|follower| std::mem::take(&mut *follower.0.lock().unwrap()));
+    (calls, world)
+}
+
+/// Frame 0 comes at 2230.4 ns, crosses until 8302.4 and leaves at once; frame 1, 5 us behind it, crosses until 14374.4 and
+/// leaves at 20606.4.
+#[test]
+fn accounts_of_an_input_are_told_of_stores_and_of_the_ends_of_transfers_and_those_of_an_output_of_arrivals_there() {
+    let ([input, output], world) = followed(&cioq("", &burst(2, "5us")));
+    let (in_0, to_1) = (PortId(0), PortId(TO_H1));
+    let of_0 = |of: Account, bytes, stored| (of, bytes, stored);
+    let stored = |at: u64, all: u64, now: u64| {
+        [
+            (at, of_0(Account::Entered(in_0, 0), all, Some(1518))),
+            (at, of_0(Account::Input(in_0, 0), now, Some(1518))),
+            (at, of_0(Account::AllInput(in_0), now, Some(1518))),
+        ]
+    };
+    let crossed = |at: u64, now: u64| {
+        [Account::Input(in_0, 0), Account::AllInput(in_0)].map(|of| (at, of_0(of, now, Some(1518))))
+    };
+    let (second, over) = (COMES + 5_000_000, COMES + CROSSES);
+    let expected: Vec<Call> = [
+        stored(COMES, 1518, 1518).to_vec(),
+        stored(second, 3036, 3036).to_vec(),
+        crossed(over, 1518).to_vec(),
+        crossed(over + CROSSES, 0).to_vec(),
+    ]
+    .concat()
+    .into_iter()
+    .map(|(at, (of, bytes, stored))| (at, of, bytes, stored))
+    .collect();
+    assert_eq!(input, expected);
+    let waits = |at: u64, bytes: u64, stored: Option<u16>| (at, Account::Output(to_1), bytes, stored);
+    let arrived = |at: u64, bytes: u64| (at, Account::Arrived(to_1, 0), bytes, Some(1518));
+    let expected = [
+        waits(COMES, 1518, Some(1518)),
+        waits(second, 3036, Some(1518)),
+        arrived(over, 1518),
+        waits(over, 1518, None),
+        arrived(over + CROSSES, 3036),
+        waits(over + SLOW, 0, None),
+    ];
+    assert_eq!(output, expected);
+    assert_eq!(world.observer().crossed, [(over, 2, 3, 0), (over + CROSSES, 2, 3, 1)]);
+}
+
+/// The link dies at 50 us, when frame 3 is on the wire, 4 waits in the buffer, 5 crosses and four wait at the input; 5 is
+/// lost when it has crossed, 12 us later.
+#[test]
+fn what_is_lost_at_its_input_or_on_the_way_across_leaves_the_accounts_and_has_never_arrived() {
+    let event = "event = [{ kind = \"link_down\", at = \"50us\", link = \"s:h1\" }]\n[topology]";
+    let text = cioq("", &burst(10, "1230400ps")).replace("[topology]", event);
+    let ([input, output], world) = followed(&text);
+    let last = |calls: &[Call], like: Account| calls.iter().rev().find(|(_, of, ..)| *of == like).copied();
+    let crossed = COMES + CROSSES + 3 * SLOW + CROSSES;
+    assert_eq!(last(&input, Account::AllInput(PortId(0))), Some((crossed, Account::AllInput(PortId(0)), 0, None)));
+    let to_h1 = Account::Output(PortId(TO_H1));
+    assert_eq!(last(&output, to_h1), Some((crossed, to_h1, 0, None)));
+    let arrived = last(&output, Account::Arrived(PortId(TO_H1), 0)).expect("five frames did");
+    assert_eq!(arrived.2, 5 * 1518);
+    let told = &world.observer().crossed;
+    assert_eq!(told.iter().map(|(.., n)| *n).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 6, 7, 8, 9, 5]);
+    assert!(told[5..9].iter().all(|(at, ..)| *at == 50_000_000) && told[9].0 == crossed);
+}
+
+/// Tells h0 of its first flow whenever an account of its port has grown by a frame.
+#[derive(Clone)]
+struct Teller {
+    follows: Account,
+    next: u64,
+}
+
+impl Agent for Teller {
+    fn levels(&self, of: Account) -> (u64, u64) {
+        if of == self.follows { (0, self.next) } else { Account::UNWATCHED }
+    }
+    fn on_level(&mut self, _of: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
+        self.next = bytes;
+        let notice = Notice::Cnm { feedback: 9, q_off: 0, q_delta: 0, point: at.port };
+        let Head { flow, src, .. } = *at.stored.expect("a frame was stored just now");
+        env.acts.push(Act::Emit { notice, flow, to: src });
+    }
+    fn boxed(&self) -> Box<dyn Agent> {
+        Box::new(self.clone())
+    }
+}
+
+/// At the input a message is on its link in the instant in which the frame is stored. At the output that is when the frame
+/// has crossed, and the message crosses first: 64 B in 25.6 ns.
+#[test]
+fn a_message_of_an_input_leaves_at_once_and_one_of_an_output_when_it_has_crossed() {
+    let told = |port: u16, follows: Account| {
+        let teller = AgentSlot::of(Teller { follows, next: 0 });
+        let at_port = |_: u32, setup: &mut SwitchSetup| {
+            setup.core.lanes = setup.core.lanes.with(Lane::Notice, LaneLimit::Unlimited);
+            setup.core.ports[usize::from(port)].agents.push(teller.clone());
+        };
+        let world = ran(&cioq("", &burst(2, "50us")), &at_port);
+        assert_eq!((world.host(HostId(0)).notices(FlowId(0)).0, world.observer().crossed.len()), (2, 2));
+        world.observer().messages.clone()
+    };
+    let of_input = told(0, Account::Entered(PortId(0), 0));
+    assert_eq!(of_input, [(COMES, 2), (COMES + 50_000_000, 2)]);
+    let of_output = told(TO_H1, Account::Arrived(PortId(TO_H1), 0));
+    let first = COMES + CROSSES + 25_600;
+    assert_eq!(of_output, [(first, 2), (first + 50_000_000, 2)]);
+}
