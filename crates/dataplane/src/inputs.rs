@@ -264,7 +264,7 @@ impl Inputs {
     pub(crate) fn blocked(&self, to: QueueAt, arena: &Arena, fits: impl Fn(u16) -> bool) -> impl Iterator<Item = u64> {
         let first = self.first_of(to);
         let built = if usize::from(to.queue.0) < self.queues_each { self.ports } else { 0 };
-        self.queues[first..].iter().take(built).map(move |queue| match arena.first(queue) {
+        self.queues.get(first..).unwrap_or_default().iter().take(built).map(move |queue| match arena.first(queue) {
             Some((slot, _)) if !fits(arena.get(slot).head.size) => queue.bytes(),
             _ => 0,
         })

@@ -2,12 +2,12 @@
 //! enough for it.
 
 use crate::events::{Change, Event};
-use crate::model::Scenario;
+use crate::model::{Scenario, SwitchConfig};
 use mech::ClassSet;
 use mech::buffer::BufferSlot;
 use mech::pause::{Level, Pausing, Span};
 use std::collections::{BTreeMap, BTreeSet};
-use units::{Bytes, Dur, Rate};
+use units::{Amount, Bytes, Dur, Rate};
 
 impl Scenario {
     /// Whether any port may be paused by its far end.
@@ -82,7 +82,7 @@ struct Need {
     /// What fits of the largest frames, and of the smallest.
     guaranteed_bytes: u64,
     guaranteed_of_smallest: u64,
-    buffer: String,
+    memory: Memory,
     /// Who fills the same memory and is never paused: classes, and what comes in by other ports.
     lossy: ClassSet,
     others: u64,
@@ -90,18 +90,43 @@ struct Need {
     lapses: BTreeSet<String>,
 }
 
+/// The memory that what comes in by ports fills.
+#[derive(Default)]
+struct Memory {
+    /// Each input has its own; else all share the buffer.
+    of_inputs: bool,
+    /// It in a few words.
+    described: String,
+}
+
+impl Memory {
+    /// Of a switch with so many ports, and how it lends.
+    fn of(config: &SwitchConfig, ports: u16, smallest: u16) -> (Memory, BufferSlot) {
+        let Some(cioq) = config.model.cioq() else {
+            let buffer = BufferSlot::clone(&config.buffer.slot).for_ports(ports);
+            let described = buffer.peek().described(smallest).unwrap_or_else(|| config.buffer.kind.clone());
+            return (Memory { of_inputs: false, described }, buffer);
+        };
+        let described = match cioq.input_buffer {
+            Amount::Packets(n) => format!("input_buffer, {n}pkt of {smallest}B"),
+            bytes @ Amount::Bytes(_) => format!("input_buffer, {bytes}"),
+        };
+        (Memory { of_inputs: true, described }, BufferSlot::of(Some(cioq.input_buffer)))
+    }
+}
+
 /// `None` where the switch pauses nobody, may lose, or has no end of memory.
 fn need(scenario: &Scenario, index: usize) -> Option<Need> {
     let config = &scenario.switches[index];
     let node = scenario.topology.hosts + index as u32;
     let ports = &scenario.topology.nodes[node as usize].ports;
-    let buffer = BufferSlot::clone(&config.buffer.slot).for_ports(ports.len() as u16);
-    let buffer = buffer.peek();
     let (in_use, smallest) = (scenario.classes(), scenario.smallest_frame());
+    let (memory, buffer) = Memory::of(config, ports.len() as u16, smallest);
+    let (of_inputs, buffer) = (memory.of_inputs, buffer.peek());
     let mut need = Need {
         guaranteed_bytes: buffer.guaranteed_bytes(scenario.largest_frame())?,
         guaranteed_of_smallest: buffer.guaranteed_bytes(smallest)?,
-        buffer: buffer.described(smallest).unwrap_or_else(|| config.buffer.kind.clone()),
+        memory,
         ..Need::default()
     };
     let all = buffer.free(0).map_or(0, |free| free.saturating_add(buffer.reserved()));
@@ -111,7 +136,7 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
         let slot = slot.pausing().filter(|slot| slot.lossless());
         let Some((slot, classes)) = slot.map(|slot| (slot, groups(slot, in_use))).filter(|(_, classes)| *classes > 0)
         else {
-            need.others += 1;
+            need.others += u64::from(!of_inputs);
             continue;
         };
         let (xoff, thresholds) = pool.thresholds(slot.level(), classes);
@@ -121,13 +146,13 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
         need.ports += 1;
         need.classes = need.classes.max(classes);
         need.headroom = need.headroom.max(span.headroom());
-        need.sum = need.sum.saturating_add(own);
+        need.sum = if of_inputs { need.sum.max(own) } else { need.sum.saturating_add(own) };
         need.lossy = need.lossy.union(never(slot, in_use));
         need.lapses.extend(lapse(slot, &span));
         least = least.min(own);
     }
     // What waits for a port came in by the others.
-    if buffer.plain().is_some() && need.ports as usize == ports.len() {
+    if !of_inputs && buffer.plain().is_some() && need.ports as usize == ports.len() {
         need.sum -= least;
         need.ports -= 1;
     }
@@ -201,14 +226,18 @@ impl Need {
     fn too_much(&self) -> String {
         let of_classes = if self.classes > 1 { format!(" of {} classes each", self.classes) } else { String::new() };
         let down = if self.xoff.1 == "alpha" { " and less, one after another," } else { "" };
+        let (who, each, memory) = match self.memory.of_inputs {
+            true => ("inputs", " each", "the memory of each"),
+            false => ("ports", "", "the buffer"),
+        };
         format!(
-            "{} ports{of_classes} with xoff = {}{down} and a headroom of {} may hold {}, and the buffer ({}) has {} \
+            "{} {who}{of_classes} with xoff = {}{down} and a headroom of {} may hold {}{each}, and {memory} ({}) has {} \
              guaranteed",
             self.ports,
             Bytes(self.xoff.0),
             Bytes(self.headroom),
             Bytes(self.sum),
-            self.buffer,
+            self.memory.described,
             Bytes(self.guaranteed_of_smallest),
         )
     }
@@ -247,6 +276,8 @@ const SPENT_ON_DETOURS: &str = "detour beside lossless pause: a packet may use u
 pub(crate) struct TooLate {
     /// Its name.
     pub name: String,
+    /// Which memory that is.
+    pub memory: &'static str,
     /// The memory that is guaranteed.
     pub guaranteed_bytes: Bytes,
     /// Its threshold.
@@ -261,6 +292,7 @@ pub(crate) fn too_late(scenario: &Scenario) -> Option<TooLate> {
     let mut all = names.enumerate().filter_map(|(i, node)| Some((node, need(scenario, i)?)));
     all.find(|(_, need)| need.xoff.0 >= need.guaranteed_bytes).map(|(node, need)| TooLate {
         name: node.name.clone(),
+        memory: if need.memory.of_inputs { "memory for each input" } else { "buffer" },
         guaranteed_bytes: Bytes(need.guaranteed_bytes),
         xoff: Bytes(need.xoff.0),
         key: need.xoff.1,

@@ -24,6 +24,38 @@ fn a_buffer_that_cannot_hold_all_headroom_is_noted_with_its_numbers_and_one_that
     }
 }
 
+/// What comes in by a port fills the memory of that input and no other: it is enough where it holds `xoff` and the headroom
+/// of each class in use, and XOFF is reached where it holds that.
+#[test]
+fn the_memory_of_an_input_is_to_hold_the_headroom_of_its_own_port() {
+    let pause = |memory: &str| {
+        star(&format!(
+            "[switch]\nmodel = \"cioq\"\ninput_buffer = \"{memory}\"\nbuffer = {{ kind = \"per_port\", size = \"9KB\" }}\n\
+             pause = {{ kind = \"pfc\", xoff = \"10KB\", xon = \"1KB\" }}\n"
+        ))
+    };
+    let headroom = loaded(&pause("1MB"), &[]).variants[0].span(4, 0).headroom();
+    let enough = 10_000 + headroom;
+    assert_eq!(loaded(&pause(&format!("{enough}B")), &[]).notes, [""; 0]);
+    let one = |memory: &str| {
+        let notes = loaded(&pause(memory), &[]).notes;
+        assert_eq!(notes.len(), 1, "{notes:?}");
+        notes[0].clone()
+    };
+    let short = enough - 1;
+    let said = format!(
+        "4 inputs with xoff = 10KB and a headroom of {headroom}B may hold {enough}B each, and the memory of each \
+         (input_buffer, {short}B) has {short}B guaranteed"
+    );
+    assert!(one(&format!("{short}B")).contains(&said), "{}", one(&format!("{short}B")));
+    assert!(one("20pkt").contains("(input_buffer, 20pkt of 64B) has 1280B guaranteed"), "{}", one("20pkt"));
+    let second = "[[traffic]]\nname = \"more\"\nkind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\n\
+                  size = \"20KB\"\nclass = 3\n";
+    let two = |memory: u64| loaded(&format!("{}{second}", pause(&format!("{memory}B"))), &[]).notes;
+    assert_eq!(two(2 * enough), [""; 0]);
+    assert!(two(2 * enough - 1)[0].contains("4 inputs of 2 classes each"), "{:?}", two(2 * enough - 1));
+}
+
 #[test]
 fn pause_may_differ_between_ports_and_classes_in_use_count_apart() {
     let pfc = "[switch]\nbuffer = { kind = \"shared\", size = \"200KB\", alpha = 1 }\n\

@@ -1,7 +1,8 @@
 //! Deadlocks of paused links, found exactly: sets of links none of which can ever resume.
 //!
-//! A node B resumes the link from A once what came in by it has fallen to a threshold. What waits at B
-//! for ports that are not paused leaves sooner or later. So, beginning with all links that are paused, every
+//! A node B resumes the link from A once what came in by it, or what of that is in the memory of its input, has fallen to
+//! a threshold. What waits at B for ports that are not paused leaves sooner or later, unless it waits at an input for a
+//! buffer that another class has filled for good. So, beginning with all links that are paused, every
 //! one is taken out again that falls to its threshold once all has left B that does not wait for a port still
 //! in the set; what remains is a deadlock. Only pauses that are refreshed before they expire count, and only
 //! while no resume is under way.
@@ -92,9 +93,9 @@ impl Standing<'_> {
         let (mut own, mut by_port) = ([0; 8], vec![0; core.ports().len()]);
         for (port, sum) in by_port.iter_mut().enumerate() {
             let Some(classes) = stuck.get(&self.far(end.0, port as u16)) else { continue };
-            for class in (0..8).filter(|class| classes.has(*class)) {
-                let bytes = core.waiting_by_ingress(PortId(port as u16), class);
-                own[usize::from(class)] += bytes[usize::from(ingress.0)];
+            for class in 0..8 {
+                let bytes = core.stays_by_ingress(PortId(port as u16), class, *classes);
+                own[usize::from(class)] += bytes.get(usize::from(ingress.0)).copied().unwrap_or(0);
                 *sum += bytes.iter().sum::<u64>();
             }
         }
@@ -136,9 +137,11 @@ impl Standing<'_> {
         let mut ways = (0..core.ports().len() as u16).flat_map(|port| (0..8).map(move |class| (port, class)));
         ways.find_map(|(port, class)| {
             let far = self.far(end.0, port);
-            let is_stuck = pause_group.has(class) && stuck.get(&far).is_some_and(|classes| classes.has(class));
-            let waits = || core.waiting_by_ingress(PortId(port), class)[usize::from(end.1)] > 0;
-            (is_stuck && waits()).then_some((far, class))
+            let classes = stuck.get(&far).filter(|_| pause_group.has(class))?;
+            let stays = core.stays_by_ingress(PortId(port), class, *classes);
+            // It may be behind another class.
+            let holder = if classes.has(class) { class } else { (0..8).find(|class| classes.has(*class))? };
+            stays.get(usize::from(end.1)).is_some_and(|bytes| *bytes > 0).then_some((far, holder))
         })
     }
 }

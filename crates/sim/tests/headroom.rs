@@ -7,7 +7,7 @@ use sim::{Options, Stop};
 /// The worst that the formula allows, made on purpose: what comes from `a` waits behind a link of one bit a
 /// second, and the frame with which `xoff` is reached, by all but a byte more than needed, comes a nanosecond after one
 /// of `c` has begun to leave toward `a`.
-fn worst(size: u64) -> String {
+pub(crate) fn worst(size: u64) -> String {
     format!(
         r#"
 name = "worst"
@@ -50,7 +50,7 @@ bytes = "wire"
 }
 
 /// Ten frames and a byte: the eleventh that waits crosses it by 1517.
-const HIGH: u64 = 15_181;
+pub(crate) const HIGH: u64 = 15_181;
 
 #[test]
 fn the_headroom_that_is_computed_is_used_in_the_worst_case_and_a_byte_less_loses() {

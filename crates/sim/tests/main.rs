@@ -39,6 +39,7 @@ mod pabo;
 mod packet_trace;
 mod parameters;
 mod pause;
+mod paused_inputs;
 mod pfabric;
 mod properties;
 mod queueing;

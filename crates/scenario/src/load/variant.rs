@@ -158,11 +158,12 @@ fn resolved_host(host: &HostConfig, values: &Values) -> Json {
 
 /// XOFF is sent before a buffer is full that must lose nothing.
 fn check_xoff(document: &Node, scenario: &Scenario, faults: &mut Faults) -> Option<()> {
-    let Some(pausing::TooLate { name, guaranteed_bytes, xoff, key }) = pausing::too_late(scenario) else {
+    let Some(pausing::TooLate { name, memory, guaranteed_bytes, xoff, key }) = pausing::too_late(scenario) else {
         return Some(());
     };
-    let found =
-        format!("{xoff} at {name}, whose buffer has {guaranteed_bytes} guaranteed: it is full before XOFF is reached");
+    let found = format!(
+        "{xoff} at {name}, whose {memory} has {guaranteed_bytes} guaranteed: it is full before XOFF is reached"
+    );
     faults.add(&checks::of_switch(document, &format!("pause.{key}")), message(found, "less, or lossless = false"));
     None
 }

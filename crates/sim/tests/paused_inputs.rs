@@ -1,0 +1,157 @@
+//! PFC at the inputs of switches with combined input and output queueing: what it counts is the memory of an input.
+
+use crate::common::{column, drops, run, same_again, scenario};
+use crate::headroom::{HIGH, worst};
+use dataplane::Pkt;
+use mech::ClassSet;
+use sim::{Observer, Options, Spot, Stop, build};
+
+/// From when and until when the hotspot is measured, ps.
+const FROM: u64 = 5_000_000_000;
+const TO: u64 = 25_000_000_000;
+
+/// Frames that came to hosts while it was measured, by source and destination; and how often the first port of the switch
+/// paused its host.
+#[derive(Clone, Default)]
+struct Hotspot {
+    frames: Vec<(u32, u32)>,
+    pauses: u64,
+}
+
+impl Observer for Hotspot {
+    fn delivered(&mut self, at: Spot, pkt: &Pkt) {
+        if (FROM..TO).contains(&at.now.0) {
+            self.frames.push((pkt.head.src.0, at.node));
+        }
+    }
+    fn pause_sent(&mut self, at: Spot, xoff: ClassSet, again: ClassSet) {
+        // Hosts have the first eight ports of the network.
+        let counts = (FROM..TO).contains(&at.now.0) && at.port == 8;
+        self.pauses += u64::from(counts && xoff != ClassSet::NONE && again == ClassSet::NONE);
+    }
+}
+
+/// The input-generated hotspot of QCN-OS §II-B: `h0` sends f1 to `h6` and f2 to `h7`, and others, each behind an input of its
+/// own, also send to `h7`, so that it is the destination of so many flows; each offers 5 Gb/s.
+fn hotspot(hot: u32) -> String {
+    let flow = |n: u32, source: u32, destination: u32| {
+        format!(
+            "[[traffic]]\nname = \"f{n}\"\nkind = \"constant\"\nsource = \"h{source}\"\ndestination = \"h{destination}\"\n\
+             payload = \"1460B\"\nrate = \"5Gbps\"\nbytes = \"wire\"\nstart = \"{}ns\"\n",
+            n * 137
+        )
+    };
+    let flows = (3..=hot + 1).map(|n| flow(n, n - 2, 7)).collect::<String>();
+    format!(
+        "name = \"hotspot\"\nduration = \"25ms\"\n[topology]\nkind = \"star\"\nn = 8\n\
+         link = {{ rate = \"10Gbps\", delay = \"250ns\" }}\n[host]\nnic = {{ kind = \"round_robin\" }}\n\
+         [switch]\nmodel = \"cioq\"\ninput_buffer = \"150KB\"\nbuffer = {{ kind = \"per_port\", size = \"150KB\" }}\n\
+         pause = {{ kind = \"pfc\", xoff = \"110KB\", xon = \"44KB\" }}\n\
+         [measure]\nallow_unfinished = true\n{}{}{flows}",
+        flow(1, 0, 6),
+        flow(2, 0, 7)
+    )
+}
+
+/// f2 comes at 5 Gb/s while its source may send, and leaves at its share of 10 Gb/s all the time; so `h0` may send for that
+/// share of 5 Gb/s of the time, and f1 gets no more than f2. Its input fills from XON to XOFF at the difference and drains at
+/// the share; of 1538 B on the wire 1518 are stored. What comes and goes while a request takes effect, 2 us at most either
+/// way, is 1.5 % of that, and a frame is 2.3 %.
+#[test]
+fn behind_a_paused_input_a_victim_gets_the_share_of_the_culprit_in_cycles_of_the_closed_form() {
+    for (hot, share) in [(5, 2.0), (4, 2.5)] {
+        let s = scenario(&hotspot(hot), "");
+        let mut world = build(&s, 1, Options::default(), Hotspot::default()).unwrap();
+        world.run();
+        assert!(world.conserves() && world.progress().stop != Some(Stop::LosslessViolation));
+        let measured = (TO - FROM) as f64;
+        let gbps = |from: u32, to: u32| {
+            let frames = world.observer().frames.iter().filter(|ends| **ends == (from, to)).count();
+            frames as f64 * 1538.0 * 8.0 / measured * 1000.0
+        };
+        let senders = (1..hot).map(|host| (host, 7));
+        for (from, to) in [(0, 6), (0, 7)].into_iter().chain(senders) {
+            assert!((gbps(from, to) / share - 1.0).abs() < 0.03, "{hot}: h{from} to h{to} {}", gbps(from, to));
+        }
+        // Picoseconds for 66 KB at so many Gb/s on the wire.
+        let time = |gbps: f64| 66_000.0 * 8000.0 / (gbps * 1518.0 / 1538.0);
+        let cycles = measured / (time(5.0 - share) + time(share));
+        let found = world.observer().pauses as f64;
+        assert!(found / cycles > 0.95 && found / cycles < 1.01, "{hot}: {found} cycles, not {cycles}");
+    }
+}
+
+/// As in an output-queued switch: all that comes from `a` waits at its input, for its first frame takes seconds to cross,
+/// and a frame of `c` has begun to leave toward `a` 1 ns before XOFF is reached, 6072 ns after it came.
+#[test]
+fn the_headroom_of_an_input_is_used_in_the_worst_case_and_a_byte_less_loses() {
+    let worst = |size: u64| {
+        let switch = format!("[switch]\nmodel = \"cioq\"\ninput_buffer = \"{size}B\"\n");
+        worst(1_000_000).replace("[switch]\n", &switch).replace("18149ns", "12077ns")
+    };
+    let headroom = scenario(&worst(1_000_000), "").span(3, 0).headroom();
+    assert_eq!(run(&worst(HIGH + headroom), 1).lost, None);
+    let lost = run(&worst(HIGH + headroom - 1), 1).lost.expect("one byte less is too little");
+    let told = lost.describe(&scenario(&worst(1_000_000), ""));
+    let lost = lost.lost;
+    assert_eq!((lost.held, lost.xoff, lost.headroom, lost.at_input), (HIGH + headroom, HIGH, headroom, true));
+    let (used, limit) = (HIGH + headroom - 1518, HIGH + headroom - 1);
+    assert_eq!((lost.fill.used, lost.fill.limit), (used, Some(limit)));
+    assert!(told.contains(&format!("The memory of input 0 (from a) was full: {used} of {limit} in use")), "{told}");
+}
+
+/// A ring of switches with so many hosts each, who send two hops clockwise packets of the class of their switch, those of
+/// class 1 from 5 ms on. What is on the ring gets no more of a link than each of the hosts there, and fills its input.
+fn ring(classes: &[u8], hosts: usize, buffer: &str) -> String {
+    let n = classes.len();
+    let all = |one: &dyn Fn(usize, usize) -> String| {
+        (0..n).flat_map(|i| (0..hosts).map(move |h| (i, h))).map(|(i, h)| one(i, h)).collect::<String>()
+    };
+    let link = |a: String, b: usize| format!("{{ a = \"{a}\", b = \"s{b}\", rate = \"1Gbps\", delay = \"1us\" }}, ");
+    let switches: String = (0..n).map(|i| format!("{{ name = \"s{i}\", kind = \"switch\" }}, ")).collect();
+    let nodes = all(&|i, h| format!("{{ name = \"h{i}_{h}\", kind = \"host\" }}, ")) + &switches;
+    let around: String = (0..n).map(|i| link(format!("s{i}"), (i + 1) % n)).collect();
+    let links = all(&|i, h| link(format!("h{i}_{h}"), i)) + &around;
+    let flows = all(&|i, h| {
+        format!(
+            "[[traffic]]\nname = \"t{i}_{h}\"\nkind = \"constant\"\nsource = \"h{i}_{h}\"\ndestination = \"h{}_{h}\"\n\
+             payload = \"1460B\"\nrate = \"1Gbps\"\nbytes = \"wire\"\nstart = \"{}us\"\nclass = {}\n",
+            (i + 2) % n,
+            37 * i + 5 * h + 5000 * usize::from(classes[i]),
+            classes[i]
+        )
+    });
+    format!(
+        "name = \"ring\"\nduration = \"20ms\"\n[topology]\nkind = \"custom\"\nnode = [{nodes}]\nlink = [{links}]\n\
+         [switch]\nmodel = \"cioq\"\nbuffer = {{ {buffer} }}\n\
+         pause = {{ kind = \"pfc\", xoff = \"20KB\", xon = \"10KB\" }}\n\
+         [measure]\npackets = true\nallow_unfinished = true\ndrain = \"1ms\"\n{flows}"
+    )
+}
+
+const SMALL: &str = "kind = \"per_port\", size = \"1pkt\"";
+
+/// Where the hosts of one switch send another class, no class is paused all the way round: behind the buffer that the other
+/// class has filled when they begin, their frames wait for ever. Where two switches differ, it comes to nothing.
+#[test]
+fn inputs_that_wait_for_each_other_are_a_deadlock_also_where_a_class_is_behind_another() {
+    let ran = |classes: &[u8], buffer: &str| {
+        let results = run(&ring(classes, 2, buffer), 1);
+        let last = column(&results, "packets", "end_ps").into_iter().max().unwrap();
+        assert_eq!(drops(&results), 0, "{classes:?}");
+        (results.deadlock, last)
+    };
+    for classes in [[0; 5], [1, 0, 0, 0, 0]] {
+        let (found, last) = ran(&classes, SMALL);
+        let found = found.unwrap_or_else(|| panic!("{classes:?}: every link waits for the next"));
+        assert_eq!((found.cycle.len(), found.class), (5, classes[0]), "{classes:?}");
+        // It is one: nothing has reached a host since, but what was on its way.
+        assert!(last < found.at.0 + 50_000_000, "{classes:?}: {last} after {}", found.at.0);
+    }
+    for (classes, buffer) in [([1, 0, 1, 0, 0], SMALL), ([0; 5], "kind = \"unlimited\"")] {
+        let (found, last) = ran(&classes, buffer);
+        assert_eq!(found, None, "{classes:?}");
+        assert!(last > 19_900_000_000, "{classes:?}: {last}");
+    }
+    same_again(&ring(&[1, 0, 0, 0, 0], 2, SMALL), 3);
+}
