@@ -351,7 +351,7 @@ impl Core {
         let slot = self.store.arena.push(line, *pkt, p.rest.stamp);
         Core::tell_stored(port, pkt, Stored { queue, before, leaves: Leaves::Slot(PktId(slot)) }, step.out);
         let joins = if at_input { Sides::INPUT } else { self.store.buffered() };
-        self.count_stored(Frame { at: to, head: &pkt.head }, joins, step);
+        self.count_stored(Frame { at: to, slot, head: &pkt.head }, joins, step);
         match at_input {
             true => self.ask_arbiter(port),
             false => self.try_schedule(port, step.now, step.out),

@@ -67,6 +67,13 @@ impl Cutting {
     pub(crate) fn heads<'a>(&'a self, at: QueueAt, arena: &'a Arena) -> impl Iterator<Item = &'a Head> {
         self.to(at).map(|header| &arena.get(header.slot).head)
     }
+    /// Those that are for queues: which, and where they lie.
+    pub(crate) fn to_queues(&self) -> impl Iterator<Item = (QueueAt, u32)> {
+        self.headers.iter().filter_map(|header| match header.onward {
+            Onward::Queue(to) => Some((to, header.slot)),
+            Onward::Back(_) => None,
+        })
+    }
     /// Frames and bytes that go back to their sources and so are counted at no port.
     pub(crate) fn going_back(&self) -> (u64, u64) {
         let back = self.headers.iter().filter(|header| matches!(header.onward, Onward::Back(_)));

@@ -248,15 +248,18 @@ impl Inputs {
         Some(done)
     }
 
-    /// Takes out a frame that waits for a queue of an output: of the first input that has one, its first.
-    pub(crate) fn take_first(&mut self, to: QueueAt, arena: &mut Arena) -> Option<crate::Pkt> {
+    /// Takes out a frame that waits for a queue of an output: of the first input that has one, its first, with the slot in
+    /// which it lay.
+    pub(crate) fn take_first(&mut self, to: QueueAt, arena: &mut Arena) -> Option<(u32, crate::Pkt)> {
         let first = self.first_of(to);
-        let pkt = self.queues[first..first + self.ports].iter_mut().find_map(|queue| arena.pop(queue))?;
+        let mut queues = self.queues[first..first + self.ports].iter_mut();
+        let slot = queues.find_map(|queue| arena.unlink_first(queue))?;
+        let pkt = arena.discard(slot);
         self.leave_queue(to, pkt.head.size);
         if takes_memory(to.queue) {
             self.used[usize::from(pkt.head.ingress.0)].take(pkt.head.size);
         }
-        Some(pkt)
+        Some((slot, pkt))
     }
 
     /// By input: bytes in a virtual output queue whose first frame does not fit; 0 of others. Nothing where the class is
@@ -278,10 +281,37 @@ impl Inputs {
 
     /// What waits for an output in virtual output queues or crosses to it, in frames and bytes.
     pub(crate) fn held_for(&self, output: PortId) -> (u32, u64) {
+        self.sum_for(output, |_| true)
+    }
+
+    /// The same, messages about congestion not counted.
+    pub(crate) fn counted_for(&self, output: PortId) -> (u32, u64) {
+        self.sum_for(output, takes_memory)
+    }
+
+    fn sum_for(&self, output: PortId, counts: fn(QueueId) -> bool) -> (u32, u64) {
         let from = self.place(QueueAt { port: output, queue: QueueId(0) });
-        let mut sum = self.waiting[from..from + self.queues_each].iter().fold(Amounts::default(), |a, b| a.and(*b));
-        self.outputs[usize::from(output.0)].transfer.iter().for_each(|transfer| sum.add(transfer.size));
+        let queues = (0..).map(QueueId).zip(&self.waiting[from..from + self.queues_each]);
+        let waiting = queues.filter(|(queue, _)| counts(*queue)).map(|(_, waiting)| *waiting);
+        let mut sum = waiting.fold(Amounts::default(), Amounts::and);
+        let transfer = self.outputs[usize::from(output.0)].transfer.filter(|transfer| counts(transfer.queue));
+        transfer.iter().for_each(|transfer| sum.add(transfer.size));
         (sum.packets, sum.bytes)
+    }
+
+    /// The frames in the memories of inputs: the queue that each is for, and where it lies.
+    pub(crate) fn slots<'a>(&'a self, arena: &'a Arena) -> impl Iterator<Item = (QueueAt, u32)> + 'a {
+        let place = |(n, frames): (usize, &'a Queue)| {
+            let (output, queue) = (n / self.ports / self.queues_each, n / self.ports % self.queues_each);
+            (QueueAt { port: PortId(output as u16), queue: QueueId(queue as u8) }, frames)
+        };
+        let waiting = self.queues.iter().enumerate().map(place);
+        let waiting = waiting.flat_map(|(at, frames)| arena.ids(frames).map(move |slot| (at, slot)));
+        let crosses = |(output, own): (u16, &Output)| {
+            own.transfer.map(|done| (QueueAt { port: PortId(output), queue: done.queue }, done.slot))
+        };
+        let crossing = (0..).zip(&self.outputs).filter_map(crosses);
+        waiting.chain(crossing).filter(|(at, _)| takes_memory(at.queue))
     }
 
     /// Checks that what every input's memory holds is what lies in its virtual output queues and crosses from it, and

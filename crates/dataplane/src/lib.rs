@@ -24,6 +24,7 @@ mod packet_store;
 mod payload;
 mod port;
 mod raw;
+mod sampled;
 mod stack;
 mod switch;
 pub mod transport;

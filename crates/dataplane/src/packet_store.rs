@@ -5,10 +5,15 @@ use crate::arena::Arena;
 use crate::cutting::Cutting;
 use crate::inputs::Inputs;
 use crate::port::{Port, QueueAt};
+use crate::sampled::Sampled;
 use mech::buffer::{BufferSlot, ExtraRoom, Lease, Use};
 use mech::overflow::DropReason;
-use mech::{ClassSet, Fill, Head, HostId, Lane, Lanes, PktId, PortId, QueueId, View};
+use mech::{Fill, Head, HostId, Lane, Lanes, Occupant, PktId, PortId, QueueId, Side, View};
 use units::{Dur, Time};
+
+mod buffers;
+
+pub(crate) use buffers::Lying;
 
 /// Packets, queues and the memory allocated to them.
 #[derive(Clone)]
@@ -22,6 +27,8 @@ pub struct PacketStore {
     pub(crate) pool: Pool,
     /// What agents follow.
     pub(crate) accounts: Accounts,
+    /// The units of what they sample.
+    pub(crate) sampled: Option<Box<Sampled>>,
     /// Where arrivals wait at their inputs first.
     pub(crate) inputs: Option<Box<Inputs>>,
     /// Where cutting takes a time.
@@ -193,28 +200,6 @@ impl PacketStore {
         None
     }
 
-    /// Bytes of a class that never leave the memory of inputs while these may not leave by an output, by input. The buffer
-    /// there is of all classes: those that stay in it, or have their room in it already, keep out what does not fit
-    /// beside them, and all that is behind it.
-    pub(crate) fn stays_at_inputs(&self, output: PortId, class: u8, stuck: ClassSet) -> Vec<u64> {
-        let (Some(inputs), port) = (&self.inputs, &self.ports[usize::from(output.0)]) else { return Vec::new() };
-        let mut stays = vec![0; self.ports.len()];
-        for lane in Lane::PAUSED {
-            let counts = |own: &u8| stuck.has(*own) && (lane == Lane::Normal || *own == class);
-            let there = (0..8).filter(counts).map(|own| {
-                let queue = QueueId::new(own, lane);
-                let ((packets, bytes), crosses) = (port.backlog(queue), inputs.crossing(output, queue));
-                (packets + u32::from(crosses > 0), bytes + u64::from(crosses))
-            });
-            let used = uses(there.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1)));
-            let to = QueueAt { port: output, queue: QueueId::new(class, lane) };
-            let fits = |size| joins(&self.buffer, &self.lanes, (to.queue, &used), size);
-            let blocked = inputs.blocked(to, &self.arena, fits);
-            stays.iter_mut().zip(blocked).for_each(|(sum, bytes)| *sum += bytes);
-        }
-        stays
-    }
-
     /// Frames and bytes that wait in one queue, or elsewhere here until they join it.
     #[inline]
     pub(crate) fn backlog(&self, port: PortId, queue: QueueId) -> (u32, u64) {
@@ -347,6 +332,21 @@ impl<F: Fib> View for Look<'_, F> {
     }
     fn entered(&self, port: PortId, class: u8) -> u64 {
         self.store.accounts.entered(port, class)
+    }
+    fn in_memory(&self, side: Side, port: PortId, class: u8) -> u64 {
+        match side {
+            Side::Input => self.store.accounts.input(port, class),
+            Side::Output => self.store.in_buffer(port, class),
+        }
+    }
+    fn occupied_units(&self, port: PortId) -> u32 {
+        self.store.sampled.as_ref().map_or(0, |sampled| sampled.occupied(port))
+    }
+    fn occupant(&self, port: PortId, unit: u32) -> Option<Occupant> {
+        self.store.sampled.as_ref()?.occupant(port, unit, &self.store.arena)
+    }
+    fn output_fill(&self, port: PortId) -> Fill {
+        self.store.output_fill(port)
     }
     fn pool_free(&self) -> Option<u64> {
         self.store.buffer.peek().free(self.store.pool.shared_bytes)

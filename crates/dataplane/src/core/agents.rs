@@ -15,7 +15,7 @@ use crate::{Observer, Out, Pkt};
 use mech::overflow::DropReason;
 use mech::pause::Pausing;
 use mech::{Account, Act, Acts, Agent, AgentContext, AgentSlot, ClassSet, Env, Flags, FlowId, Head, HostId};
-use mech::{Notice, Pass, PortId, Purpose, Stream, TimerId};
+use mech::{Notice, Pass, PortId, Purpose, Samples, Stream, TimerId};
 use units::Time;
 
 /// What agents have asked for and is not done.
@@ -98,6 +98,11 @@ impl Agents {
     /// What is followed at any port.
     pub(super) fn follows(&self) -> Vec<Account> {
         self.ports.iter().flat_map(|at| at.follows.iter().copied()).collect()
+    }
+    /// By port: the memory that one of its agents samples.
+    pub(super) fn samples(&self) -> Vec<Option<Samples>> {
+        let of = |at: &AtPort| at.agents.iter().find_map(|one| one.agent.needs().samples);
+        self.ports.iter().map(of).collect()
     }
     /// Whether any is asked about what comes in.
     pub(super) fn hold(&self) -> bool {

@@ -10,6 +10,7 @@ use crate::ends::Tally;
 use crate::inputs::{InputSetup, Inputs};
 use crate::packet_store::{PacketStore, Pool, waits_in};
 use crate::port::{Limits, Port, PortShape};
+use crate::sampled::Sampled;
 use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
@@ -76,6 +77,7 @@ impl Core {
                 waits_in: waits_in(&setup.lanes, setup.top_class),
                 pool,
                 accounts: Accounts::default(),
+                sampled: None,
                 inputs: None,
                 cutting: Cutting::new(cut.delay),
             },
@@ -117,6 +119,7 @@ impl Core {
         core.agents = Agents::new(agents, seed, node);
         if let Some(agents) = &core.agents {
             core.store.accounts = Accounts::new(core.store.ports.len(), &agents.follows());
+            core.store.sampled = Sampled::new(agents.samples());
             core.intercepts = agents.hold();
             core.ask_all_levels();
         }
@@ -127,10 +130,10 @@ impl Core {
     /// time of a departure once it is known.
     fn plain_memory(setup: &CoreSetup) -> Option<Room> {
         let needs = setup.overflow.peek().needs();
-        // What came in by a port waits at any.
+        // What came in by a port waits at any; and whoever draws a frame may ask how full its way out is.
         let follows_input = |(port, agent): (u16, &dyn Agent)| {
-            followed(agent, PortId(port))
-                .any(|of| matches!(of, Account::Entered(..) | Account::Input(..) | Account::AllInput(_)))
+            let of_input = |of| matches!(of, Account::Entered(..) | Account::Input(..) | Account::AllInput(_));
+            agent.needs().samples.is_some() || followed(agent, PortId(port)).any(of_input)
         };
         let slots = setup.ports.iter().zip(0..).flat_map(|(p, port)| p.agents.iter().map(move |slot| (port, slot)));
         let by_input = slots.filter_map(|(port, slot)| Some((port, slot.peek()?))).any(follows_input);

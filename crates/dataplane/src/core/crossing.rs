@@ -56,7 +56,7 @@ impl Core {
         let p = &mut self.store.ports[usize::from(port.0)];
         if p.closed {
             let pkt = self.store.arena.discard(slot);
-            self.taken_out(Frame { at: to, head: &pkt.head }, from, step);
+            self.taken_out(Frame { at: to, slot, head: &pkt.head }, from, step);
             self.drop(&pkt, port, DropReason::LinkDown, step);
             return false;
         }
@@ -64,7 +64,7 @@ impl Core {
         p.rest.eligible |= queue.bit();
         if from == Sides::INPUT {
             let head = self.store.arena.get(slot).head;
-            self.count_crossed(Frame { at: to, head: &head }, step);
+            self.count_crossed(Frame { at: to, slot, head: &head }, step);
         }
         self.try_schedule(port, step.now, step.out);
         true

@@ -44,7 +44,7 @@ impl Core {
         p.rest.stamp += 1;
         let slot = self.store.arena.lay(*pkt, p.rest.stamp);
         Core::tell_stored(port, pkt, Stored { queue, before, leaves: Leaves::Slot(PktId(slot)) }, step.out);
-        self.count_stored(Frame { at: to, head: &pkt.head }, self.store.buffered(), step);
+        self.count_stored(Frame { at: to, slot, head: &pkt.head }, self.store.buffered(), step);
         self.begin_cut((slot, pkt.head.size), Onward::Queue(to), step);
     }
 
@@ -113,7 +113,7 @@ impl Core {
         let slot = &mut self.store.ports[usize::from(port.0)].rest.queues[usize::from(queue.0)];
         let bytes = self.store.arena.shorten(slot, id.0, cut);
         self.store.shrink(port, queue, bytes);
-        self.count_trimmed(Frame { at, head: &cut.head }, bytes, step);
+        self.count_trimmed(Frame { at, slot: id.0, head: &cut.head }, bytes, step);
     }
 
     /// Takes a packet out of its queue, for another one of the same port.
@@ -130,6 +130,6 @@ impl Core {
         counts.evicted_bytes += u64::from(pkt.head.size);
         let frame = Freed { queue, after: p.waiting(), started: None };
         Core::tell_freed(port, frame, step.out);
-        self.count_left(Frame { at, head: &pkt.head }, self.store.buffered(), step);
+        self.count_left(Frame { at, slot: id.0, head: &pkt.head }, self.store.buffered(), step);
     }
 }

@@ -66,15 +66,18 @@ impl Core {
     fn take_at_inputs<F: Fib, O: Out>(&mut self, port: PortId, taken: &mut Vec<Pkt>, step: &mut Step<F, O>) {
         let waits = self.store.inputs.as_ref().map_or(0, |inputs| inputs.waits(port));
         for queue in QueueId::each(waits).rev() {
-            let PacketStore { inputs, arena, .. } = &mut self.store;
-            let first = || inputs.as_mut().and_then(|inputs| inputs.take_first(QueueAt { port, queue }, arena));
-            let all: Vec<Pkt> = std::iter::from_fn(first).collect();
-            for pkt in &all {
-                self.tell_crossed(port, pkt, step.out);
-                self.taken_out(Frame { at: QueueAt { port, queue }, head: &pkt.head }, Sides::INPUT, step);
+            let at = QueueAt { port, queue };
+            while let Some((slot, pkt)) = self.take_first_at_inputs(at) {
+                self.tell_crossed(port, &pkt, step.out);
+                self.taken_out(Frame { at, slot, head: &pkt.head }, Sides::INPUT, step);
+                taken.push(pkt);
             }
-            taken.extend(all);
         }
+    }
+
+    fn take_first_at_inputs(&mut self, at: QueueAt) -> Option<(u32, Pkt)> {
+        let PacketStore { inputs, arena, .. } = &mut self.store;
+        inputs.as_mut()?.take_first(at, arena)
     }
 
     fn take_first<F: Fib, O: Out>(&mut self, port: PortId, queue: QueueId, step: &mut Step<F, O>) -> Option<Pkt> {
@@ -83,7 +86,8 @@ impl Core {
         let pkt = self.store.arena.remove(slot, id)?;
         let empty = slot.packets() == 0;
         self.store.ports[usize::from(port.0)].rest.eligible &= !(u32::from(empty) << queue.0);
-        self.taken_out(Frame { at: QueueAt { port, queue }, head: &pkt.head }, self.store.buffered(), step);
+        let frame = Frame { at: QueueAt { port, queue }, slot: id, head: &pkt.head };
+        self.taken_out(frame, self.store.buffered(), step);
         Some(pkt)
     }
 

@@ -3,19 +3,49 @@
 
 use super::{Core, Step};
 use crate::accounts::{Delta, Sides};
-use crate::packet_store::Fib;
+use crate::packet_store::{Fib, Lying};
 use crate::port::{Port, QueueAt};
-use mech::{Head, Lane, PortId};
+use crate::sampled::InMemory;
+use mech::{Head, Lane, PortId, Side};
 
 /// A frame that lies here.
 #[derive(Clone, Copy)]
 pub(super) struct Frame<'a> {
     /// The queue that it waits in, or is to join.
     pub(super) at: QueueAt,
+    /// Where it lies in the arena.
+    pub(super) slot: u32,
     pub(super) head: &'a Head,
 }
 
+impl Frame<'_> {
+    /// The memories of ports that it lies in, of these.
+    fn memories(&self, sides: Sides) -> impl Iterator<Item = InMemory> + use<> {
+        let Frame { at: QueueAt { port, .. }, slot, head } = *self;
+        let input = sides.input.then_some(InMemory { port: head.ingress, side: Side::Input, slot });
+        let output = sides.output.then_some(InMemory { port, side: Side::Output, slot });
+        input.into_iter().chain(output)
+    }
+}
+
 impl Core {
+    /// A frame takes units of memories that are sampled.
+    #[inline]
+    fn join_units(&mut self, frame: Frame, sides: Sides) {
+        if let Some(sampled) = &mut self.store.sampled {
+            let of = (frame.head.class(), frame.head.size);
+            frame.memories(sides).for_each(|at| sampled.join(at, of, frame.at.port));
+        }
+    }
+
+    /// Its units are free.
+    #[inline]
+    fn leave_units(&mut self, frame: Frame, sides: Sides) {
+        if let Some(sampled) = &mut self.store.sampled {
+            frame.memories(sides).for_each(|at| sampled.leave(at));
+        }
+    }
+
     /// Whether what happens to a frame of a queue is counted.
     #[inline]
     fn is_counted(&self, at: QueueAt) -> bool {
@@ -26,6 +56,7 @@ impl Core {
     #[inline]
     pub(super) fn count_stored<F: Fib, O>(&mut self, frame: Frame, joins: Sides, step: &Step<F, O>) {
         if self.is_counted(frame.at) {
+            self.join_units(frame, joins);
             self.count_bytes(Delta::stored(frame.at.port, frame.head, joins), Some(frame.head), step);
         }
     }
@@ -34,6 +65,7 @@ impl Core {
     #[inline]
     pub(super) fn count_left<F: Fib, O>(&mut self, frame: Frame, leaves: Sides, step: &Step<F, O>) {
         if self.is_counted(frame.at) {
+            self.leave_units(frame, leaves);
             self.count_bytes(Delta::left(frame.at.port, frame.head, leaves), None, step);
         }
     }
@@ -42,6 +74,8 @@ impl Core {
     #[inline]
     pub(super) fn count_crossed<F: Fib, O>(&mut self, frame: Frame, step: &Step<F, O>) {
         if self.is_counted(frame.at) {
+            self.leave_units(frame, Sides::INPUT);
+            self.join_units(frame, Sides::OUTPUT);
             self.count_bytes(Delta::crossed(frame.at.port, frame.head), Some(frame.head), step);
         }
     }
@@ -50,7 +84,12 @@ impl Core {
     #[inline]
     pub(super) fn count_trimmed<F: Fib, O>(&mut self, frame: Frame, bytes: u16, step: &Step<F, O>) {
         if self.is_counted(frame.at) {
-            let delta = Delta::trimmed(frame.at.port, frame.head, bytes, self.store.buffered());
+            let sides = self.store.buffered();
+            if let Some(sampled) = &mut self.store.sampled {
+                let of = (frame.head.class(), frame.head.size);
+                frame.memories(sides).for_each(|at| sampled.shorten(at, of, bytes));
+            }
+            let delta = Delta::trimmed(frame.at.port, frame.head, bytes, sides);
             self.count_bytes(delta, None, step);
         }
     }
@@ -72,6 +111,18 @@ impl Core {
                 many == 0 || bytes == waits + agents.held().1
             }
         };
-        outputs && inputs && accounts.balanced()
+        outputs && inputs && accounts.balanced() && self.units_balance()
+    }
+
+    /// Checks that memories that are sampled have the units of the frames that are in them.
+    fn units_balance(&self) -> bool {
+        let Some(sampled) = &self.store.sampled else { return true };
+        let sides = self.store.buffered();
+        let all = self.store.lying().into_iter().flat_map(|Lying { at, slot, at_input }| {
+            let head = &self.store.arena.get(slot).head;
+            let memories = Frame { at, slot, head }.memories(if at_input { Sides::INPUT } else { sides });
+            memories.map(|memory| (memory, (head.class(), head.size)))
+        });
+        sampled.balanced(all)
     }
 }

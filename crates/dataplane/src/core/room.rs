@@ -46,7 +46,7 @@ impl Core {
             let frame = Freed { queue: QueueId(queue as u8), after: p.waiting(), started: None };
             Core::tell_freed(port, frame, step.out);
             let at = QueueAt { port, queue: QueueId(queue as u8) };
-            self.count_left(Frame { at, head: &pkt.head }, self.store.buffered(), step);
+            self.count_left(Frame { at, slot: id.0, head: &pkt.head }, self.store.buffered(), step);
             if empty {
                 self.run_empty(step.now, port);
             }

@@ -104,7 +104,8 @@ impl Core {
         if more {
             step.out.wake(port, end);
         }
-        self.count_left(Frame { at: QueueAt { port, queue }, head: &pkt.head }, self.store.buffered(), step);
+        let frame = Frame { at: QueueAt { port, queue }, slot: id.0, head: &pkt.head };
+        self.count_left(frame, self.store.buffered(), step);
         if empty && !self.store.more_comes(QueueAt { port, queue }) {
             self.run_empty(step.now, port);
         }

@@ -6,11 +6,11 @@
 use super::{DELAY, FAST, Refit, SLOW, TO_H1, burst, registry, text};
 use crate::common::scenario_of;
 use dataplane::{Pkt, SwitchSetup};
-use mech::{Account, Act, Agent, AgentContext, AgentSlot, Env, FlowId, Head, HostId, Lane, LaneLimit, Notice};
-use mech::{PacketKind, PortId};
+use mech::{Account, Act, Agent, AgentContext, AgentSlot, Env, FlowId, Head, HostId, Lane, LaneLimit, Needs, Notice};
+use mech::{PacketKind, PortId, Samples, Side};
 use sim::{Fittings, Observer, Options, Spot, World, build_fitted};
 use std::sync::{Arc, Mutex};
-use units::Time;
+use units::{Bytes, Time};
 
 const CROSSES: u64 = 6_072_000;
 /// When the first frame has come.
@@ -189,4 +189,109 @@ fn a_message_of_an_input_leaves_at_once_and_one_of_an_output_when_it_has_crossed
     let of_output = told(TO_H1, Account::Arrived(PortId(TO_H1), 0));
     let first = COMES + CROSSES + 25_600;
     assert_eq!(of_output, [(first, 2), (first + 50_000_000, 2)]);
+}
+
+/// Looks at every unit of a memory of its port whenever an account changes, and keeps the most that were occupied.
+#[derive(Clone)]
+struct Sampler {
+    side: Side,
+    most: Arc<Mutex<u32>>,
+}
+
+impl Agent for Sampler {
+    fn levels(&self, _of: Account) -> (u64, u64) {
+        Account::EVERY_CHANGE
+    }
+    fn needs(&self) -> Needs {
+        Needs { samples: Some(Samples { side: self.side, class: 0, unit: Bytes(256) }), ..Needs::default() }
+    }
+    fn on_level(&mut self, _of: Account, _bytes: u64, at: &AgentContext, _env: &mut Env) {
+        let units = at.view.occupied_units(at.port);
+        for unit in 0..units {
+            let of = at.view.occupant(at.port, unit).expect("it is occupied");
+            assert_eq!((of.flow, of.src, of.out), (FlowId(0), HostId(0), PortId(TO_H1)));
+        }
+        assert!(at.view.occupant(at.port, units).is_none());
+        // Frames of 1518 B, six units each.
+        assert_eq!(u64::from(units) * 253, at.view.in_memory(self.side, at.port, 0));
+        let fill = at.view.output_fill(PortId(TO_H1));
+        assert_eq!(fill.used, at.view.in_memory(Side::Output, PortId(TO_H1), 0) / 1518);
+        assert!(fill.limit.is_some_and(|limit| fill.used <= limit));
+        let mut most = self.most.lock().unwrap();
+        *most = units.max(*most);
+    }
+    fn boxed(&self) -> Box<dyn Agent> {
+        Box::new(self.clone())
+    }
+}
+
+/// The most units that were ever occupied; what is sampled is checked against what is there after every event.
+fn most_units(text: &str, port: u16, side: Side) -> u32 {
+    let sampler = Sampler { side, most: Arc::default() };
+    let at_port = |_: u32, setup: &mut SwitchSetup| {
+        setup.core.ports[usize::from(port)].agents.push(AgentSlot::of(sampler.clone()));
+    };
+    ran(text, &at_port);
+    *sampler.most.lock().unwrap()
+}
+
+/// Ten frames come while one leaves. In an output-queued switch all wait for h1; of 40 that come, 4 have left when the last
+/// has come. With inputs, the last comes when 8 have crossed at 6072 ns each or as the wire lets them: two wait at the
+/// output, and the rest at the input.
+#[test]
+fn an_agent_may_draw_the_units_of_its_input_or_of_its_output() {
+    let queued = text("buffer = { kind = \"per_port\", size = \"100pkt\" }", &burst(40, "1230400ps"));
+    for (port, side) in [(0, Side::Input), (TO_H1, Side::Output)] {
+        assert_eq!(most_units(&queued, port, side), 36 * 6, "{side:?}");
+    }
+    assert_eq!((most_units(&queued, 0, Side::Output), most_units(&queued, TO_H1, Side::Input)), (0, 0));
+    let at_inputs = cioq("", &burst(40, "1230400ps"));
+    assert_eq!(most_units(&at_inputs, TO_H1, Side::Output), 2 * 6);
+    let most = most_units(&at_inputs, 0, Side::Input);
+    assert!((33 * 6..=35 * 6).contains(&most) && most % 6 == 0, "{most}");
+}
+
+/// Links die, packets are cut and pushed out where they wait, and others held up in a class that nobody samples.
+#[test]
+fn what_is_sampled_is_what_is_there_whatever_becomes_of_it() {
+    struct Case(&'static str, &'static str);
+    let down = "event = [{ kind = \"link_down\", at = \"50us\", link = \"s:h1\" }, { kind = \"link_up\", at = \"90us\", link = \"s:h1\" }]\n";
+    let queued = "buffer = { kind = \"per_port\", size = \"12144B\" }\n";
+    let cut = "overflow = { kind = \"trim\", trimmable = \"any\", extra = \"600B\" }";
+    let cut_tail = "overflow = { kind = \"trim\", trimmable = \"any\", extra = \"600B\", victim = \"coin\" }";
+    let cut_slowly = "overflow = { kind = \"trim\", trimmable = \"any\", cut_delay = \"30us\" }";
+    let inputs = "model = \"cioq\"\ninput_buffer = \"9pkt\"\n";
+    for Case(switch, event) in [
+        Case(queued, down),
+        Case(inputs, down),
+        Case(cut, ""),
+        Case(cut_tail, ""),
+        Case(cut_slowly, ""),
+        Case("overflow = { kind = \"evict\" }", ""),
+    ] {
+        let buffer = if switch.starts_with("overflow") { queued } else { "" };
+        let text = text(&format!("{buffer}{switch}"), &burst(40, "1230400ps"));
+        let text = text.replace("[topology]", &format!("{event}[topology]"));
+        for side in [Side::Input, Side::Output] {
+            let both = |_: u32, setup: &mut SwitchSetup| {
+                for port in &mut setup.core.ports {
+                    port.agents.push(AgentSlot::of(Draws(side)));
+                }
+            };
+            ran(&text, &both);
+        }
+    }
+}
+
+/// Samples a memory of its port.
+#[derive(Clone)]
+struct Draws(Side);
+
+impl Agent for Draws {
+    fn needs(&self) -> Needs {
+        Needs { samples: Some(Samples { side: self.0, class: 0, unit: Bytes(100) }), ..Needs::default() }
+    }
+    fn boxed(&self) -> Box<dyn Agent> {
+        Box::new(self.clone())
+    }
 }
