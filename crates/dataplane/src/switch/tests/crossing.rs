@@ -223,15 +223,16 @@ fn notice(n: u32, (input, output): (u16, u32)) -> Pkt {
     pkt
 }
 
-/// Message 9 is of the port that it leaves by, and does so at once. Messages 7 and 8 of other ports cross first, one after
-/// the other, although frames of theirs have come before them; frame 0 does when both have.
+/// Message 9 is of the port that it leaves by, and does so at once. Messages 7, 8 and 6 of other ports cross first, one after
+/// the other, although a frame has come before them and 8 waits for the wire when 6 crosses; frame 0 does when all have.
 #[test]
 fn messages_cross_before_all_else_and_those_of_their_own_port_not_at_all() {
     let mut switch = switch(Amount::Packets(9), Amount::Packets(9));
-    let all = [frame(0, 1000, (0, 2), 3), notice(7, (0, 2)), notice(8, (1, 2)), notice(9, (3, 3))];
-    let sent = run(&mut switch, &all.map(|pkt| (0, pkt))).sent;
-    let next = 256_000 + 84 * 8_000;
-    assert_eq!(sent, [(0, 3, 9), (256_000, 2, 7), (next, 2, 8), (4_512_000, 2, 0)]);
+    let told = [notice(7, (0, 2)), notice(8, (1, 2)), notice(6, (0, 2)), notice(9, (3, 3))];
+    let all = [&[frame(0, 1000, (0, 2), 3)], &told[..]].concat();
+    let sent = run(&mut switch, &all.into_iter().map(|pkt| (0, pkt)).collect::<Vec<_>>()).sent;
+    let leaves = |n: u64| 256_000 + n * 84 * 8_000;
+    assert_eq!(sent, [(0, 3, 9), (leaves(0), 2, 7), (leaves(1), 2, 8), (leaves(2), 2, 6), (4_768_000, 2, 0)]);
 }
 
 /// Frame 0 is all that the input takes, and frame 1 is lost; no message is, and none takes the place of frame 2.
