@@ -211,11 +211,11 @@ mod tests {
     /// Frames come, are cut and go at random; at any time every flow has exactly the units of its frames that are there.
     #[test]
     fn the_pool_is_the_units_of_the_frames_that_are_there() {
-        for (unit, side) in [(1, Side::Input), (64, Side::Output), (256, Side::Input), (2048, Side::Output)] {
+        for (unit, side) in [(16, Side::Input), (64, Side::Output), (256, Side::Input), (2048, Side::Output)] {
             let (mut units, mut draws) = (sampled(side, unit), Stream::new(5, unit as u32, Purpose::Custom(0)));
             let (mut arena, mut there) = (Arena::default(), BTreeMap::new());
-            for n in 0..3000 {
-                let shrinks = if n % 900 < 500 { 3 } else { 6 };
+            for n in 0..600 {
+                let shrinks = if n % 300 < 180 { 3 } else { 6 };
                 let slots: Vec<u32> = there.keys().copied().collect();
                 let any = slots.get(draws.below(slots.len().max(1) as u64) as usize).copied();
                 match (draws.below(10), any) {

@@ -87,7 +87,8 @@ pub trait View {
     fn occupant(&self, _port: PortId, _unit: u32) -> Option<Occupant> {
         None
     }
-    /// How full the buffer in front of the link of a port is, bytes, what waits at inputs for it not counted.
+    /// How full the buffer in front of the link of a port is, in the unit of its limit, what waits at inputs for it and
+    /// messages about congestion not counted.
     fn output_fill(&self, _port: PortId) -> Fill {
         Fill { used: 0, limit: None }
     }

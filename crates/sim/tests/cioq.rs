@@ -310,6 +310,11 @@ fn random(n: u64, with_events: bool) -> String {
     let incast = draw.of(&["senders = 4\nreceiver = \"h0\"", "senders = 5\nreceiver = \"random\""]);
     let ports = draw.of(&["", "[[override]]\nwhere = { port = \"host\" }\nswitch.marking = { kind = \"none\" }\n"]);
     let dead_port = draw.of(&["drop", "wait", "look_up"]);
+    let pause = draw.of(&[
+        "kind = \"none\"",
+        "kind = \"pfc\", lossless = false, xoff = \"12KB\", xon = \"4KB\"",
+        "kind = \"pause\", lossless = false, xoff = \"6KB\", xon = \"3KB\"",
+    ]);
     let events = match with_events {
         true => format!(
             "dead_port = \"{dead_port}\"\nreroute_delay = \"30us\"\nevent = [\
@@ -323,7 +328,7 @@ fn random(n: u64, with_events: bool) -> String {
     format!(
         "name = \"random\"\nduration = \"4ms\"\n{events}[topology]\n{topology}\n[switch]\nmodel = \"cioq\"\n\
          input_buffer = \"{input}\"\nspeedup = {speedup}\nbuffer = {{ {buffer} }}\nmarking = {{ {marking} }}\n\
-         routing = {{ kind = \"{routing}\" }}\nscheduler = {{ kind = \"{scheduler}\" }}\n\
+         pause = {{ {pause} }}\nrouting = {{ kind = \"{routing}\" }}\nscheduler = {{ kind = \"{scheduler}\" }}\n\
          simultaneous = \"{simultaneous}\"\nties = \"{ties}\"\n{ports}[transport]\nkind = \"{transport}\"\nmin_rto = \"1ms\"\n\
          [measure]\npackets = true\nbin = \"10us\"\nallow_unfinished = true\ndrain = \"20ms\"\n\
          [[traffic]]\nname = \"i\"\nkind = \"incast\"\n{incast}\nsize = \"30KB\"\ninterval = \"1ms\"\nrepeat = 3\n{class}\n\
