@@ -114,7 +114,11 @@ impl Accounts {
             output: of(any(|of| matches!(of, Account::Output(_))), ports),
             arrived: of(any(|of| matches!(of, Account::Arrived(..))), ports * 8),
             entered: of(any(|of| matches!(of, Account::Entered(..))), ports * 8),
-            input: of(any(|of| matches!(of, Account::Input(..) | Account::AllInput(_))), ports * 8),
+            // Whoever follows what comes in may ask how much of it is there.
+            input: of(
+                any(|of| matches!(of, Account::Input(..) | Account::AllInput(_) | Account::Entered(..))),
+                ports * 8,
+            ),
             all_input: of(any(|of| matches!(of, Account::AllInput(_))), ports),
         }
     }
@@ -199,6 +203,17 @@ mod tests {
         let left = Delta::left(b, &head, Sides::BOTH);
         assert!(!accounts.change(&Delta::released(&head)) && !accounts.change(&left));
         assert_eq!((accounts.input(a, 0), accounts.outside(Account::Output(b))), (20, None));
+    }
+
+    #[test]
+    fn who_follows_what_comes_in_is_told_how_much_of_it_is_there() {
+        let (a, b) = (PortId(0), PortId(1));
+        let mut accounts = Accounts::new(2, &[Account::Entered(a, 0)]);
+        let head = Head { size: 80, ingress: a, ..Head::default() };
+        accounts.change(&Delta::stored(b, &head, Sides::BOTH));
+        accounts.change(&Delta::stored(b, &head, Sides::BOTH));
+        accounts.change(&Delta::left(b, &head, Sides::BOTH));
+        assert_eq!((accounts.entered(a, 0), accounts.input(a, 0), accounts.of_input(a)), (160, 80, Some(80)));
     }
 
     #[test]

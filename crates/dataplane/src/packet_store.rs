@@ -6,7 +6,7 @@ use crate::cutting::Cutting;
 use crate::inputs::Inputs;
 use crate::port::{Port, QueueAt};
 use crate::sampled::Sampled;
-use mech::buffer::{BufferSlot, ExtraRoom, Lease, Use};
+use mech::buffer::{BufferSlot, ExtraRoom, Use};
 use mech::overflow::DropReason;
 use mech::{Fill, Head, HostId, Lane, Lanes, Occupant, PktId, PortId, QueueId, Side, View};
 use units::{Dur, Time};
@@ -350,16 +350,5 @@ impl<F: Fib> View for Look<'_, F> {
     }
     fn pool_free(&self) -> Option<u64> {
         self.store.buffer.peek().free(self.store.pool.shared_bytes)
-    }
-    fn leases(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(&Lease)) {
-        let mut lease = |_, head: &Head| {
-            let Head { flow, src, ingress, size, .. } = *head;
-            each(&Lease { flow, src, ingress, class: head.class(), bytes: u32::from(size) });
-        };
-        if queue.lane() != Lane::Normal {
-            return self.visit(port, queue, &mut lease);
-        }
-        // All normal queues of a port share its limit.
-        (0..8).for_each(|class| self.visit(port, QueueId::normal(class), &mut lease));
     }
 }

@@ -72,6 +72,8 @@ pub struct Needs {
     pub back: Option<Amount>,
     /// It draws units of a memory of each of its ports; one agent a port may.
     pub samples: Option<Samples>,
+    /// It does something by a clock while the far end of its port is paused.
+    pub clock_in_pause: bool,
     /// It makes messages to sources, which wait at every port of the network in a lane of their own.
     pub notices: bool,
     /// It sends packets aside, by ports that lead to other switches.

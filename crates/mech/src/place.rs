@@ -1,6 +1,6 @@
 //! What a mechanism may know of the switch it sits in: read-only views.
 
-use crate::buffer::{ExtraRoom, Lease};
+use crate::buffer::ExtraRoom;
 use crate::{Fill, FlowId, Head, HostId, Lane, PktId, PortId, QueueId, Side};
 
 /// Whose frame lies in a unit of memory.
@@ -42,10 +42,6 @@ pub trait View {
     }
     /// The packets that wait in a queue, first to last.
     fn visit(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(PktId, &Head));
-    /// The leases that count against a queue's limit, first taken first: those of its port's normal
-    /// queues or of its bounce queue, at an input those of its memory; copies that are kept of
-    /// packets which have left are among them.
-    fn leases(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(&Lease));
     /// Frames and bytes that wait in all queues of a port but those of messages about congestion.
     fn port_backlog(&self, port: PortId) -> (u32, u64) {
         let sum = |(packets, bytes): (u32, u64), (p, b): (u32, u64)| (packets + p, bytes + b);
@@ -91,11 +87,6 @@ pub trait View {
     /// messages about congestion not counted.
     fn output_fill(&self, _port: PortId) -> Fill {
         Fill { used: 0, limit: None }
-    }
-    /// How full the fullest buffer on a flow's way through this node and out of it is; `None` where
-    /// that is not known (QCN-OS §V-A: the path-congestion index).
-    fn path_fill(&self, _flow: FlowId) -> Option<Fill> {
-        None
     }
 }
 

@@ -6,6 +6,7 @@ mod declared;
 mod host_transports;
 mod idle;
 mod idle_mechanisms;
+mod idle_notices;
 mod idle_transports;
 mod laid_over;
 mod limits;

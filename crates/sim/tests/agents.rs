@@ -2,15 +2,14 @@
 //! from h0 and 1 Gb/s to h1, frames of 1518 B. One takes 1230.4 ns to come and 12304 ns to leave, so that ten come
 //! for one that leaves, and the one that leaves does so before the eleventh is looked at.
 
-use crate::common::{Bursts, column, run_with, scenario_of};
+use crate::common::{Bursts, column, run_with, scenario, scenario_of};
 use dataplane::{Pkt, SwitchSetup};
 use mech::host::{RateLimiter, Reaction, ReactionSlot};
 use mech::marking::{Marking, MarkingSlot};
 use mech::params::Spec;
-use mech::testing::mechanisms::registry;
 use mech::{
     Account, Act, Agent, AgentContext, AgentSlot, Env, Flags, FlowId, Head, HostId, Mechanism, Notice, PortId,
-    QueueView, TimerId,
+    QueueView, Registry, TimerId,
 };
 use sim::{Fittings, Observer, Options, Spot, World, build_fitted};
 use std::sync::Arc;
@@ -18,6 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use units::{Rate, Time};
 
 mod at_inputs;
+mod congestion;
 mod cut_delay;
 mod cutting;
 
@@ -70,7 +70,7 @@ const AS_NAMED: Refit = &|_, _| {};
 
 fn world(text: &str, options: Options, switch: Refit) -> World<Delivered> {
     let fittings = Fittings { observer: Delivered::default(), tap: (), switch };
-    build_fitted(&scenario_of(text, registry()), 1, options, fittings).unwrap()
+    build_fitted(&scenario(text, ""), 1, options, fittings).unwrap()
 }
 
 /// A run to its end, the same whether departures are computed, by wheel or heap, and cloned halfway.
@@ -147,7 +147,7 @@ fn what_is_held_is_counted_at_any_instant_and_lost_where_there_is_no_room() {
 
 /// A congestion point with a set point of 6000 B that takes a sample after ten frames.
 fn qcn() -> String {
-    let notify = "kind = \"qcn\", q_eq = \"6000B\", interval = \"15180B\", jitter = false";
+    let notify = "kind = \"qcn\", q_eq = \"6000B\", interval = \"15180B\", jitter = 0";
     format!("buffer = {{ kind = \"per_port\", size = \"100pkt\" }}\nnotify = {{ {notify} }}")
 }
 
@@ -195,7 +195,7 @@ impl Reaction for ATenth {
 #[test]
 fn a_reaction_that_a_scenario_names_limits_the_flow_that_it_is_told_of() {
     const A_TENTH: Spec = Spec { slot: "host.reaction", kind: "a_tenth", doc: "A tenth.", cite: "", params: &[] };
-    let all = registry().with(Mechanism::new(&A_TENTH, |_| ReactionSlot::of(ATenth)));
+    let all = Registry::catalogue().with(Mechanism::new(&A_TENTH, |_| ReactionSlot::of(ATenth)));
     for (reaction, longest) in [("a_tenth", 11), ("none", 36)] {
         let host = format!("[host]\nnic = {{ kind = \"round_robin\" }}\nreaction = {{ kind = \"{reaction}\" }}\n");
         let text = text(&qcn(), &format!("{host}{}", burst(FRAMES, "1us")));

@@ -1,7 +1,6 @@
 //! What runs tell of congestion: messages of congestion points, rate limits of flows, memory of inputs, and what flows send.
 
-use crate::common::{Bursts, column, rows, run_with, scenario, scenario_of, total};
-use mech::testing::mechanisms::registry;
+use crate::common::{Bursts, column, rows, run_with, scenario, total};
 use scenario::Scenario;
 use sim::{Often, Options, Origin, Results, Tracer, Wanted, What};
 use std::collections::BTreeMap;
@@ -9,7 +8,7 @@ use std::sync::Arc;
 
 /// Two hosts and a switch: 10 Gb/s from h0, which sends a frame of 1518 B each 2 us, and 1 Gb/s to h1.
 fn two(measure: &str) -> Scenario {
-    let notify = "kind = \"qcn\", q_eq = \"6000B\", interval = \"15180B\", jitter = false";
+    let notify = "kind = \"qcn\", q_eq = \"6000B\", interval = \"15180B\", jitter = 0";
     let text = format!(
         "name = \"two\"\nduration = \"2ms\"\n[topology]\nkind = \"custom\"\n\
          node = [{{ name = \"h0\", kind = \"host\" }}, {{ name = \"h1\", kind = \"host\" }}, \
@@ -19,7 +18,7 @@ fn two(measure: &str) -> Scenario {
          buffer = {{ kind = \"per_port\", size = \"100pkt\" }}\nnotify = {{ {notify} }}\n[measure]\n{measure}\n{}",
         Bursts { packets: 17, interval: "2us", ..Bursts::ONE_FRAME }.text()
     );
-    scenario_of(&text, registry())
+    scenario(&text, "")
 }
 
 /// Frame i is at the switch 2 (i - 1) us after the start, 1230.4 ns for its bytes and 1 us for its link. Which of them are

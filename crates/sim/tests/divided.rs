@@ -1,9 +1,8 @@
 //! A run that is divided into partitions leaves the same bits as one that is not, table by table.
 
 use crate::common::digest::whole;
-use crate::common::{rows, scenario, scenario_of, total};
+use crate::common::{rows, scenario, total};
 use crate::conservation::random;
-use mech::testing::mechanisms::registry;
 use scenario::Scenario;
 use sim::{Options, Recorder, Results};
 
@@ -151,6 +150,8 @@ kind = "permutation"
 size = "50KB"
 "#;
 
+const TWO_SAMPLES: &str = ", at = \"inputs\", culprit = \"two_samples\", index = \"backlog\"";
+
 #[test]
 fn held_acks_and_messages_about_congestion_are_the_same_in_any_number_of_partitions() {
     let cut = "{ kind = \"trim\", trimmable = \"any\", extra = \"0B\", no_room = \"return\", cut_delay = \"3us\" }";
@@ -158,7 +159,10 @@ fn held_acks_and_messages_about_congestion_are_the_same_in_any_number_of_partiti
         let cuts = seed > 2;
         let text =
             AGENTS.replace("NIC", nic).replace("{ kind = \"trim\" }", if cuts { cut } else { "{ kind = \"trim\" }" });
-        let s = scenario_of(&text, registry());
+        let point = ["", ", at = \"inputs\", culprit = \"occupancy\"", ", culprit = \"occupancy\"", TWO_SAMPLES];
+        let text =
+            text.replace(", interval = \"9000B\"", &format!(", interval = \"9000B\"{}", point[seed as usize - 1]));
+        let s = scenario(&text, "");
         let results = the_same_of(&s, &text, seed);
         assert!(results.progress.hops > 3000, "{} hops", results.progress.hops);
         let messages = whole(&s, seed, Options::default(), ()).made_and_held().0;

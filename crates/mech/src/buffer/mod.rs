@@ -10,23 +10,8 @@ pub use per_port::PerPort;
 pub use shared::Shared;
 pub use unlimited::Unlimited;
 
-use crate::{Beside, Fill, FlowId, HostId, Mechanism, PortId, Report, Room};
+use crate::{Beside, Fill, Mechanism, Report, Room};
 use units::{Amount, Bytes};
-
-/// Memory allocated to one frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lease {
-    /// The flow of the frame.
-    pub flow: FlowId,
-    /// The host that sent it.
-    pub src: HostId,
-    /// The port it came in by.
-    pub ingress: PortId,
-    /// Its class.
-    pub class: u8,
-    /// Bytes allocated.
-    pub bytes: u32,
-}
 
 /// What is allocated at an instant: to one port's normal queues, or to one bounce queue, and in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

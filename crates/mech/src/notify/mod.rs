@@ -1,7 +1,11 @@
 //! The notify slot: who is told, by a message upstream?
 //!
-//! It is filled by an [`crate::Agent`], a congestion point: it follows [`crate::Account::Arrived`] and asks for
-//! [`crate::Act::Emit`]; it says in [`crate::Needs::notices`] that it does. The catalogue has no answer but none yet.
+//! It is filled by an [`crate::Agent`], a congestion point: it follows [`crate::Account::Arrived`] or
+//! [`crate::Account::Entered`] and asks for [`crate::Act::Emit`]; it says in [`crate::Needs::notices`] that it does.
+
+mod qcn;
+
+pub use qcn::Qcn;
 
 use crate::Mechanism;
 use crate::params::Spec;
@@ -15,4 +19,7 @@ const NONE: Spec =
     Spec { slot: "switch.notify", kind: "none", doc: "No source is told of congestion.", cite: "", params: &[] };
 
 /// The mechanisms of this slot.
-pub const ALL: &[Mechanism<NotifySlot>] = &[Mechanism::new(&NONE, |_| NotifySlot::NONE)];
+pub const ALL: &[Mechanism<NotifySlot>] = &[
+    Mechanism::new(&NONE, |_| NotifySlot::NONE),
+    Mechanism::new(&qcn::SPEC, |values| NotifySlot::of(Qcn::new(values))),
+];

@@ -1,13 +1,10 @@
-//! A small recording dataplane that drives every slot in the order of a switch, and the tables of
-//! `conformance/` that it runs. The answers that the catalogue does not hold yet live here, in
-//! [`mechanisms`], so that the slots are proven against all five papers; tests of other crates put them into real
-//! switches.
+//! A small recording dataplane that drives every slot in the order of a switch, and the tables of `conformance/` that it
+//! runs.
 
 #[cfg(test)]
 mod conformance;
 #[cfg(test)]
 mod desk;
-pub mod mechanisms;
 #[cfg(test)]
 mod recorder;
 #[cfg(test)]

@@ -86,6 +86,7 @@ impl Recorder {
         state.fib = setup.fib.into_iter().collect();
         state.bounce = setup.overflow.peek().needs().back.map(PerPort::of);
         state.memory = setup.memory;
+        state.samples = setup.agents.iter().find_map(|slot| slot.peek()?.needs().samples);
         let filled = |port: u16| setup.at.is_empty() || setup.at.contains(&port);
         let agents = |port: u16| setup.agents.clone().map(|slot| slot.if_for(setup.switch_ports.contains(&port)));
         let slots = (0..setup.ports).map(|port| PortSlots {
@@ -372,14 +373,15 @@ impl Recorder {
     /// outside of its levels is called.
     fn changed(&mut self, (port, head): (PortId, &Head), stored: bool) {
         let (class, ingress) = (head.class(), head.ingress);
-        let memory = if self.state.memory == Memory::Output { port } else { ingress };
         if stored && head.kind() != PacketKind::Notice {
-            *self.state.arrived.entry((memory, class)).or_default() += u64::from(head.size);
             *self.state.entered.entry((ingress, class)).or_default() += u64::from(head.size);
+            if self.state.memory == Memory::Output {
+                *self.state.arrived.entry((port, class)).or_default() += u64::from(head.size);
+            }
         }
         let accounts = [
             Account::Output(port),
-            Account::Arrived(memory, class),
+            Account::Arrived(port, class),
             Account::Entered(ingress, class),
             Account::Input(ingress, class),
             Account::AllInput(ingress),

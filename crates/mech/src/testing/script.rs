@@ -1,6 +1,5 @@
 //! Reading conformance tables: cases, set-ups, packets, and parameters as a scenario writes them.
 
-use super::mechanisms;
 use super::state::Memory;
 use super::values::values;
 use crate::ack_hold::AckHoldSlot;
@@ -11,7 +10,7 @@ use crate::overflow::OverflowSlot;
 use crate::pause::PauseSlot;
 use crate::routing::{AddressPlan, Hop, Position, RoutingSlot};
 use crate::scheduler::SchedulerSlot;
-use crate::{AgentSlot, Ecn, Flags, FlowId, Head, HostId, InSlot, PortId, SwitchContext};
+use crate::{AgentSlot, Ecn, Flags, FlowId, Head, HostId, InSlot, PortId, Registry, SwitchContext};
 use toml::{Table, Value as Toml};
 use units::Rate;
 
@@ -47,7 +46,7 @@ pub fn text<'a>(table: &'a Table, key: &str) -> &'a str {
 
 /// The mechanism that a table names by `kind name=value ...`, or else by `plain`.
 fn made<S: InSlot>(slot: &str, table: &Table, plain: &str) -> S {
-    let all = mechanisms::registry();
+    let all = Registry::catalogue();
     let given = if table.contains_key(slot) { text(table, slot) } else { plain };
     let (kind, rest) = given.split_once(' ').unwrap_or((given, ""));
     let found = all.find::<S>(kind).unwrap_or_else(|| panic!("{slot} knows no {kind}"));

@@ -1,8 +1,8 @@
-//! What the recording dataplane holds: packets in queues, leases on memory, tables.
+//! What the recording dataplane holds: packets in queues, memory, tables.
 
-use crate::buffer::{Buffer, BufferSlot, ExtraRoom, Lease, PerPort, Use};
+use crate::buffer::{Buffer, BufferSlot, ExtraRoom, PerPort, Use};
 use crate::routing::{Hop, RoutingSlot};
-use crate::{Fill, FlowId, Head, HostId, Lane, PktId, PortId, QueueId, View};
+use crate::{Fill, Head, HostId, Lane, Occupant, PacketKind, PktId, PortId, QueueId, Samples, Side, View};
 use std::collections::{BTreeMap, VecDeque};
 use units::Time;
 
@@ -41,12 +41,16 @@ pub struct State {
     pub ingress: PortId,
     pub stored: BTreeMap<PktId, Stored>,
     pub queues: BTreeMap<(PortId, QueueId), VecDeque<PktId>>,
+    /// What has memory, first stored first.
     pub leases: Vec<PktId>,
     /// Headers that are being cut out, each until an instant: they have their memory and are in no queue.
     pub cutting: VecDeque<(Time, PktId)>,
-    /// Bytes that were ever stored, by the port whose memory it was and class.
+    /// Bytes that were ever stored in front of a link, by port and class.
     pub arrived: BTreeMap<(PortId, u8), u64>,
+    /// Bytes that came in and were ever stored, by port and class.
     pub entered: BTreeMap<(PortId, u8), u64>,
+    /// The memory of each port that an agent samples.
+    pub samples: Option<Samples>,
     next: u64,
 }
 
@@ -67,6 +71,7 @@ impl State {
             cutting: VecDeque::new(),
             arrived: BTreeMap::new(),
             entered: BTreeMap::new(),
+            samples: None,
             next: 0,
         }
     }
@@ -158,6 +163,23 @@ impl State {
         let found = self.stored.iter().find(|(_, pkt)| pkt.name == name);
         *found.unwrap_or_else(|| panic!("no packet `{name}` in memory")).0
     }
+    /// What lies in a memory of a port, first stored first. What has left an input for the fabric is not followed.
+    fn lying(&self, side: Side, port: PortId, class: u8) -> impl Iterator<Item = &Stored> {
+        let counts = move |pkt: &&Stored| match (side, self.memory) {
+            (Side::Input, _) => pkt.head.ingress == port,
+            (Side::Output, Memory::Output) => pkt.port == port,
+            (Side::Output, _) => false,
+        };
+        let of_class = move |pkt: &&Stored| pkt.head.class() == class && pkt.head.kind() != PacketKind::Notice;
+        self.allocated().filter(of_class).filter(counts)
+    }
+    /// Those of them that an agent draws from, each with the units that it takes.
+    fn sampled(&self, port: PortId) -> impl Iterator<Item = (&Stored, u32)> {
+        let one = self.samples;
+        let lying = one.into_iter().flat_map(move |own| self.lying(own.side, port, own.class));
+        let units = move |size: u16| one.map_or(0, |own| u64::from(size).div_ceil(own.unit.0)) as u32;
+        lying.map(move |pkt| (pkt, units(pkt.head.size)))
+    }
     fn waiting(&self, port: PortId, queue: QueueId) -> impl Iterator<Item = (PktId, &Stored)> {
         let ids = self.queues.get(&(port, queue)).into_iter().flatten();
         ids.filter_map(|id| self.stored.get(id).map(|pkt| (*id, pkt)))
@@ -200,16 +222,6 @@ impl View for State {
     fn visit(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(PktId, &Head)) {
         self.waiting(port, queue).for_each(|(id, pkt)| each(id, &pkt.head));
     }
-    fn leases(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(&Lease)) {
-        let account = match self.memory {
-            Memory::Output => self.asked(port, queue),
-            _ => (port, None),
-        };
-        for pkt in self.allocated().filter(|pkt| self.account(pkt) == account) {
-            let Head { flow, src, ingress, size, .. } = pkt.head;
-            each(&Lease { flow, src, ingress, class: pkt.head.class(), bytes: u32::from(size) });
-        }
-    }
     fn allocated(&self, ingress: PortId, class: u8) -> u64 {
         let of_class = |pkt: &&Stored| pkt.head.ingress == ingress && pkt.head.class() == class;
         State::allocated(self).filter(of_class).map(|pkt| u64::from(pkt.head.size)).sum()
@@ -224,10 +236,27 @@ impl View for State {
         let now = self.usage((PortId(0), None));
         self.buffer.peek().free(now.pool_shared_bytes)
     }
-    /// The one buffer on the way here is the queue of the port that the flow leaves by.
-    fn path_fill(&self, flow: FlowId) -> Option<Fill> {
-        let pkt = State::allocated(self).find(|pkt| pkt.head.flow == flow)?;
-        let waiting = self.backlog(pkt.port, pkt.queue).1;
-        Some(Fill { used: waiting, limit: Some(10_000) })
+    fn in_memory(&self, side: Side, port: PortId, class: u8) -> u64 {
+        self.lying(side, port, class).map(|pkt| u64::from(pkt.head.size)).sum()
+    }
+    fn occupied_units(&self, port: PortId) -> u32 {
+        self.sampled(port).map(|(_, units)| units).sum()
+    }
+    fn occupant(&self, port: PortId, unit: u32) -> Option<Occupant> {
+        let mut left = unit;
+        let found = self.sampled(port).find(|(_, units)| match left.checked_sub(*units) {
+            Some(rest) => {
+                left = rest;
+                false
+            }
+            None => true,
+        });
+        found.map(|(pkt, _)| Occupant { flow: pkt.head.flow, src: pkt.head.src, out: pkt.port })
+    }
+    fn output_fill(&self, port: PortId) -> Fill {
+        match self.memory {
+            Memory::Output => self.fill(port, QueueId::normal(0)),
+            _ => Fill { used: 0, limit: None },
+        }
     }
 }

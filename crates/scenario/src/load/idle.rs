@@ -3,6 +3,7 @@
 mod cuts;
 mod handshakes;
 mod holds;
+mod tells;
 
 use super::tree::{Data, Node};
 use crate::choices::Simultaneous;
@@ -20,7 +21,7 @@ pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
     if asked.is_raw() {
         let lists = [asked.turns(), asked.measures(), asked.transport(), asked.flows(), asked.classes(), asked.cuts()];
         let others = [asked.snapshot(), asked.jitter(), asked.clocks()];
-        let lists = lists.into_iter().flatten().chain(asked.holds()).chain(asked.ways_back());
+        let lists = lists.into_iter().flatten().chain(asked.holds()).chain(asked.tells()).chain(asked.ways_back());
         return lists.chain(others.into_iter().flatten()).collect();
     }
     let lists = [asked.turns(), asked.measures(), asked.order(), asked.marks(), asked.unreached(), asked.classes()];
@@ -30,6 +31,7 @@ pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
         .flatten()
         .chain(asked.cuts())
         .chain(asked.holds())
+        .chain(asked.tells())
         .chain(asked.sample())
         .chain(asked.sessions())
         .chain(asked.ways_back())

@@ -3,8 +3,8 @@
 //! A frame comes to the switch FAST + DELAY after its source has begun to send it; it crosses to h1 in 6072 ns and to
 //! h0 in 607.2.
 
-use super::{DELAY, FAST, Refit, SLOW, TO_H1, burst, registry, text};
-use crate::common::scenario_of;
+use super::{DELAY, FAST, Refit, SLOW, TO_H1, burst, text};
+use crate::common::scenario;
 use dataplane::{Pkt, SwitchSetup};
 use mech::{Account, Act, Agent, AgentContext, AgentSlot, Env, FlowId, Head, HostId, Lane, LaneLimit, Needs, Notice};
 use mech::{PacketKind, PortId, Samples, Side};
@@ -37,7 +37,7 @@ impl Observer for Seen {
 fn ran(text: &str, switch: Refit) -> World<Seen> {
     let world = |options| {
         let fittings = Fittings { observer: Seen::default(), tap: (), switch };
-        build_fitted(&scenario_of(text, registry()), 1, options, fittings).unwrap()
+        build_fitted(&scenario(text, ""), 1, options, fittings).unwrap()
     };
     let mut world = world(Options::default());
     while world.progress().stop.is_none() {

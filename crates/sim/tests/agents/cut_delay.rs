@@ -1,7 +1,7 @@
 //! Cutting takes a time: a header is so much later in its queue, or on its way back, and nothing else changes.
 
-use super::{AS_NAMED, DELAY, Delivered, FAST, FRAMES, Observer, SLOW, Spot, burst, registry, run, text};
-use crate::common::{column, run_with, scenario_of};
+use super::{AS_NAMED, DELAY, Delivered, FAST, FRAMES, Observer, SLOW, Spot, burst, run, text};
+use crate::common::{column, run_with, scenario};
 use dataplane::Pkt;
 use mech::HostId;
 use sim::{Fittings, Options, World, build_fitted};
@@ -45,7 +45,7 @@ fn a_header_that_goes_back_leaves_56_ns_later_and_all_else_when_it_did() {
     let sent = |given: &str| {
         let text = cutting("15180B", &format!(", extra = \"1620B\", no_room = \"return\"{given}"), FRAMES);
         let fittings = Fittings { observer: Sent::default(), tap: (), switch: AS_NAMED };
-        let mut world = build_fitted(&scenario_of(&text, registry()), 1, Options::default(), fittings).unwrap();
+        let mut world = build_fitted(&scenario(&text, ""), 1, Options::default(), fittings).unwrap();
         world.run();
         assert!(world.conserves(), "{:?}", world.imbalance());
         let mut all = world.observer().0.clone();
@@ -78,7 +78,7 @@ fn a_header_for_which_nothing_waits_leaves_when_it_is_cut_out_in_order() {
 #[test]
 fn what_is_being_cut_has_its_place_in_the_buffer() {
     let text = cutting("3000B", ", cut_delay = \"40us\"", FRAMES);
-    let results = run_with(&scenario_of(&text, registry()), 1, Options::default());
+    let results = run_with(&scenario(&text, ""), 1, Options::default());
     let columns = ["trimmed", "max_packets", "max_bytes"].map(|name| column(&results, "ports", name));
     let port = columns[0].iter().position(|cut| *cut > 0).unwrap();
     assert_eq!(columns.map(|column| column[port]), [35, 36, 4636]);

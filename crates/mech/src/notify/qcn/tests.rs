@@ -1,0 +1,164 @@
+use super::*;
+use crate::buffer::ExtraRoom;
+use crate::testing::{Desk, values};
+use crate::{Fill, FlowId, Head, HostId, Occupant, PktId, QueueId, View};
+
+mod clock;
+mod given;
+mod samples;
+mod shares;
+
+const PORT: PortId = PortId(2);
+
+/// A memory that is as a test says: frames, each with whose it is and its bytes; and how full outputs are: bytes and limit of
+/// the buffer, and bytes that wait for it in all.
+#[derive(Default)]
+struct Memory {
+    unit: u64,
+    frames: Vec<(Occupant, u64)>,
+    outputs: Vec<(u64, Option<u64>, u64)>,
+    come: u64,
+    side: Option<Side>,
+}
+
+fn of_flow(n: u32) -> Occupant {
+    Occupant { flow: FlowId(n), src: HostId(n), out: PortId(n as u16) }
+}
+
+impl Memory {
+    /// So many bytes of each flow in frames of a size, the flows numbered from 0.
+    fn of(unit: u64, flows: &[(u64, u64)]) -> Memory {
+        let frames =
+            (0..).zip(flows).flat_map(|(n, (bytes, size))| (0..bytes / size).map(move |_| (of_flow(n), *size)));
+        Memory { unit, frames: frames.collect(), ..Memory::default() }
+    }
+    fn unit_owners(&self) -> impl Iterator<Item = Occupant> {
+        self.frames.iter().flat_map(|(whose, bytes)| (0..bytes.div_ceil(self.unit)).map(|_| *whose))
+    }
+}
+
+impl View for Memory {
+    fn in_memory(&self, side: Side, port: PortId, class: u8) -> u64 {
+        assert!(port == PORT && class == 3 && self.side.is_none_or(|own| own == side));
+        self.frames.iter().map(|(_, bytes)| bytes).sum()
+    }
+    fn entered(&self, port: PortId, class: u8) -> u64 {
+        assert_eq!((port, class), (PORT, 3));
+        self.come
+    }
+    fn occupied_units(&self, port: PortId) -> u32 {
+        assert_eq!(port, PORT);
+        self.unit_owners().count() as u32
+    }
+    fn occupant(&self, port: PortId, unit: u32) -> Option<Occupant> {
+        assert_eq!(port, PORT);
+        self.unit_owners().nth(unit as usize)
+    }
+    fn output_fill(&self, port: PortId) -> Fill {
+        let (used, limit, _) = self.outputs[usize::from(port.0)];
+        Fill { used, limit }
+    }
+    fn port_backlog(&self, port: PortId) -> (u32, u64) {
+        (1, self.outputs[usize::from(port.0)].2)
+    }
+    fn ports(&self) -> u16 {
+        4
+    }
+    fn fits(&self, _: PortId, _: QueueId, _: u16) -> bool {
+        unreachable!()
+    }
+    fn fits_beyond(&self, _: PortId, _: QueueId, _: u16, _: ExtraRoom) -> bool {
+        unreachable!()
+    }
+    fn fill(&self, _: PortId, _: QueueId) -> Fill {
+        unreachable!()
+    }
+    fn backlog(&self, _: PortId, _: QueueId) -> (u32, u64) {
+        unreachable!()
+    }
+    fn is_switch(&self, _: PortId) -> bool {
+        unreachable!()
+    }
+    fn port_toward(&self, _: HostId, _: u32) -> Option<PortId> {
+        unreachable!()
+    }
+    fn first(&self, _: PortId, _: QueueId) -> Option<(PktId, u64)> {
+        unreachable!()
+    }
+    fn visit(&self, _: PortId, _: QueueId, _: &mut dyn FnMut(PktId, &Head)) {
+        unreachable!()
+    }
+}
+
+/// What a source was told: its flow, feedback, and both lengths.
+type Told = (u32, u8, i64, i64);
+
+/// A congestion point of class 3 at its memory.
+struct Bench {
+    qcn: Qcn,
+    memory: Memory,
+    desk: Desk,
+    now: Time,
+    /// The clock is set to this.
+    clock: Option<Time>,
+}
+
+impl Bench {
+    fn new(given: &str, desk: Desk) -> Bench {
+        let qcn = Qcn::new(&values(&SPEC, &format!("class=3 {given}")));
+        Bench { qcn, memory: Memory { unit: 1, ..Memory::default() }, desk, now: Time::ZERO, clock: None }
+    }
+    /// Without jitter, and with a flow that has so many bytes each time.
+    fn plain(given: &str) -> Bench {
+        Bench::new(&format!("jitter=0 {given}"), Desk::draws(&[]))
+    }
+    fn account(&self) -> Account {
+        match self.qcn.given.at {
+            At::Inputs => Account::Entered(PORT, 3),
+            At::Outputs => Account::Arrived(PORT, 3),
+        }
+    }
+    /// So many bytes of a flow come, in one frame that is in the memory already; it is called as its levels say.
+    fn comes(&mut self, flow: u32, bytes: u64) -> Option<Told> {
+        self.memory.come += bytes;
+        let (of, come) = (self.account(), self.memory.come);
+        if Account::is_outside(come, self.qcn.levels(of)) {
+            let mut frame = Head::default();
+            frame.set_class(3);
+            (frame.flow, frame.src) = (FlowId(flow), HostId(flow));
+            let at = AgentContext { view: &self.memory, port: PORT, stored: Some(&frame) };
+            self.qcn.on_level(of, come, &at, &mut self.desk.env_at(self.now));
+        }
+        self.told()
+    }
+    /// The memory has so many bytes, all of flow 0, when so many have come.
+    fn is_at(&mut self, q: u64, bytes: u64) -> Option<Told> {
+        self.memory.frames = vec![(of_flow(0), q)];
+        self.comes(0, bytes)
+    }
+    fn told(&mut self) -> Option<Told> {
+        let acts = std::mem::take(&mut self.desk.acts.list);
+        let mut told = None;
+        for act in acts {
+            match act {
+                Act::Emit { notice: Notice::Cnm { feedback, q_off, q_delta, point }, flow, to } => {
+                    assert!(told.is_none(), "one message a sample");
+                    assert_eq!((point, to.0), (PORT, flow.0), "to the source of the flow");
+                    told = Some((flow.0, feedback, q_off, q_delta));
+                }
+                Act::Arm(at, id) => {
+                    assert_eq!(id, CLOCK);
+                    self.clock = (at != Time::NEVER).then_some(at);
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        told
+    }
+    /// How many bytes have to come until the next sample.
+    fn until_next(&self) -> u64 {
+        let (low, high) = self.qcn.levels(self.account());
+        assert_eq!(low, 0);
+        high + 1 - self.memory.come
+    }
+}

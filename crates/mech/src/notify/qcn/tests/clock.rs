@@ -1,0 +1,118 @@
+//! Keep-alive: a clock that samples while the far end is paused.
+
+use super::*;
+
+/// At an input that has more than its set point, with a clock of 10 us.
+fn bench(draws: &[f64]) -> Bench {
+    let mut bench = Bench::new("at=inputs jitter=0 culprit=occupancy keep_alive=10us", Desk::draws(draws));
+    bench.memory = Memory::of(256, &[(110_000, 1000)]);
+    bench
+}
+
+fn class(n: u8) -> ClassSet {
+    ClassSet::of(n)
+}
+
+impl Bench {
+    /// The far end is told, so many microseconds after the start.
+    fn tells(&mut self, us: u64, xoff: ClassSet, xon: ClassSet) {
+        self.now = Time(us * 1_000_000);
+        self.qcn.on_pause_sent(xoff, xon, &mut self.desk.env_at(self.now));
+        assert_eq!(self.told(), None);
+    }
+    /// The clock runs out.
+    fn rings(&mut self) -> Option<Told> {
+        self.now = self.clock.take().expect("it runs");
+        let at = AgentContext { view: &self.memory, port: PORT, stored: None };
+        self.qcn.on_timer(CLOCK, &at, &mut self.desk.env_at(self.now));
+        self.told()
+    }
+    /// When it will run out, in microseconds.
+    fn due(&self) -> Option<u64> {
+        self.clock.map(|at| at.0 / 1_000_000)
+    }
+}
+
+#[test]
+fn a_clock_samples_from_pause_to_resume() {
+    let mut bench = bench(&[0.001, 0.999]);
+    bench.tells(5, class(3), ClassSet::NONE);
+    assert_eq!(bench.due(), Some(15));
+    assert_eq!(bench.rings(), Some((0, 56, 50_000, 110_000)));
+    assert_eq!(bench.due(), Some(25));
+    assert_eq!(bench.rings(), Some((0, 10, 50_000, 0)));
+    bench.tells(30, ClassSet::NONE, class(3));
+    assert_eq!(bench.due(), None);
+    assert_eq!(bench.desk.rng.undrawn(), 0);
+    bench.tells(40, class(3), ClassSet::NONE);
+    assert_eq!(bench.due(), Some(50));
+}
+
+#[test]
+fn a_pause_that_is_sent_again_does_not_set_the_clock_anew() {
+    let mut bench = bench(&[0.51]);
+    bench.tells(0, class(3), ClassSet::NONE);
+    bench.tells(6, class(3), ClassSet::NONE);
+    assert_eq!(bench.due(), Some(10));
+    assert!(bench.rings().is_some());
+    bench.tells(16, ClassSet::ALL, ClassSet::NONE);
+    assert_eq!(bench.due(), Some(20));
+}
+
+#[test]
+fn other_classes_neither_start_nor_stop_it() {
+    let mut bench = bench(&[]);
+    bench.tells(0, class(2), ClassSet::NONE);
+    assert_eq!(bench.due(), None);
+    bench.tells(1, class(3), ClassSet::NONE);
+    bench.tells(2, class(4), class(2));
+    assert_eq!(bench.due(), Some(11));
+    // Of a frame that pauses and resumes, its class counts.
+    bench.tells(3, class(2), ClassSet::ALL.minus(class(2)));
+    assert_eq!(bench.due(), None);
+}
+
+#[test]
+fn a_sample_of_the_clock_is_one_like_any_and_bytes_are_counted_from_there() {
+    let mut bench = bench(&[0.001]);
+    assert_eq!(bench.comes(0, 149_000), None);
+    bench.tells(0, class(3), ClassSet::NONE);
+    assert!(bench.rings().is_some());
+    // Feedback 56: 18.5 KB from now on, and 110 KB is the old length.
+    assert_eq!(bench.until_next(), 18_500);
+    bench.memory.frames.truncate(60);
+    assert_eq!(bench.rings(), None);
+    assert_eq!((bench.until_next(), bench.due()), (150_000, Some(30)));
+}
+
+#[test]
+fn a_link_that_changes_stops_it_and_the_next_pause_starts_it() {
+    let mut bench = bench(&[]);
+    bench.tells(0, class(3), ClassSet::NONE);
+    bench.qcn.on_link_change(PORT, &mut bench.desk.env());
+    // Whoever calls has stopped it.
+    bench.clock = None;
+    assert_eq!(bench.told(), None);
+    bench.tells(50, class(3), ClassSet::NONE);
+    assert_eq!(bench.due(), Some(60));
+}
+
+#[test]
+fn lengths_and_intervals_go_on_where_a_link_changes() {
+    let mut bench = Bench::plain("");
+    bench.is_at(100_000, 150_000);
+    bench.is_at(100_000, 1500);
+    bench.qcn.on_link_change(PORT, &mut bench.desk.env());
+    assert_eq!(bench.until_next(), 20_000);
+    assert_eq!(bench.is_at(100_000, 20_000), Some((0, 8, 40_000, 0)));
+}
+
+#[test]
+fn without_a_period_there_is_no_clock() {
+    for at in ["inputs", "outputs"] {
+        let mut bench = Bench::plain(&format!("at={at}"));
+        bench.tells(0, ClassSet::ALL, ClassSet::NONE);
+        bench.tells(1, ClassSet::NONE, ClassSet::ALL);
+        assert_eq!(bench.due(), None);
+    }
+}

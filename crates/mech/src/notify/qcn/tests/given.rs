@@ -1,0 +1,56 @@
+//! What parameters are refused with, and what is worth a word.
+
+use super::*;
+
+/// What is said of parameters: what is wrong, by its key, and the first words of notes.
+fn said(given: &str) -> (Vec<(&'static str, String)>, Vec<String>) {
+    let keys: Vec<&str> =
+        given.split_whitespace().filter_map(|pair| pair.split_once('=')).map(|(key, _)| key).collect();
+    let is_given = |key: &str| keys.contains(&key);
+    let mut report = Report::default();
+    Qcn::new(&values(&SPEC, given)).check(&Beside { given: &is_given, ..Beside::NOTHING }, &mut report);
+    let wrong = report.wrong.into_iter().map(|wrong| (wrong.key, wrong.found)).collect();
+    let notes = report.notes.into_iter().map(|note| note.split(':').take(2).collect::<Vec<_>>().join(":"));
+    (wrong, notes.collect())
+}
+
+fn nothing() -> (Vec<(&'static str, String)>, Vec<String>) {
+    (Vec::new(), Vec::new())
+}
+
+#[test]
+fn what_goes_together_needs_no_word() {
+    for given in [
+        "",
+        "at=inputs",
+        "at=inputs culprit=occupancy unit=64B",
+        "at=outputs culprit=occupancy unit=64B jitter=0",
+        "at=inputs culprit=two_samples index=backlog keep_alive=120us",
+        "at=inputs culprit=occupancy keep_alive=120us",
+    ] {
+        assert_eq!(said(given), nothing(), "{given}");
+    }
+}
+
+#[test]
+fn a_clock_is_for_drawn_culprits_at_inputs() {
+    let found = |given: &str| said(given).0;
+    let at_outputs = [("keep_alive", "keep_alive with at = \"outputs\"".to_string())];
+    assert_eq!(found("keep_alive=1us"), at_outputs);
+    assert_eq!(found("keep_alive=1us culprit=occupancy at=outputs"), at_outputs);
+    let by_arrival = [("keep_alive", "keep_alive with culprit = \"arrival\"".to_string())];
+    assert_eq!(found("keep_alive=1us at=inputs"), by_arrival);
+}
+
+#[test]
+fn what_has_no_effect_is_told() {
+    for (given, note) in [
+        ("unit=256B", "qcn: unit has no effect with culprit = \"arrival\""),
+        ("index=backlog", "qcn: index has no effect with culprit = \"arrival\""),
+        ("index=first_hop culprit=occupancy", "qcn: index has no effect with culprit = \"occupancy\""),
+        ("culprit=two_samples", "qcn: culprit = \"two_samples\" at outputs is `occupancy`"),
+        ("jitter=0", "qcn: culprit = \"arrival\" without jitter"),
+    ] {
+        assert_eq!(said(given), (Vec::new(), vec![note.to_string()]), "{given}");
+    }
+}

@@ -1,0 +1,166 @@
+//! When samples are taken, and what is told: the numbers of Table I of QCN-OS, unless said.
+
+use super::*;
+
+fn curve(given: &str) -> Curve {
+    Qcn::new(&values(&SPEC, given)).curve
+}
+
+#[test]
+fn feedback_is_position_and_weighted_velocity_in_63_steps_up_to_five_set_points() {
+    let table = curve("");
+    for (q, q_old, feedback) in [
+        (110_000, 110_000, 10), // 50 KB of 300: 10.5
+        (110_000, 0, 56),       // 50 + 2 x 110 = 270 KB: 56.7
+        (60_000, 60_000, 0),
+        (64_761, 64_761, 0), // a step is 4761.9 B
+        (64_762, 64_762, 1),
+        (60_000, 40_000, 8),   // 0 + 40 KB: 8.4
+        (40_000, 10_000, 8),   // below the set point, but growing: -20 + 60
+        (110_000, 150_000, 0), // above it and falling: 50 - 80
+        (0, 0, 0),
+        (119_999, 0, 62), // 59,999 + 239,998
+        (120_000, 0, 63), // 60 + 240 = 300 KB: the largest
+        (10_000_000, 0, 63),
+        (0, 10_000_000, 0),
+    ] {
+        assert_eq!(table.of(q, q_old), feedback, "{q} after {q_old}");
+    }
+    // Five set points of the standard's MIB are 130,000 B, 7 with w = 3 are 182,000.
+    assert_eq!([curve("q_eq=26000B").of(52_000, 52_000), curve("q_eq=26000B w=3").of(52_000, 52_000)], [12, 9]);
+    assert_eq!(curve("w=0").of(90_000, 0), 31);
+}
+
+#[test]
+fn nearest_rounds_halves_up() {
+    let nearest = curve("rounding=nearest");
+    let halves = [(110_000, 11), (62_380, 0), (62_381, 1), (119_999, 13), (360_000, 63), (357_620, 63), (357_619, 62)];
+    for (q, feedback) in halves {
+        assert_eq!(nearest.of(q, q), feedback, "{q}");
+    }
+}
+
+#[test]
+fn sizes_without_bounds_do_not_overflow() {
+    let most = u64::MAX;
+    let endless = Curve { q_eq: most, w: 64, rounding: Rounding::Nearest };
+    assert_eq!([endless.of(most, most), endless.of(most, 0), endless.of(0, most)], [0, 31, 0]);
+    assert_eq!(feedback::interval(most, 0), most);
+    let mut bench = Bench::new("q_eq=1B interval=18000000000GB jitter=0.9", Desk::seeded(1));
+    assert_eq!(bench.is_at(1_000_000, 18_000_000_000_000_000_000), Some((0, 63, 999_999, 1_000_000)));
+}
+
+#[test]
+fn the_interval_is_that_of_the_upper_three_bits() {
+    let table = [150_000, 75_000, 50_000, 37_500, 30_000, 25_000, 21_500, 18_500];
+    for feedback in 0..=feedback::LARGEST {
+        assert_eq!(feedback::interval(150_000, feedback), table[usize::from(feedback / 8)], "{feedback}");
+    }
+    // The base of public code: 150 KiB.
+    assert_eq!(
+        [0, 31, 40, 63].map(|feedback| feedback::interval(153_600, feedback)),
+        [153_600, 38_400, 25_600, 18_944]
+    );
+}
+
+#[test]
+fn every_sample_sets_the_old_length_and_the_interval_whether_or_not_a_message_goes_out() {
+    let mut bench = Bench::plain("");
+    assert_eq!(bench.until_next(), 150_000);
+    assert_eq!((bench.is_at(0, 149_999), bench.until_next()), (None, 1));
+    // 40 + 2 x 100: 50.4
+    assert_eq!((bench.is_at(100_000, 1), bench.until_next()), (Some((0, 50, 40_000, 100_000)), 21_500));
+    // Nothing is looked at between samples.
+    assert_eq!((bench.is_at(150_000, 21_499), bench.until_next()), (None, 1));
+    // 40 + 0: 8.4
+    assert_eq!((bench.is_at(100_000, 1), bench.until_next()), (Some((0, 8, 40_000, 0)), 75_000));
+    // 30 - 20 = 10 KB: 2.1
+    assert_eq!((bench.is_at(90_000, 75_000), bench.until_next()), (Some((0, 2, 30_000, -10_000)), 150_000));
+    // 20 - 20: nobody is told, and 80 KB is the old length from here on
+    assert_eq!((bench.is_at(80_000, 150_000), bench.until_next()), (None, 150_000));
+    // 20 + 0: 4.2
+    assert_eq!((bench.is_at(80_000, 150_000), bench.until_next()), (Some((0, 4, 20_000, 0)), 150_000));
+    // Far below: -50 - 140. Then -40 + 20, and 0 + 80: 16.8
+    assert_eq!((bench.is_at(10_000, 150_000), bench.until_next()), (None, 150_000));
+    assert_eq!((bench.is_at(20_000, 150_000), bench.until_next()), (None, 150_000));
+    assert_eq!((bench.is_at(60_000, 150_000), bench.until_next()), (Some((0, 16, 0, 40_000)), 50_000));
+    // A step is 4761.9 B: 4762 + 2 x 4762, and 4762 + 0, the least that is told.
+    assert_eq!((bench.is_at(64_762, 50_000), bench.until_next()), (Some((0, 3, 4762, 4762)), 150_000));
+    assert_eq!((bench.is_at(64_762, 150_000), bench.until_next()), (Some((0, 1, 4762, 0)), 150_000));
+}
+
+#[test]
+fn a_frame_that_passes_several_intervals_is_one_sample_and_what_is_beyond_is_not_kept() {
+    let mut bench = Bench::plain("interval=1000B");
+    assert_eq!((bench.is_at(70_000, 9000), bench.until_next()), (Some((0, 31, 10_000, 70_000)), 250));
+    assert_eq!((bench.is_at(70_000, 260), bench.until_next()), (Some((0, 2, 10_000, 0)), 1000));
+    // An interval that would be nothing is a byte: every frame is a sample.
+    let mut bench = Bench::plain("interval=7B");
+    assert_eq!((bench.is_at(200_000, 64), bench.until_next()), (Some((0, 63, 140_000, 200_000)), 1));
+}
+
+#[test]
+fn intervals_vary_evenly_from_less_to_more_by_one_draw_a_sample() {
+    for (draw, until) in [(0.000_01, 127_500), (0.500_01, 150_000), (0.999_99, 172_500)] {
+        let mut bench = Bench::new("", Desk::draws(&[draw]));
+        // The first interval is the base, since nothing is drawn before there is a sample.
+        assert_eq!(bench.until_next(), 150_000);
+        assert_eq!((bench.is_at(0, 150_000), bench.until_next()), (None, until));
+        assert_eq!(bench.desk.rng.undrawn(), 0);
+    }
+    // Of the interval that follows the feedback, 21,500 B.
+    let mut bench = Bench::new("jitter=0.5", Desk::draws(&[0.000_01]));
+    assert_eq!((bench.is_at(100_000, 150_000), bench.until_next()), (Some((0, 50, 40_000, 100_000)), 10_750));
+}
+
+/// A link of 10 Gb/s brings 1.234e9 B/s in frames of 1522 B, with preamble and gap. A sample waits for the end of the frame
+/// that completes its interval, half a frame on average.
+#[test]
+fn there_are_as_many_samples_as_intervals_in_what_comes() {
+    let per_second = 1.25e9 * 1522.0 / 1542.0;
+    for (q, interval, samples) in [(0, 150_000.0, 8225.0), (10_000_000_u64, 18_500.0, 66_700.0)] {
+        let mut bench = Bench::new("", Desk::seeded(7));
+        let (mut found, frames) = (0, 811_000);
+        let mut growing = 0;
+        for _ in 0..frames {
+            let before = bench.qcn.next;
+            growing += q;
+            bench.is_at(growing, 1522);
+            found += u32::from(bench.qcn.next != before);
+        }
+        let found = f64::from(found) * per_second / (f64::from(frames) * 1522.0);
+        let expected = per_second / (interval + 761.0);
+        assert!((found / expected - 1.0).abs() < 0.005, "{found} of {expected}");
+        assert!((found / samples - 1.0).abs() < 0.045 && found < samples, "{found} of {samples}");
+    }
+}
+
+#[test]
+fn it_follows_its_side_and_class_and_nothing_else() {
+    for (at, side, own) in
+        [("inputs", Side::Input, Account::Entered(PORT, 3)), ("outputs", Side::Output, Account::Arrived(PORT, 3))]
+    {
+        let mut bench = Bench::plain(&format!("at={at}"));
+        bench.memory.side = Some(side);
+        assert_eq!(bench.is_at(110_000, 150_000), Some((0, 56, 50_000, 110_000)));
+        for of in Account::of_port(PORT) {
+            assert_eq!(bench.qcn.levels(of) != Account::UNWATCHED, of == own, "{of:?} {at}");
+        }
+        let drawn = Samples { side, class: 3, unit: Bytes(64) };
+        for (culprit, samples) in [("arrival", None), ("occupancy", Some(drawn)), ("two_samples", Some(drawn))] {
+            let needs = Bench::plain(&format!("at={at} culprit={culprit} unit=64B")).qcn.needs();
+            assert_eq!(needs, Needs { notices: true, samples, ..Needs::default() });
+        }
+    }
+}
+
+#[test]
+fn it_rests_up_to_the_longest_queue_that_is_no_congestion_however_it_grew() {
+    for given in ["", "rounding=nearest", "q_eq=26000B w=4", "q_eq=1B", "w=0 rounding=nearest", "q_eq=7B w=64"] {
+        let qcn = Qcn::new(&values(&SPEC, given));
+        let most = qcn.rests_up_to().expect("at outputs").bytes;
+        assert_eq!((qcn.curve.of(most, 0), qcn.curve.of(most + 1, 0) > 0), (0, true), "{given}: {most}");
+        assert!((0..=most.min(100_000)).all(|q| qcn.curve.of(q, 0) == 0));
+    }
+    assert_eq!(Qcn::new(&values(&SPEC, "at=inputs")).rests_up_to(), None);
+}

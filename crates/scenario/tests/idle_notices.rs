@@ -1,0 +1,88 @@
+//! Congestion points of which nothing comes, or a part of which does nothing: told, or refused.
+
+use crate::common::{loaded, refused, star};
+
+/// The notes of a small scenario whose switch has these lines, but for that of a reaction, which is none.
+fn notes(switch: &str, traffic: &str) -> Vec<String> {
+    let all = loaded(&star(&format!("{traffic}[switch]\n{switch}\n")), &[]).notes;
+    let own = all.iter().map(|note| note.strip_prefix("default: ").expect("of the one variant").to_string());
+    own.filter(|note| !note.starts_with("switch.notify beside host.reaction")).collect()
+}
+
+const NONE: [&str; 0] = [];
+
+#[test]
+fn a_queue_that_is_never_congested_since_its_buffer_is_full_before_is_told() {
+    let with = |buffer: &str, more: &str| {
+        notes(
+            &format!("buffer = {{ kind = \"per_port\", size = \"{buffer}\" }}\nnotify = {{ kind = \"qcn\"{more} }}"),
+            "",
+        )
+    };
+    // 3 q - 60 KB is a step of 4762 B at 21,588 B.
+    let said =
+        "switch.notify tells nobody at s0, and switches like it: it begins above 21587B, and the memory of a port is ";
+    assert_eq!(with("21587B", ""), [format!("{said}21587B")]);
+    assert_eq!(with("21588B", ""), NONE);
+    assert_eq!(with("14pkt", ""), [format!("{said}14pkt")]);
+    assert_eq!(with("15pkt", ""), NONE);
+    assert_eq!(with("14pkt", ", at = \"inputs\""), NONE, "what came in by a port waits at all others");
+    assert_eq!(with("14pkt", ", q_eq = \"9KB\""), NONE);
+    assert_eq!(notes("buffer = { kind = \"unlimited\" }\nnotify = { kind = \"qcn\" }", ""), NONE);
+}
+
+#[test]
+fn a_class_that_no_packet_has_is_told() {
+    let of = |class: u8, traffic: &str| {
+        notes(
+            &format!("buffer = {{ kind = \"unlimited\" }}\nnotify = {{ kind = \"qcn\", class = {class} }}"),
+            &format!("class = {traffic}\n"),
+        )
+    };
+    assert_eq!(of(3, "2"), ["switch.notify tells nobody: no packet is of class 3, which it follows"]);
+    assert_eq!(of(0, "2"), ["switch.notify tells nobody: no packet is of class 0, which it follows"]);
+    assert_eq!(of(2, "2"), NONE);
+}
+
+#[test]
+fn a_clock_that_runs_while_nobody_is_paused_is_told() {
+    let with = |pause: &str| {
+        let clock = "notify = { kind = \"qcn\", at = \"inputs\", culprit = \"occupancy\", keep_alive = \"120us\" }";
+        notes(&format!("buffer = {{ kind = \"per_port\", size = \"600KB\" }}\n{pause}\n{clock}"), "")
+    };
+    let said = "switch.notify.keep_alive has no effect: no port that has it pauses its far end (switch.pause)";
+    assert_eq!(with(""), [said]);
+    assert_eq!(with("pause = { kind = \"pfc\", xoff = \"40KB\", xon = \"20KB\" }"), NONE);
+}
+
+#[test]
+fn a_clock_where_frames_go_on_coming_or_where_none_is_told_of_is_refused() {
+    let with = |more: &str| {
+        refused(&star(&format!("[switch]\nnotify = {{ kind = \"qcn\", keep_alive = \"1us\"{more} }}\n")), &[])
+    };
+    let outputs = with("");
+    let rule = "expected at = \"inputs\" beside it: pausing a far end keeps nothing from coming to outputs, which need no clock";
+    assert!(
+        outputs.ends_with(&format!("switch.notify.keep_alive: found keep_alive with at = \"outputs\"; {rule}")),
+        "{outputs}"
+    );
+    let arrival = with(", at = \"inputs\"");
+    let rule =
+        "expected `occupancy` or `two_samples` beside it: on a clock no frame has just come whose flow could be told";
+    assert!(
+        arrival.ends_with(&format!("switch.notify.keep_alive: found keep_alive with culprit = \"arrival\"; {rule}")),
+        "{arrival}"
+    );
+}
+
+#[test]
+fn what_a_congestion_point_does_not_go_by_is_told() {
+    let with =
+        |more: &str| notes(&format!("buffer = {{ kind = \"unlimited\" }}\nnotify = {{ kind = \"qcn\"{more} }}"), "");
+    let unit = "qcn: unit has no effect with culprit = \"arrival\": nothing is drawn from the memory";
+    assert_eq!(with(", unit = \"256B\""), [unit]);
+    assert_eq!(with(", unit = \"64B\", culprit = \"occupancy\""), NONE);
+    let index = "qcn: index has no effect with culprit = \"occupancy\": no two flows are compared";
+    assert_eq!(with(", index = \"backlog\", culprit = \"occupancy\""), [index]);
+    assert_eq!(with(", at = \"inputs\", index = \"backlog\", culprit = \"two_samples\""), NONE);
+}

@@ -1,0 +1,118 @@
+//! Congestion points of the catalogue in real switches: at inputs and at outputs of both models, by each culprit.
+
+use super::{AS_NAMED, TO_H1, burst, run, text};
+use crate::common::scenario;
+use mech::{FlowId, HostId, Notice, PortId};
+use sim::{Options, build};
+
+/// A set point of 6000 B, and a sample after ten frames.
+fn point(model: &str, at: &str) -> String {
+    let notify = "kind = \"qcn\", q_eq = \"6000B\", interval = \"15180B\", jitter = 0";
+    format!(
+        "model = \"{model}\"\nbuffer = {{ kind = \"per_port\", size = \"100pkt\" }}\nnotify = {{ {notify}, at = \"{at}\" }}"
+    )
+}
+
+/// What h0 was told, in its last message, after so many frames 2 us apart: how often, F6, q_off, q_delta.
+type Told = (u64, u8, i64, i64);
+
+fn is_told(model: &str, at: &str, point_at: PortId, expected: &[(u64, Told)]) {
+    for (frames, (times, feedback, q_off, q_delta)) in expected {
+        let world = run(&text(&point(model, at), &burst(*frames, "2us")), AS_NAMED);
+        // Lengths are told in units of 64 B.
+        let last =
+            Notice::Cnm { feedback: *feedback, q_off: q_off / 64 * 64, q_delta: q_delta / 64 * 64, point: point_at };
+        assert_eq!(world.host(HostId(0)).notices(FlowId(0)), (*times, Some(last)), "{model}, {at}, {frames} frames");
+        assert_eq!(world.host(HostId(1)).notices(FlowId(0)), (0, None));
+        assert_eq!(world.observer().at(1, |_| true).len() as u64, *frames);
+    }
+}
+
+/// A frame crosses in 6.072 us, so that when frame i has come, floor(2 (i - 1) / 6.072) have left the input:
+///
+/// | frame | at the input | q_off | q_delta | Fb, at most 30000 | of 63 | next after |
+/// | --- | --- | --- | --- | --- | --- | --- |
+/// | 10 | 8, 12144 B | 6144 | 12144 | 30432 | 63 | 1872 B |
+/// | 12 | 9, 13662 B | 7662 | 1518 | 10698 | 22 | 5060 B |
+/// | 16 | 12, 18216 B | 12216 | 4554 | 21324 | 44 | 2530 B |
+/// | 18 | 13, 19734 B | 13734 | 1518 | 16770 | 35 | |
+#[test]
+fn at_an_input_what_waits_there_and_crosses_is_the_queue() {
+    let expected =
+        [(10, (1, 63, 6144, 12144)), (12, (2, 22, 7662, 1518)), (16, (3, 44, 12216, 4554)), (18, (4, 35, 13734, 1518))];
+    is_told("cioq", "inputs", PortId(0), &expected);
+}
+
+/// The same where frames wait at their output alone: what came in by a port is counted until it begins to leave, which is what
+/// waits at the output, since nothing else comes.
+#[test]
+fn at_an_input_of_an_output_queued_switch_what_came_in_by_it_is_the_queue() {
+    let expected = [(10, (1, 63, 6144, 12144)), (12, (2, 32, 9180, 3036)), (17, (4, 51, 15252, 4554))];
+    is_told("output_queued", "inputs", PortId(0), &expected);
+    is_told("output_queued", "outputs", PortId(TO_H1), &expected);
+}
+
+/// Frame k has crossed 6.072 k us after the first came, and 1 + floor(6.072 (k - 1) / 12.304) have begun to leave by then:
+///
+/// | frame | in the buffer | q_off | q_delta | Fb | of 63 | next after |
+/// | --- | --- | --- | --- | --- | --- | --- |
+/// | 10 | 5, 7590 B | 1590 | 7590 | 16770 | 35 | 3036 B |
+/// | 12 | 6, 9108 B | 3108 | 1518 | 6144 | 12 | 7590 B |
+/// | 17 | 9, 13662 B | 7662 | 4554 | 16770 | 35 | |
+#[test]
+fn at_an_output_of_a_switch_with_input_buffers_what_has_crossed_is_the_queue() {
+    let expected = [(10, (1, 35, 1590, 7590)), (12, (2, 12, 3108, 1518)), (17, (3, 35, 7662, 4554))];
+    is_told("cioq", "outputs", PortId(TO_H1), &expected);
+}
+
+/// h0 sends as much to h1, which takes it, as to h2, which takes a fourth of it; both come in by one port.
+fn victim_and_culprit(model: &str, notify: &str) -> String {
+    let source = |name: &str, to: &str| {
+        format!(
+            "[[traffic]]\nname = \"{name}\"\nkind = \"constant\"\nsource = \"h0\"\ndestination = \"{to}\"\nrate = \"4Gbps\"\n"
+        )
+    };
+    format!(
+        "name = \"victim\"\nduration = \"4ms\"\n[topology]\nkind = \"custom\"\n\
+         node = [{{ name = \"h0\", kind = \"host\" }}, {{ name = \"h1\", kind = \"host\" }}, \
+         {{ name = \"h2\", kind = \"host\" }}, {{ name = \"s\", kind = \"switch\" }}]\n\
+         link = [{{ a = \"s\", b = \"h0\", rate = \"10Gbps\", delay = \"1us\" }}, \
+         {{ a = \"s\", b = \"h1\", rate = \"10Gbps\", delay = \"1us\" }}, \
+         {{ a = \"s\", b = \"h2\", rate = \"1Gbps\", delay = \"1us\" }}]\n\
+         [host]\nnic = {{ kind = \"round_robin\" }}\n\
+         [switch]\nmodel = {model}\nbuffer = {{ kind = \"per_port\", size = \"150KB\" }}\n\
+         notify = {{ kind = \"qcn\"{notify} }}\n{}{}",
+        source("victim", "h1"),
+        source("culprit", "h2")
+    )
+}
+
+/// Messages to the victim, and to the culprit.
+fn told(model: &str, notify: &str) -> [u64; 2] {
+    let scenario = scenario(&victim_and_culprit(model, notify), "");
+    let mut world = build(&scenario, 1, Options::default(), ()).unwrap();
+    world.run();
+    assert!(world.conserves(), "{:?}", world.imbalance());
+    [0, 1].map(|flow| world.host(HostId(0)).notices(FlowId(flow)).0)
+}
+
+/// Where frames wait at outputs alone, three of four of the culprit's are lost there, so that the victim's are four of five that
+/// come in; where they wait at their input, which has room for all, they are half of them.
+#[test]
+fn at_inputs_occupancy_spares_the_victim_that_arrivals_hit_and_at_outputs_nobody_does() {
+    for (model, of_arrivals) in [("\"output_queued\"", 0.8), ("\"cioq\"\ninput_buffer = \"10MB\"", 0.5)] {
+        let share = |notify: &str| {
+            let [victim, culprit] = told(model, notify);
+            assert!(victim + culprit > 80, "{model}{notify}: {victim} and {culprit}");
+            victim as f64 / (victim + culprit) as f64
+        };
+        let at_inputs =
+            |culprit: &str| share(&format!(", at = \"inputs\", interval = \"50KB\", culprit = \"{culprit}\""));
+        let [arrival, occupancy, two_samples] = ["arrival", "occupancy", "two_samples"].map(at_inputs);
+        assert!((arrival - of_arrivals).abs() < 0.1, "{model}: {arrival}");
+        assert!(occupancy < 0.1 && two_samples <= occupancy, "{model}: {occupancy}, {two_samples}");
+        for culprit in ["arrival", "occupancy", "two_samples"] {
+            assert_eq!(share(&format!(", interval = \"15KB\", culprit = \"{culprit}\"")), 0.0, "{model}, {culprit}");
+        }
+    }
+}
