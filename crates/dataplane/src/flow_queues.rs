@@ -6,7 +6,7 @@
 
 use crate::Pkt;
 use crate::ends::Tally;
-use mech::host::RateLimiter;
+use mech::host::{FlowOrder, RateLimiter};
 use mech::{ClassSet, Flags, FlowId, Head};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Rate, Time};
@@ -23,6 +23,8 @@ pub(crate) struct FlowQueues {
     limited: BTreeSet<(Time, u32)>,
     /// The rate of every flow's data.
     flow_rate: Option<Rate>,
+    /// What their limiters save, bytes.
+    credit: u64,
     /// Frames that wait in all queues.
     held: Tally,
 }
@@ -77,9 +79,9 @@ impl Direction {
 }
 
 impl FlowQueues {
-    /// Queues of flows whose data have this rate limit from the first frame on.
-    pub(crate) fn new(flow_rate: Option<Rate>) -> FlowQueues {
-        FlowQueues { flow_rate, ..FlowQueues::default() }
+    /// Queues of flows whose data have such rate limits.
+    pub(crate) fn new(order: FlowOrder) -> FlowQueues {
+        FlowQueues { flow_rate: order.flow_rate, credit: order.credit, ..FlowQueues::default() }
     }
 
     /// Frames that wait.
@@ -157,7 +159,7 @@ impl FlowQueues {
             ring.pop_front();
             queue.place = Place::Idle;
             if let (Some(pkt), Some(limiter)) = (&frame, &mut queue.limiter) {
-                limiter.on_sent(now, wire(pkt.head.size));
+                limiter.on_sent_saving(now, wire(pkt.head.size), self.credit);
             }
             self.enlist(slot, now);
             if let Some(pkt) = frame {
@@ -261,7 +263,7 @@ mod tests {
 
     #[test]
     fn each_flow_takes_its_turn_with_one_frame() {
-        let mut queues = FlowQueues::new(None);
+        let mut queues = FlowQueues::new(FlowOrder::default());
         (0..3).for_each(|n| queues.push(&pkt(7, n, 0), NOW));
         (0..2).for_each(|n| queues.push(&pkt(3, n, 0), NOW));
         assert_eq!((queues.held().packets, queues.held().bytes), (5, 5 * 1230));
@@ -271,8 +273,20 @@ mod tests {
     }
 
     #[test]
+    fn limiters_save_what_the_credit_allows() {
+        let eligible = |credit: u64| {
+            let mut queues = FlowQueues::new(FlowOrder { flow_rate: Some(Rate::gbps(1)), credit });
+            (0..3).for_each(|n| queues.push(&pkt(1, n, 0), NOW));
+            let late = [0, 15_000_000].map(|late| leave(&mut queues, ClassSet::NONE, NOW + units::Dur(late)).len());
+            (late, queues.wakes_at())
+        };
+        assert_eq!(eligible(0).0, eligible(700).0);
+        assert!(eligible(700).1 < eligible(0).1, "what the second was late the third need not wait");
+    }
+
+    #[test]
     fn data_and_acks_of_a_flow_have_queues_of_their_own() {
-        let mut queues = FlowQueues::new(Some(Rate::gbps(1)));
+        let mut queues = FlowQueues::new(FlowOrder { flow_rate: Some(Rate::gbps(1)), credit: 0 });
         let mut ack = pkt(1, 0, 0);
         ack.head.flags = Flags::REVERSE;
         (0..2).for_each(|_| queues.push(&ack, NOW));
@@ -281,7 +295,7 @@ mod tests {
 
     #[test]
     fn the_highest_class_first_and_not_one_that_is_paused() {
-        let mut queues = FlowQueues::new(None);
+        let mut queues = FlowQueues::new(FlowOrder::default());
         for class in [0, 3, 5] {
             (0..2).for_each(|n| queues.push(&pkt(u32::from(class), n, class), NOW));
         }
@@ -292,7 +306,7 @@ mod tests {
 
     #[test]
     fn a_segment_is_asked_for_at_its_turn_and_leaves_at_once() {
-        let mut queues = FlowQueues::new(None);
+        let mut queues = FlowQueues::new(FlowOrder::default());
         queues.push(&pkt(1, 0, 0), NOW);
         queues.segment_ready(FlowId(2), 0, NOW);
         queues.push(&pkt(3, 0, 0), NOW);
@@ -309,7 +323,7 @@ mod tests {
 
     #[test]
     fn a_limiter_spaces_its_flow_and_others_go_on() {
-        let mut queues = FlowQueues::new(None);
+        let mut queues = FlowQueues::new(FlowOrder::default());
         queues.limit(FlowId(1), 0, NOW, |limiter| *limiter = Some(RateLimiter::new(Rate::gbps(1))));
         (0..3).for_each(|n| queues.push(&pkt(1, n, 0), NOW));
         queues.push(&pkt(2, 0, 0), NOW);
@@ -330,7 +344,7 @@ mod tests {
 
     #[test]
     fn the_rate_of_all_flows_is_remembered_while_a_flow_has_no_work_and_until_it_is_done() {
-        let mut queues = FlowQueues::new(Some(Rate::gbps(1)));
+        let mut queues = FlowQueues::new(FlowOrder { flow_rate: Some(Rate::gbps(1)), credit: 0 });
         queues.push(&pkt(1, 0, 0), NOW);
         assert_eq!(leave(&mut queues, ClassSet::NONE, NOW), [(1, 0)]);
         queues.push(&pkt(1, 1, 0), Time(NOW.0 + 1));
@@ -342,7 +356,7 @@ mod tests {
 
     #[test]
     fn a_flow_is_announced_once_until_its_nic_has_heard() {
-        let mut queues = FlowQueues::new(None);
+        let mut queues = FlowQueues::new(FlowOrder::default());
         assert!(queues.announce(FlowId(1), 0) && !queues.announce(FlowId(1), 0));
         assert!(!queues.is_ready(ClassSet::NONE, NOW));
         queues.segment_ready(FlowId(1), 0, NOW);

@@ -114,12 +114,7 @@ impl Host {
         nic.timers_from(Timer::Nic(0).index());
         let by_flow = setup.order.by_flow();
         let pulled = by_flow.map(|order| {
-            Box::new(Pulled::new(
-                order.flow_rate,
-                setup.stack_delay,
-                setup.stack_jitter,
-                setup.reaction.into_reaction(),
-            ))
+            Box::new(Pulled::new(order, setup.stack_delay, setup.stack_jitter, setup.reaction.into_reaction()))
         });
         Host {
             id: setup.id,

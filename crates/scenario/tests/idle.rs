@@ -71,6 +71,13 @@ fn a_window_that_never_rests_is_told() {
 }
 
 #[test]
+fn credit_of_limiters_that_nobody_has_is_told() {
+    let credit = "[host]\nnic = { kind = \"round_robin\", credit = \"1538B\" }\n";
+    assert_eq!(notes(credit), ["host.nic.credit has no effect: no flow has a rate limit"]);
+    assert_eq!(notes(&credit.replace("credit", "flow_rate = \"1Gbps\", credit")), [""; 0]);
+}
+
+#[test]
 fn marks_that_nobody_sets_or_nobody_carries_are_told() {
     let marking = "[switch]\nmarking = { kind = \"ecn_threshold\", k = \"5pkt\" }\n";
     let ecn = "[transport]\nkind = \"sack\"\necn = true\n";

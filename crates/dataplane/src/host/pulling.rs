@@ -6,9 +6,9 @@ use crate::flows::GONE;
 use crate::stack::Stack;
 use crate::transport::FlowInfo;
 use crate::{Out, Pkt};
-use mech::host::Reaction;
+use mech::host::{FlowOrder, Reaction};
 use mech::{FlowId, Notice};
-use units::{Dur, Rate, Time};
+use units::{Dur, Time};
 
 /// What a host has whose NIC serves its flows in turn.
 #[derive(Clone)]
@@ -24,10 +24,10 @@ pub(super) struct Pulled {
 }
 
 impl Pulled {
-    /// With the rate of every flow's data, the delay and jitter of the stack, and what reacts to notices.
-    pub(super) fn new(flow_rate: Option<Rate>, delay: Dur, jitter: Dur, reaction: Option<Box<dyn Reaction>>) -> Pulled {
+    /// With the rate limits of flows' data, the delay and jitter of the stack, and what reacts to notices.
+    pub(super) fn new(order: FlowOrder, delay: Dur, jitter: Dur, reaction: Option<Box<dyn Reaction>>) -> Pulled {
         Pulled {
-            queues: FlowQueues::new(flow_rate),
+            queues: FlowQueues::new(order),
             announced: Stack::new(delay, jitter),
             asking: false,
             event: Time::NEVER,

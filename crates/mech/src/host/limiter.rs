@@ -1,6 +1,7 @@
 //! A rate limiter of one flow: when its next frame may begin.
 //!
-//! A frame of `s` bytes at rate `r` occupies the limiter for s/r; what was not used is not saved. Times are whole
+//! A frame of `s` bytes at rate `r` occupies the limiter for s/r; what was not used is not saved, or up to a bound that the
+//! caller gives. Times are whole
 //! picoseconds, rounded up for each frame as on a link. The caller says which bytes count: a NIC counts
 //! preamble and gap too, so that a limiter at the rate of the link never delays anything.
 
@@ -37,7 +38,12 @@ impl RateLimiter {
     }
     /// A frame that occupies so many bytes begins at `now`.
     pub fn on_sent(&mut self, now: Time, bytes: u64) {
-        self.eligible_at = self.eligible_at.max(now).saturating_add(self.clock.time(bytes));
+        self.on_sent_saving(now, bytes, 0);
+    }
+    /// The same, where time that was not used is saved, as long as `credit` bytes take.
+    pub fn on_sent_saving(&mut self, now: Time, bytes: u64, credit: u64) {
+        let saved = Time(now.0.saturating_sub(self.clock.time(credit).0));
+        self.eligible_at = self.eligible_at.max(saved).saturating_add(self.clock.time(bytes));
     }
 }
 
@@ -75,6 +81,18 @@ mod tests {
         limiter.on_sent(Time::ZERO, 125);
         limiter.on_sent(Time(9_000_000), 125);
         assert_eq!(limiter.eligible_at(), Time(10_000_000), "a microsecond after the second began");
+    }
+
+    #[test]
+    fn with_credit_a_frame_that_is_late_makes_none_after_it_late_up_to_so_many_bytes() {
+        let mut limiter = RateLimiter::new(Rate::gbps(1));
+        limiter.on_sent_saving(Time::ZERO, 125, 125);
+        limiter.on_sent_saving(Time(1_400_000), 125, 125);
+        assert_eq!(limiter.eligible_at(), Time(2_000_000), "400 ns late, and the next is not");
+        limiter.on_sent_saving(Time(9_000_000), 125, 125);
+        assert_eq!(limiter.eligible_at(), Time(9_000_000), "7 us late, of which one is saved");
+        limiter.on_sent(Time(9_500_000), 125);
+        assert_eq!(limiter.eligible_at(), Time(10_500_000));
     }
 
     #[test]

@@ -8,7 +8,7 @@
 use crate::Mechanism;
 use crate::params;
 use crate::params::{Kind, Spec, Values};
-use units::Rate;
+use units::{Bytes, Rate};
 
 /// See the module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub enum NicOrder {
 pub struct FlowOrder {
     /// The rate of every flow's data from its first frame on; nothing limits it where `None`.
     pub flow_rate: Option<Rate>,
+    /// What rate limiters save of the time that they do not use, in bytes.
+    pub credit: u64,
 }
 
 const FIFO: Spec = Spec {
@@ -42,6 +44,13 @@ params! {
             doc: "Rate limit of every flow's data, preamble and gap included; without it nothing limits a flow.",
             kind: Kind::Rate,
             default: Some(""),
+        },
+        credit: Bytes = {
+            doc: "What a flow's rate limiter saves of the time that it does not use, such as while the wire is busy with other \
+                  flows: as much as so many bytes take, preamble and gap included. With none, a flow that shares its wire gets \
+                  less than its rate.",
+            kind: Kind::Size { min: 0 },
+            default: Some("0B"),
         },
     }
 }
@@ -62,7 +71,8 @@ pub const ALL: &[Mechanism<NicOrder>] =
 impl NicOrder {
     /// From validated parameters.
     fn round_robin(values: &Values) -> NicOrder {
-        NicOrder::RoundRobin(FlowOrder { flow_rate: Given::read(values).flow_rate })
+        let Given { flow_rate, credit } = Given::read(values);
+        NicOrder::RoundRobin(FlowOrder { flow_rate, credit: credit.0 })
     }
     /// What each flow's queue has, where each flow has one; there is none then which could have a limit or a
     /// threshold.
@@ -78,17 +88,17 @@ impl NicOrder {
 mod tests {
     use super::*;
     use crate::Registry;
-    use crate::params::Value;
+    use crate::testing::values;
 
     #[test]
     fn the_default_is_one_queue_and_flows_of_round_robin_are_as_fast_as_the_link() {
-        let order = |kind: &str, values: &Values| Registry::catalogue().make::<NicOrder>(kind, values);
-        let mut values = Values::default();
-        assert_eq!(order("fifo", &values), Some(NicOrder::default()));
-        assert_eq!(order("round_robin", &values), Some(NicOrder::RoundRobin(FlowOrder::default())));
-        values.0.insert("flow_rate".into(), Value::Rate(Rate::gbps(3)));
-        let limited = order("round_robin", &values).expect("it is there");
-        assert_eq!(limited.by_flow(), Some(FlowOrder { flow_rate: Some(Rate::gbps(3)) }));
+        let order = |spec: &Spec, given: &str| {
+            Registry::catalogue().make::<NicOrder>(spec.kind, &values(spec, given)).expect("it is there")
+        };
+        assert_eq!(order(&FIFO, ""), NicOrder::default());
+        assert_eq!(order(&ROUND_ROBIN, ""), NicOrder::RoundRobin(FlowOrder::default()));
+        let limited = order(&ROUND_ROBIN, "flow_rate=3Gbps credit=1538B");
+        assert_eq!(limited.by_flow(), Some(FlowOrder { flow_rate: Some(Rate::gbps(3)), credit: 1538 }));
         assert_eq!(NicOrder::default().by_flow(), None);
     }
 }

@@ -137,6 +137,10 @@ impl Asked<'_> {
             let why = "every flow has a connection of its own, which is never idle before its end";
             notes.push(format!("transport.restart_after_idle has no effect: {why}"));
         }
+        let by_flow = host.nic.slot.by_flow();
+        if by_flow.is_some_and(|order| order.credit > 0 && order.flow_rate.is_none()) && !self.scenario.reacts() {
+            notes.push("host.nic.credit has no effect: no flow has a rate limit".into());
+        }
         notes
     }
 
