@@ -152,7 +152,7 @@ def test_arrivals_are_bytes_of_frames_and_occupancy_is_by_output() -> None:
         "ports": ports(),
         "sent_trace": sent([[(0, 8, 0)]] * 4 + [[(0, 8, 0.84)], [(0, 8, 1.542)]]),
         "input_trace": inputs((0, 8, 1, 10), (0, 4, 6, 3)),
-        "notices": notices((1, 0, 0, 3), (2.5, 0, 4, 9), (6.9, 0, 4, 3), (7.1, 0, 4, 3)),
+        "notices": notices((1, 0, 0, 30), (2.5, 0, 4, 9), (6.9, 0, 4, 3), (7.1, 0, 4, 3)),
     }
     frames = (1522, 1522, 1522, 1522, 64, 1522)
     run = named.of_tables(Made(), tables, frames)

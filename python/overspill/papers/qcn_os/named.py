@@ -61,7 +61,7 @@ def of_tables(runs: Runs, tables: dict[str, pa.Table], frames: tuple[int, ...]) 
         arrived=summed(tables["sent_trace"], flows, (BEGIN, end)) * share,
         stored=held(tables["input_trace"], flows, ports, (runs.node(SHARED), BEGIN, end)),
         time=(end - BEGIN) * 1e-3,
-        strongest=int(columns.numbers(notices, "feedback").max(initial=0)),
+        strongest=int(columns.numbers(notices, "feedback")[keep].max(initial=0)),
     )
 
 
