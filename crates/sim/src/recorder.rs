@@ -32,10 +32,10 @@ pub(crate) use inputs::{Input, InputMemory, InputRow};
 pub(crate) use limits::{LimitRow, Limited, RateLimits};
 pub(crate) use notices::{NoticeRow, Notices, Point};
 pub(crate) use pauses::{PauseRow, PausedPorts};
-pub(crate) use rows::{ActivityRow, OpenBin, PacketRow, Rows, SumRow, TraceRow};
+pub(crate) use rows::{ActivityRow, OpenBin, PacketRow, Rows, SentRow, SumRow, TraceRow};
 pub use scope::Scope;
 pub(crate) use scope::{Crossed, Kind, Metric};
-pub(crate) use sent::{SentOverTime, SentRow};
+pub(crate) use sent::SentOverTime;
 
 use ahead::{Ahead, Followers};
 use dataplane::{Pkt, Spot, Stored};

@@ -1,9 +1,18 @@
 //! What grows with simulated time: rows that wait until somebody takes them.
 
-use super::{DetourRow, HoldRow, InputRow, Kind, LimitRow, NoticeRow, PauseRow, SentRow};
+use super::{DetourRow, HoldRow, InputRow, Kind, LimitRow, NoticeRow, PauseRow};
 use dataplane::{Pkt, Spot};
 use mech::Flags;
 use units::Time;
+
+/// What of a flow began to leave a host in one step of time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SentRow {
+    pub(crate) bytes: u64,
+    pub(crate) bin: u32,
+    pub(crate) host: u32,
+    pub(crate) flow: u32,
+}
 
 /// One packet's end.
 #[derive(Clone, Copy, Debug, PartialEq)]

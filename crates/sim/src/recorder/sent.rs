@@ -1,20 +1,11 @@
 //! What flows send over time: a frame counts whole where it begins to leave its host's NIC, with preamble and gap.
 
-use super::Scope;
 use super::links::Transmission;
+use super::{Scope, SentRow};
 use scenario::Scenario;
 use scenario::events::Change;
 use std::collections::{BTreeMap, VecDeque};
 use units::{Clock, Time};
-
-/// What of a flow began to leave a host in one step of time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct SentRow {
-    pub(crate) bytes: u64,
-    pub(crate) bin: u32,
-    pub(crate) host: u32,
-    pub(crate) flow: u32,
-}
 
 /// See the module. A departure that is computed is told of before it is due, so that several steps may be open.
 #[derive(Clone, Debug)]
