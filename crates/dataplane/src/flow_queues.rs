@@ -6,7 +6,7 @@
 
 use crate::Pkt;
 use crate::ends::Tally;
-use mech::host::{FlowOrder, RateLimiter};
+use mech::host::{FlowAtNic, FlowOrder, RateLimiter};
 use mech::{ClassSet, Flags, FlowId, Head};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Rate, Time};
@@ -124,11 +124,37 @@ impl FlowQueues {
         }
     }
 
-    /// Changes the limiter of a flow's data, makes it or takes it away.
-    pub(crate) fn limit(&mut self, flow: FlowId, class: u8, now: Time, change: impl FnOnce(&mut Option<RateLimiter>)) {
+    /// Whether a flow's data have a rate limiter.
+    pub(crate) fn is_limited(&self, flow: FlowId) -> bool {
+        let slot = self.by_flow.get(&Direction::data(flow));
+        slot.is_some_and(|slot| self.queues[*slot as usize].limiter.is_some())
+    }
+
+    /// The rate limit of a flow's data, if there is one beside that of every flow.
+    pub(crate) fn limit_of(&self, flow: FlowId) -> Option<Rate> {
+        let slot = *self.by_flow.get(&Direction::data(flow))?;
+        let rate = self.queues[slot as usize].limiter?.rate();
+        (Some(rate) != self.flow_rate).then_some(rate)
+    }
+
+    /// Changes the limiter of a flow's data, makes it or takes it away; then that of every flow is there again.
+    pub(crate) fn limit(&mut self, flow: FlowId, class: u8, now: Time, change: impl FnOnce(&mut FlowAtNic)) {
         let slot = self.slot(Direction::data(flow), class);
-        change(&mut self.queues[slot as usize].limiter);
+        let queue = &mut self.queues[slot as usize];
+        let is_empty = queue.frames.is_empty() && !queue.ready && !queue.announced;
+        let before = queue.limiter;
+        change(&mut FlowAtNic { flow, now, is_empty, limiter: &mut queue.limiter });
+        if let (Some(rate), None) = (self.flow_rate, queue.limiter) {
+            let mut again = before.unwrap_or(RateLimiter::new(rate));
+            again.set_rate(rate, now);
+            queue.limiter = Some(again);
+        }
         self.place_anew(slot, now);
+    }
+
+    /// Frames of a flow's data that wait.
+    pub(crate) fn waiting(&self, flow: FlowId) -> usize {
+        self.by_flow.get(&Direction::data(flow)).map_or(0, |slot| self.queues[*slot as usize].frames.len())
     }
 
     /// Whether a queue of a class that is not paused may be served at `now`.
@@ -324,7 +350,7 @@ mod tests {
     #[test]
     fn a_limiter_spaces_its_flow_and_others_go_on() {
         let mut queues = FlowQueues::new(FlowOrder::default());
-        queues.limit(FlowId(1), 0, NOW, |limiter| *limiter = Some(RateLimiter::new(Rate::gbps(1))));
+        queues.limit(FlowId(1), 0, NOW, |flow| flow.limit(Rate::gbps(1)));
         (0..3).for_each(|n| queues.push(&pkt(1, n, 0), NOW));
         queues.push(&pkt(2, 0, 0), NOW);
         assert_eq!(leave(&mut queues, ClassSet::NONE, NOW), [(1, 0), (2, 0)]);
@@ -333,11 +359,9 @@ mod tests {
         assert_eq!(queues.wakes_at(), Some(next));
         assert!(!queues.is_ready(ClassSet::NONE, Time(next.0 - 1)));
         assert_eq!(leave(&mut queues, ClassSet::NONE, next), [(1, 1)]);
-        queues.limit(FlowId(1), 0, Time(next.0 + 5_000_000), |limiter| {
-            limiter.iter_mut().for_each(|l| l.set_rate(Rate::mbps(500), Time(next.0 + 5_000_000)));
-        });
+        queues.limit(FlowId(1), 0, Time(next.0 + 5_000_000), |flow| flow.limit(Rate::mbps(500)));
         assert_eq!(queues.wakes_at(), Some(Time(next.0 + 15_000_000)), "5 us were left, at half the rate 10");
-        queues.limit(FlowId(1), 0, Time(next.0 + 6_000_000), |limiter| *limiter = None);
+        queues.limit(FlowId(1), 0, Time(next.0 + 6_000_000), |flow| *flow.limiter = None);
         assert_eq!(leave(&mut queues, ClassSet::NONE, Time(next.0 + 6_000_000)), [(1, 2)]);
         assert!(queues.by_flow.is_empty() && queues.wakes_at().is_none());
     }

@@ -23,6 +23,7 @@ mod delivering;
 mod failing;
 mod limiters;
 mod pulling;
+mod reacting;
 mod releasing;
 #[cfg(test)]
 mod tests;
@@ -246,6 +247,7 @@ impl Host {
             Some(Timer::StackDown) => self.stack_down(step),
             Some(Timer::Announced) => self.on_announced(step),
             Some(Timer::Limiter) => self.limiter_timer(step.now),
+            Some(Timer::Reaction) => self.reaction_timer(step),
             Some(Timer::Raw(i)) => self.emit_raw(i, step),
             Some(Timer::Sender(slot)) => self.sender_timer(slot, step),
             Some(Timer::Receiver(slot)) => self.receiver_timer(slot, step),
@@ -271,11 +273,21 @@ impl Host {
     fn emit_raw<O: Out>(&mut self, i: u32, step: &mut HostStep<O>) {
         let framing = self.framing;
         let source = &mut self.raw[i as usize];
-        let mut pkt = source.emit(step.now, &framing, step.tcp.base().ttl);
+        let blocked = source.bounded_by().zip(self.pulled.as_ref()).is_some_and(|(flow, pulled)| {
+            let waiting = pulled.queues().waiting(flow);
+            source.is_blocked(waiting, &framing)
+        });
+        let pkt = match blocked {
+            true => {
+                source.skip(step.now);
+                None
+            }
+            false => Some(source.emit(step.now, &framing, step.tcp.base().ttl)),
+        };
         if let Some(at) = source.next() {
             step.out.timer(Timer::Raw(i).index(), at);
         }
-        self.emit(&mut pkt, step);
+        pkt.into_iter().for_each(|mut pkt| self.emit(&mut pkt, step));
     }
 
     fn sender_timer<O: Out>(&mut self, slot: u32, step: &mut HostStep<O>) {

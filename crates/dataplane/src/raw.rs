@@ -2,7 +2,7 @@
 
 use crate::transport::FlowInfo;
 use crate::{Framing, NO_EXT, Pkt};
-use mech::{Flags, Head, PacketKind, Stream};
+use mech::{Flags, FlowId, Head, PacketKind, Stream};
 use units::{Dur, Time};
 
 /// A raw source as it is to be built.
@@ -22,6 +22,9 @@ pub struct RawSetup {
     pub start: Time,
     /// No packet is sent at or after this instant.
     pub stop: Time,
+    /// A packet is not made while so many bytes of this source's frames wait in its queue at the NIC; `None` where there
+    /// is none, or no limit.
+    pub backlog: Option<u64>,
 }
 
 impl RawSetup {
@@ -54,8 +57,19 @@ impl RawSource {
         (self.next < self.setup.stop).then_some(self.next)
     }
 
-    /// The packet that is due at `now`, with its time to live.
-    pub(crate) fn emit(&mut self, now: Time, framing: &Framing, ttl: u8) -> Pkt {
+    /// The flow whose queue bounds what it makes.
+    pub(crate) fn bounded_by(&self) -> Option<FlowId> {
+        self.setup.backlog.map(|_| self.flow.flow)
+    }
+
+    /// Whether so many of its frames that wait leave no room for one more.
+    pub(crate) fn is_blocked(&self, waiting: usize, framing: &Framing) -> bool {
+        let frame = u64::from(framing.frame(self.setup.payload, 0));
+        self.setup.backlog.is_some_and(|most| waiting as u64 * frame >= most)
+    }
+
+    /// The packet that is due at `now` is not made, nor is it later.
+    pub(crate) fn skip(&mut self, now: Time) {
         let s = &mut self.setup;
         self.in_burst += 1;
         let burst_over = s.packets_per_burst > 0 && self.in_burst == s.packets_per_burst;
@@ -63,6 +77,12 @@ impl RawSource {
         if burst_over {
             self.in_burst = 0;
         }
+    }
+
+    /// The packet that is due at `now`, with its time to live.
+    pub(crate) fn emit(&mut self, now: Time, framing: &Framing, ttl: u8) -> Pkt {
+        self.skip(now);
+        let s = &self.setup;
         let size = framing.frame(s.payload, 0);
         let mut head = Head {
             flow: self.flow.flow,
@@ -85,7 +105,7 @@ impl RawSource {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mech::{FlowId, HostId, Purpose};
+    use mech::{HostId, Purpose};
 
     #[test]
     fn a_burst_ends_with_the_pause_in_place_of_the_last_interval() {
@@ -97,6 +117,7 @@ mod tests {
             pause: Dur::us(200),
             start: Time(0),
             stop: Time(Dur::us(500).0),
+            backlog: None,
         };
         let (src, dst) = (HostId(0), HostId(1));
         let flow = FlowInfo { flow: FlowId(0), src, dst, hash: 0, back_hash: 0, bytes: 0, class: 0 };
@@ -120,6 +141,7 @@ mod tests {
             pause: Dur::ZERO,
             start: Time(Dur::us(5).0),
             stop: Time(Dur::ms(500).0),
+            backlog: None,
         };
         let (src, dst) = (HostId(0), HostId(1));
         let flow = FlowInfo { flow: FlowId(0), src, dst, hash: 0, back_hash: 0, bytes: 0, class: 0 };

@@ -35,6 +35,8 @@ pub enum Purpose {
     Link(u16),
     /// The times that frames spend between the queue of a host's NIC and the wire.
     Nic,
+    /// The reaction point of a host.
+    Reaction,
     /// By how much the clock of a port is off.
     Clock(u16),
     /// Anything else.
@@ -61,6 +63,7 @@ impl Purpose {
             Purpose::Link(n) => 0x7fff << 16 | n as u32,
             Purpose::Clock(n) => 0x7ffe << 16 | n as u32,
             Purpose::Nic => 0x7ffd << 16,
+            Purpose::Reaction => 0x7ffc << 16,
         }
     }
 }

@@ -2,12 +2,11 @@
 
 use crate::common::{source, star};
 use mech::ack_hold::AckHoldSlot;
-use mech::host::{RateLimiter, Reaction, ReactionSlot};
+use mech::host::{FlowAtNic, Reaction, ReactionSlot};
 use mech::notify::NotifySlot;
 use mech::params::{Spec, Values};
-use mech::{Agent, Beside, FlowId, Mechanism, Needs, Notice, Registry, Report};
+use mech::{Agent, Beside, Mechanism, Needs, Notice, Registry, Report};
 use scenario::{Loaded, Source, load};
-use units::Time;
 
 /// An agent that follows nothing; it may need a lane for messages, and refuses a buffer without a limit.
 #[derive(Clone)]
@@ -32,7 +31,7 @@ impl Agent for Idle {
 struct Deaf;
 
 impl Reaction for Deaf {
-    fn on_notice(&mut self, _: FlowId, _: &Notice, _: Time, _: &mut Option<RateLimiter>) {}
+    fn on_notice(&mut self, _: &Notice, _: &mut FlowAtNic) {}
     fn boxed(&self) -> Box<dyn Reaction> {
         Box::new(Deaf)
     }

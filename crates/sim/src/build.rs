@@ -289,6 +289,7 @@ fn add_raw_sources<O: Observer, T: Tap>(scenario: &Scenario, seed: u64, world: &
             pause: raw.pause,
             start: raw.start,
             stop: raw.stop,
+            backlog: raw.backlog,
         };
         if world.part.as_ref().is_none_or(|part| part.owns(raw.src.0)) {
             world.add_raw(raw.src, setup, flow);

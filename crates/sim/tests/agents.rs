@@ -4,12 +4,12 @@
 
 use crate::common::{Bursts, column, run_with, scenario, scenario_of};
 use dataplane::{Pkt, SwitchSetup};
-use mech::host::{RateLimiter, Reaction, ReactionSlot};
+use mech::host::{FlowAtNic, Reaction, ReactionSlot};
 use mech::marking::{Marking, MarkingSlot};
 use mech::params::Spec;
 use mech::{
-    Account, Act, Agent, AgentContext, AgentSlot, Env, Flags, FlowId, Head, HostId, Mechanism, Notice, PortId,
-    QueueView, Registry, TimerId,
+    Account, Act, Agent, AgentContext, AgentSlot, Env, Flags, Head, HostId, Mechanism, Notice, PortId, QueueView,
+    Registry, TimerId,
 };
 use sim::{Fittings, Observer, Options, Spot, World, build_fitted};
 use std::sync::Arc;
@@ -181,8 +181,8 @@ fn qcn_tells_the_source_how_congested_its_queue_is() {
 struct ATenth;
 
 impl Reaction for ATenth {
-    fn on_notice(&mut self, _flow: FlowId, _notice: &Notice, _now: Time, limiter: &mut Option<RateLimiter>) {
-        limiter.get_or_insert(RateLimiter::new(Rate::gbps(1)));
+    fn on_notice(&mut self, _: &Notice, flow: &mut FlowAtNic) {
+        flow.limit(Rate::gbps(1));
     }
     fn boxed(&self) -> Box<dyn Reaction> {
         Box::new(self.clone())

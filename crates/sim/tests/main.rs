@@ -43,6 +43,7 @@ mod paused_inputs;
 mod pfabric;
 mod properties;
 mod queueing;
+mod reacting;
 mod sessions;
 mod simultaneous;
 mod straddling;

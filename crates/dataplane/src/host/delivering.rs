@@ -68,14 +68,6 @@ impl Host {
         }
     }
 
-    /// The network has told something about a flow that is sent here; that is for its rate limiter at the NIC.
-    fn on_notice<O>(&mut self, flow: FlowId, notice: mech::Notice, step: &HostStep<O>) {
-        self.limiters.on_notice(flow, notice);
-        if let Some(pulled) = &mut self.pulled {
-            pulled.on_notice(step.flows.info(flow), &notice, step.now);
-        }
-    }
-
     fn reply<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         let at = pkt.head.flow.0 as usize;
         let info = &step.flows.info[at];
@@ -117,7 +109,7 @@ impl Host {
             step.flows.ends[flow.0 as usize].sender = GONE;
             self.bounced.remove(&flow);
             self.senders.remove(slot);
-            self.pulled.iter_mut().for_each(|pulled| pulled.done(flow, step.now));
+            self.done_at_nic(flow, step);
         } else if let Some(at) = self.senders.arm(slot, deadline) {
             step.out.timer(Timer::Sender(slot).index(), at);
         }

@@ -4,10 +4,9 @@ use super::{Host, HostStep, NIC, Timer};
 use crate::flow_queues::{FlowQueues, Next};
 use crate::flows::GONE;
 use crate::stack::Stack;
-use crate::transport::FlowInfo;
 use crate::{Out, Pkt};
+use mech::FlowId;
 use mech::host::{FlowOrder, Reaction};
-use mech::{FlowId, Notice};
 use units::{Dur, Time};
 
 /// What a host has whose NIC serves its flows in turn.
@@ -20,7 +19,16 @@ pub(super) struct Pulled {
     asking: bool,
     /// When the pending event of a rate limiter comes.
     event: Time,
-    reaction: Option<Box<dyn Reaction>>,
+    /// What changes rates, if anything does.
+    pub(super) reacting: Option<Reacting>,
+}
+
+/// A reaction point at work.
+#[derive(Clone)]
+pub(super) struct Reacting {
+    pub(super) point: Box<dyn Reaction>,
+    /// When the pending event of its timers comes.
+    pub(super) event: Time,
 }
 
 impl Pulled {
@@ -31,11 +39,14 @@ impl Pulled {
             announced: Stack::new(delay, jitter),
             asking: false,
             event: Time::NEVER,
-            reaction,
+            reacting: reaction.map(|point| Reacting { point, event: Time::NEVER }),
         }
     }
     pub(super) fn queues(&self) -> &FlowQueues {
         &self.queues
+    }
+    pub(super) fn parts(&mut self) -> (&mut FlowQueues, Option<&mut Reacting>) {
+        (&mut self.queues, self.reacting.as_mut())
     }
     /// Whether what a transport makes now was asked for by the NIC.
     pub(super) fn asking(&self) -> bool {
@@ -44,17 +55,6 @@ impl Pulled {
     /// A frame is at the NIC.
     pub(super) fn push(&mut self, pkt: &Pkt, now: Time) {
         self.queues.push(pkt, now);
-    }
-    /// The sender of a flow is done.
-    pub(super) fn done(&mut self, flow: FlowId, now: Time) {
-        self.queues.done(flow, now);
-    }
-    /// The network has told something about a flow.
-    pub(super) fn on_notice(&mut self, flow: &FlowInfo, notice: &Notice, now: Time) {
-        if let Some(reaction) = &mut self.reaction {
-            self.queues
-                .limit(flow.flow, flow.class, now, |limiter| reaction.on_notice(flow.flow, notice, now, limiter));
-        }
     }
 }
 
@@ -115,7 +115,12 @@ impl Host {
         loop {
             let pulled = self.pulled.as_mut()?;
             match pulled.queues.next(paused, step.now, |size| framing.wire(size))? {
-                Next::Frame(pkt) => return Some(pkt),
+                Next::Frame(pkt) => {
+                    if pulled.reacting.is_some() {
+                        self.react_to_sent(&pkt, step);
+                    }
+                    return Some(pkt);
+                }
                 Next::Segment(flow) => {
                     pulled.asking = true;
                     let slot = step.flows.ends[flow.0 as usize].sender;

@@ -6,7 +6,7 @@ use crate::core::PortSetup;
 use crate::transport::tests::pair::config;
 use crate::{NewFlow, NoticeSetup, Outcome, Spot};
 use mech::buffer::BufferSlot;
-use mech::host::{RateLimiter, Reaction};
+use mech::host::{FlowAtNic, Reaction};
 use mech::marking::MarkingSlot;
 use mech::overflow::TailDrop;
 use mech::params::Value;
@@ -49,14 +49,11 @@ impl Out for &mut Driver {
 struct Halving;
 
 impl Reaction for Halving {
-    fn on_notice(&mut self, _flow: FlowId, notice: &Notice, now: Time, limiter: &mut Option<RateLimiter>) {
-        match (notice, limiter.as_mut()) {
-            (Notice::Cnm { .. }, _) => *limiter = None,
-            (Notice::Cnp, None) => *limiter = Some(RateLimiter::new(Rate::mbps(100))),
-            (Notice::Cnp, Some(own)) => {
-                let half = own.rate().divided_by(2, 1).expect("it is above zero");
-                own.set_rate(half, now);
-            }
+    fn on_notice(&mut self, notice: &Notice, flow: &mut FlowAtNic) {
+        match (notice, flow.limiter.map(|limiter| limiter.rate())) {
+            (Notice::Cnm { .. }, _) => *flow.limiter = None,
+            (Notice::Cnp, None) => flow.limit(Rate::mbps(100)),
+            (Notice::Cnp, Some(rate)) => flow.limit(rate.divided_by(2, 1).expect("it is above zero")),
         }
     }
     fn boxed(&self) -> Box<dyn Reaction> {

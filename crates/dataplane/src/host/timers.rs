@@ -9,6 +9,8 @@ pub(super) enum Timer {
     Announced,
     /// A rate limiter is ready.
     Limiter,
+    /// Of the reaction point.
+    Reaction,
     Raw(u32),
     Sender(u32),
     Receiver(u32),
@@ -29,6 +31,7 @@ impl Timer {
             Timer::StackDown => 2,
             Timer::Announced => 4,
             Timer::Limiter => 5,
+            Timer::Reaction => 6,
             Timer::Raw(i) => 1 << SLOT_BITS | i,
             Timer::Sender(i) => 2 << SLOT_BITS | i,
             Timer::Receiver(i) => 3 << SLOT_BITS | i,
@@ -42,6 +45,7 @@ impl Timer {
             (0, 2) => Timer::StackDown,
             (0, 4) => Timer::Announced,
             (0, 5) => Timer::Limiter,
+            (0, 6) => Timer::Reaction,
             (1, i) => Timer::Raw(i),
             (2, i) => Timer::Sender(i),
             (3, i) => Timer::Receiver(i),

@@ -4,9 +4,10 @@
 mod bounce;
 mod limiter;
 mod nic;
+mod qcn;
 mod reaction;
 
 pub use bounce::{ALL, BounceSignal, Reinject, Returned, WindowCut};
 pub use limiter::RateLimiter;
 pub use nic::{ALL as NIC_ORDERS, FlowOrder, NicOrder};
-pub use reaction::{ALL as REACTIONS, Reaction, ReactionSlot};
+pub use reaction::{ALL as REACTIONS, FlowAtNic, Reaction, ReactionHost, ReactionSlot};

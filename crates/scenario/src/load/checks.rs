@@ -182,6 +182,27 @@ pub(super) fn notices(scenario: &Scenario, notes: &mut Vec<String>) {
     }
 }
 
+/// What a NIC with a queue and a limiter for each flow is asked for: the reaction point fits all links, and what bounds a
+/// source has a queue to look at. `document` is the variant.
+pub(super) fn flows_at_nics(document: &Node, scenario: &Scenario, faults: &mut Faults) {
+    let by_flow = scenario.host.nic.slot.by_flow();
+    let links = scenario.topology.nodes[..scenario.topology.hosts as usize].iter().map(|node| node.ports[0].rate);
+    let least = links.chain(by_flow.and_then(|order| order.flow_rate)).min();
+    if let (Some(reaction), Some(line)) = (scenario.host.reaction.slot.peek(), least) {
+        let mut report = Report::default();
+        reaction.check(line, &mut report);
+        say(document, "host.reaction", report, faults);
+    }
+    for (traffic, table) in scenario.traffic.iter().zip(document.get("traffic").map_or(&[][..], Node::items)) {
+        if traffic.is_bounded() && by_flow.is_none() {
+            let found = format!("it beside host.nic = {:?}", scenario.host.nic.kind);
+            faults.add(&table.find("backlog"), message(found, ONE_QUEUE));
+        }
+    }
+}
+
+const ONE_QUEUE: &str = "a nic with a queue for each flow; in one queue, which host.nic_queue limits, the frames of all \
+                         sources wait";
 const NO_REACTION: &str = "switch.notify beside host.reaction = \"none\": sources get messages of congestion, and no flow \
                            changes its rate";
 const NO_NOTICES: &str =

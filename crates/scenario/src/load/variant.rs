@@ -131,6 +131,7 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
         dead_port: top.get("dead_port"),
     };
     check_xoff(document, &scenario, faults)?;
+    checks::flows_at_nics(document, &scenario, faults);
     needs::check(document, &scenario, faults)?;
     notes.borrow_mut().append(&mut pausing::notes(&scenario));
     checks::notices(&scenario, &mut notes.borrow_mut());

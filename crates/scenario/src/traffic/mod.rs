@@ -210,6 +210,11 @@ impl Traffic {
         }
     }
 
+    /// Whether its sources make nothing while so much of theirs waits at their NIC.
+    pub fn is_bounded(&self) -> bool {
+        matches!(&self.source, Source::Raw(raw) if raw.is_bounded())
+    }
+
     /// The flows of this workload alone, the `index`-th of the scenario; none where it is raw.
     pub fn flows(&self, index: u16, topology: &Topology, seed: u64, horizon: Time) -> Flows {
         let mut flows = Flows::empty(horizon);

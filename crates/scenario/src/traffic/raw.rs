@@ -46,6 +46,15 @@ const PAYLOAD: Param = Param {
     default: Some("1460B"),
 };
 
+const BACKLOG: Param = Param {
+    name: "backlog",
+    doc: "A packet is not made, nor is it later, while so many bytes of its source's frames wait at the NIC: a source that is \
+          blocked loses its credit. Without it all wait and are sent later. Needs `host.nic = round_robin`, where each \
+          source has a queue.",
+    kind: Kind::Size { min: 1 },
+    default: Some(""),
+};
+
 pub(super) const CONSTANT: Spec = Spec {
     slot: "traffic",
     kind: "constant",
@@ -80,6 +89,7 @@ pub(super) const CONSTANT: Spec = Spec {
             kind: Gaps::KIND,
             default: Some("even"),
         },
+        BACKLOG,
         PAYLOAD,
         START,
         STOP,
@@ -165,6 +175,8 @@ pub struct RawSpec {
     pub start: Time,
     /// No packet is sent from here on.
     pub stop: Time,
+    /// A packet is not made while so many bytes of frames of this source wait at its NIC; `None` is no limit.
+    pub backlog: Option<u64>,
     /// Which workload of `[[traffic]]` it comes from.
     pub traffic: u16,
 }
@@ -181,6 +193,7 @@ pub(super) struct Raw {
     pause: Dur,
     start: Time,
     stop: Time,
+    backlog: Option<u64>,
 }
 
 impl Raw {
@@ -209,12 +222,18 @@ impl Raw {
             _ => (values.count("packets"), vec![interval(values, ctx)?; pairs.len()], values.time("pause")),
         };
         let exponential = kind == "constant" && values.get::<Gaps>("gaps") == Gaps::Exponential;
-        Ok(Raw { pairs, payload, packets, intervals, exponential, pause, start, stop })
+        let backlog = (kind == "constant" && values.has("backlog")).then(|| values.size("backlog"));
+        Ok(Raw { pairs, payload, packets, intervals, exponential, pause, start, stop, backlog })
     }
 
     /// Payload bytes of each packet.
     pub fn payload(&self) -> u16 {
         self.payload
+    }
+
+    /// Whether its sources make nothing while their packets wait.
+    pub fn is_bounded(&self) -> bool {
+        self.backlog.is_some()
     }
 
     pub fn specs(&self, traffic: &Traffic, index: u16, seed: u64) -> Vec<RawSpec> {
@@ -233,6 +252,7 @@ impl Raw {
                 pause: self.pause,
                 start: self.start.saturating_add(Dur(late)),
                 stop: self.stop,
+                backlog: self.backlog,
                 traffic: index,
             }
         };

@@ -5,6 +5,7 @@ use dataplane::{CoreSetup, Host, HostSetup, InputSetup, PauseSetup, PortSetup, S
 use mech::arbiter::ArbiterSlot;
 use mech::buffer::BufferSlot;
 use mech::fib::FibSlot;
+use mech::host::ReactionHost;
 use mech::overflow::OverflowSlot;
 use mech::routing::{Paths, RoutingSlot};
 use mech::{AgentSlot, HostId, Lane, LaneLimit, Lanes, Purpose, Room, Stream, SwitchContext};
@@ -48,6 +49,8 @@ impl Site<'_> {
             changes: self.steps(id, 0),
         };
         let order = *s.host.nic.slot;
+        let (own, limit) = (self.rate(id, 0), order.by_flow().and_then(|order| order.flow_rate));
+        let line = limit.map_or(own, |limit| limit.min(own));
         Host::new(HostSetup {
             core: CoreSetup {
                 node: id,
@@ -65,7 +68,7 @@ impl Site<'_> {
             stack_delay: s.host.stack_delay,
             stack_jitter: s.host.stack_jitter,
             order,
-            reaction: (*s.host.reaction.slot).clone(),
+            reaction: (*s.host.reaction.slot).clone().for_host(ReactionHost::new(line, self.seed, id)),
         })
     }
 

@@ -40,6 +40,20 @@ fn a_constant_rate_counts_wire_bytes_unless_told_otherwise() {
 }
 
 #[test]
+fn a_source_of_a_constant_rate_may_be_held_back_by_what_waits_and_bursts_are_not() {
+    let of = |kind: &str, more: &[(&str, &str)]| {
+        let given = [&[("source", "h0"), ("destination", "h1")], more].concat();
+        workload(&star(4), kind, &given).unwrap().0
+    };
+    let constant = of("constant", &[("rate", "1Gbps"), ("backlog", "64KB")]);
+    assert_eq!((constant.is_bounded(), constant.raw(0, 1)[0].backlog), (true, Some(64_000)));
+    let endless = of("constant", &[("rate", "1Gbps")]);
+    assert_eq!((endless.is_bounded(), endless.raw(0, 1)[0].backlog), (false, None));
+    let bursts = of("bursts", &[("packets", "1"), ("pause", "1ms")]);
+    assert_eq!((bursts.is_bounded(), bursts.raw(0, 1)[0].backlog), (false, None));
+}
+
+#[test]
 fn a_raw_source_of_exponential_gaps_keeps_its_rate_and_knows_its_place() {
     let given = [("sources", "h0 h2"), ("destination", "h1"), ("rate", "1Gbps"), ("gaps", "exponential")];
     let specs = workload(&star(4), "constant", &given).unwrap().0.raw(0, 1);

@@ -1,0 +1,303 @@
+//! A reaction point of QCN (802.1Qau §32; QCN-OS §III, fig. 6): a flow is slowed by what messages say, and gets its rate
+//! back by itself.
+//!
+//! ```text
+//!   event                          what becomes of current rate CR, target rate TR and the two stages
+//!   message with feedback F        the first: a limiter with CR = TR = line rate
+//!                                  byte stage != 0: TR = CR, byte counter loaded anew    (`target`)
+//!                                  stages = 0; CR = max(min_rate, CR max(min_decrease, 1 - gd F)); timer started anew
+//!   byte counter or timer expires  its stage + 1; loaded anew, half as long from stage `threshold` on; then an increase:
+//!     a stage is 1, TR > 10 CR     TR = TR / 8                                            target rate reduction
+//!     both stages < threshold                                                              fast recovery
+//!     one of them is not           TR = TR + r_ai                                         active increase
+//!     both are not                 TR = TR + r_hai (min(stages) - threshold + first_hai_step)   hyper-active increase
+//!                                  CR = min(line rate, (CR + TR) / 2)
+//!   CR = line rate, queue empty    the limiter goes, and all that is known of the flow
+//! ```
+//!
+//! That TR stays where a message comes in the first cycle of the byte counter is extra fast recovery. The byte counter
+//! counts frames as they begin to leave, without preamble and gap, and stands still while the flow is paused; the timer
+//! does not. What a frame exceeds the counter by is not carried over. Rates are whole bits per second: a cut is rounded
+//! down, half of a sum up (so that CR comes to TR), TR / 8 down. The standard leaves TR without an upper bound, and so does this.
+//! The line rate is that of the NIC's link at the start of the run, or `flow_rate` of the NIC where it is lower.
+//!
+//! Not modelled: more than one reaction point for a flow, one for several flows, messages about ACKs, CN tags, the
+//! defences of priorities.
+
+use super::{FlowAtNic, Reaction, ReactionHost, ReactionSlot};
+use crate::params::{Kind, Spec, Values};
+use crate::{FlowId, Notice, Purpose, Report, Stream, choice, params};
+use std::collections::{BTreeMap, BTreeSet};
+use units::{Bytes, Dur, Rate, Time};
+
+#[cfg(test)]
+mod tests;
+
+choice! {
+    /// At which messages the target rate becomes the current rate.
+    pub(crate) enum Target {
+        ByteStage = "byte_stage",
+        Always = "always",
+    }
+}
+
+params! {
+    /// The values of its parameters.
+    #[derive(Copy)]
+    pub(crate) struct Given {
+        timer: Dur = {
+            doc: "Time of the timer (802.1Q rpgTimeReset); half of it from stage `threshold` on.",
+            kind: Kind::Time { min: 1_000_000 },
+            default: Some("15ms"),
+        },
+        byte_counter: Bytes = {
+            doc: "Bytes of the byte counter (rpgByteReset), of frames without preamble and gap; half of it from stage \
+                  `threshold` on.",
+            kind: Kind::Size { min: 1 },
+            default: Some("150KB"),
+        },
+        jitter: f64 = {
+            doc: "The byte counter varies by this share, evenly: U(1 - jitter, 1 + jitter); 0 is none. Of the authors' \
+                  pseudo-code; the standard has none.",
+            kind: Kind::Number { min: 0.0, max: 1.0, below_max: true },
+            default: Some("0.15"),
+        },
+        threshold: u64 = {
+            doc: "Stage from which on rates are not only recovered but probed for (rpgThreshold).",
+            kind: Kind::Count { min: 1, max: 1_000_000 },
+            default: Some("5"),
+        },
+        r_ai: Rate = {
+            doc: "What an active increase adds to the target rate (rpgAiRate).",
+            kind: Kind::Rate,
+            default: Some("5Mbps"),
+        },
+        r_hai: Rate = {
+            doc: "What a hyper-active increase adds, times its step (rpgHaiRate).",
+            kind: Kind::Rate,
+            default: Some("50Mbps"),
+        },
+        first_hai_step: u64 = {
+            doc: "The first step of hyper-active increase: 1 adds `r_hai`, 0, of other versions of the pseudo-code, nothing.",
+            kind: Kind::Count { min: 0, max: 1 },
+            default: Some("1"),
+        },
+        gd: f64 = {
+            doc: "Gain Gd: a message with feedback F, 1 to 63, cuts the rate by Gd F (rpgGd, 1/128).",
+            kind: Kind::Number { min: 1e-6, max: 1.0, below_max: false },
+            default: Some("0.0078125"),
+        },
+        min_decrease: f64 = {
+            doc: "No message cuts the rate to less than this share of it (rpgMinDecFac).",
+            kind: Kind::Number { min: 0.0, max: 1.0, below_max: true },
+            default: Some("0.5"),
+        },
+        min_rate: Rate = {
+            doc: "Least rate of a flow, preamble and gap included (rpgMinRate).",
+            kind: Kind::Rate,
+            default: Some("5Mbps"),
+        },
+        target: Target = {
+            doc: "At which messages the target rate becomes the current one, and the byte counter is loaded anew: those \
+                  that come after the first cycle of the byte counter (extra fast recovery), or all.",
+            kind: Target::KIND,
+            default: Some("byte_stage"),
+        },
+    }
+}
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "host.reaction",
+    kind: "qcn",
+    doc: "A reaction point of QCN: messages of congestion cut the rate of their flow, which a byte counter and a timer \
+          raise again.",
+    cite: "IEEE 802.1Qau §32; QCN-OS §III",
+    params: Given::PARAMS,
+};
+
+/// One in so many parts.
+const ONE: u64 = 1 << 32;
+
+/// A share in parts of 2⁻³², the nearest.
+fn parts(share: f64) -> u64 {
+    (share * ONE as f64 + 0.5) as u64
+}
+
+/// A part of a whole, rounded down.
+fn part(of: u64, share: u64) -> u64 {
+    ((u128::from(of) * u128::from(share)) >> 32) as u64
+}
+
+/// The same, to the nearest.
+fn nearest_part(of: u64, share: u64) -> u64 {
+    ((u128::from(of) * u128::from(share) + u128::from(ONE / 2)) >> 32) as u64
+}
+
+/// Whole bits per second of a rate, one at least.
+fn bps(rate: Rate) -> u64 {
+    let (num, den) = rate.parts();
+    (num / den).max(1)
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Qcn {
+    given: Given,
+    line: Rate,
+    rng: Stream,
+    points: BTreeMap<FlowId, Point>,
+    /// When the timer of each of these expires.
+    timers: BTreeSet<(Time, FlowId)>,
+}
+
+/// What is known of a flow that is limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Point {
+    /// CR and TR, bits per second.
+    current: u64,
+    target: u64,
+    byte_stage: u64,
+    time_stage: u64,
+    /// Bytes until the byte counter expires.
+    left: u64,
+    timer: Time,
+}
+
+impl Qcn {
+    /// From validated parameters, at no host yet.
+    pub(super) fn new(values: &Values) -> Qcn {
+        Qcn {
+            given: Given::read(values),
+            line: Rate::bps(1),
+            rng: Stream::new(0, 0, Purpose::Reaction),
+            points: BTreeMap::new(),
+            timers: BTreeSet::new(),
+        }
+    }
+    pub(super) fn slot(values: &Values) -> ReactionSlot {
+        ReactionSlot::of(Qcn::new(values))
+    }
+
+    /// What a cut leaves of a rate.
+    fn cut(&self, rate: u64, feedback: u8) -> u64 {
+        let less = parts(self.given.gd).saturating_mul(u64::from(feedback));
+        let factor = ONE.saturating_sub(less).max(parts(self.given.min_decrease));
+        part(rate, factor).max(bps(self.given.min_rate)).min(bps(self.line))
+    }
+
+    /// The target rate after an increase.
+    fn raised(&self, of: &Point) -> u64 {
+        let Given { threshold, r_ai, r_hai, first_hai_step, .. } = self.given;
+        let is_first = of.byte_stage == 1 || of.time_stage == 1;
+        let least = of.byte_stage.min(of.time_stage);
+        if is_first && u128::from(of.target) > 10 * u128::from(of.current) {
+            return of.target / 8;
+        }
+        of.target.saturating_add(match () {
+            () if least >= threshold => bps(r_hai).saturating_mul(least - threshold + first_hai_step),
+            () if of.byte_stage.max(of.time_stage) >= threshold => bps(r_ai),
+            () => 0,
+        })
+    }
+
+    fn increase(&self, of: &mut Point) {
+        of.target = self.raised(of);
+        let middle = (u128::from(of.current) + u128::from(of.target)).div_ceil(2);
+        of.current = middle.min(u128::from(bps(self.line))) as u64;
+    }
+
+    /// What the byte counter is loaded with in a stage, at least a byte.
+    fn bytes_of(&mut self, stage: u64) -> u64 {
+        let Bytes(full) = self.given.byte_counter;
+        let mean = if stage >= self.given.threshold { full / 2 } else { full };
+        let spread = nearest_part(mean, parts(self.given.jitter));
+        let more = if spread > 0 { self.rng.below(2 * spread + 1) } else { 0 };
+        (mean - spread + more).max(1)
+    }
+
+    fn start_timer(&mut self, flow: FlowId, point: &mut Point, now: Time) {
+        let Dur(full) = self.given.timer;
+        let time = if point.time_stage >= self.given.threshold { full / 2 } else { full };
+        self.timers.remove(&(point.timer, flow));
+        point.timer = now.saturating_add(Dur(time));
+        self.timers.insert((point.timer, flow));
+    }
+
+    /// Keeps what has become of a flow and sets its limiter, or takes it away where nothing is to be limited.
+    fn keep(&mut self, point: Point, at: &mut FlowAtNic) {
+        if point.current == bps(self.line) && at.is_empty {
+            *at.limiter = None;
+            self.points.remove(&at.flow);
+            self.timers.remove(&(point.timer, at.flow));
+            return;
+        }
+        self.points.insert(at.flow, point);
+        at.limit(if point.current == bps(self.line) { self.line } else { Rate::bps(point.current) });
+    }
+}
+
+impl Reaction for Qcn {
+    fn check(&self, line: Rate, report: &mut Report) {
+        if self.given.min_rate >= line {
+            let rule = format!(
+                "less than the rate of every host's link, of which the least is {line}: no message cuts below it"
+            );
+            report.wrong("min_rate", self.given.min_rate, rule);
+        }
+    }
+
+    fn for_host(&mut self, host: ReactionHost) {
+        (self.line, self.rng) = (host.line, host.rng);
+    }
+
+    fn on_notice(&mut self, notice: &Notice, at: &mut FlowAtNic) {
+        let Notice::Cnm { feedback: feedback @ 1.., .. } = *notice else { return };
+        let line = bps(self.line);
+        let new = Point { current: line, target: line, byte_stage: 0, time_stage: 0, left: 0, timer: Time::NEVER };
+        let known = self.points.get(&at.flow).copied();
+        let mut point = known.unwrap_or(new);
+        if known.is_none() || point.byte_stage != 0 || self.given.target == Target::Always {
+            (point.target, point.left) = (point.current, self.bytes_of(0));
+        }
+        (point.byte_stage, point.time_stage) = (0, 0);
+        point.current = self.cut(point.current, feedback);
+        self.start_timer(at.flow, &mut point, at.now);
+        self.keep(point, at);
+    }
+
+    fn on_sent(&mut self, bytes: u64, at: &mut FlowAtNic) {
+        let Some(point) = self.points.get_mut(&at.flow) else { return };
+        point.left = point.left.saturating_sub(bytes);
+        let mut point = *point;
+        if point.left == 0 {
+            point.byte_stage += 1;
+            point.left = self.bytes_of(point.byte_stage);
+            self.increase(&mut point);
+        } else if point.current < bps(self.line) {
+            return;
+        }
+        self.keep(point, at);
+    }
+
+    fn next_timer(&self) -> Option<(Time, FlowId)> {
+        self.timers.first().copied()
+    }
+
+    fn on_timer(&mut self, at: &mut FlowAtNic) {
+        let Some(mut point) = self.points.get(&at.flow).copied() else { return };
+        point.time_stage += 1;
+        self.start_timer(at.flow, &mut point, at.now);
+        self.increase(&mut point);
+        self.keep(point, at);
+    }
+
+    fn forget(&mut self, flow: FlowId) {
+        if let Some(point) = self.points.remove(&flow) {
+            self.timers.remove(&(point.timer, flow));
+        }
+    }
+
+    fn boxed(&self) -> Box<dyn Reaction> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,239 @@
+use super::*;
+use crate::PortId;
+use crate::host::RateLimiter;
+use crate::testing::values;
+use toml::Table;
+
+const FLOW: FlowId = FlowId(3);
+
+/// One flow at the NIC of its host.
+struct Bench {
+    qcn: Qcn,
+    limiter: Option<RateLimiter>,
+    now: Time,
+}
+
+impl Bench {
+    fn new(given: &str, line: Rate, rng: Stream) -> Bench {
+        let mut qcn = Qcn::new(&values(&SPEC, given));
+        qcn.for_host(ReactionHost { line, rng });
+        Bench { qcn, limiter: None, now: Time::ZERO }
+    }
+    /// Without draws, at 10 Gb/s.
+    fn at_10g(given: &str) -> Bench {
+        Bench::new(&format!("jitter=0 {given}"), Rate::gbps(10), Stream::scripted(&[]))
+    }
+    fn tell(&mut self, is_empty: bool, what: impl FnOnce(&mut Qcn, &mut FlowAtNic)) {
+        let mut flow = FlowAtNic { flow: FLOW, now: self.now, is_empty, limiter: &mut self.limiter };
+        what(&mut self.qcn, &mut flow);
+        assert_eq!(self.limiter.is_some(), self.qcn.points.contains_key(&FLOW), "a limiter for what is known");
+        assert_eq!(self.qcn.timers.len(), self.qcn.points.len(), "and a timer");
+    }
+    fn cnm(&mut self, feedback: u8) {
+        let notice = Notice::Cnm { feedback, q_off: 0, q_delta: 0, point: PortId(0) };
+        self.tell(false, |qcn, flow| qcn.on_notice(&notice, flow));
+    }
+    fn sent(&mut self, bytes: u64) {
+        self.tell(false, |qcn, flow| qcn.on_sent(bytes, flow));
+    }
+    /// The next timer expires.
+    fn timer(&mut self) {
+        let (at, flow) = self.qcn.next_timer().expect("a timer");
+        assert_eq!(flow, FLOW);
+        self.now = at;
+        self.tell(false, |qcn, flow| qcn.on_timer(flow));
+        assert!(self.qcn.next_timer() > Some((at, FLOW)));
+    }
+    fn point(&self) -> Point {
+        self.qcn.points[&FLOW]
+    }
+    /// The current rate, bits per second.
+    fn rate(&self) -> u64 {
+        assert_eq!(self.limiter.expect("it is limited").rate(), Rate::bps(self.point().current));
+        self.point().current
+    }
+    /// What a row of the table says after its colon.
+    fn state(&self) -> String {
+        let Some(point) = self.qcn.points.get(&FLOW) else { return "free".into() };
+        let Point { target, byte_stage, time_stage, left, .. } = point;
+        format!("{} of {} stages {byte_stage} {time_stage} left {left}", Rate::bps(self.rate()), Rate::bps(*target))
+    }
+    /// One event of a row.
+    fn act(&mut self, event: &[&str]) {
+        let number = |text: &str| text.parse().expect(text);
+        match event {
+            ["cnm", feedback] => self.cnm(number(feedback) as u8),
+            ["cnp"] => self.tell(false, |qcn, flow| qcn.on_notice(&Notice::Cnp, flow)),
+            ["sent", bytes] => self.sent(number(bytes)),
+            ["last", bytes] => self.tell(true, |qcn, flow| qcn.on_sent(number(bytes), flow)),
+            ["timer"] => {
+                assert_eq!(self.qcn.next_timer(), Some((self.now, FLOW)));
+                self.timer();
+            }
+            ["timer", "empty"] => {
+                assert_eq!(self.qcn.next_timer(), Some((self.now, FLOW)));
+                self.tell(true, |qcn, flow| qcn.on_timer(flow));
+            }
+            ["over"] => {
+                self.limiter = None;
+                self.qcn.forget(FLOW);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// A row is `TIME EVENT: STATE`.
+fn check_row(bench: &mut Bench, row: &str, name: &str) {
+    let (what, state) = row.split_once(": ").expect("a colon");
+    let words: Vec<&str> = what.split(' ').collect();
+    bench.now = Time(units::parse_dur(words[0]).expect("a time").0);
+    let timer = bench.qcn.next_timer();
+    assert!(timer.is_none_or(|(at, _)| at >= bench.now), "{name}: a timer expires before `{row}`: {timer:?}");
+    bench.act(&words[1..]);
+    assert_eq!(bench.state(), state, "{name}: {row}");
+}
+
+fn text<'a>(case: &'a toml::Value, key: &str) -> &'a str {
+    case.get(key).map_or("", |text| text.as_str().expect(key))
+}
+
+#[test]
+fn messages_bytes_and_time_lead_to_the_rates_of_the_table() {
+    let path = format!("{}/../../conformance/qcn_reaction.toml", env!("CARGO_MANIFEST_DIR"));
+    let table: Table = std::fs::read_to_string(&path).expect(&path).parse().expect(&path);
+    let all = table["case"].as_array().expect("cases");
+    assert!(all.len() >= 15);
+    for case in all {
+        let (name, given, line) = (text(case, "name"), text(case, "given"), text(case, "line"));
+        let draws: Vec<f64> = case.get("draws").map_or(Vec::new(), |draws| {
+            draws.as_array().expect("a list").iter().map(|draw| draw.as_float().expect("a number")).collect()
+        });
+        let line = units::parse_rate(if line.is_empty() { "10Gbps" } else { line }).expect(name);
+        let given = if draws.is_empty() { format!("jitter=0 {given}") } else { given.to_owned() };
+        let mut bench = Bench::new(&given, line, Stream::scripted(&draws));
+        for row in case["rows"].as_array().expect("rows") {
+            check_row(&mut bench, row.as_str().expect("a row"), name);
+        }
+        assert_eq!(bench.qcn.rng.undrawn(), 0, "{name}: draws are left");
+    }
+}
+
+/// A feedback of 10 cuts by 7.8 %, 56 by 43.75 %, 63 by 49.2 %.
+#[test]
+fn feedback_cuts_by_its_128th_and_at_most_by_a_half() {
+    for (feedback, rate) in [(1, 9_921_875_000), (10, 9_218_750_000), (56, 5_625_000_000), (63, 5_078_125_000)] {
+        let mut bench = Bench::at_10g("");
+        bench.cnm(feedback);
+        assert_eq!(bench.rate(), rate, "{feedback}");
+    }
+    let mut bench = Bench::at_10g("gd=0.015625");
+    bench.cnm(63);
+    assert_eq!(bench.rate(), 5_000_000_000, "63/64 is more than a half");
+}
+
+/// n cycles leave 2^-n of the gap, five 3.1 % of it.
+#[test]
+fn a_cycle_of_fast_recovery_halves_what_is_missing() {
+    let mut bench = Bench::at_10g("");
+    bench.cnm(63);
+    let gap = 10_000_000_000 - bench.rate();
+    for n in 1..=4 {
+        bench.sent(150_000);
+        assert_eq!(10_000_000_000 - bench.rate(), gap >> n, "cycle {n}");
+    }
+    bench.sent(150_000);
+    // The fifth is the first active increase: the target is 5 Mb/s further away.
+    assert_eq!(bench.rate(), 10_000_000_000 + 2_500_000 - (gap >> 5));
+}
+
+/// At 2 Gb/s of payload a cycle of 150 KB is 600 us, so that fast recovery takes 3 ms; then 5 Mb/s are added
+/// each 300 us. The timer needs 75 ms until hyper-active increase may begin.
+#[test]
+fn the_timer_does_not_matter_within_50_ms_where_the_byte_counter_expires_each_600_us() {
+    let mut bench = Bench::at_10g("");
+    bench.cnm(1);
+    let mut expired = 0;
+    while bench.qcn.next_timer().expect("it is on").0 <= Time(Dur::ms(50).0) {
+        bench.timer();
+        expired += 1;
+    }
+    assert_eq!((expired, bench.point().time_stage), (3, 3));
+    (0..2).for_each(|_| bench.timer());
+    assert_eq!((bench.now, bench.point().time_stage), (Time(Dur::ms(75).0), 5));
+    bench.timer();
+    assert_eq!(bench.now, Time(Dur::us(82_500).0), "half of it from here on");
+}
+
+/// A feedback of 20 makes 8.4375 of 10 Gb/s; with 10, 8.5 messages halve a rate, and 11 more make 2 of 5 Gb/s.
+#[test]
+fn messages_of_feedback_10_halve_a_rate_after_eight_or_nine() {
+    let mut bench = Bench::at_10g("");
+    bench.cnm(20);
+    assert_eq!(bench.rate(), 8_437_500_000);
+    let mut bench = Bench::at_10g("");
+    (0..8).for_each(|_| bench.cnm(10));
+    assert!(bench.rate() > 5_000_000_000);
+    bench.cnm(10);
+    assert!(bench.rate() < 5_000_000_000);
+    (0..11).for_each(|_| bench.cnm(10));
+    assert!((1_900_000_000..2_050_000_000).contains(&bench.rate()), "{}", bench.rate());
+}
+
+#[test]
+fn the_byte_counter_varies_evenly_by_its_jitter() {
+    let mut qcn = Bench::new("jitter=0.15", Rate::gbps(10), Stream::new(1, 2, Purpose::Reaction)).qcn;
+    let all: Vec<u64> = (0..100_000).map(|_| qcn.bytes_of(0)).collect();
+    assert!(all.iter().all(|bytes| (127_500..=172_500).contains(bytes)));
+    let mean = all.iter().sum::<u64>() as f64 / 1e5;
+    // A uniform draw from 45 001 numbers has a deviation of 12 991; five deviations of the mean are 206.
+    assert!((mean - 150_000.0).abs() < 206.0, "{mean}");
+    let quarters = (0..4).map(|n| all.iter().filter(|bytes| (*bytes - 127_500) * 4 / 45_001 == n).count());
+    assert!(quarters.clone().all(|n| n.abs_diff(25_000) < 685), "{:?}", quarters.collect::<Vec<_>>());
+}
+
+#[test]
+fn flows_have_points_of_their_own_and_the_first_timer_is_told() {
+    let mut qcn = Bench::at_10g("").qcn;
+    let (mut first, mut second) = (None, None);
+    let notice = Notice::Cnm { feedback: 32, q_off: 0, q_delta: 0, point: PortId(0) };
+    let at = |flow, now| (FlowId(flow), Time(now));
+    let mut tell = |(flow, now), limiter: &mut Option<RateLimiter>| {
+        qcn.on_notice(&notice, &mut FlowAtNic { flow, now, is_empty: false, limiter });
+        qcn.next_timer()
+    };
+    let time = Dur::ms(15).0;
+    assert_eq!(tell(at(9, 5), &mut first), Some((Time(time + 5), FlowId(9))));
+    assert_eq!(tell(at(2, 7), &mut second), Some((Time(time + 5), FlowId(9))));
+    assert_eq!(tell(at(9, 8), &mut first), Some((Time(time + 7), FlowId(2))), "that of 9 is started anew");
+    assert_eq!(
+        [first, second].map(|limiter| limiter.map(|own| own.rate())),
+        [Some(Rate::bps(5_625_000_000)), Some(Rate::bps(7_500_000_000))]
+    );
+    qcn.forget(FlowId(2));
+    assert_eq!(qcn.next_timer(), Some((Time(time + 8), FlowId(9))));
+}
+
+#[test]
+fn a_line_rate_that_is_no_whole_number_of_bits_is_reached_exactly() {
+    let line = Rate::ratio(10_000_000_000, 3).expect("it is above zero");
+    let mut bench = Bench::new("jitter=0", line, Stream::scripted(&[]));
+    bench.cnm(1);
+    (0..40).for_each(|_| bench.sent(150_000));
+    assert_eq!(bench.limiter.map(|limiter| limiter.rate()), Some(line));
+    bench.tell(true, |qcn, flow| qcn.on_sent(64, flow));
+    assert!(bench.limiter.is_none());
+}
+
+#[test]
+fn a_least_rate_that_no_message_can_cut_to_is_refused() {
+    let report = |given: &str, line| {
+        let mut report = Report::default();
+        Qcn::new(&values(&SPEC, given)).check(line, &mut report);
+        report.wrong
+    };
+    assert_eq!(report("", Rate::gbps(10)), []);
+    let wrong = report("min_rate=10Gbps", Rate::gbps(10));
+    assert_eq!((wrong[0].key, wrong[0].found.as_str()), ("min_rate", "10Gbps"));
+    assert_eq!(report("min_rate=10Gbps", Rate::gbps(25)), []);
+}
