@@ -11,8 +11,9 @@ SAID = {
     "abq": ("drop  ", "abq  ", "no_ece  ", " drops, QCT p99 ", " ACKs held for "),
     "cut_packets": ("drop  QCT p99 ", "cp    QCT p99 ", " trims", " returned", "most at port "),
     "from_python": ("drop ", "detour ", "FCT p99 ", "over 3 seeds"),
+    "qcn": ("pfc  ", "arrival  ", "occupancy  ", " victim ", " culprit ", " pauses"),
 }
-FIGURES = {"abq": ["held_acks.png"]}
+FIGURES = {"abq": ["out/held_acks.png"], "qcn": ["out/sent_rates.png"]}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
@@ -22,4 +23,5 @@ def test_an_example_runs_and_says_what_it_is_there_to_say(path: Path, tmp_path: 
     )
     assert ran.returncode == 0, ran.stderr
     assert [one for one in SAID[path.stem] if one not in ran.stdout] == [], ran.stdout
-    assert sorted(one.name for one in tmp_path.iterdir()) == FIGURES.get(path.stem, [])
+    written = [one.relative_to(tmp_path).as_posix() for one in tmp_path.rglob("*") if one.is_file()]
+    assert sorted(written) == FIGURES.get(path.stem, [])
