@@ -115,7 +115,7 @@ impl Core {
         match self.asks {
             // The capacity test that every fate meets is the answer.
             Asks::Never => return Decision::store(to.queue),
-            Asks::WhenFull if self.store.takes(Some(pkt.head.ingress), to, pkt.head.size) => {
+            Asks::WhenFull if self.store.has_place(Some(pkt.head.ingress), to, pkt.head.size) => {
                 return Decision::store(to.queue);
             }
             _ => self.store.settle_all(now),
@@ -145,6 +145,9 @@ impl Core {
         let mark = decision.mark;
         match decision.fate {
             Fate::Enqueue(queue) => self.store(pkt, QueueAt { port, queue }, mark, step),
+            Fate::Bounce(_) | Fate::Detour(..) if self.store.lacks_input(&pkt.head) => {
+                self.drop(pkt, port, DropReason::InputFull, step);
+            }
             Fate::Bounce(back) => {
                 pkt.head.bounces = pkt.head.bounces.saturating_add(1);
                 self.counts(port).bounced += 1;

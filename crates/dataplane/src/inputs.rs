@@ -154,10 +154,11 @@ impl Inputs {
         }
     }
 
-    /// Frames and bytes that wait in virtual output queues for a queue of an output.
-    pub(crate) fn backlog(&self, to: QueueAt) -> (u32, u64) {
+    /// Frames and bytes that wait in virtual output queues for a queue of an output, or cross to it.
+    pub(crate) fn held_for_queue(&self, to: QueueAt) -> (u32, u64) {
         let waiting = self.waiting[self.place(to)];
-        (waiting.packets, waiting.bytes)
+        let crosses = self.crossing(to.port, to.queue);
+        (waiting.packets + u32::from(crosses > 0), waiting.bytes + u64::from(crosses))
     }
 
     /// The same for all normal queues of an output.

@@ -166,12 +166,32 @@ impl PacketStore {
         }
     }
 
+    /// Whether the input that a frame came in by is there and has no memory for it: by whichever port it is to leave, it is
+    /// lost.
+    pub(crate) fn lacks_input(&self, head: &Head) -> bool {
+        self.inputs.as_ref().is_some_and(|inputs| !inputs.accepts(head.ingress, head.size))
+    }
+
     /// Whether a frame of `size` bytes is accepted: where arrivals wait at their inputs, by the memory of its own.
     #[inline]
     pub(crate) fn takes(&self, ingress: Option<PortId>, to: QueueAt, size: u16) -> bool {
         match (&self.inputs, ingress) {
             (Some(_), Some(ingress)) => self.input_refuses(ingress, to, size).is_none(),
             _ => self.accepts(to.port, to.queue, size),
+        }
+    }
+
+    /// Whether a frame is accepted and what waits for its output is then within the limit there: in its buffer, at inputs
+    /// and on the way across together.
+    #[inline]
+    pub(crate) fn has_place(&self, ingress: Option<PortId>, to: QueueAt, size: u16) -> bool {
+        self.takes(ingress, to, size) && (self.inputs.is_none() || self.is_within_limit(to, size))
+    }
+
+    fn is_within_limit(&self, to: QueueAt, size: u16) -> bool {
+        match to.queue.lane() {
+            Lane::Normal => self.buffer.peek().admits(&self.usage(&self.ports[usize::from(to.port.0)]), size),
+            lane => self.lanes.limit(lane).accepts(self.backlog(to.port, to.queue), size),
         }
     }
 
@@ -206,7 +226,7 @@ impl PacketStore {
         let own = self.ports[usize::from(port.0)].backlog(queue);
         let elsewhere = match (&self.inputs, &self.cutting) {
             (None, None) => return own,
-            (Some(inputs), _) => inputs.backlog(QueueAt { port, queue }),
+            (Some(inputs), _) => inputs.held_for_queue(QueueAt { port, queue }),
             (None, Some(cutting)) => cutting.backlog(QueueAt { port, queue }),
         };
         (own.0 + elsewhere.0, own.1 + elsewhere.1)
@@ -289,8 +309,17 @@ impl<F: Fib> View for Look<'_, F> {
         let to = QueueAt { port, queue: self.store.queue(queue) };
         self.store.takes(self.ingress, to, size)
     }
+    fn has_place(&self, port: PortId, queue: QueueId, size: u16) -> bool {
+        let to = QueueAt { port, queue: self.store.queue(queue) };
+        self.store.has_place(self.ingress, to, size)
+    }
+    fn has_inputs(&self) -> bool {
+        self.store.inputs.is_some()
+    }
     fn fits_beyond(&self, port: PortId, queue: QueueId, size: u16, extra: ExtraRoom) -> bool {
-        self.store.accepts_beyond(QueueAt { port, queue: self.store.queue(queue) }, size, extra)
+        let to = QueueAt { port, queue: self.store.queue(queue) };
+        let at_input = self.store.inputs.is_none() || self.store.takes(self.ingress, to, size);
+        at_input && self.store.accepts_beyond(to, size, extra)
     }
     fn fill(&self, port: PortId, queue: QueueId) -> Fill {
         let (p, queue) = (self.port(port), self.store.queue(queue));

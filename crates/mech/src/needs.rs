@@ -8,7 +8,7 @@ use units::{Amount, Bytes};
 pub enum Asks {
     /// For none: what fits is stored, what does not is lost.
     Never,
-    /// For those that do not fit: all else it would store, draw nothing and count nothing.
+    /// For those for which their queue has no place: all else it would store, draw nothing and count nothing.
     WhenFull,
     /// For all.
     Always,

@@ -20,6 +20,16 @@ pub trait View {
     fn ports(&self) -> u16;
     /// Whether a frame of `size` bytes would be accepted by a queue now.
     fn fits(&self, port: PortId, queue: QueueId, size: u16) -> bool;
+    /// Whether a frame of `size` bytes would be accepted by a queue now, and what waits for its port would then be within
+    /// the limit there. These differ where arrivals wait at inputs: a frame for which its input has memory is accepted
+    /// however much waits for its output, there and at inputs.
+    fn has_place(&self, port: PortId, queue: QueueId, size: u16) -> bool {
+        self.fits(port, queue, size)
+    }
+    /// Whether arrivals wait at inputs until they cross to their output.
+    fn has_inputs(&self) -> bool {
+        false
+    }
     /// Whether a frame of `size` bytes would be accepted by a queue for such room beyond its limit.
     fn fits_beyond(&self, port: PortId, queue: QueueId, size: u16, extra: ExtraRoom) -> bool;
     /// How full a queue is.
@@ -131,6 +141,10 @@ impl ForwardingContext<'_> {
     /// Whether a frame of `size` bytes would be accepted by a queue now.
     pub fn fits(&self, port: PortId, queue: QueueId, size: u16) -> bool {
         self.view.fits(port, queue, size)
+    }
+    /// The same, with what waits for the port within the limit there ([`View::has_place`]).
+    pub fn has_place(&self, port: PortId, queue: QueueId, size: u16) -> bool {
+        self.view.has_place(port, queue, size)
     }
     /// How full a queue is.
     pub fn fill(&self, port: PortId, queue: QueueId) -> Fill {

@@ -297,6 +297,15 @@ fn random(n: u64, with_events: bool) -> String {
         "kind = \"per_port\", size = \"20KB\"",
         "kind = \"unlimited\"",
     ]);
+    let size = if buffer.contains("pkt") { "3pkt" } else { "6KB" };
+    // Draws of its own, so that the others stay what they were.
+    let overflow = match Draw::new(92, n, Purpose::Hash).of(&["tail_drop", "bounce", "forward"]) {
+        "bounce" => format!("kind = \"bounce\", theta = 0.5, bounce_size = \"{size}\""),
+        "forward" => format!(
+            "kind = \"bounce\", lambda = 0, back_port = \"ingress\", bounce_full = \"forward\", bounce_size = \"{size}\""
+        ),
+        other => format!("kind = \"{other}\""),
+    };
     let marking = draw.of(&[
         "kind = \"none\"",
         "kind = \"ecn_threshold\", k = \"2pkt\"",
@@ -327,8 +336,8 @@ fn random(n: u64, with_events: bool) -> String {
     };
     format!(
         "name = \"random\"\nduration = \"4ms\"\n{events}[topology]\n{topology}\n[switch]\nmodel = \"cioq\"\n\
-         input_buffer = \"{input}\"\nspeedup = {speedup}\nbuffer = {{ {buffer} }}\nmarking = {{ {marking} }}\n\
-         pause = {{ {pause} }}\nrouting = {{ kind = \"{routing}\" }}\nscheduler = {{ kind = \"{scheduler}\" }}\n\
+         input_buffer = \"{input}\"\nspeedup = {speedup}\nbuffer = {{ {buffer} }}\noverflow = {{ {overflow} }}\n\
+         marking = {{ {marking} }}\npause = {{ {pause} }}\nrouting = {{ kind = \"{routing}\" }}\nscheduler = {{ kind = \"{scheduler}\" }}\n\
          simultaneous = \"{simultaneous}\"\nties = \"{ties}\"\n{ports}[transport]\nkind = \"{transport}\"\nmin_rto = \"1ms\"\n\
          [measure]\npackets = true\nbin = \"10us\"\nallow_unfinished = true\ndrain = \"20ms\"\n\
          [[traffic]]\nname = \"i\"\nkind = \"incast\"\n{incast}\nsize = \"30KB\"\ninterval = \"1ms\"\nrepeat = 3\n{class}\n\
@@ -341,7 +350,7 @@ fn random(n: u64, with_events: bool) -> String {
 /// No packet is made or lost without being counted, at any instant; each ends once; and inputs do fill.
 #[test]
 fn nothing_is_lost_uncounted_over_random_scenarios() {
-    let (mut full, mut marked) = (0, 0);
+    let (mut full, mut marked, mut bounced) = (0, 0, 0);
     for n in 0..24 {
         let text = random(n, n % 2 == 1);
         let s = scenario(&text, "");
@@ -365,9 +374,12 @@ fn nothing_is_lost_uncounted_over_random_scenarios() {
         assert_eq!(ends.len(), all, "scenario {n}: a packet has two fates");
         full += u64::from(lost(&results, "input_full") > 0);
         marked += u64::from(total(&results, "ports", "marked") > 0);
-        assert_eq!(lost(&results, "buffer_full"), 0, "scenario {n}: inputs have the last word");
+        bounced += u64::from(total(&results, "ports", "bounced") > 0);
+        let elsewhere = ["buffer_full", "bounce_queue_full"].map(|reason| lost(&results, reason));
+        assert_eq!(elsewhere, [0, 0], "scenario {n}: inputs have the last word");
     }
     assert!(full > 4 && marked > 4, "{full} with full inputs, {marked} with marks");
+    assert!(bounced > 6, "{bounced} with bounces");
 }
 
 #[test]

@@ -77,6 +77,15 @@ pub fn random(n: u64, queues: bool) -> String {
         ("free", true) => "kind = \"pfc\", alpha = 0.3, classes = [0, 3, 7], refresh = \"off\", lossless = false",
         _ => "kind = \"none\"",
     };
+    // Where it may be: inputs share no memory, copies of flooded frames do not cross.
+    let model = match buffer.contains("shared") || fib.contains("learning") || overflow.contains("detour") {
+        false => Draw::new(80, n, Purpose::Hash).of(&[
+            "",
+            "model = \"cioq\"\ninput_buffer = \"9pkt\"\n",
+            "model = \"cioq\"\ninput_buffer = \"12KB\"\nspeedup = 1.3\narbiter = { kind = \"oldest_first\" }\n",
+        ]),
+        true => "",
+    };
     let framing = draw.of(&["", "[framing]\nkind = \"ethernet\"\nheader = \"0B\"\n"]);
     let host = draw.of(&[
         "",
@@ -91,7 +100,7 @@ pub fn random(n: u64, queues: bool) -> String {
     let workloads: String =
         (0..=draw.number(0, 2)).map(|i| format!("[[traffic]]\nname = \"t{i}\"\n{}", traffic(&mut draw))).collect();
     format!(
-        "name = \"random\"\nduration = \"2s\"\n[topology]\n{topology}\n{framing}{host}[switch]\n\
+        "name = \"random\"\nduration = \"2s\"\n[topology]\n{topology}\n{framing}{host}[switch]\n{model}\
          pause = {{ {pause} }}\nfib = {{ {fib} }}\nbuffer = {{ {buffer} }}\noverflow = {{ {overflow} }}\nmarking = {{ {marking} }}\n\
          routing = {{ kind = \"{routing}\" }}\nscheduler = {{ kind = \"{scheduler}\" }}\n\
          simultaneous = \"{simultaneous}\"\nties = \"{ties}\"\n[transport]\nkind = \"{transport}\"\nmin_rto = \"1ms\"\n\

@@ -178,19 +178,18 @@ impl Bounce {
 impl Overflow for Bounce {
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate {
         let queue = pkt.queue();
-        let fits = at.fits(at.out, queue, pkt.size);
+        let fits = at.has_place(at.out, queue, pkt.size);
         let u = self.utilisation(at.fill(at.out, queue), fits, pkt.size);
         let p = probability(u, pkt.bounces, self.theta, self.lambda);
         let forward = match fits {
             true => Fate::Enqueue(queue),
-            false if queue.lane() == Lane::Bounce => Fate::Drop(DropReason::BounceQueueFull),
-            false => Fate::Drop(DropReason::BufferFull),
+            false => Fate::without_place(queue, DropReason::of_full(queue.lane()), at),
         };
         if p <= 0.0 || (p < 1.0 && env.rng.unit() > p) {
             return forward;
         }
         match self.back(pkt, at) {
-            Some(back) if !self.tests_back || at.fits(back, QueueId::new(pkt.class(), Lane::Bounce), pkt.size) => {
+            Some(back) if !self.tests_back || at.has_place(back, QueueId::new(pkt.class(), Lane::Bounce), pkt.size) => {
                 Fate::Bounce(back)
             }
             _ => forward,

@@ -48,6 +48,14 @@ pub enum Fate {
     Drop(DropReason),
 }
 
+impl Fate {
+    /// That of an arrival for which its queue has no place, and for which nothing else can be done: it is lost, or waits at
+    /// its input where there is one. The memory there has the last word.
+    pub fn without_place(queue: QueueId, reason: DropReason, at: &ForwardingContext) -> Fate {
+        if at.view.has_inputs() { Fate::Enqueue(queue) } else { Fate::Drop(reason) }
+    }
+}
+
 /// Why a packet was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DropReason {

@@ -32,9 +32,9 @@ pub(super) fn check(switch: &Node, config: &SwitchConfig, faults: &mut Faults) {
 fn refused(config: &SwitchConfig) -> Vec<(&'static str, String, &'static str)> {
     let kind = |kind: &str| format!("{kind:?}");
     let needs = config.overflow.slot.peek().needs();
-    let overflow = (needs.removes || needs.aside || needs.back.is_some() || needs.cut.is_some()).then(|| {
-        let rule = "an answer that stores or drops each arrival: what waits at an input can go neither back nor aside, \
-                    and is neither removed nor cut";
+    let overflow = (needs.removes || needs.aside || needs.cut.is_some()).then(|| {
+        let rule = "an answer that stores, bounces or drops each arrival: what waits at an input does not go aside, and is \
+                    neither removed nor cut";
         ("overflow.kind", kind(&config.overflow.kind), rule)
     });
     let buffer = config.buffer.slot.peek().plain().is_none().then(|| {

@@ -1,6 +1,8 @@
 //! A switch with combined input and output queueing, arrival by arrival: hosts 0 to 3 behind ports of 1 Gb/s, to which
 //! frames cross at 2 Gb/s. 1000 bytes take 4 us to cross and 8.16 us to leave.
 
+mod answers;
+
 use super::*;
 use crate::InputSetup;
 use mech::arbiter::{ArbiterSlot, OldestFirst, RoundRobin};
@@ -69,14 +71,16 @@ fn with_answer(overflow: OverflowSlot, buffer: Amount, memory: Amount) -> Switch
     with_arbiter(RoundRobin::default().into(), overflow, [buffer, memory])
 }
 
-/// Buffers of outputs, and memory of inputs.
+/// Buffers of outputs, and memory of inputs; with bounce queues where the answer needs them.
 fn with_arbiter(arbiter: ArbiterSlot, overflow: OverflowSlot, [buffer, memory]: [Amount; 2]) -> Switch {
+    let lanes = Lanes::default().with(Lane::Notice, LaneLimit::Unlimited);
+    let back = overflow.peek().needs().back;
     let port = || PortSetup {
         changes: false,
         clock: Rate::gbps(1).clock(),
-        is_switch: false,
+        is_switch: true,
         marking: MarkingSlot::none(),
-        scheduler: Fifo.into(),
+        scheduler: if back.is_some() { StrictPriority.into() } else { Fifo.into() },
         pause: None,
         agents: Vec::new(),
     };
@@ -87,7 +91,7 @@ fn with_arbiter(arbiter: ArbiterSlot, overflow: OverflowSlot, [buffer, memory]: 
             framing: Framing::ETHERNET,
             buffer: BufferSlot::of(Some(buffer)),
             overflow,
-            lanes: Lanes::default().with(Lane::Notice, LaneLimit::Unlimited),
+            lanes: back.map_or(lanes, |size| lanes.with(Lane::Bounce, LaneLimit::Of(size))),
             top_class: 3,
             may_compute: true,
             ports: (0..PORTS).map(|_| port()).collect(),
