@@ -164,6 +164,10 @@ impl Core {
             }
             Fate::Trim(queue) if self.trim(pkt, port, step) => self.store_cut(pkt, QueueAt { port, queue }, mark, step),
             Fate::TrimBack if self.trim(pkt, port, step) => self.send_back_cut(pkt, port, step),
+            // What gets no shorter waits at its input like all that can do nothing else.
+            Fate::Trim(_) | Fate::TrimBack if self.store.inputs.is_some() => {
+                self.store(pkt, QueueAt { port, queue: pkt.head.queue() }, mark, step);
+            }
             Fate::Trim(_) | Fate::TrimBack => self.drop(pkt, port, DropReason::BufferFull, step),
             Fate::SendBack => self.send_back(pkt, port, step),
             Fate::Evict(_) | Fate::TrimWaiting(_) => {

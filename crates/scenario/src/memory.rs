@@ -57,8 +57,11 @@ impl SwitchMemory {
 }
 
 /// Room for cut packets, in the unit of the buffer, whose smallest frame has 64 bytes; ports that share memory have
-/// none beyond it.
+/// none beyond it. Where arrivals wait at inputs it is room there, and no memory beside theirs.
 fn header_room(config: &SwitchConfig) -> Option<Amount> {
+    if config.model.cioq().is_some() {
+        return None;
+    }
     let (Bytes(room), buffer) =
         (config.overflow.slot.peek().needs().cut?, config.buffer.slot.peek().plain()?.amount()?);
     Some(match buffer {

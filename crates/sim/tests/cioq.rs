@@ -299,13 +299,20 @@ fn random(n: u64, with_events: bool) -> String {
     ]);
     let size = if buffer.contains("pkt") { "3pkt" } else { "6KB" };
     // Draws of its own, so that the others stay what they were.
-    let overflow = match Draw::new(92, n, Purpose::Hash).of(&["tail_drop", "bounce", "forward"]) {
+    let kinds = ["tail_drop", "bounce", "forward", "detour", "load_aware", "trim", "trim", "trim"];
+    let overflow = match Draw::new(92, n, Purpose::Hash).of(&kinds) {
         "bounce" => format!("kind = \"bounce\", theta = 0.5, bounce_size = \"{size}\""),
         "forward" => format!(
             "kind = \"bounce\", lambda = 0, back_port = \"ingress\", bounce_full = \"forward\", bounce_size = \"{size}\""
         ),
+        "load_aware" => "kind = \"detour\", policy = \"load_aware\", ingress = false, max_detours = 2".into(),
+        "trim" if buffer.contains("pkt") => "kind = \"trim\", trimmable = \"any\", extra = \"100B\"".into(),
+        "trim" => {
+            "kind = \"trim\", trimmable = \"any\", header_class = 6, extra = \"200B\", no_room = \"return\"".into()
+        }
         other => format!("kind = \"{other}\""),
     };
+    let ack_hold = Draw::new(93, n, Purpose::Hash).of(&["none\"", "abq\", k = \"5KB\""]);
     let marking = draw.of(&[
         "kind = \"none\"",
         "kind = \"ecn_threshold\", k = \"2pkt\"",
@@ -337,7 +344,7 @@ fn random(n: u64, with_events: bool) -> String {
     format!(
         "name = \"random\"\nduration = \"4ms\"\n{events}[topology]\n{topology}\n[switch]\nmodel = \"cioq\"\n\
          input_buffer = \"{input}\"\nspeedup = {speedup}\nbuffer = {{ {buffer} }}\noverflow = {{ {overflow} }}\n\
-         marking = {{ {marking} }}\npause = {{ {pause} }}\nrouting = {{ kind = \"{routing}\" }}\nscheduler = {{ kind = \"{scheduler}\" }}\n\
+         marking = {{ {marking} }}\nack_hold = {{ kind = \"{ack_hold} }}\npause = {{ {pause} }}\nrouting = {{ kind = \"{routing}\" }}\nscheduler = {{ kind = \"{scheduler}\" }}\n\
          simultaneous = \"{simultaneous}\"\nties = \"{ties}\"\n{ports}[transport]\nkind = \"{transport}\"\nmin_rto = \"1ms\"\n\
          [measure]\npackets = true\nbin = \"10us\"\nallow_unfinished = true\ndrain = \"20ms\"\n\
          [[traffic]]\nname = \"i\"\nkind = \"incast\"\n{incast}\nsize = \"30KB\"\ninterval = \"1ms\"\nrepeat = 3\n{class}\n\
@@ -347,11 +354,16 @@ fn random(n: u64, with_events: bool) -> String {
     )
 }
 
+/// Whether a scenario's answer to overflow is of a kind.
+fn overflows_by(text: &str, kind: &str) -> bool {
+    text.contains(&format!("overflow = {{ kind = \"{kind}\""))
+}
+
 /// No packet is made or lost without being counted, at any instant; each ends once; and inputs do fill.
 #[test]
 fn nothing_is_lost_uncounted_over_random_scenarios() {
-    let (mut full, mut marked, mut bounced) = (0, 0, 0);
-    for n in 0..24 {
+    let (mut full, mut marked, mut answered) = (0, 0, [0; 4]);
+    for n in 0..36 {
         let text = random(n, n % 2 == 1);
         let s = scenario(&text, "");
         let mut world = world(&s, n, Options { max_events: Some(1_000_000), ..Options::default() });
@@ -374,12 +386,18 @@ fn nothing_is_lost_uncounted_over_random_scenarios() {
         assert_eq!(ends.len(), all, "scenario {n}: a packet has two fates");
         full += u64::from(lost(&results, "input_full") > 0);
         marked += u64::from(total(&results, "ports", "marked") > 0);
-        bounced += u64::from(total(&results, "ports", "bounced") > 0);
-        let elsewhere = ["buffer_full", "bounce_queue_full"].map(|reason| lost(&results, reason));
-        assert_eq!(elsewhere, [0, 0], "scenario {n}: inputs have the last word");
+        let happened = |kind: &str| total(&results, "ports", kind) > 0;
+        let cut = overflows_by(&text, "trim") && happened("trimmed");
+        let held = column(&results, "holds", "held").iter().any(|held| *held > 0);
+        answered
+            .iter_mut()
+            .zip([happened("bounced"), happened("detoured"), cut, held])
+            .for_each(|(sum, one)| *sum += u64::from(one));
+        let elsewhere = ["buffer_full", "bounce_queue_full", "no_detour", "detours_spent"];
+        assert_eq!(elsewhere.map(|reason| lost(&results, reason)), [0; 4], "scenario {n}: inputs have the last word");
     }
     assert!(full > 4 && marked > 4, "{full} with full inputs, {marked} with marks");
-    assert!(bounced > 6, "{bounced} with bounces");
+    assert!(answered.iter().all(|count| *count > 2), "{answered:?} with bounces, detours, cuts and held ACKs");
 }
 
 #[test]

@@ -78,7 +78,7 @@ pub fn random(n: u64, queues: bool) -> String {
         _ => "kind = \"none\"",
     };
     // Where it may be: inputs share no memory, copies of flooded frames do not cross.
-    let model = match buffer.contains("shared") || fib.contains("learning") || overflow.contains("detour") {
+    let model = match buffer.contains("shared") || fib.contains("learning") {
         false => Draw::new(80, n, Purpose::Hash).of(&[
             "",
             "model = \"cioq\"\ninput_buffer = \"9pkt\"\n",

@@ -178,8 +178,8 @@ impl Overflow for Detour {
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate {
         let queue = pkt.queue();
         let may = self.flows.may(pkt);
-        let fits = at.fits(at.out, queue, pkt.size);
-        let stay = |reason| if fits { Fate::Enqueue(queue) } else { Fate::Drop(reason) };
+        let fits = at.has_place(at.out, queue, pkt.size);
+        let stay = |reason| if fits { Fate::Enqueue(queue) } else { Fate::without_place(queue, reason, at) };
         if !may {
             return stay(DropReason::BufferFull);
         }

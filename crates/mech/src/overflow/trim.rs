@@ -217,13 +217,13 @@ impl Overflow for Trim {
             return match self.takes_header(pkt.size, queue, at) {
                 true => Fate::Enqueue(queue),
                 false if goes_back => Fate::SendBack,
-                false => Fate::Drop(DropReason::BufferFull),
+                false => Fate::without_place(queue, DropReason::BufferFull, at),
             };
         }
         match at.view.fits_beyond(at.out, queue, pkt.size, self.room(pkt.class(), false)) {
             true => Fate::Enqueue(queue),
             false if self.may_cut(pkt) => self.choose(pkt, at, env),
-            false => Fate::Drop(DropReason::BufferFull),
+            false => Fate::without_place(queue, DropReason::BufferFull, at),
         }
     }
     fn extra_room(&self, pkt: &Head) -> Option<ExtraRoom> {

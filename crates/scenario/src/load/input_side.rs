@@ -6,6 +6,7 @@ use crate::diag::message;
 use crate::model::{Cioq, SwitchConfig};
 use crate::topology;
 use mech::fib::Known;
+use units::Dur;
 
 /// The keys of `[switch]` that say what the input side of a switch is.
 const OF_INPUTS: [&str; 3] = ["arbiter", "input_buffer", "speedup"];
@@ -31,20 +32,19 @@ pub(super) fn check(switch: &Node, config: &SwitchConfig, faults: &mut Faults) {
 /// What a `cioq` switch cannot have: the key, what it says, and why not.
 fn refused(config: &SwitchConfig) -> Vec<(&'static str, String, &'static str)> {
     let kind = |kind: &str| format!("{kind:?}");
-    let needs = config.overflow.slot.peek().needs();
-    let overflow = (needs.removes || needs.aside || needs.cut.is_some()).then(|| {
-        let rule = "an answer that stores, bounces or drops each arrival: what waits at an input does not go aside, and is \
-                    neither removed nor cut";
+    let answer = config.overflow.slot.peek();
+    let overflow = answer.needs().removes.then(|| {
+        let rule = "an answer that neither removes nor cuts what waits (`evict`, and `trim` with victim = \"coin\", do): it lies \
+                    in virtual output queues";
         ("overflow.kind", kind(&config.overflow.kind), rule)
+    });
+    let delay = answer.cut().delay;
+    let delay = (delay > Dur::ZERO).then(|| {
+        ("overflow.cut_delay", delay.to_string(), "0s: what is cut waits at its input at once, in no place of its own")
     });
     let buffer = config.buffer.slot.peek().plain().is_none().then(|| {
         let rule = "a buffer of its own for every output: inputs and outputs share no memory";
         ("buffer.kind", kind(&config.buffer.kind), rule)
-    });
-    let agents = config.ports.iter().flat_map(|port| {
-        let none = "\"none\": agents at ports follow what an output-queued switch counts";
-        let slots = [(port.ack_hold.slot.peek().is_some(), "ack_hold.kind", &port.ack_hold.kind, none)];
-        slots.into_iter().filter(|(is_there, ..)| *is_there).map(|(_, key, name, rule)| (key, kind(name), rule))
     });
     let floods = config.fib.slot.peek().is_some_and(|table| table.known() != Known::All);
     let fib = floods.then(|| {
@@ -52,7 +52,7 @@ fn refused(config: &SwitchConfig) -> Vec<(&'static str, String, &'static str)> {
                     cross the fabric";
         ("fib.kind", kind(&config.fib.kind), rule)
     });
-    [overflow, buffer, fib].into_iter().flatten().chain(agents).collect()
+    [overflow, delay, buffer, fib].into_iter().flatten().collect()
 }
 
 /// What does not fit the network: too many virtual output queues, and multiples of rates that have no exact number.

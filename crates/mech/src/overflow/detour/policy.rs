@@ -70,7 +70,7 @@ impl Policy {
     pub fn choose(&self, pkt: &Head, at: &ForwardingContext, ingress: bool, env: &mut Env) -> Option<PortId> {
         let (view, queue) = (at.view, pkt.queue());
         let others = || (0..view.ports()).map(PortId).filter(|port| *port != at.out && view.is_switch(*port));
-        let takes = |port: &PortId| (ingress || *port != at.ingress) && at.fits(*port, queue, pkt.size);
+        let takes = |port: &PortId| (ingress || *port != at.ingress) && at.has_place(*port, queue, pkt.size);
         let eligible = || others().filter(takes);
         match self {
             Policy::Random | Policy::Probabilistic { .. } => draw(eligible, env),

@@ -2,6 +2,7 @@
 
 use super::*;
 use mech::Registry;
+use units::{Bytes, Dur};
 
 /// An answer of the catalogue with its default values, but for these.
 fn answer<const N: usize>(kind: &str, values: [(&str, Value); N]) -> OverflowSlot {
@@ -105,4 +106,118 @@ fn a_bounced_frame_crosses_before_those_that_have_more_at_the_output() {
     let normal = [0, 1, 2, 3, 4].map(|n| (0, from(n, (0, 2))));
     let asked = run(&mut switch, &[&normal[..], &[(13, bounced(9, (3, 2)))]].concat());
     assert_eq!(numbers(&asked), [0, 1, 9, 2, 3, 4]);
+}
+
+/// Sends what has no place aside, by any port, and marks nothing.
+fn detours(max_detours: Value) -> OverflowSlot {
+    let flags = [("mark_detoured", Value::Flag(false)), ("ingress", Value::Flag(true))];
+    let [mark, ingress] = flags;
+    answer("detour", [("policy", word("random")), mark, ingress, ("max_detours", max_detours)])
+}
+
+/// At 0 us a frame begins to cross to every output but 3, each of which has room for one.
+fn all_but_3() -> [(u64, Pkt); 3] {
+    [(0, from(0, (0, 2))), (0, from(10, (1, 0))), (0, from(11, (2, 1)))]
+}
+
+/// Frame 1 finds output 2 full of what crosses to it, and 3 alone with a place.
+#[test]
+fn a_frame_is_detoured_for_what_waits_at_inputs_to_a_port_that_has_a_place_with_it() {
+    let mut switch = with_answer(detours(Value::Off), Amount::Packets(1), Amount::Packets(9));
+    let asked = run(&mut switch, &[&all_but_3()[..], &[(1, from(1, (1, 2)))]].concat());
+    assert_eq!(asked.sent.last(), Some(&(5_000_000, 3, 1)));
+    assert_eq!((counts(&switch, 2).detoured, asked.lost), (1, vec![]));
+}
+
+/// Frame 1 may not leave its way, or no other port has a place: it waits at its input and leaves by its own port, where an
+/// output-queued switch would lose it.
+#[test]
+fn what_cannot_be_detoured_waits_at_its_input() {
+    for (detours, more) in [(detours(Value::Count(1)), vec![]), (detours(Value::Off), vec![(0, from(12, (3, 3)))])] {
+        let mut switch = with_answer(detours, Amount::Packets(1), Amount::Packets(9));
+        let mut late = from(1, (1, 2));
+        late.head.detours = 1;
+        let asked = run(&mut switch, &[&all_but_3()[..], &more, &[(1, late)]].concat());
+        assert_eq!(asked.sent.last(), Some(&(12_160_000, 2, 1)));
+        assert_eq!((counts(&switch, 2).detoured, asked.lost), (0, vec![]));
+    }
+}
+
+/// Input 1 has room for one frame, which crosses: nothing that comes in there then is detoured.
+#[test]
+fn what_its_input_has_no_room_for_is_lost_there_and_not_detoured() {
+    let mut switch = with_answer(detours(Value::Off), Amount::Packets(1), Amount::Packets(1));
+    let asked = run(&mut switch, &[&all_but_3()[..], &[(1, from(1, (1, 2))), (1, from(2, (3, 2)))]].concat());
+    assert_eq!((asked.lost, counts(&switch, 2).detoured), (vec![(1, DropReason::InputFull)], 1));
+    assert_eq!(counts(&switch, 2).dropped[DropReason::InputFull as usize], 1);
+}
+
+/// Cuts any data over the threshold, to 64 B; headers may use so many bytes more.
+fn trims(extra: u64, no_room: &str) -> OverflowSlot {
+    let size = |bytes| Value::Size(Bytes(bytes));
+    let sizes = [("extra", size(extra)), ("trim_size", size(0)), ("header_class", Value::Off)];
+    let words = [("trimmable", word("any")), ("ecn", word("keep")), ("victim", word("arrival"))];
+    let ([extra, trim_size, class], [trimmable, ecn, victim]) = (sizes, words);
+    let delay = ("cut_delay", Value::Time(Dur::ZERO));
+    answer("trim", [extra, trim_size, class, trimmable, ecn, victim, ("no_room", word(no_room)), delay])
+}
+
+/// A frame of 1000 B, 950 of them payload.
+fn data(n: u32, way: (u16, u16)) -> Pkt {
+    let mut pkt = from(n, way);
+    (pkt.head.flags, pkt.payload) = (Flags::PAYLOAD, 950);
+    pkt
+}
+
+/// Once 3000 B wait for output 2, 1000 of them on the way across, the threshold of 2000 is passed: 3 and 4 are cut, and their
+/// headers wait at the input.
+#[test]
+fn a_packet_is_cut_for_what_waits_at_inputs_before_it_is_stored() {
+    let mut switch = with_answer(trims(128, "drop"), Amount::Bytes(2000), Amount::Bytes(1000));
+    let headers = [data(3, (3, 2)), data(4, (3, 2))].map(|pkt| (1, pkt));
+    let asked = run(&mut switch, &[&[0, 1, 2].map(|n| (0, data(n, (n as u16, 2))))[..], &headers].concat());
+    let [whole, short] = [1020 * 8000, 84 * 8000];
+    let starts = [0, whole, 2 * whole, 3 * whole, 3 * whole + short].map(|after| 4_000_000 + after);
+    assert_eq!(asked.sent.iter().map(|(at, ..)| *at).collect::<Vec<_>>(), starts);
+    assert_eq!((counts(&switch, 2).trimmed, counts(&switch, 2).trimmed_bytes, asked.lost), (2, 2 * 936, vec![]));
+}
+
+/// Nothing waits for output 2, but the input of frame 1 has 100 B left, into which its header fits.
+#[test]
+fn a_packet_is_cut_for_which_its_input_has_room_for_the_header_alone() {
+    let mut switch = with_answer(trims(0, "drop"), Amount::Bytes(2000), Amount::Bytes(1100));
+    let asked = run(&mut switch, &[(0, data(0, (0, 1))), (1, data(1, (0, 2)))]);
+    assert_eq!(asked.sent, [(1_256_000, 2, 1), (4_000_000, 1, 0)]);
+    assert_eq!((counts(&switch, 2).trimmed, asked.lost), (1, vec![]));
+}
+
+/// What is over the threshold and cannot be cut, whole or a header for which even `extra` is too little, waits at its input.
+#[test]
+fn what_cannot_be_cut_and_headers_without_place_wait_at_their_input() {
+    let mut switch = with_answer(trims(0, "drop"), Amount::Bytes(1000), Amount::Bytes(9000));
+    let full = [data(0, (0, 2)), data(1, (1, 2))].map(|pkt| (0, pkt));
+    let late = [from(2, (3, 2)), data(3, (3, 2)), data(4, (3, 2))].map(|pkt| (1, pkt));
+    let asked = run(&mut switch, &[full.to_vec(), late.to_vec()].concat());
+    assert_eq!((numbers(&asked).len(), counts(&switch, 2).trimmed, asked.lost), (5, 2, vec![]));
+}
+
+/// The header of 3 has no place and goes back to the host behind port 3, by which it came in.
+#[test]
+fn a_header_without_place_crosses_back_to_its_source_where_it_is_returned() {
+    let mut switch = with_answer(trims(0, "return"), Amount::Bytes(1000), Amount::Bytes(9000));
+    let full = [data(0, (0, 2)), data(1, (1, 2))].map(|pkt| (0, pkt));
+    let asked = run(&mut switch, &[&full[..], &[(1, data(3, (3, 2)))]].concat());
+    assert_eq!(asked.sent[0], (1_256_000, 3, 3));
+    assert_eq!((numbers(&asked).len(), counts(&switch, 2).trimmed, asked.lost), (3, 1, vec![]));
+}
+
+/// A frame of 64 B is the smallest there is.
+#[test]
+fn what_would_get_no_shorter_waits_at_its_input_whole() {
+    let mut switch = with_answer(trims(0, "drop"), Amount::Bytes(1000), Amount::Bytes(9000));
+    let full = [data(0, (0, 2)), data(1, (1, 2))].map(|pkt| (0, pkt));
+    let mut small = data(3, (3, 2));
+    (small.head.size, small.payload) = (64, 6);
+    let asked = run(&mut switch, &[&full[..], &[(1, small)]].concat());
+    assert_eq!((numbers(&asked).len(), counts(&switch, 2).trimmed, asked.lost), (3, 0, vec![]));
 }
