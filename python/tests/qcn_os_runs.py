@@ -185,8 +185,12 @@ def output() -> Mapping[str, Told]:
         "flows": lambda *_: flows(2, 3, 3),
         "notices": lambda *_: notices((10.5, 0, 1, 8), of=3),
         "rate_limits": lambda *_: rate_limits((10.6, 1, 8), of=3),
-        "input_trace": lambda *told: inputs((100, 150 + told[2], 3, 140), (150 + told[2], 2000, 3, 61)),
-        "queue_trace": lambda *told: queue((100, 400 + told[2], 90.0), (400 + told[2], 2000, 40.0)),
+        "input_trace": lambda *told: (
+            inputs((100, 400, 3, 137), source=1)
+            if told[0] == "as_out"
+            else inputs((100, 150 + told[2], 3, 140), (150 + told[2], 2000, 3, 61))
+        ),
+        "queue_trace": lambda *told: queue((100, 400 + told[2], 180.0), (400 + told[2], 2000, 40.0)),
     }  # fmt: skip
 
 

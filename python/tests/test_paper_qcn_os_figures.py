@@ -15,11 +15,12 @@ from qcn_os_runs import (
     notices,
     pauses,
     ports,
+    queue,
     rate_limits,
     sent,
 )
 
-from overspill.papers.qcn_os import laws, limits, named, others, output, sampling, schemes
+from overspill.papers.qcn_os import arrivals, laws, limits, named, others, output, sampling, schemes
 
 
 def seen(**kept: Any) -> schemes.Seen:
@@ -99,6 +100,13 @@ def test_the_share_of_the_victim_is_of_cnms_to_both_flows_of_its_input() -> None
     assert math.isnan(sampling.share(seen(notices=notices())))
 
 
+def test_how_often_a_flow_is_told_goes_by_what_it_sends_at_the_end() -> None:
+    rows = [(149, 0, 1, 1), (160, 0, 0, 1), (161, 0, 0, 1), (162, 0, 0, 1), (170, 0, 1, 1), (199, 1, 2, 1)]
+    flat = rates([(0, 2000, 1.5)], [(0, 2000, 2.0)])
+    assert arrivals.told_by_byte(seen(notices=notices(*rows), sent_trace=flat)) == pytest.approx(4)
+    assert math.isnan(arrivals.told_by_byte(seen(notices=notices((160, 0, 0, 1)), sent_trace=flat)))
+
+
 def test_recovery_is_when_the_last_low_millisecond_is_over() -> None:
     low = seen(sent_trace=rates([(0, 100, 5), (100, 120, 2), (120, 150, 5), (150, 155, 1), (155, 2000, 5)]))
     # The mean of a millisecond is low as long as it holds one of the steps up to 15.5 ms.
@@ -169,3 +177,13 @@ def test_a_queue_is_back_where_it_begins_to_stay_near_the_equilibrium() -> None:
     assert output.back(queue) == 30
     queue[400:] = 76
     assert math.isnan(output.back(queue))
+
+
+def test_an_output_is_watched_without_what_inputs_hold_for_it() -> None:
+    kept = dict(hotspot(3)) | {
+        "flows": lambda *_: flows(2, 3, 3),
+        "queue_trace": lambda *_: queue((0, 2000, 100.0)),
+        "input_trace": lambda *_: inputs((500, 1000, 3, 40), (500, 1000, 2, 7)),
+    }
+    [found] = output.watched(Made(({},), ("as_out",), {}, kept, seeds=[1]), "as_out")
+    assert found[[499, 500, 999, 1000]] == pytest.approx([152.2, 112.2, 112.2, 152.2])

@@ -215,7 +215,7 @@ def drawing(made: Reproduced, group: Group) -> Figure:
     rows, names = group.drawn, group.heads
     with look.style():
         size = (4.2 + 0.62 * len(names), 1.9 + 0.23 * len(rows))
-        figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.3))
+        figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.3, h_pad=0.15))
         axes = figure.subplots()
         for at, one in enumerate(rows):
             for column, (cell, change) in enumerate(columns(made, group, one)):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from overspill.papers.common import measured
+from overspill.papers.common import measured, quotient
 from overspill.papers.qcn_os.drawn import draw_3, draw_4
 from overspill.papers.qcn_os.schemes import (
     AS,
@@ -31,6 +31,7 @@ from overspill.papers.spec import Figure, Measured
 
 FIRST = (10.0, 14.0)  # ms, just after the hot flows begin
 LATER = (30.0, END)  # ms, after the phase of PFC that is published
+EARLY = (30.0, 100.0)  # ms
 LINK = 10.0  # Gb/s
 
 
@@ -55,18 +56,31 @@ def last(run: Seen) -> float:
     return float(run.pauses[-1, 0]) - ONSET if len(run.pauses) else 0.0
 
 
+def told_by_byte(run: Seen) -> float:
+    """How often f1 is told for what it sends, by the same of f2, at the end; NaN where f2 is not told."""
+    inside = (run.told >= STEADY[0]) & (run.told < STEADY[1])
+    one, other = (
+        quotient(float((inside & (run.whom == flow)).sum()), float(run.sent[flow, steps(STEADY)].sum()))
+        for flow in (F1, F2)
+    )
+    return quotient(one, other)
+
+
 def figure_4(sweeps: Sweeps) -> Iterator[Measured]:
     """Six flows, PFC and arrival sampling."""
     runs = sweeps["hotspot"]
     yield measured("f1, 10 to 14 ms", "throughput", throughput(runs, AS, F1, FIRST))
     yield measured("f1, from 10 ms on", "share_of_ms_within_1.3_to_3.3", of(runs, AS, within))
     victim, alone = (throughput(runs, one, F1, STEADY) for one in (AS, PFC))
-    yield measured("f1, steady", "throughput", victim)
+    more, early = of(runs, AS, told_by_byte), throughput(runs, AS, F1, EARLY)
+    note = f"{early.mean():.3g} Gb/s from 30 to 100 ms; told {more.mean():.2g} times as often by byte as f2"
+    yield measured("f1, steady", "throughput", victim, note)
     case = "f1, steady, less f1 of PFC alone with a tenth more"
     yield measured(case, "throughput", victim - 1.1 * alone, f"PFC alone {alone.mean():.4g} Gb/s")
     yield measured("shared input", "last_pause_after_onset", of(runs, AS, last))
     later = of(runs, AS, lambda one: begun(one.pauses, LATER))
-    yield measured("shared input, from 30 ms on", "pauses", later)
+    note = f"none in {(later == 0).sum()} of {len(later)} seeds"
+    yield measured("shared input, from 30 ms on", "pauses", later, note)
     held = of(runs, AS, lambda one: float(one.stored[:, steps(STEADY)].sum(axis=0).mean()))
     yield measured("shared input, steady", "occupancy", held)
 

@@ -24,6 +24,7 @@ from overspill.papers.qcn_os.schemes import (
     TWO,
     Seen,
     Sweeps,
+    by_ms,
     seen,
     steps,
 )
@@ -31,6 +32,7 @@ from overspill.papers.qcn_os.schemes import (
 EQUILIBRIUM, STOP, GO = 60.0, 110.0, 44.0  # KB
 COLOURS = {PFC: 3, AS: 1, OS: 0, OUT: 2, TWO: 4}
 MIDDLE = sum(STEADY) / 2
+TIME = "time (ms), first seed"
 
 
 def colour(variant: str) -> str:
@@ -43,14 +45,16 @@ def of_flow(flow: int) -> str:
     return plots.COLOURS[flow % len(plots.COLOURS)]
 
 
-def throughputs(axes: Axes, run: Seen, step: float = STEP * 5) -> None:
-    """Every flow over time, steps of half a millisecond; hot flows of other inputs behind."""
-    part = round(step / STEP)
-    means = run.sent.reshape(len(run.sent), -1, part).mean(axis=2)
-    time = (np.arange(means.shape[1]) + 0.5) * step
+def throughputs(axes: Axes, run: Seen) -> None:
+    """Every flow over time, means of 1 ms; f2 in dashes over f1, hot flows of other inputs behind."""
+    means = by_ms(run.sent)
+    time = np.arange(means.shape[1]) + 0.5
     for flow, mean in enumerate(means):
-        own = flow in (F1, F2)
-        style: dict[str, Any] = {"linewidth": 1.3 if own else 0.7, "zorder": 3 - 0.1 * flow}
+        style: dict[str, Any] = {"linewidth": 0.7, "zorder": 2.5}
+        if flow == F1:
+            style = {"linewidth": 1.7, "zorder": 3}
+        elif flow == F2:
+            style = {"linewidth": 1.3, "zorder": 3.1, "linestyle": (0, (4, 1.5))}
         axes.plot(time, mean, color=of_flow(flow), label=f"f{flow + 1}", **style)
     axes.set_ylabel("Gb/s")
     axes.set_ylim(0, 10.5)
@@ -63,13 +67,11 @@ def rate_limits(axes: Axes, run: Seen) -> None:
         limit = run.limits[flow]
         times = np.concatenate(([0.0], limit.times, [END]))
         rates = np.array([limit.at(one) for one in times])
-        axes.plot(
-            times, rates, drawstyle="steps-post", color=of_flow(flow), label=f"f{flow + 1}", linewidth=1
-        )
+        axes.plot(times, rates, drawstyle="steps-post", color=of_flow(flow), linewidth=1)
         told = run.told[run.whom == flow]
         foot = np.full(len(told), -0.4 - 0.5 * place)
         axes.plot(told, foot, "|", color=of_flow(flow), markersize=5, markeredgewidth=0.5)
-    axes.set_ylabel("Gb/s; |: CNMs")
+    axes.set_ylabel("Gb/s (below 0: CNMs)")
     axes.set_ylim(-1.4, 10.5)
     axes.set_xlim(0, END)
 
@@ -82,10 +84,10 @@ def occupancies(axes: Axes, run: Seen, total: bool = False) -> None:
     else:
         for flow in (F2, F1):
             axes.plot(time, run.stored[flow], color=of_flow(flow), linewidth=0.6)
-    for level, name in ((EQUILIBRIUM, "Qeq"), (STOP, "STOP"), (GO, "GO")):
+    for level, name in ((EQUILIBRIUM, "Q_eq"), (STOP, "STOP"), (GO, "GO")):
         axes.axhline(level, color="black", linewidth=0.8, linestyle=":")
-        style: dict[str, Any] = {"fontsize": 7, "ha": "right", "va": "bottom", "textcoords": "offset points"}
-        axes.annotate(name, (END, level), xytext=(-2, 0), **style)
+        style: dict[str, Any] = {"fontsize": 8, "ha": "left", "va": "center", "textcoords": "offset points"}
+        axes.annotate(name, (END, level), xytext=(3, 0), **style)
     axes.set_ylabel("KB")
     axes.set_ylim(0, 125)
     axes.set_xlim(0, END)
@@ -104,7 +106,7 @@ def draw_3(sweeps: Sweeps, published: Published) -> Drawing:
         early = [(sum(BEFORE) / 2, f"f{flow}, before", "throughput") for flow in (1, 2)]
         late = [(MIDDLE, f"f{flow}, steady", "throughput") for flow in range(1, 6)]
         marked(axes, places(published, early[:1] + late[:1]))
-        axes.set_xlabel("time (ms), first seed")
+        axes.set_xlabel(TIME)
         axes.set_title("Throughput of adapters, PFC alone, K = 5")
         legend(axes, loc="upper right", ncols=3)
     return made
@@ -123,7 +125,7 @@ def draw_4(sweeps: Sweeps, published: Published) -> Drawing:
         occupancies(below, run, total=True)
         marked(below, places(published, [(MIDDLE, "shared input, steady", "occupancy")]))
         below.set_title("(b) The input of f1 and f2")
-        below.set_xlabel("time (ms), first seed")
+        below.set_xlabel(TIME)
         legend(below, loc="lower right")
     return made
 
@@ -143,13 +145,13 @@ def draw_6(sweeps: Sweeps, published: Published) -> Drawing:
             marked(limits, places(published, early))
             occupancies(stored, run)
             marked(stored, places(published, [(MIDDLE, f"{name}, f2, steady", "occupancy")]))
-            titles = ("throughput", "rate limits", "input of f1, f2")
+            titles = ("throughput", "rate limits", "input by flow")
             for axes, letter, title in zip(
                 (rates, limits, stored), "abc" if not row else "def", titles, strict=True
             ):
                 axes.set_title(f"({letter}) {name}: {title}", fontsize=9)
         for axes in panels[3:]:
-            axes.set_xlabel("time (ms), first seed")
+            axes.set_xlabel(TIME)
         handles, labels = panels[0].get_legend_handles_labels()
         known = panels[1].get_legend_handles_labels()
         extra = [(one, text) for one, text in zip(*known, strict=True) if text == "published"]
@@ -169,7 +171,7 @@ def draw_7(sweeps: Sweeps, published: Published) -> Drawing:
         if apart is not None:
             mean = float(run.sent[1:, steps(STEADY)].mean())
             marked(axes, [(MIDDLE, mean - apart), (MIDDLE, mean + apart)], "published, hot flows")
-        axes.set_xlabel("time (ms), first seed")
+        axes.set_xlabel(TIME)
         axes.set_title("Throughput of adapters, QCN-AS at outputs, K = 6")
         legend(axes, loc="upper right", ncols=4)
     return made

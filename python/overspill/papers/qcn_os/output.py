@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure as Drawing
 
 from overspill import columns, plots
 from overspill.papers.common import Published, measured, sheet
-from overspill.papers.qcn_os.drawn import EQUILIBRIUM, colour
+from overspill.papers.qcn_os.drawn import EQUILIBRIUM, TIME, colour
 from overspill.papers.qcn_os.schemes import (
     END,
     F2,
@@ -44,16 +45,17 @@ def watched(runs: Runs, variant: str) -> Sequence[np.ndarray]:
 
 @lru_cache(maxsize=4)
 def _outputs(runs: Runs) -> Sequence[np.ndarray]:
-    """The queue of the output with what inputs hold for it, which is little but while it is full."""
+    """The buffer of the output: what waits for it, less what waits for it at inputs."""
     found = []
-    names = ("flows", "ports", "queue_trace")
-    for flows, ports, queue in zip(*(runs.tables(name, OUT) for name in names), strict=True):
-        switch = runs.node(SWITCH)
-        peers = Ports(ports, switch).peers(
-            columns.numbers(queue, "port") * (columns.numbers(queue, "node") == switch)
-        )
-        here = (peers == Flows(flows).ends[F2]) & (columns.numbers(queue, "node") == switch)
-        found.append(FRAME * trace(queue, np.where(here, 0, -1), "mean_packets", (1, STEPS))[0])
+    names = ("flows", "ports", "queue_trace", "input_trace")
+    switch = runs.node(SWITCH)
+    for flows, ports, queue, stored in zip(*(runs.tables(name, OUT) for name in names), strict=True):
+        peers, end = Ports(ports, switch), Flows(flows).ends[F2]
+        here = columns.numbers(queue, "node") == switch
+        rows = np.where(here & (peers.peers(columns.numbers(queue, "port") * here) == end), 0, -1)
+        whole = FRAME * trace(queue, rows, "mean_packets", (1, STEPS))[0]
+        rows = np.where(peers.peers(columns.numbers(stored, "output")) == end, 0, -1)
+        found.append(whole - trace(stored, rows, "mean_bytes", (1, STEPS))[0] / 1e3)
     return found
 
 
@@ -85,6 +87,8 @@ def draw(sweeps: Sweeps, _: Published) -> Drawing:
             left.plot(time, by_ms(watched(runs, variant)[0]), color=colour(variant), label=NAMES[variant])
             right.plot(time, by_ms(seen(runs, variant)[0].sent[0]), color=colour(variant))
         left.axhline(EQUILIBRIUM, color="black", linewidth=0.8, linestyle=":")
+        style: dict[str, Any] = {"fontsize": 8, "va": "center", "textcoords": "offset points"}
+        left.annotate("Q_eq", (END, EQUILIBRIUM), xytext=(3, 0), **style)
         left.set_ylabel("KB")
         left.set_title("What the congestion point of f2 watches")
         left.legend()
@@ -92,7 +96,8 @@ def draw(sweeps: Sweeps, _: Published) -> Drawing:
         right.set_title("Throughput of f1")
         for axes in (left, right):
             axes.set_ylim(bottom=0)
-            axes.set_xlabel("time (ms), first seed")
+            axes.set_xlim(0, END)
+            axes.set_xlabel(TIME)
     return made
 
 

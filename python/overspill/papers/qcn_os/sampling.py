@@ -39,6 +39,7 @@ from overspill.papers.spec import Figure, Measured, Runs
 INSTANT = 25.0  # ms, of which the text tells rate limits
 AROUND = (20.0, 30.0)  # ms
 FALL = (10.0, 13.0)  # ms
+SETTLING = (50.0, STEADY[0])  # ms, mostly without PFC
 RECOVERED = 0.95  # of what f1 offers
 FAST = 10  # times the rates and sizes at 10 Gb/s
 
@@ -83,9 +84,9 @@ def fairness(run: Seen) -> float:
     return float(means.sum()) ** 2 / (len(means) * float((means**2).sum()))
 
 
-def scatter(run: Seen) -> float:
+def scatter(run: Seen, window: tuple[float, float] = STEADY) -> float:
     """Standard deviation of what the shared input holds, KB."""
-    return float(run.stored[:, steps(STEADY)].sum(axis=0).std())
+    return float(run.stored[:, steps(window)].sum(axis=0).std())
 
 
 def figure_6(sweeps: Sweeps) -> Iterator[Measured]:
@@ -127,7 +128,10 @@ def both(runs: Runs) -> Iterator[Measured]:
     """What compares the two rows of panels, or is said of each."""
     yield pause_time(runs)
     calm, wild = (of(runs, one, scatter) for one in (OS, AS))
-    note = f"{calm.mean():.3g} and {wild.mean():.3g} KB"
+    earlier = [of(runs, one, lambda run: scatter(run, SETTLING)).mean() for one in (OS, AS)]
+    note = (
+        f"{calm.mean():.3g} and {wild.mean():.3g} KB; 50 to 150 ms {earlier[0]:.3g} and {earlier[1]:.3g} KB"
+    )
     yield measured("QCN-OS by QCN-AS, steady", "deviation_of_occupancy", quotients(calm, wild), note)
     for variant in (AS, OS):
         name = NAMES[variant]

@@ -156,8 +156,8 @@ def of(runs: Runs, variant: str, value: Callable[[Seen], float]) -> np.ndarray:
 
 
 def throughput(runs: Runs, variant: str, flow: int, window: tuple[float, float]) -> np.ndarray:
-    """The mean of a flow in a window, Gb/s, by seed."""
-    return of(runs, variant, lambda one: float(one.sent[flow, steps(window)].mean()))
+    """The mean of a flow in a window, Gb/s, by seed; to a bit per second, so that equal sums are equal."""
+    return of(runs, variant, lambda one: round(float(one.sent[flow, steps(window)].mean()), 9))
 
 
 def throughputs(
