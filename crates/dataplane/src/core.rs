@@ -28,7 +28,7 @@ use agents::{Agents, Work};
 use mech::marking::MarkingSlot;
 use mech::overflow::{DropReason, Fate, OverflowSlot};
 use mech::scheduler::SchedulerSlot;
-use mech::{Acts, Asks, Ecn, Env, Flags, ForwardingContext, PktId, PortId, QueueId, QueueView, Stream};
+use mech::{Acts, Asks, Ecn, Env, Flags, ForwardingContext, Lane, PktId, PortId, QueueId, QueueView, Stream};
 use moved::Frame;
 use pausing::Pausing;
 use std::collections::VecDeque;
@@ -112,6 +112,10 @@ impl Core {
             return Decision::lose(DropReason::LinkDown);
         }
         let to = QueueAt { port: out_port, queue: self.store.queue(pkt.head.queue()) };
+        // Messages about congestion have a lane of their own, whose limit is all that they can exceed.
+        if to.queue.lane() == Lane::Notice {
+            return Decision::store(to.queue);
+        }
         match self.asks {
             // The capacity test that every fate meets is the answer.
             Asks::Never => return Decision::store(to.queue),

@@ -86,3 +86,28 @@ fn what_a_congestion_point_does_not_go_by_is_told() {
     assert_eq!(with(", index = \"backlog\", culprit = \"occupancy\""), [index]);
     assert_eq!(with(", at = \"inputs\", index = \"backlog\", culprit = \"two_samples\""), NONE);
 }
+
+#[test]
+fn messages_without_a_reaction_point_and_reaction_points_without_messages_are_told() {
+    let host = |reaction: &str| format!("[host]\nnic = {{ kind = \"round_robin\" }}\nreaction = {{ {reaction} }}\n");
+    let with = |reaction: &str, notify: &str| {
+        let switch = "[switch]\nbuffer = { kind = \"unlimited\" }\n";
+        loaded(&star(&format!("{}{switch}notify = {{ {notify} }}\n", host(reaction))), &[]).notes
+    };
+    let [qcn, none] = ["kind = \"qcn\"", "kind = \"none\""];
+    assert_eq!(with(qcn, qcn), NONE);
+    assert_eq!(with(none, none), NONE);
+    let unheard = "default: switch.notify beside host.reaction = \"none\": sources get messages of congestion, and no flow \
+                   changes its rate";
+    assert_eq!(with(none, qcn), [unheard]);
+    let untold =
+        "default: host.reaction beside switch.notify = \"none\": no source gets a message of congestion to react to";
+    assert_eq!(with(qcn, none), [untold]);
+    // Where messages are about a class that no packet has, the note says that nobody is told, and this one adds nothing.
+    let of_class = with(qcn, "kind = \"qcn\", class = 3");
+    assert_eq!(of_class, ["default: switch.notify tells nobody: no packet is of class 3, which it follows"]);
+    // Some switches that tell are enough.
+    let some = "[[override]]\nwhere = { node = \"s0\" }\nswitch.notify = { kind = \"qcn\" }\n";
+    let text = star(&format!("{}[switch]\nbuffer = {{ kind = \"unlimited\" }}\n{some}", host(qcn)));
+    assert_eq!(loaded(&text, &[]).notes, NONE);
+}

@@ -42,6 +42,7 @@ mod pause;
 mod paused_inputs;
 mod pfabric;
 mod properties;
+mod qcn;
 mod queueing;
 mod reacting;
 mod sessions;

@@ -14,6 +14,7 @@ use sim::{Fittings, Observer, Options, Spot, World, build_fitted};
 use units::{Dur, Rate, Time};
 
 mod backlog;
+mod bounced;
 
 /// Bytes of a frame, and what it takes on the wire.
 const FRAME: u64 = 1522;

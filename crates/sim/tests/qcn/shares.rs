@@ -1,0 +1,202 @@
+//! The analysis of QCN-OS §III in real switches: a flow is told in proportion to its share of the bytes that come under
+//! arrival sampling (eq. 2, 3), and to its share of the memory under occupancy sampling (eq. 4, 5). Both shares are
+//! measured, at the port of each message, and messages are tried against them by χ² at 0.1 %.
+
+use super::{CHI_SQUARE, HOSTS, Hotspot};
+use crate::common::scenario;
+use dataplane::{Body, Pkt};
+use mech::{Notice, PacketKind};
+use sim::{Observer, Options, Spot, Stored, Wants, build};
+use std::collections::BTreeMap;
+
+/// Bytes of a unit of the memory.
+const UNIT: u64 = 256;
+
+/// What there is to a port of the one switch, by flow.
+#[derive(Clone, Default)]
+struct AtPort {
+    /// Bytes that have come since the last message, and in all until then.
+    came: BTreeMap<u32, u64>,
+    since: BTreeMap<u32, u64>,
+    /// Units of the memory that it has.
+    units: BTreeMap<u32, u64>,
+    told: BTreeMap<u32, f64>,
+    /// The sum over messages of its share of the memory.
+    expected: BTreeMap<u32, f64>,
+}
+
+/// Follows the memories of inputs, or of outputs.
+#[derive(Clone, Default)]
+struct Shares {
+    inputs: bool,
+    hosts: u32,
+    ports: BTreeMap<u32, AtPort>,
+}
+
+impl Shares {
+    fn at(&mut self, at: Spot, pkt: &Pkt) -> &mut AtPort {
+        let output = at.port - self.hosts;
+        let port = if self.inputs { u32::from(pkt.head.ingress.0) } else { output };
+        self.ports.entry(port).or_default()
+    }
+    fn leaves(&mut self, at: Spot, pkt: &Pkt) {
+        if at.node >= self.hosts && pkt.head.kind() != PacketKind::Notice {
+            let units = self.at(at, pkt).units.get_mut(&pkt.head.flow.0).expect("it has come");
+            *units -= u64::from(pkt.head.size).div_ceil(UNIT);
+        }
+    }
+}
+
+impl Observer for Shares {
+    const WANTS: Wants = Wants::DEPARTURES;
+
+    fn stored(&mut self, at: Spot, _frame: Stored, pkt: &Pkt) {
+        if at.node >= self.hosts && pkt.head.kind() != PacketKind::Notice {
+            let (flow, bytes) = (pkt.head.flow.0, u64::from(pkt.head.size));
+            let of = self.at(at, pkt);
+            *of.units.entry(flow).or_default() += bytes.div_ceil(UNIT);
+            *of.since.entry(flow).or_default() += bytes;
+        }
+    }
+    fn crossed(&mut self, at: Spot, _input: u32, pkt: &Pkt) {
+        if self.inputs {
+            self.leaves(at, pkt);
+        }
+    }
+    fn transmitted(&mut self, at: Spot, pkt: &Pkt, _end: units::Time) {
+        if !self.inputs {
+            self.leaves(at, pkt);
+        }
+    }
+    fn noticed(&mut self, _at: Spot, pkt: &Pkt) {
+        let Body::Notice(Notice::Cnm { point, .. }) = pkt.body() else { panic!("{pkt:?}") };
+        let of = self.ports.get_mut(&u32::from(point.0)).expect("something has come");
+        for (flow, bytes) in std::mem::take(&mut of.since) {
+            *of.came.entry(flow).or_default() += bytes;
+        }
+        let all: u64 = of.units.values().sum();
+        for (flow, units) in &of.units {
+            *of.expected.entry(*flow).or_default() += *units as f64 / all as f64;
+        }
+        *of.told.entry(pkt.head.flow.0).or_default() += 1.0;
+    }
+}
+
+impl AtPort {
+    fn messages(&self) -> f64 {
+        self.told.values().sum()
+    }
+    /// Messages that each flow should have got, by its share of the bytes that came.
+    fn by_arrival(&self) -> BTreeMap<u32, f64> {
+        let all: u64 = self.came.values().sum();
+        self.came.iter().map(|(flow, bytes)| (*flow, self.messages() * *bytes as f64 / all as f64)).collect()
+    }
+    /// χ² of the messages against those that flows should have got, and its degrees of freedom.
+    fn chi(&self, expected: &BTreeMap<u32, f64>) -> (f64, usize) {
+        assert!(expected.values().all(|mean| *mean >= 5.0), "too few messages: {expected:?}");
+        assert!(self.told.keys().all(|flow| expected.contains_key(flow)), "{:?}, {expected:?}", self.told);
+        let told = |flow| self.told.get(flow).copied().unwrap_or(0.0);
+        (expected.iter().map(|(flow, mean)| (told(flow) - mean).powi(2) / mean).sum(), expected.len() - 1)
+    }
+    fn follows(&self, expected: &BTreeMap<u32, f64>, degrees: usize) {
+        let (chi, found) = self.chi(expected);
+        assert_eq!(found, degrees);
+        assert!(chi < CHI_SQUARE[degrees], "χ² {chi}: {:?}, not {expected:?}", self.told);
+    }
+    /// Another law is not theirs.
+    fn differs(&self, expected: &BTreeMap<u32, f64>) {
+        let (chi, degrees) = self.chi(expected);
+        assert!(chi > 5.0 * CHI_SQUARE[degrees], "χ² {chi}: {:?}, {expected:?}", self.told);
+    }
+}
+
+/// What is seen at a port while a text runs.
+fn at_port(text: &str, inputs: bool, hosts: u32, port: u32) -> AtPort {
+    let seen = Shares { inputs, hosts, ..Shares::default() };
+    // Frames that leave are told of as they do.
+    let options = Options { step_departures: true, ..Options::default() };
+    let mut world = build(&scenario(text, ""), 3, options, seen).unwrap();
+    world.run();
+    assert!(world.conserves(), "{:?}", world.imbalance());
+    world.observer().ports[&port].clone()
+}
+
+/// `h0` sends three flows of random gaps, 1, 2 and 3 Gb/s of payload in frames of three sizes, to hosts whose links of 10, 1
+/// and 1.5 Gb/s take all of the first and half of the others.
+fn three_flows(switch: &str, destinations: [u32; 3], notify: &str) -> String {
+    let flows: String = [(0, "1460B"), (1, "700B"), (2, "300B")]
+        .map(|(n, payload)| {
+            format!(
+                "[[traffic]]\nname = \"f{n}\"\nkind = \"constant\"\nsource = \"h0\"\ndestination = \"h{}\"\n\
+                 payload = \"{payload}\"\nrate = \"{}Gbps\"\ngaps = \"exponential\"\nbacklog = \"20KB\"\n",
+                destinations[n],
+                n + 1
+            )
+        })
+        .concat();
+    let link = |n: u32, mbps: u32| format!("{{ a = \"s\", b = \"h{n}\", rate = \"{mbps}Mbps\", delay = \"1us\" }}, ");
+    let links: String = [(0, 10_000), (1, 10_000), (2, 1000), (3, 1500)].map(|(n, mbps)| link(n, mbps)).concat();
+    let hosts: String = (0..4).map(|n| format!("{{ name = \"h{n}\", kind = \"host\" }}, ")).collect();
+    format!(
+        "name = \"three\"\nduration = \"40ms\"\n[topology]\nkind = \"custom\"\n\
+         node = [{hosts}{{ name = \"s\", kind = \"switch\" }}]\nlink = [{links}]\n[host]\nnic = {{ kind = \"round_robin\" }}\n\
+         [switch]\n{switch}\nnotify = {{ kind = \"qcn\", q_eq = \"6KB\", unit = \"{UNIT}B\", interval = \"20KB\", {notify} }}\n\
+         [measure]\nallow_unfinished = true\n{flows}"
+    )
+}
+
+const INPUTS: &str = "model = \"cioq\"\ninput_buffer = \"60MB\"\nbuffer = { kind = \"per_port\", size = \"150KB\" }";
+const OUTPUTS: &str = "buffer = { kind = \"unlimited\" }";
+
+/// Nothing is lost or paused, and from the first messages on each sample is one: two degrees of freedom.
+#[test]
+fn by_arrival_a_flow_is_told_as_often_as_its_bytes_come() {
+    for (switch, inputs, destinations, port) in [(INPUTS, true, [1, 2, 3], 0), (OUTPUTS, false, [2, 2, 2], 2)] {
+        let at = if inputs { "inputs" } else { "outputs" };
+        let text = three_flows(switch, destinations, &format!("at = \"{at}\", culprit = \"arrival\""));
+        let seen = at_port(&text, inputs, 4, port);
+        assert!(seen.messages() > 4000.0, "{}", seen.messages());
+        seen.follows(&seen.by_arrival(), 2);
+        let third = seen.messages() / 3.0;
+        seen.differs(&seen.came.keys().map(|flow| (*flow, third)).collect());
+        if inputs {
+            let told = &seen.told;
+            assert!(told[&0] > 0.1 * seen.messages(), "the victim is told: {told:?}");
+        }
+    }
+}
+
+/// Memory is of all that has no limit at an output, and of an input whose far end is paused: there, the flow that passes has a
+/// few frames of it. Two degrees of freedom, and the shares of what comes are no law for it.
+#[test]
+fn by_occupancy_a_flow_is_told_as_often_as_its_units_lie_there() {
+    let paused = INPUTS.replace("60MB", "150KB") + "\npause = { kind = \"pfc\", xoff = \"40KB\", xon = \"20KB\" }";
+    for (switch, inputs, destinations, port) in [(&*paused, true, [1, 2, 3], 0), (OUTPUTS, false, [2, 2, 2], 2)] {
+        let at = if inputs { "inputs" } else { "outputs" };
+        let text = three_flows(switch, destinations, &format!("at = \"{at}\", culprit = \"occupancy\""));
+        let seen = at_port(&text, inputs, 4, port);
+        assert!(seen.messages() > 1000.0, "{}", seen.messages());
+        seen.follows(&seen.expected, 2);
+        if inputs {
+            seen.differs(&seen.by_arrival());
+        }
+    }
+}
+
+/// The hotspot of §II-B beside PFC, without reaction: f1 and f2 come by one input, alike, and f1 passes. One degree of
+/// freedom.
+#[test]
+fn at_the_input_of_the_hotspot_the_victim_is_told_by_what_comes_or_by_what_lies_there() {
+    for gbps in [10, 100] {
+        let of = |culprit: &str| {
+            let notify = &format!("interval = \"50KB\", culprit = \"{culprit}\"");
+            let hotspot = Hotspot { gbps, notify, reacts: false, stop: 100, end: 100 };
+            at_port(&hotspot.text(), true, HOSTS, 0)
+        };
+        let (arrival, occupancy) = (of("arrival"), of("occupancy"));
+        arrival.follows(&arrival.by_arrival(), 1);
+        arrival.differs(&arrival.expected);
+        occupancy.follows(&occupancy.expected, 1);
+        occupancy.differs(&occupancy.by_arrival());
+    }
+}
