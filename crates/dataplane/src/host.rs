@@ -11,7 +11,7 @@ use crate::{Exts, Framing, Observer, Out, Pkt};
 use limiters::Limiters;
 use mech::host::{NicOrder, ReactionSlot, Reinject};
 use mech::overflow::DropReason;
-use mech::{Flags, FlowId, HostId, PacketKind, PortId, Purpose, Stream};
+use mech::{Ecn, Flags, FlowId, HostId, PacketKind, PortId, Purpose, Stream};
 use pulling::Pulled;
 use std::collections::BTreeMap;
 use timers::Timer;
@@ -201,6 +201,9 @@ impl Host {
     #[inline]
     pub fn arrive<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
         self.received.count(pkt);
+        if pkt.head.ecn() == Ecn::Ce && self.pulled.is_some() {
+            self.marked_packet(pkt, step);
+        }
         if pkt.head.dst != self.id {
             self.not_for_me(pkt, step);
         } else if self.up.is_instant() {

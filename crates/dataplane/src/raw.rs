@@ -2,7 +2,7 @@
 
 use crate::transport::FlowInfo;
 use crate::{Framing, NO_EXT, Pkt};
-use mech::{Flags, FlowId, Head, PacketKind, Stream};
+use mech::{Ecn, Flags, FlowId, Head, PacketKind, Stream};
 use units::{Dur, Time};
 
 /// A raw source as it is to be built.
@@ -25,6 +25,8 @@ pub struct RawSetup {
     /// A packet is not made while so many bytes of this source's frames wait in its queue at the NIC; `None` where there
     /// is none, or no limit.
     pub backlog: Option<u64>,
+    /// Whether its packets are ECN-capable, ECT(0).
+    pub ecn: bool,
 }
 
 impl RawSetup {
@@ -96,6 +98,9 @@ impl RawSource {
             ..Head::default()
         };
         head.set_class(self.flow.class);
+        if s.ecn {
+            head.set_ecn(Ecn::Ect0);
+        }
         let emission = self.sent;
         self.sent = self.sent.wrapping_add(1);
         Pkt { sent: now, head, seq: 0, ack: 0, emission, ext: NO_EXT, payload: s.payload, window: 0 }
@@ -118,6 +123,7 @@ mod tests {
             start: Time(0),
             stop: Time(Dur::us(500).0),
             backlog: None,
+            ecn: false,
         };
         let (src, dst) = (HostId(0), HostId(1));
         let flow = FlowInfo { flow: FlowId(0), src, dst, hash: 0, back_hash: 0, bytes: 0, class: 0 };
@@ -142,6 +148,7 @@ mod tests {
             start: Time(Dur::us(5).0),
             stop: Time(Dur::ms(500).0),
             backlog: None,
+            ecn: false,
         };
         let (src, dst) = (HostId(0), HostId(1));
         let flow = FlowInfo { flow: FlowId(0), src, dst, hash: 0, back_hash: 0, bytes: 0, class: 0 };

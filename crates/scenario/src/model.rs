@@ -128,9 +128,13 @@ impl Scenario {
         self.traffic.iter().map(size).min().unwrap_or(self.framing.min_frame)
     }
     /// Whether any switch tells sources of congestion.
-    pub fn notifies(&self) -> bool {
+    pub fn switches_notify(&self) -> bool {
         let mut ports = self.switches.iter().flat_map(|switch| &switch.ports);
         ports.any(|port| port.agents().any(|agent| agent.needs().notices))
+    }
+    /// Whether any switch or host tells sources of congestion.
+    pub fn notifies(&self) -> bool {
+        self.switches_notify() || self.host.reaction.slot.tells()
     }
     /// Whether hosts change the rates of flows when they are told of congestion.
     pub fn reacts(&self) -> bool {

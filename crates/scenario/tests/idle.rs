@@ -42,7 +42,7 @@ fn measures_of_what_is_not_measured_or_does_not_happen_are_told() {
     assert_eq!(notes("[measure]\ndetours = 2\n"), [said]);
     assert_eq!(notes("[measure]\ndetours = 2\n[switch]\noverflow = { kind = \"detour\" }\n"), [""; 0]);
     for (key, why) in [
-        ("notices", "no switch has `notify`"),
+        ("notices", "no switch has `notify`, and no host's `reaction` sends CNPs"),
         ("rate_limits", "hosts have no `reaction`"),
         ("inputs", "no switch has model = \"cioq\""),
     ] {

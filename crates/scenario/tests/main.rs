@@ -2,6 +2,7 @@
 //! One binary, since each is linked with the whole crate.
 
 mod common;
+mod dcqcn_notes;
 mod declared;
 mod host_transports;
 mod idle;

@@ -290,6 +290,7 @@ fn add_raw_sources<O: Observer, T: Tap>(scenario: &Scenario, seed: u64, world: &
             start: raw.start,
             stop: raw.stop,
             backlog: raw.backlog,
+            ecn: raw.ecn,
         };
         if world.part.as_ref().is_none_or(|part| part.owns(raw.src.0)) {
             world.add_raw(raw.src, setup, flow);

@@ -149,8 +149,8 @@ def notices(results: Results) -> Chart | None:
     panels = panels_of(results, flows, (instants_of(runs, "notices"), y, draw))
     caption = (
         "Congestion notification messages (CNMs) as switches make them, by the flow they are about: "
-        f"{flows.told('messages')}. 63 is the strongest feedback. Of more than {POINTS_SHOWN} messages about "
-        "a flow so many are shown, evenly."
+        f"{flows.told('messages')}. 63 is the strongest feedback, 0 a CNP of a receiver. "
+        f"Of more than {POINTS_SHOWN} messages about a flow so many are shown, evenly."
     )
     legend = [Entry(one.key, one.label, one.look, "circle") for one in flows.legend]
     return stacked(results, runs, panels, ("notices", "Congestion messages by flow", caption), legend)

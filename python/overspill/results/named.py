@@ -117,7 +117,7 @@ class Named(ABC):
 
     @property
     def congestion_points(self) -> pa.Table:
-        """How many congestion notification messages (CNMs) each port made in the window, and how strong."""
+        """How many CNMs and CNPs each port made in the window, and how strong CNMs were."""
         return self.table("congestion_points")
 
     @property
@@ -132,7 +132,7 @@ class Named(ABC):
 
     @property
     def notices(self) -> pa.Table:
-        """Every CNM, where the scenario says `measure.notices`."""
+        """Every CNM and CNP, where the scenario says `measure.notices`."""
         return self.table("notices")
 
     @property

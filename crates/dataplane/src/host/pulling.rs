@@ -29,6 +29,8 @@ pub(super) struct Reacting {
     pub(super) point: Box<dyn Reaction>,
     /// When the pending event of its timers comes.
     pub(super) event: Time,
+    /// Messages that it has made.
+    pub(super) made: u32,
 }
 
 impl Pulled {
@@ -39,7 +41,7 @@ impl Pulled {
             announced: Stack::new(delay, jitter),
             asking: false,
             event: Time::NEVER,
-            reacting: reaction.map(|point| Reacting { point, event: Time::NEVER }),
+            reacting: reaction.map(|point| Reacting { point, event: Time::NEVER, made: 0 }),
         }
     }
     pub(super) fn queues(&self) -> &FlowQueues {

@@ -1,12 +1,12 @@
-//! What a reaction point is told, and what becomes of the rate limiters at the NIC then.
+//! What a reaction point is told, what it tells other hosts, and what becomes of the rate limiters at the NIC.
 
 use super::pulling::{Pulled, Reacting};
 use super::{Host, HostStep, NIC, Timer};
 use crate::flow_queues::Direction;
 use crate::flows::GONE;
-use crate::{Observer, Out, Pkt};
+use crate::{NoticeSetup, Observer, Out, Pkt};
 use mech::host::{FlowAtNic, Reaction};
-use mech::{FlowId, Notice};
+use mech::{Flags, FlowId, Notice};
 use units::Time;
 
 impl Host {
@@ -19,6 +19,27 @@ impl Host {
         if src == self.id && ends.sender != GONE {
             self.react(flow, step, |point, flow| point.on_notice(&notice, flow));
         }
+    }
+
+    /// A marked packet has come. Where its flow's source is to be told, a message leaves by the NIC at once, before the
+    /// frames that wait there; it does not pass the stack.
+    #[cold]
+    pub(super) fn marked_packet<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
+        let Direction { flow, reverse } = Direction::of(&pkt.head);
+        if pkt.head.dst != self.id || reverse || pkt.head.flags.has(Flags::RETURNED) {
+            return;
+        }
+        let (node, size) = (self.id.0, self.framing.min_frame.max(64));
+        let Some(reacting) = self.reacting() else { return };
+        let Some(notice) = reacting.point.on_marked(flow, step.now) else { return };
+        let n = reacting.made;
+        reacting.made += 1;
+        let mut message = NoticeSetup { notice, flow, to: pkt.head.src, node, n, size }.packet();
+        message.sent = step.now;
+        self.originated.count(&message);
+        let at = step.out.spot(NIC);
+        step.out.observer().noticed(at, &message);
+        self.nic.admit(&mut message, NIC, &mut step.of_nic());
     }
 
     /// A frame begins to leave.

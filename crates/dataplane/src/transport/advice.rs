@@ -7,6 +7,10 @@ use units::Dur;
 
 /// What a user should know of these parameters of a kind; `given` says which were written in the scenario.
 pub fn notes(kind: &str, values: &Values, given: &dyn Fn(&str) -> bool) -> Vec<String> {
+    // RoCE's parameters say something each.
+    if kind == "roce" {
+        return Vec::new();
+    }
     let asked = Asked { as_linux: kind.starts_with("linux"), values, given };
     let first = [asked.timeouts(), asked.delayed_acks(), asked.windows(), asked.idle(), asked.by_time()];
     [first.concat(), asked.pacing(), asked.packs(), asked.handshake(), asked.ticks(), asked.bounds()].concat()

@@ -1,6 +1,7 @@
 //! What all flows of a run have in common: the validated parameters of a transport as plain data.
 
 mod losses;
+mod roce;
 
 pub(super) use super::choices::Recovery;
 use super::choices::{CongestionControl, Connection, Priority, ProbePriority, RtoFloor};
@@ -23,6 +24,9 @@ pub(super) const MAX_WINDOW: u64 = 65_535 << 14;
 /// What tells the phases of clocks from other draws of a run.
 const TICKS: u64 = 0x7469_636b;
 
+/// Bytes of the timestamps option with its padding (RFC 7323 §3, appendix A).
+const TIMESTAMPS: u16 = 12;
+
 /// Most ACKs in a row that are sent at once by `quick_acks`, as in Linux.
 const QUICK_ACKS: u64 = 16;
 
@@ -36,6 +40,8 @@ pub(super) enum Law {
     PFabric,
     /// RFC 9438.
     Cubic,
+    /// Open for all that is written: the NIC says at which rate it is sent (RoCE).
+    Open,
 }
 
 /// How marks are asked for and echoed.
@@ -47,6 +53,8 @@ pub(super) enum EcnMode {
     Latched,
     /// The echo says of each byte whether it was marked (RFC 8257 §3.2).
     Exact,
+    /// Nothing is echoed: the NIC of the receiver tells of marks (DCQCN's CNP).
+    Told,
 }
 
 /// What all flows of a run have in common.
@@ -60,6 +68,12 @@ pub struct TcpConfig {
     /// Time to live of every packet, raw ones too; 0 where nothing takes from it.
     pub(crate) ttl: u8,
     pub(super) window_shift: u8,
+    /// Bytes of headers of data beyond those of the framing.
+    pub(super) options: u16,
+    /// Bytes of the frame of an ACK without options.
+    pub(super) ack_size: u16,
+    /// What is out of order is discarded and asked for again by a NAK, and the sender goes back to it (RoCE).
+    pub(super) go_back_n: bool,
     pub(super) limited_transmit: bool,
     pub(super) timestamps: bool,
     pub(super) nagle: bool,
@@ -121,6 +135,7 @@ impl TcpConfig {
     /// Values that [`TcpConfig::check`] refuses are brought to the nearest that it accepts.
     pub fn new(kind: &str, values: &Values, framing: Framing) -> Option<TcpConfig> {
         let law = match kind {
+            "roce" => return Some(roce::config(values, framing)),
             "reno" | "newreno" | "sack" => Law::Halving,
             "dctcp" => Law::Dctcp,
             "pfabric" => Law::PFabric,
@@ -142,7 +157,7 @@ impl TcpConfig {
             Law::Dctcp => EcnMode::Exact,
             Law::PFabric => EcnMode::Off,
             Law::Halving | Law::Cubic if values.flag("ecn") => EcnMode::Latched,
-            Law::Halving | Law::Cubic => EcnMode::Off,
+            Law::Halving | Law::Cubic | Law::Open => EcnMode::Off,
         };
         let fraction = |name| if law == Law::Dctcp { fraction::fixed(values.number(name)) } else { 0 };
         let mss = values.size("mss").clamp(1, MAX_MSS);
@@ -169,6 +184,9 @@ impl TcpConfig {
             mss: mss as u16,
             ttl: values.count_or_off("ttl").map_or(0, |n| n.clamp(1, 255) as u8),
             window_shift,
+            options: if values.flag("timestamps") { TIMESTAMPS } else { 0 },
+            ack_size: framing.frame(0, 0),
+            go_back_n: false,
             limited_transmit: values.flag("limited_transmit"),
             timestamps: values.flag("timestamps"),
             nagle: values.flag("nagle"),
@@ -277,6 +295,9 @@ impl TcpConfig {
         if mss > MAX_MSS {
             return Err(("mss", "must be at most 9000B"));
         }
+        if values.has("ack_size") {
+            return roce::check(values);
+        }
         if window(values, "initial_window", mss) < mss {
             return Err(("initial_window", "must be at least one segment (mss)"));
         }
@@ -309,9 +330,25 @@ impl TcpConfig {
         self.mss
     }
 
-    /// Bytes of header options in every data segment: timestamps or none.
+    /// Bytes of headers in every data segment beyond those of the framing: timestamps or none, and those of RoCE.
     pub fn options(&self) -> u16 {
-        if self.timestamps { 12 } else { 0 }
+        self.options
+    }
+    /// The same in an ACK that says nothing more.
+    pub fn ack_options(&self) -> u16 {
+        if self.go_back_n {
+            self.ack_size.saturating_sub(self.framing.header + self.framing.link)
+        } else {
+            self.options
+        }
+    }
+    /// Whether it sends all that is written as soon as the NIC takes it, and asks for a NIC that gives each flow a rate.
+    pub fn is_rate_based(&self) -> bool {
+        self.law == Law::Open
+    }
+    /// Whether marks are echoed by ACKs, and answered by CWR.
+    pub(super) fn echoes(&self) -> bool {
+        matches!(self.ecn, EcnMode::Latched | EcnMode::Exact)
     }
 
     pub(super) fn window_field(&self) -> u16 {

@@ -5,6 +5,7 @@
 //! that is kept has none.
 
 mod finished;
+mod go_back_n;
 mod handshake;
 mod options;
 mod packs;
@@ -191,6 +192,9 @@ impl Receiver {
         }
         self.segments += 1;
         self.marked += u32::from(marked);
+        if cfg.go_back_n {
+            return self.take_in_order(range, io);
+        }
         if cfg.quick_acks > 0 {
             self.quicken(marked, io);
         }

@@ -46,7 +46,7 @@ pub(super) fn empty(flow: &FlowInfo, seq: u32, flags: Flags, cfg: &TcpConfig) ->
 /// most urgent rank.
 #[inline]
 pub(super) fn ack(flow: &FlowInfo, next: u64, ece: bool, cfg: &TcpConfig) -> Pkt {
-    let size = cfg.framing.frame(0, 0);
+    let size = cfg.ack_size;
     let mut flags = Flags::ACK.with(Flags::REVERSE);
     if ece {
         flags = flags.with(Flags::ECE);
@@ -64,6 +64,17 @@ pub(super) fn ack(flow: &FlowInfo, next: u64, ece: bool, cfg: &TcpConfig) -> Pkt
         ..Head::default()
     };
     Pkt { head, ack: next as u32, ext: NO_EXT, window: cfg.window_field(), ..Pkt::default() }
+}
+
+/// A NAK of RoCE: everything before `next` has arrived, and that has not (IBTA §9.7.5.2.8). It stands in the word in which
+/// ACKs have a window, as the syndrome does in theirs.
+pub(super) fn nak(flow: &FlowInfo, next: u64, cfg: &TcpConfig) -> Pkt {
+    Pkt { window: 0, ..ack(flow, next, false, cfg) }
+}
+
+/// Whether an acknowledgement of RoCE is a NAK.
+pub(super) fn is_nak(pkt: &Pkt) -> bool {
+    pkt.window == 0
 }
 
 /// Gives a packet its options, and its frame their bytes. It has none yet.

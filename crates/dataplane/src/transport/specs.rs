@@ -1,6 +1,7 @@
 //! The transports that a scenario may name, and their parameters.
 
 mod losses;
+mod roce;
 mod windows;
 
 use super::choices::{Connection, Priority, ProbePriority};
@@ -359,4 +360,5 @@ pub const SPECS: &[&Spec] = &[
             },
         ],
     },
+    &roce::ROCE,
 ];

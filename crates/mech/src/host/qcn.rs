@@ -24,6 +24,7 @@
 //! Not modelled: more than one reaction point for a flow, one for several flows, messages about ACKs, CN tags, the
 //! defences of priorities.
 
+use super::shares::{ONE, bps, nearest_part, part, parts};
 use super::{FlowAtNic, Reaction, ReactionHost, ReactionSlot};
 use crate::params::{Kind, Spec, Values};
 use crate::{FlowId, Notice, Purpose, Report, Stream, choice, params};
@@ -114,30 +115,6 @@ pub(super) const SPEC: Spec = Spec {
     cite: "IEEE 802.1Qau §32; QCN-OS §III",
     params: Given::PARAMS,
 };
-
-/// One in so many parts.
-const ONE: u64 = 1 << 32;
-
-/// A share in parts of 2⁻³², the nearest.
-fn parts(share: f64) -> u64 {
-    (share * ONE as f64 + 0.5) as u64
-}
-
-/// A part of a whole, rounded down.
-fn part(of: u64, share: u64) -> u64 {
-    ((u128::from(of) * u128::from(share)) >> 32) as u64
-}
-
-/// The same, to the nearest.
-fn nearest_part(of: u64, share: u64) -> u64 {
-    ((u128::from(of) * u128::from(share) + u128::from(ONE / 2)) >> 32) as u64
-}
-
-/// Whole bits per second of a rate, one at least.
-fn bps(rate: Rate) -> u64 {
-    let (num, den) = rate.parts();
-    (num / den).max(1)
-}
 
 /// See the module.
 #[derive(Clone, Debug)]

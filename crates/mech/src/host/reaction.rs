@@ -48,7 +48,7 @@
 
 use super::RateLimiter;
 use crate::params::Spec;
-use crate::{FlowId, Mechanism, Notice, Purpose, Report, Stream};
+use crate::{FlowId, Notice, Purpose, Report, Stream};
 use units::{Rate, Time};
 
 /// The host of a reaction point.
@@ -96,6 +96,14 @@ pub trait Reaction: Send + Sync {
     fn check(&self, _line: Rate, _report: &mut Report) {}
     /// It is that of a host, before the run.
     fn for_host(&mut self, _host: ReactionHost) {}
+    /// Whether it ever tells sources of marked packets.
+    fn tells(&self) -> bool {
+        false
+    }
+    /// A marked packet of a flow that ends here has come: what the flow's source is to be told, if anything is now.
+    fn on_marked(&mut self, _flow: FlowId, _now: Time) -> Option<Notice> {
+        None
+    }
     /// A message about a flow that is sent here, and is not over, has come.
     fn on_notice(&mut self, notice: &Notice, flow: &mut FlowAtNic);
     /// A frame of a flow that has a limiter begins to leave; so many bytes, preamble and gap not counted.
@@ -135,6 +143,10 @@ impl ReactionSlot {
     pub const fn reacts(&self) -> bool {
         self.0.is_some()
     }
+    /// Whether it ever tells sources of marked packets.
+    pub fn tells(&self) -> bool {
+        self.0.as_ref().is_some_and(|reaction| reaction.tells())
+    }
     /// The reaction point, to look at.
     pub fn peek(&self) -> Option<&dyn Reaction> {
         self.0.as_deref()
@@ -159,14 +171,10 @@ impl core::fmt::Debug for ReactionSlot {
     }
 }
 
-const NONE: Spec = Spec {
+pub(super) const NONE: Spec = Spec {
     slot: "host.reaction",
     kind: "none",
     doc: "Messages of congestion change the rate of no flow.",
     cite: "",
     params: &[],
 };
-
-/// The mechanisms of this slot.
-pub const ALL: &[Mechanism<ReactionSlot>] =
-    &[Mechanism::new(&NONE, |_| ReactionSlot::NONE), Mechanism::new(&super::qcn::SPEC, super::qcn::Qcn::slot)];

@@ -23,6 +23,7 @@ pub struct Red {
     gentle: bool,
     drop_not_ect: bool,
     idle_packet: Dur,
+    is_spread: bool,
     average: f64,
     since_mark: i64,
     idle_from: Option<Time>,
@@ -33,6 +34,14 @@ choice! {
     pub(crate) enum NotEct {
         Drop = "drop",
         Pass = "pass",
+    }
+}
+
+choice! {
+    /// How the gaps between marks are distributed.
+    pub(crate) enum Gaps {
+        Uniform = "uniform",
+        Geometric = "geometric",
     }
 }
 
@@ -68,6 +77,12 @@ params! {
             doc: "What happens to a packet that is to be marked and cannot carry a mark (RFC 3168 §7).",
             kind: NotEct::KIND,
             default: Some("drop"),
+        },
+        gaps: Gaps = {
+            doc: "Distribution of the gaps between marks (Floyd and Jacobson 1993, §7): `uniform` spreads them, by which \
+                  some two packets in 1/p are marked; with `geometric` each is marked with probability p, as DCQCN has it.",
+            kind: Gaps::KIND,
+            default: Some("uniform"),
         },
         idle_packet: Dur = {
             doc: "Time of one packet, by which the average decays while the queue is empty.",
@@ -106,7 +121,7 @@ pub(crate) fn range(values: &Values) -> (f64, f64) {
 impl Red {
     /// From validated parameters. PRECONDITION: `min` and `max` are in the same unit, `min <= max`.
     pub fn new(values: &Values) -> Red {
-        let Given { min, max, max_p, weight, gentle, not_ect, idle_packet } = Given::read(values);
+        let Given { min, max, max_p, weight, gentle, not_ect, gaps, idle_packet } = Given::read(values);
         Red {
             given: [min, max],
             min: plain(min),
@@ -117,6 +132,7 @@ impl Red {
             gentle,
             drop_not_ect: not_ect == NotEct::Drop,
             idle_packet,
+            is_spread: gaps == Gaps::Uniform,
             average: 0.0,
             since_mark: -1,
             idle_from: Some(Time::ZERO),
@@ -153,8 +169,8 @@ impl Marking for Red {
         }
         self.since_mark += 1;
         let p = self.probability();
-        // Spread: p / (1 - count * p) makes the gaps between marks uniform (1993, §7).
-        let rest = 1.0 - self.since_mark as f64 * p;
+        // p / (1 - count * p) makes the gaps between marks uniform, p alone geometric (1993, §7).
+        let rest = if self.is_spread { 1.0 - self.since_mark as f64 * p } else { 1.0 };
         let marked = p >= 1.0 || rest <= 0.0 || env.rng.unit() < p / rest;
         if marked {
             self.since_mark = 0;
@@ -299,6 +315,22 @@ mod tests {
         }
         // The 99.99 % point of χ² with 18 degrees of freedom is 49.2.
         assert!(crate::testing::chi_square(&gaps) < 49.2, "{gaps:?}");
+    }
+
+    #[test]
+    fn each_packet_is_marked_by_itself_where_gaps_are_geometric() {
+        let given = "weight=1 min=5pkt max=15pkt max_p=0.1 gaps=geometric";
+        let (mut r, mut desk, ten) = (red(given), Desk::seeded(4), state(10));
+        let (mut since, mut long, mut marks) = (0, 0, 0);
+        while marks < 20_000 {
+            since += 1;
+            if mark(&mut r, &ten, &mut desk) {
+                long += u32::from(since > 19);
+                (since, marks) = (0, marks + 1);
+            }
+        }
+        // 0.95^19 of them, 7547; their deviation is 69.
+        assert!(long.abs_diff(7547) < 345, "{long}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::model::{Choice, Filled, HostConfig, Scenario, SwitchConfig};
 use crate::paths;
 use crate::symmetry::Tried;
 use crate::topology::Topology;
-use dataplane::transport::Priority;
+use dataplane::transport::{Priority, TcpConfig};
 use mech::overflow::OverflowSlot;
 use mech::params::Values;
 use mech::routing::RoutingSlot;
@@ -175,11 +175,25 @@ pub(super) fn framing(parent: &Node, framing: &Choice, faults: &mut Faults) {
 
 /// Says where messages of congestion change nothing, or would change something and nobody sends any.
 pub(super) fn notices(scenario: &Scenario, notes: &mut Vec<String>) {
-    match (scenario.notifies(), scenario.host.reaction.slot.reacts()) {
-        (true, false) => notes.push(NO_REACTION.into()),
-        (false, true) => notes.push(NO_NOTICES.into()),
+    let reaction = &scenario.host.reaction.slot;
+    match (scenario.switches_notify(), reaction.reacts(), reaction.tells()) {
+        (true, false, _) => notes.push(NO_REACTION.into()),
+        (true, true, true) => notes.push(OTHER_NOTICES.into()),
+        (false, true, false) => notes.push(NO_NOTICES.into()),
         _ => {}
     }
+    if reaction.tells() && !can_mark(scenario) {
+        notes.push(NO_MARKS.into());
+    }
+}
+
+/// Whether any packet may come marked to a host.
+fn can_mark(scenario: &Scenario) -> bool {
+    let mut ports = scenario.switches.iter().flat_map(|switch| &switch.ports);
+    let aside = scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().aside);
+    let marks = aside || ports.any(|port| port.marking.slot.peek().plain() != Some(Room::ENDLESS));
+    let raw = scenario.traffic.iter().any(|traffic| traffic.is_ecn_capable());
+    marks && (raw || scenario.stacks().is_some_and(|stacks| stacks.any(TcpConfig::is_ecn_capable)))
 }
 
 /// What a NIC with a queue and a limiter for each flow is asked for: the reaction point fits all links, and what bounds a
@@ -193,6 +207,10 @@ pub(super) fn flows_at_nics(document: &Node, scenario: &Scenario, faults: &mut F
         reaction.check(line, &mut report);
         say(document, "host.reaction", report, faults);
     }
+    if by_flow.is_none() && scenario.stacks().is_some_and(|stacks| stacks.any(TcpConfig::is_rate_based)) {
+        let found = format!("{:?} beside host.nic = {:?}", scenario.transport.kind, scenario.host.nic.kind);
+        faults.add(&document.find("transport.kind"), message(found, NO_WINDOW));
+    }
     for (traffic, table) in scenario.traffic.iter().zip(document.get("traffic").map_or(&[][..], Node::items)) {
         if traffic.is_bounded() && by_flow.is_none() {
             let found = format!("it beside host.nic = {:?}", scenario.host.nic.kind);
@@ -201,12 +219,19 @@ pub(super) fn flows_at_nics(document: &Node, scenario: &Scenario, faults: &mut F
     }
 }
 
+const NO_WINDOW: &str = "host.nic = \"round_robin\" beside it, which takes a frame at a time: without a window all of a flow would \
+                         wait at the nic at once";
 const ONE_QUEUE: &str = "a nic with a queue for each flow; in one queue, which host.nic_queue limits, the frames of all \
                          sources wait";
 const NO_REACTION: &str = "switch.notify beside host.reaction = \"none\": sources get messages of congestion, and no flow \
                            changes its rate";
 const NO_NOTICES: &str =
     "host.reaction beside switch.notify = \"none\": no source gets a message of congestion to react to";
+
+const OTHER_NOTICES: &str = "switch.notify beside a host.reaction that CNPs of receivers are for: messages of switches change no \
+                             flow's rate";
+const NO_MARKS: &str =
+    "host.reaction: no receiver ever sends a CNP, since no switch marks, or no packet is ECN-capable";
 
 /// A NIC with a queue for each flow has none that could have a limit, a threshold or an order of its own. `host` is
 /// the table of the host.

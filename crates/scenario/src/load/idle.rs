@@ -112,7 +112,11 @@ impl Asked<'_> {
             notes.push("measure.detours records nothing: no switch detours packets".into());
         }
         let nothing = [
-            (measure.notices && !self.scenario.notifies(), "notices", "no switch has `notify`"),
+            (
+                measure.notices && !self.scenario.notifies(),
+                "notices",
+                "no switch has `notify`, and no host's `reaction` sends CNPs",
+            ),
             (measure.rate_limits && !self.scenario.reacts(), "rate_limits", "hosts have no `reaction`"),
             (measure.inputs && !self.scenario.has_inputs(), "inputs", "no switch has model = \"cioq\""),
         ];

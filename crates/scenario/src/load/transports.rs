@@ -14,6 +14,9 @@ use crate::settings;
 use crate::topology::Topology;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The transport that only its like understands.
+const ROCE: &str = "roce";
+
 /// Different transports that hosts may have beside that of all.
 const MOST: usize = 32;
 /// What two hosts cannot differ in: there is no negotiation of it.
@@ -160,6 +163,11 @@ fn add(
         }
     }
     if own == *base {
+        return 0;
+    }
+    if (own.kind == ROCE) != (base.kind == ROCE) {
+        let rule = format!("{:?}, as in [transport]: RoCE and TCP do not talk to each other", base.kind);
+        faults.add(&merged.find("kind"), message(format!("{:?}", own.kind), rule));
         return 0;
     }
     let known = made.kinds.iter().position(|one| *one == own);

@@ -215,6 +215,11 @@ impl Traffic {
         matches!(&self.source, Source::Raw(raw) if raw.is_bounded())
     }
 
+    /// Whether its packets may be marked, where they have no transport.
+    pub fn is_ecn_capable(&self) -> bool {
+        matches!(&self.source, Source::Raw(raw) if raw.is_ecn_capable())
+    }
+
     /// The flows of this workload alone, the `index`-th of the scenario; none where it is raw.
     pub fn flows(&self, index: u16, topology: &Topology, seed: u64, horizon: Time) -> Flows {
         let mut flows = Flows::empty(horizon);

@@ -55,6 +55,13 @@ const BACKLOG: Param = Param {
     default: Some(""),
 };
 
+const ECN: Param = Param {
+    name: "ecn",
+    doc: "Packets are ECN-capable, ECT(0), so that `marking` may mark them (RFC 3168 §5).",
+    kind: Kind::Flag,
+    default: Some("false"),
+};
+
 pub(super) const CONSTANT: Spec = Spec {
     slot: "traffic",
     kind: "constant",
@@ -90,6 +97,7 @@ pub(super) const CONSTANT: Spec = Spec {
             default: Some("even"),
         },
         BACKLOG,
+        ECN,
         PAYLOAD,
         START,
         STOP,
@@ -177,6 +185,8 @@ pub struct RawSpec {
     pub stop: Time,
     /// A packet is not made while so many bytes of frames of this source wait at its NIC; `None` is no limit.
     pub backlog: Option<u64>,
+    /// Whether its packets are ECN-capable.
+    pub ecn: bool,
     /// Which workload of `[[traffic]]` it comes from.
     pub traffic: u16,
 }
@@ -194,6 +204,7 @@ pub(super) struct Raw {
     start: Time,
     stop: Time,
     backlog: Option<u64>,
+    ecn: bool,
 }
 
 impl Raw {
@@ -223,7 +234,8 @@ impl Raw {
         };
         let exponential = kind == "constant" && values.get::<Gaps>("gaps") == Gaps::Exponential;
         let backlog = (kind == "constant" && values.has("backlog")).then(|| values.size("backlog"));
-        Ok(Raw { pairs, payload, packets, intervals, exponential, pause, start, stop, backlog })
+        let ecn = kind == "constant" && values.flag("ecn");
+        Ok(Raw { pairs, payload, packets, intervals, exponential, pause, start, stop, backlog, ecn })
     }
 
     /// Payload bytes of each packet.
@@ -234,6 +246,11 @@ impl Raw {
     /// Whether its sources make nothing while their packets wait.
     pub fn is_bounded(&self) -> bool {
         self.backlog.is_some()
+    }
+
+    /// Whether its packets may be marked.
+    pub fn is_ecn_capable(&self) -> bool {
+        self.ecn
     }
 
     pub fn specs(&self, traffic: &Traffic, index: u16, seed: u64) -> Vec<RawSpec> {
@@ -253,6 +270,7 @@ impl Raw {
                 start: self.start.saturating_add(Dur(late)),
                 stop: self.stop,
                 backlog: self.backlog,
+                ecn: self.ecn,
                 traffic: index,
             }
         };

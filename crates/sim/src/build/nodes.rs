@@ -85,10 +85,14 @@ impl Site<'_> {
         Lanes::default().with(Lane::Bounce, back).with(Lane::Notice, notices)
     }
 
-    /// Packets that were bounced back wait at NICs in a lane of their own, as long as the NIC's queue.
+    /// Packets that were bounced back wait at NICs in a lane of their own, as long as the NIC's queue; messages that
+    /// hosts make, in another.
     fn host_lanes(&self) -> Lanes {
         let limit = self.scenario.host.nic_queue.map_or(LaneLimit::Unlimited, LaneLimit::Of);
-        Lanes::default().with(Lane::Bounce, if self.any_bounce { limit } else { LaneLimit::Absent })
+        let bounced = if self.any_bounce { limit } else { LaneLimit::Absent };
+        let tells = self.scenario.host.reaction.slot.tells();
+        let notices = if tells { LaneLimit::Unlimited } else { LaneLimit::Absent };
+        Lanes::default().with(Lane::Bounce, bounced).with(Lane::Notice, notices)
     }
 
     /// Whether departures by a port cannot be known ahead: its link changes, in either direction.

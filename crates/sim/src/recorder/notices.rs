@@ -1,4 +1,4 @@
-//! Messages about congestion: which congestion point told which flow's source what.
+//! Messages about congestion: which congestion point or receiver told which flow's source what.
 
 use super::Scope;
 use dataplane::{Body, Pkt, Spot};
@@ -9,17 +9,21 @@ use mech::Notice;
 pub(crate) struct NoticeRow {
     pub(crate) at: Spot,
     pub(crate) flow: u32,
-    /// Quantized feedback, 1 to 63.
+    /// Quantized feedback of a CNM, 1 to 63; 0 is a CNP.
     pub(crate) feedback: u8,
-    /// As the message gives them, bytes.
+    /// As a CNM gives them, bytes.
     pub(crate) q_off: i64,
     pub(crate) q_delta: i64,
 }
 
 impl NoticeRow {
-    /// What a message says that is made; `None` where it is none of a congestion point.
+    /// What a message says that is made; `None` where the packet is none.
     pub(crate) fn of(at: Spot, pkt: &Pkt) -> Option<NoticeRow> {
-        let Body::Notice(Notice::Cnm { feedback, q_off, q_delta, .. }) = pkt.body() else { return None };
+        let (feedback, q_off, q_delta) = match pkt.body() {
+            Body::Notice(Notice::Cnm { feedback, q_off, q_delta, .. }) => (feedback, q_off, q_delta),
+            Body::Notice(Notice::Cnp) => (0, 0, 0),
+            _ => return None,
+        };
         Some(NoticeRow { at, flow: pkt.head.flow.0, feedback, q_off, q_delta })
     }
 }
@@ -27,8 +31,9 @@ impl NoticeRow {
 /// The messages of one port inside the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Point {
-    pub(crate) messages: u64,
-    /// Of all their feedback.
+    pub(crate) cnms: u64,
+    pub(crate) cnps: u64,
+    /// Of all CNMs.
     pub(crate) feedback: u64,
     pub(crate) strongest: u8,
 }
@@ -50,7 +55,8 @@ impl Notices {
     pub(crate) fn made(&mut self, scope: &Scope, row: NoticeRow, rows: &mut Vec<NoticeRow>) {
         if scope.covers(row.at.now) {
             let point = &mut self.points[row.at.port as usize];
-            point.messages += 1;
+            let count = if row.feedback == 0 { &mut point.cnps } else { &mut point.cnms };
+            *count += 1;
             point.feedback += u64::from(row.feedback);
             point.strongest = point.strongest.max(row.feedback);
         }
@@ -83,16 +89,17 @@ mod tests {
             for (now, feedback) in [(99, 60), (100, 7), (199, 5), (200, 61)] {
                 notices.made(&SCOPE, cnm(now, feedback), &mut rows);
             }
-            assert_eq!(notices.points, [Point::default(), Point { messages: 2, feedback: 12, strongest: 7 }]);
-            let times: Vec<u64> = rows.iter().map(|row| row.at.now.0).collect();
-            assert_eq!(times, if each { vec![99, 100, 199, 200] } else { vec![] });
+            notices.made(&SCOPE, row(150, Notice::Cnp).expect("it is a CNP"), &mut rows);
+            assert_eq!(notices.points, [Point::default(), Point { cnms: 2, cnps: 1, feedback: 12, strongest: 7 }]);
+            let all: Vec<(u64, u8)> = rows.iter().map(|row| (row.at.now.0, row.feedback)).collect();
+            assert_eq!(all, if each { vec![(99, 60), (100, 7), (199, 5), (200, 61), (150, 0)] } else { vec![] });
         }
         let told = cnm(150, 7);
         assert_eq!((told.flow, told.feedback, told.q_off, told.q_delta), (9, 7, 640, -64));
     }
 
     #[test]
-    fn what_no_congestion_point_says_is_no_row() {
-        assert_eq!(row(150, Notice::Cnp), None);
+    fn what_is_no_message_is_no_row() {
+        assert_eq!(NoticeRow::of(Spot { now: Time(150), node: 3, port: 1 }, &Pkt::default()), None);
     }
 }

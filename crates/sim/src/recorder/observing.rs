@@ -102,7 +102,10 @@ impl Observer for Recorder {
     }
     fn noticed(&mut self, at: Spot, pkt: &Pkt) {
         let Some(row) = NoticeRow::of(at, pkt) else { return };
-        self.count(at, pkt, Kind::Notice);
+        // A CNP is none of a congestion point.
+        if row.feedback > 0 {
+            self.count(at, pkt, Kind::Notice);
+        }
         let rows = &mut self.rows.notices;
         self.notices.iter_mut().for_each(|notices| notices.made(&self.scope, row, rows));
     }

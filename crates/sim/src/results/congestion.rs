@@ -6,7 +6,7 @@ use crate::tap::Tap;
 use crate::world::World;
 
 impl<T: Tap> World<Recorder, T> {
-    /// What every port has told sources inside the window; no rows where none ever tells anything.
+    /// What every port of a switch, and every NIC, has told sources inside the window; no rows where none ever does.
     pub(super) fn congestion_points(&self) -> Table {
         let all: &[Point] = self.state.observer.notices.as_ref().map_or(&[], |notices| &notices.points);
         let rows: Vec<usize> = (0..all.len()).collect();
@@ -14,7 +14,8 @@ impl<T: Tap> World<Recorder, T> {
         let columns = [
             ("node", column(&rows, Column::U32, |i| place(i).0)),
             ("port", column(&rows, Column::U16, |i| place(i).1.0)),
-            ("cnms", column(&rows, Column::U64, |i| all[*i].messages)),
+            ("cnms", column(&rows, Column::U64, |i| all[*i].cnms)),
+            ("cnps", column(&rows, Column::U64, |i| all[*i].cnps)),
             ("feedback", column(&rows, Column::U64, |i| all[*i].feedback)),
             ("max_feedback", column(&rows, Column::U8, |i| all[*i].strongest)),
         ];
@@ -51,7 +52,7 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "inputs", columns: named(columns) }
     }
 
-    /// Every message of a congestion point.
+    /// Every message of a congestion point or a receiver.
     pub(super) fn notices(&self, rows: &[NoticeRow]) -> Table {
         let columns = [
             ("time_ps", column(rows, Column::U64, |r| r.at.now.0)),

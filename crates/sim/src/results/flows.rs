@@ -102,7 +102,7 @@ impl<T: Tap> World<Recorder, T> {
         // A message of a connection that is open needs no handshake.
         let tcp = self.tcp.at(|| (info.src, info.dst));
         let syn = tcp.syn_bytes().filter(|_| self.state.records[flow].connection.0 as usize == flow);
-        let ack = (scenario.measure.fct_end == FctEnd::SenderAck).then(|| tcp.options());
+        let ack = (scenario.measure.fct_end == FctEnd::SenderAck).then(|| tcp.ack_options());
         let back = match (syn, ack) {
             (None, None) => Vec::new(),
             _ => ways.between(info.dst, info.src, info.back_hash),

@@ -30,6 +30,15 @@ METRICS = [
         source="IEEE 802.1Qau",
     ),
     Metric(
+        "cnps",
+        "CNPs",
+        "packets",
+        f"Congestion notification packets (CNPs) that receivers sent {WINDOW} since packets came marked.",
+        zero_shown=False,
+        formula="Σ cnps over ports",
+        source="Zhu et al., SIGCOMM 2015",
+    ),
+    Metric(
         "rate_limited_flows",
         "rate-limited flows",
         "flows",
@@ -82,11 +91,12 @@ def congested(run: RunData) -> dict[Key, Value]:
 
 
 def messages(run: RunData) -> dict[str, float | None]:
-    """Messages of congestion points; nothing where no switch makes any."""
+    """Messages of congestion points and receivers; nothing where nobody makes any."""
     if not run.recorded("congestion_points"):
         return {}
-    count, feedback = (int(one.sum()) for one in run.columns("congestion_points", "cnms", "feedback"))
-    return {"cnms": count, "cnm_feedback_mean": feedback / count if count else None}
+    columns = run.columns("congestion_points", "cnms", "cnps", "feedback")
+    cnms, cnps, feedback = (int(one.sum()) for one in columns)
+    return {"cnms": cnms, "cnm_feedback_mean": feedback / cnms if cnms else None, "cnps": cnps}
 
 
 def limits(run: RunData) -> dict[str, float | None]:

@@ -79,6 +79,7 @@ enum Law {
     Halving,
     Dctcp(Dctcp),
     PFabric,
+    Open,
     /// Apart, so that the others stay as small.
     Cubic(Box<Cubic>),
     Linux(Box<Linux>),
@@ -105,6 +106,7 @@ impl Congestion {
             Kind::Halving => Law::Halving,
             Kind::Dctcp => Law::Dctcp(Dctcp::new(cfg.initial_alpha)),
             Kind::PFabric => Law::PFabric,
+            Kind::Open => Law::Open,
             Kind::Cubic => Law::Cubic(Box::new(Cubic::new())),
         };
         Congestion { cwnd: cfg.initial_window, ssthresh: cfg.initial_ssthresh, cut_until: 0, law }
@@ -114,7 +116,7 @@ impl Congestion {
     #[inline]
     pub fn on_ack(&mut self, ack: &Acked, cfg: &TcpConfig) {
         match &mut self.law {
-            Law::Halving | Law::PFabric => {}
+            Law::Halving | Law::PFabric | Law::Open => {}
             Law::Dctcp(d) => d.on_ack(ack, cfg.g),
             Law::Cubic(c) => {
                 let at = Windows { cwnd: self.cwnd, ssthresh: self.ssthresh };
@@ -152,7 +154,7 @@ impl Congestion {
         }
         let floor = 2 * u32::from(cfg.mss);
         let cut = match &mut self.law {
-            Law::Halving | Law::PFabric => halving::after_mark(self.cwnd),
+            Law::Halving | Law::PFabric | Law::Open => halving::after_mark(self.cwnd),
             Law::Dctcp(d) => d.after_mark(self.cwnd),
             Law::Cubic(c) => c.cut(self.cwnd, self.cwnd, cfg),
             Law::Linux(l) => l.after_mark(self.cwnd),
@@ -178,7 +180,7 @@ impl Congestion {
     fn after_loss(&mut self, flight: u32, cfg: &TcpConfig) -> u32 {
         let flight = if cfg.as_linux { self.cwnd } else { flight };
         match &mut self.law {
-            Law::Halving | Law::Dctcp(_) | Law::PFabric => flight / 2,
+            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open => flight / 2,
             Law::Linux(l) => l.cut(self.cwnd, u32::from(cfg.mss)),
             Law::Cubic(c) => c.cut(self.cwnd, flight, cfg),
             Law::CubicLinux(c) => c.cut(self.cwnd, cfg),
@@ -221,7 +223,7 @@ impl Congestion {
         match &mut self.law {
             Law::Cubic(c) => c.on_rest(now),
             Law::CubicLinux(c) => c.on_rest(now, last_sent),
-            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Linux(_) => {}
+            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open | Law::Linux(_) => {}
         }
     }
     /// The SYN had to be sent again: the initial window is one segment (RFC 5681 §3.1).
@@ -231,6 +233,9 @@ impl Congestion {
     /// The retransmission timer expired (RFC 5681 §3.1, eq. 4): one segment, and half of what was
     /// outstanding unless this segment was already sent again by the timer.
     pub fn on_timeout(&mut self, lost: &Lost, again: bool, cfg: &TcpConfig) {
+        if let Law::Open = self.law {
+            return;
+        }
         let mss = u32::from(cfg.mss);
         if let Law::PFabric = self.law {
             self.ssthresh = pfabric::after_timeout(self.cwnd, mss);
@@ -240,7 +245,7 @@ impl Congestion {
         match &mut self.law {
             Law::Cubic(c) => c.on_timeout(),
             Law::CubicLinux(c) => c.on_timeout(lost),
-            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Linux(_) => {}
+            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open | Law::Linux(_) => {}
         }
         self.cwnd = mss;
         self.cut_until = lost.sent;
@@ -255,7 +260,7 @@ impl Congestion {
         match &mut self.law {
             Law::Cubic(c) => _ = c.cut(self.cwnd, self.cwnd, cfg),
             Law::CubicLinux(c) => _ = c.cut(self.cwnd, cfg),
-            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Linux(_) => {}
+            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open | Law::Linux(_) => {}
         }
         self.cwnd
     }
@@ -268,7 +273,7 @@ impl Congestion {
             match &mut self.law {
                 Law::Cubic(c) => c.begin_anew(),
                 Law::CubicLinux(c) => c.begin_anew(),
-                Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Linux(_) => {}
+                Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open | Law::Linux(_) => {}
             }
         }
     }
@@ -284,7 +289,7 @@ impl Congestion {
     /// DCTCP's estimate α in units of 2⁻³⁰; `None` for others.
     pub fn alpha(&self) -> Option<u32> {
         match &self.law {
-            Law::Halving | Law::PFabric | Law::Cubic(_) | Law::CubicLinux(_) => None,
+            Law::Halving | Law::PFabric | Law::Open | Law::Cubic(_) | Law::CubicLinux(_) => None,
             Law::Dctcp(d) => Some(d.alpha()),
             Law::Linux(l) => l.dctcp.as_ref().map(Dctcp::alpha),
         }

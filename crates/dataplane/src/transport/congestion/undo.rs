@@ -19,7 +19,7 @@ impl Congestion {
         let curve = match &self.law {
             Law::Cubic(c) => Some(c.saved()),
             // Linux forgets the curve at the cut.
-            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Linux(_) | Law::CubicLinux(_) => None,
+            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open | Law::Linux(_) | Law::CubicLinux(_) => None,
         };
         Saved { cwnd: self.cwnd, ssthresh: self.ssthresh, cut_until: self.cut_until, curve }
     }

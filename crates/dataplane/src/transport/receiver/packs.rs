@@ -28,7 +28,7 @@ impl Receiver {
         let marked = is_marked(pkt);
         self.marked += u32::from(marked);
         match io.cfg.ecn {
-            EcnMode::Off => {}
+            EcnMode::Off | EcnMode::Told => {}
             EcnMode::Latched => self.latch(pkt, marked),
             EcnMode::Exact if marked != self.echo => self.turn(marked, io),
             EcnMode::Exact => {}

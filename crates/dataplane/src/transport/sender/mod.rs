@@ -11,6 +11,7 @@
 //! that ACK is lost the same data are still outstanding. With nothing outstanding it is open.
 
 mod bursts;
+mod go_back_n;
 mod heard;
 pub(crate) mod notice;
 mod open;
@@ -139,6 +140,9 @@ impl Sender {
         if cfg.tail_on_ack {
             self.heard.set(Heard::ACK);
         }
+        if cfg.go_back_n {
+            return self.receive_in_order(pkt, ack, io);
+        }
         if self.keeps_segments(cfg) {
             return self.receive_by_rack(pkt, ack, io);
         }
@@ -233,7 +237,7 @@ impl Sender {
     fn on_mark(&mut self, acked: &Acked, cfg: &TcpConfig) {
         if self.congestion.on_mark(acked, cfg) {
             self.cuts += 1;
-            self.cwr = cfg.ecn != EcnMode::Off;
+            self.cwr = cfg.echoes();
         }
     }
 

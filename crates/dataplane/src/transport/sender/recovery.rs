@@ -152,7 +152,7 @@ impl Sender {
         self.loss.on_timeout(self.una, self.sent);
         self.timeouts += 1;
         self.loss.expiries = self.loss.expiries.saturating_add(1);
-        self.cwr = cfg.ecn != EcnMode::Off;
+        self.cwr = cfg.echoes();
         self.limited = 0;
         self.nxt = self.una;
         self.timing.clear();

@@ -175,7 +175,7 @@ impl Sender {
         pkt.head.flags = pkt.head.flags.with(Flags::RETRANSMIT);
         self.retransmissions += 1;
         self.timing.clear();
-        if io.cfg.ecn == EcnMode::Exact {
+        if matches!(io.cfg.ecn, EcnMode::Exact | EcnMode::Told) {
             pkt.head.set_ecn(Ecn::Ect0);
         }
         if start == self.nxt {

@@ -97,6 +97,26 @@ fn every_byte_arrives_through_loss_reordering_duplication_and_marks() {
     assert!(all.iter().all(|n| *n > 1000) && options > 10_000, "{all:?} {options}");
 }
 
+/// Go-back-N, with a timer that is shorter than the round trip now and then.
+#[test]
+fn every_byte_of_roce_arrives_in_order_through_the_same() {
+    let (mut retransmissions, mut naks, mut timeouts) = (0, 0, 0);
+    for seed in 0..200 {
+        let rto = Dur::us(if seed % 3 == 0 { 120 } else { 3000 });
+        let mut pair = Pair::new(bytes(seed), config("roce", &[("rto", time(rto))]));
+        pair.chaos = Some(faults(seed));
+        let pair = pair.run();
+        assert!(pair.sender.done() && pair.receiver.complete(), "seed {seed}");
+        let (s, r) = (pair.sender.stats(), pair.receiver.stats());
+        assert_eq!((r.waiting, s.cuts, s.echoes), (0, 0, 0), "seed {seed}");
+        assert!(pair.acks.iter().all(|ack| ack.ext == crate::NO_EXT));
+        retransmissions += s.retransmissions;
+        naks += s.fast_retransmits;
+        timeouts += s.timeouts;
+    }
+    assert!([retransmissions, naks, timeouts].iter().all(|n| *n > 200), "{retransmissions} {naks} {timeouts}");
+}
+
 /// Of hosts that find losses by time: with CUBIC, with DCTCP, and as Linux has them.
 const BY_TIME: [&str; 4] = ["dctcp", "cubic", "linux", "linux_dctcp"];
 

@@ -13,9 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use toml::{Table, Value as Toml};
 
-const FILES: [&str; 21] = [
+const FILES: [&str; 22] = [
     "rfc5681", "rfc6582", "rfc2018", "rfc6675", "rfc2883", "rfc7323", "rfc8257", "rfc3168", "rfc6298", "rfc3042",
     "rfc9293", "rfc9438", "rfc8985", "rfc9937", "rfc5682", "rfc3522", "rfc3708", "linux", "inet", "pfabric", "cp",
+    "roce",
 ];
 
 fn folder() -> String {
@@ -114,6 +115,7 @@ conforms! {
     options_of_inet_do_as_inet: "inet";
     rate_control_conforms_to_pfabric: "pfabric";
     packs_conform_to_cp: "cp";
+    reliable_connections_conform_to_roce: "roce";
 }
 
 /// The rows `| rule | cases or "not modelled" | ... |` of the README.
@@ -123,7 +125,7 @@ fn rows() -> BTreeMap<String, bool> {
     let row = |line: &str| {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         let rule = cells.get(1).filter(|rule| {
-            ["RFC ", "pFabric ", "Linux ", "INET ", "CP ", "NDP "].iter().any(|of| rule.starts_with(of))
+            ["RFC ", "pFabric ", "Linux ", "INET ", "CP ", "NDP ", "RoCE "].iter().any(|of| rule.starts_with(of))
         })?;
         Some(((*rule).to_owned(), !cells.get(2)?.starts_with("not ")))
     };

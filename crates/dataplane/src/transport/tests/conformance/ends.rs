@@ -47,7 +47,7 @@ impl End {
         self.event(&step)?;
         let (what, exact): (_, &[&str]) = match self.party {
             Party::Sender(_) => ("segments", &["rtx", "cwr", "ece", "cpa"]),
-            Party::Receiver(_) => ("ACKs", &["ece", "sack", "cwr", "lost"]),
+            Party::Receiver(_) => ("ACKs", &["ece", "sack", "cwr", "lost", "nak"]),
         };
         script::compare(what, &step.sent, &self.items(), exact)?;
         self.check_extensions()?;
@@ -91,7 +91,7 @@ impl End {
             "open" => self.call(Call::Open),
             "write" => self.call(Call::Write(offset(place, self.mss)?)),
             "ack" => {
-                step.check(&["ece", "win", "sack", "lost", "val", "ecr"])?;
+                step.check(&["ece", "win", "sack", "lost", "val", "ecr", "nak"])?;
                 let mut each = numbers(place)?.into_iter().cycle().take(numbers(place)?.len() * times);
                 each.try_for_each(|n| self.ack(&n, step))
             }
@@ -120,6 +120,9 @@ impl End {
         let mut pkt = blank(true, &self.cfg);
         pkt.ack = offset(number, self.mss)? as u32;
         pkt.head.flags = flags(step, Flags::ACK.with(Flags::REVERSE));
+        if step.has("nak") {
+            pkt.window = 0;
+        }
         if let Some(bytes) = step.parsed::<u32>("win")? {
             pkt.window = (bytes >> self.cfg.window_shift) as u16;
         }
@@ -323,6 +326,7 @@ pub fn item(pkt: &Pkt, ext: &Ext, cfg: &TcpConfig) -> Item {
         .flag("rtx", flags.has(Flags::RETRANSMIT))
         .flag("cwr", flags.has(Flags::CWR))
         .flag("ece", flags.has(Flags::ECE))
+        .flag("nak", reverse && cfg.go_back_n && pkt.window == 0)
         .with("ecn", ecn)
         .with("size", pkt.head.size)
         .with("rank", pkt.head.rank)

@@ -1,0 +1,78 @@
+//! RoCEv2 as a transport: reliable connections that are open, and send what is written at the rate that their NIC gives them.
+
+use super::{EcnMode, Law, MAX_MSS, MAX_WINDOW, PacingChoices, RackChoices, Recovery, TcpConfig, scaled};
+use crate::Framing;
+use crate::transport::choices::RtoFloor;
+use mech::params::Values;
+use units::Dur;
+
+/// Longest headers, and longest frame of an ACK, that are accepted, bytes.
+const MOST: u64 = 512;
+
+pub(super) fn config(values: &Values, framing: Framing) -> TcpConfig {
+    let mss = values.size("mss").clamp(1, MAX_MSS) as u16;
+    let header = values.size("header").min(MOST) as u16;
+    let rto = values.time("rto");
+    let (receive_window, window_shift) = scaled(MAX_WINDOW);
+    TcpConfig {
+        law: Law::Open,
+        recovery: Recovery::NewReno,
+        ecn: if values.flag("ecn") { EcnMode::Told } else { EcnMode::Off },
+        framing,
+        mss,
+        ttl: values.count_or_off("ttl").map_or(0, |n| n.clamp(1, 255) as u8),
+        window_shift,
+        options: header.saturating_sub(framing.header),
+        ack_size: values.size("ack_size").min(MOST) as u16,
+        go_back_n: true,
+        limited_transmit: false,
+        timestamps: false,
+        nagle: false,
+        restart_after_idle: false,
+        as_linux: false,
+        fast_convergence: false,
+        hystart: false,
+        tail_on_ack: false,
+        short_segments: false,
+        quick_acks: 0,
+        retransmission_timer: true,
+        window_less_out_of_order: false,
+        handshake: false,
+        by_remaining: false,
+        sack_opens_window: false,
+        probes_as_data: false,
+        probe_after: u32::MAX,
+        max_window: MAX_WINDOW as u32,
+        initial_window: MAX_WINDOW as u32,
+        initial_ssthresh: MAX_WINDOW as u32,
+        receive_window,
+        peer_window: receive_window,
+        peer_shift: window_shift,
+        dupack_threshold: None,
+        g: 0,
+        initial_alpha: 0,
+        initial_rto: rto,
+        min_rto: rto,
+        max_rto: rto,
+        tick: Dur::ZERO,
+        handshake_rtt: Dur::ZERO,
+        seed: 0,
+        granularity: Dur::us(1),
+        delayed_ack: None,
+        rto_floor: RtoFloor::Sum,
+        rack: RackChoices::default(),
+        pacing: PacingChoices::new(values, false),
+        pack: None,
+        bounce_signal: None,
+    }
+}
+
+/// See [`TcpConfig::check`].
+pub(super) fn check(values: &Values) -> Result<(), (&'static str, &'static str)> {
+    for name in ["header", "ack_size"] {
+        if values.size(name) > MOST {
+            return Err((name, "must be at most 512B"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,36 @@
+//! What RoCE's reliable connections do about packets (IBTA §9.7.5.1.2, §9.7.5.2.8): only the next one is taken.
+
+use super::{Bits, Receiver};
+use crate::transport::{Io, segment};
+
+impl Receiver {
+    /// Data have come. The next bytes are taken and acknowledged. What comes beyond a gap is discarded, and the first such is
+    /// answered by a NAK; until the gap is filled there is no other. What has been taken before is acknowledged again.
+    #[cold]
+    pub(super) fn take_in_order(&mut self, (start, end): (u64, u64), io: &mut Io) {
+        if start > self.next {
+            self.out_of_order += 1;
+            if !self.bits.any(Bits::GAP) {
+                self.bits = self.bits.with(Bits::GAP);
+                self.answer_in_order(true, io);
+            }
+            return;
+        }
+        if end > self.next {
+            self.next = end;
+            self.bits = self.bits.without(Bits::GAP);
+        } else {
+            self.duplicates += 1;
+        }
+        self.answer_in_order(false, io);
+    }
+
+    fn answer_in_order(&mut self, is_nak: bool, io: &mut Io) {
+        let mut pkt = match is_nak {
+            true => segment::nak(&self.flow, self.next, io.cfg),
+            false => segment::ack(&self.flow, self.next, false, io.cfg),
+        };
+        segment::stamp(&mut pkt, io.now, &mut self.emission);
+        io.out.push(pkt);
+    }
+}

@@ -1,0 +1,52 @@
+//! The parameters of RoCE.
+
+use mech::params::{Kind, Param, Spec};
+
+pub(super) const ROCE: Spec = Spec {
+    slot: "transport",
+    kind: "roce",
+    doc: "RoCEv2: sends at the rate that the NIC gives a flow, with no window; what is lost makes it go back to it (go-back-N), by a \
+          NAK or a timeout. For networks without loss, with `host.reaction = dcqcn` or `qcn`.",
+    cite: "InfiniBand Architecture Specification 1 §9.7, annex A17; Zhu et al., SIGCOMM 2015",
+    params: &[
+        Param {
+            name: "mss",
+            doc: "Payload of a packet (MTU), at most 9000 B.",
+            kind: Kind::Size { min: 1 },
+            default: Some("1000B"),
+        },
+        Param {
+            name: "header",
+            doc: "Headers of a data packet beside Ethernet's, at most 512 B: IPv4 20, UDP 8, base transport header 12, \
+                  invariant CRC 4, and 4 more. Not less than `framing.header`.",
+            kind: Kind::Size { min: 0 },
+            default: Some("48B"),
+        },
+        Param {
+            name: "ack_size",
+            doc: "Frame of an ACK or a NAK, at most 512 B.",
+            kind: Kind::Size { min: 64 },
+            default: Some("64B"),
+        },
+        Param {
+            name: "rto",
+            doc: "Time without an acknowledgement after which it goes back to the first packet that has none: 4.096 us times \
+                  2^14, the local ACK timeout that benchmarks of NICs set.",
+            kind: Kind::Time { min: 1 },
+            default: Some("67.108864ms"),
+        },
+        Param {
+            name: "ecn",
+            doc: "Whether its data may be marked; ACKs and NAKs are not.",
+            kind: Kind::Flag,
+            default: Some("true"),
+        },
+        Param {
+            name: "ttl",
+            doc: "Time to live of every packet, those of raw sources too: each switch decrements it, and at 0 the packet is \
+                  dropped. `off` is for bridges, which do not decrement it.",
+            kind: Kind::CountOrOff { min: 1, max: 255 },
+            default: Some("255"),
+        },
+    ],
+};

@@ -1,0 +1,48 @@
+//! Receivers that never tell anything, and sources that do not listen to what is told: said.
+
+use crate::common::{loaded, star};
+
+/// The notes of a small scenario whose hosts have DCQCN; its sources send raw packets with these lines.
+fn notes(source: &str, switch: &str) -> Vec<String> {
+    let host = "[host]\nnic = { kind = \"round_robin\" }\nreaction = { kind = \"dcqcn\" }\n";
+    let traffic = format!(
+        "[[traffic]]\nname = \"raw\"\nkind = \"constant\"\nsource = \"h1\"\ndestination = \"h0\"\nrate = \"1Gbps\"\n{source}"
+    );
+    let text = star(&format!("{host}[switch]\nbuffer = {{ kind = \"unlimited\" }}\n{switch}\n{traffic}"));
+    let all = loaded(&text, &[]).notes;
+    let of_both = |note: &String| note.contains("host.reaction") || note.contains("CNP");
+    all.into_iter()
+        .filter(of_both)
+        .map(|note| note.strip_prefix("default: ").expect("of the one variant").into())
+        .collect()
+}
+
+const RED: &str = "marking = { kind = \"red\" }";
+const ECN: &str = "ecn = true\n";
+const NO_MARKS: &str =
+    "host.reaction: no receiver ever sends a CNP, since no switch marks, or no packet is ECN-capable";
+const NONE: [&str; 0] = [];
+
+#[test]
+fn receivers_tell_where_packets_may_come_marked_and_it_is_said_where_none_may() {
+    assert_eq!(notes(ECN, RED), NONE);
+    assert_eq!(notes(ECN, ""), [NO_MARKS]);
+    assert_eq!(notes("", RED), [NO_MARKS]);
+    let detour = "overflow = { kind = \"detour\", mark_detoured = true }";
+    assert_eq!(notes(ECN, detour), NONE, "it may mark what it detours");
+}
+
+#[test]
+fn messages_of_switches_that_no_source_listens_to_are_said() {
+    let other = "switch.notify beside a host.reaction that CNPs of receivers are for: messages of switches change no flow's rate";
+    assert_eq!(notes(ECN, &format!("{RED}\nnotify = {{ kind = \"qcn\" }}")), [other]);
+}
+
+#[test]
+fn a_run_with_receivers_that_tell_records_messages() {
+    let text = |measure: &str| format!("[measure]\nnotices = true\n{measure}");
+    let all = |more: &str| loaded(&star(&text(more)), &[]).notes;
+    let silent = |notes: Vec<String>| notes.iter().any(|note| note.contains("measure.notices records nothing"));
+    assert!(silent(all("")));
+    assert!(!silent(all("[host]\nnic = { kind = \"round_robin\" }\nreaction = { kind = \"dcqcn\" }\n")));
+}

@@ -1,0 +1,213 @@
+//! DCQCN in whole runs, against where its state machine comes to rest: N flows at a port of capacity C, each with
+//! R = C / N, and its frames marked with probability p, so m times a second. A CNP comes with the first mark after `cnp_interval`, so the time
+//! between two is X = tau + Exp(m). Since the last one
+//!
+//! - alpha has shrunk by 1 - g each `alpha_timer`: before a CNP it is s g / (1 - s (1 - g)) in the mean, s = E (1 - g)^floor(X / alpha_timer);
+//! - the rate, cut by alpha R / 2, has got half of what is missing back with each expiry of timer or byte counter, and the
+//!   target has gone up by r_ai (r_hai) with those from stage F on.
+//!
+//! At rest the rate before a CNP is that before the last: E (what the target has gained - what is still missing) = 0. It grows with R and
+//! falls with p; solved here for p by halving.
+
+use crate::common::{column, run};
+
+const TAU: f64 = 50e-6;
+const TIMER: f64 = 55e-6;
+const BYTES: f64 = 10e6;
+const G: f64 = 1.0 / 256.0;
+const F: u32 = 5;
+/// No CNP is later than this after another, but for a chance of 1e-30.
+const LONGEST: f64 = 0.1;
+
+/// A setting: rate of links in Gb/s, flows, and the probability of a mark at K_max, which is four times K_min.
+#[derive(Clone, Copy, Debug)]
+struct Setting {
+    gbps: u64,
+    flows: u64,
+    p_max: f64,
+    sends: Sends,
+}
+
+/// What flows are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Sends {
+    /// Raw frames of 1522 B.
+    Raw,
+    /// RoCE's, 1066 B.
+    Roce,
+}
+
+const TWO_AT_40G: Setting = Setting { gbps: 40, flows: 2, p_max: 0.2, sends: Sends::Raw };
+
+impl Setting {
+    /// Bytes of a frame, as byte counters have it.
+    fn frame(&self) -> f64 {
+        if self.sends == Sends::Raw { 1522.0 } else { 1066.0 }
+    }
+    /// Its bits on the wire.
+    fn wire(&self) -> f64 {
+        (self.frame() + 20.0) * 8.0
+    }
+    /// K_min in bytes: 100 KB for each 25 Gb/s.
+    fn k_min(&self) -> u64 {
+        self.gbps * 4000
+    }
+    fn text(&self) -> String {
+        let Setting { gbps, flows, p_max, sends } = self;
+        let sources: Vec<String> = (1..=*flows).map(|n| format!("\"h{n}\"")).collect();
+        let traffic = match sends {
+            Sends::Raw => format!(
+                "kind = \"constant\"\nsources = [{}]\ndestination = \"h0\"\npayload = \"1464B\"\nrate = \"{gbps}Gbps\"\n\
+                 backlog = \"64KB\"\necn = true\n",
+                sources.join(", ")
+            ),
+            Sends::Roce => {
+                format!("kind = \"incast\"\nsenders = {flows}\nreceiver = \"h0\"\npick = \"first\"\nsize = \"100GB\"\n")
+            }
+        };
+        format!(
+            "name = \"dcqcn\"\nduration = \"400ms\"\n[topology]\nkind = \"star\"\nn = {}\n\
+             link = {{ rate = \"{gbps}Gbps\", delay = \"1us\" }}\n[host]\nnic = {{ kind = \"round_robin\" }}\n\
+             reaction = {{ kind = \"dcqcn\" }}\n[switch]\nbuffer = {{ kind = \"unlimited\" }}\n\
+             marking = {{ kind = \"red\", min = \"{}B\", max = \"{}B\", max_p = {p_max}, weight = 1, gentle = false, gaps = \"geometric\" }}\n\
+             [measure]\nfrom = \"200ms\"\nqueues = true\nnotices = true\ndrain = \"0s\"\n\
+             allow_unfinished = true\n[transport]\nkind = \"roce\"\n[[traffic]]\nname = \"long\"\n{traffic}jitter = \"10us\"\n",
+            flows + 1,
+            self.k_min(),
+            self.k_min() * 4,
+        )
+    }
+
+    /// What a flow gains from one CNP to the next, where its frames are marked with this probability.
+    fn gain(&self, p: f64) -> f64 {
+        let line = self.gbps as f64 * 1e9;
+        let rate = line / self.flows as f64;
+        let marks = p * rate / self.wire();
+        // That no CNP has come for so long.
+        let none = |time: f64| (-marks * (time - TAU).max(0.0)).exp();
+        let periods = (0..(LONGEST / TIMER) as u32).map(|k| {
+            let from = f64::from(k) * TIMER;
+            (none(from) - none(from + TIMER)) * (1.0 - G).powi(k as i32)
+        });
+        let left: f64 = periods.sum();
+        let alpha = left * G / (1.0 - left * (1.0 - G));
+        let cycle = BYTES / (self.frame() * rate / self.wire());
+        let expiries =
+            |time: f64, which: usize| (1..(LONGEST / time) as u32).map(move |k| (f64::from(k) * time, which));
+        let mut events: Vec<(f64, usize)> = expiries(TIMER, 0).chain(expiries(cycle, 1)).collect();
+        events.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (mut missing, mut gained, mut stages, mut before, mut sum) = (alpha * rate / 2.0, 0.0, [0, 0], 1.0, 0.0);
+        for (time, which) in events {
+            sum += (before - none(time)) * (gained - missing);
+            before = none(time);
+            stages[which] += 1;
+            let [least, most] = [stages[0].min(stages[1]), stages[0].max(stages[1])];
+            let step = if most < F { 0.0 } else { line / if least > F { 500.0 } else { 5000.0 } };
+            gained += step;
+            missing = (missing + step) / 2.0;
+        }
+        sum
+    }
+
+    fn fixed_point(&self) -> f64 {
+        let (mut low, mut high) = (1e-7, 0.2);
+        for _ in 0..60 {
+            let p = f64::sqrt(low * high);
+            *(if self.gain(p) > 0.0 { &mut low } else { &mut high }) = p;
+        }
+        low
+    }
+}
+
+/// What the 200 ms after the first 200 come to.
+#[derive(Debug)]
+struct Seen {
+    /// Jain's index of what flows sent.
+    jain: f64,
+    /// Mean, bytes.
+    queue: f64,
+    /// By frame.
+    marks: f64,
+    cnps: u64,
+    /// Share of the time in which the port sends.
+    busy: f64,
+}
+
+impl Setting {
+    fn run(&self, seed: u64) -> Seen {
+        let results = run(&self.text(), seed);
+        let node = self.flows + 1;
+        let at_port = |table: &str, of: &str| -> Vec<u64> {
+            let [nodes, ports, all] = ["node", "port", of].map(|name| column(&results, table, name));
+            let mine = (0..all.len()).filter(|i| nodes[*i] == node && ports[*i] == 0);
+            mine.map(|i| all[i]).collect()
+        };
+        let [packets, time] = ["packets", "time_ps"].map(|name| at_port("queue_hist", name));
+        let area: f64 = packets.iter().zip(&time).map(|(n, time)| *n as f64 * *time as f64).sum();
+        let [sent, marked] = ["sent", "marked"].map(|name| at_port("ports", name)[0] as f64);
+        let window = time.iter().sum::<u64>() as f64;
+        let [times, flows, feedback] = ["time_ps", "flow", "feedback"].map(|name| column(&results, "notices", name));
+        let inside = times.iter().filter(|at| **at >= 200_000_000_000).count() as u64;
+        let cnps = column(&results, "congestion_points", "cnps").iter().sum();
+        assert_eq!((inside, feedback.iter().max()), (cnps, Some(&0)), "each is a row");
+        for flow in 0..self.flows {
+            let own: Vec<u64> = (0..times.len()).filter(|i| flows[*i] == flow).map(|i| times[i]).collect();
+            assert!(own.windows(2).all(|pair| pair[1] - pair[0] >= 50_000_000), "one each 50 us at most");
+        }
+        Seen {
+            jain: jain(&column(&results, "flows", "received")),
+            queue: area / window * self.frame(),
+            marks: marked / sent,
+            cnps,
+            busy: sent * self.wire() / (self.gbps as f64 * 1e9 * window * 1e-12),
+        }
+    }
+}
+
+/// (Σ x)² / (n Σ x²).
+fn jain(all: &[u64]) -> f64 {
+    let (sum, squares) = all.iter().fold((0.0, 0.0), |(sum, squares), one| {
+        let one = *one as f64;
+        (sum + one, squares + one * one)
+    });
+    sum * sum / (all.len() as f64 * squares)
+}
+
+fn rests(setting: Setting) -> Vec<Seen> {
+    let expected = setting.fixed_point();
+    let seen: Vec<Seen> = (1..=2).map(|seed| setting.run(seed)).collect();
+    let said = format!("{setting:?}, marks {expected:.6} of frames: {seen:#?}");
+    println!("{said}");
+    for one in &seen {
+        assert!(one.jain >= 0.98 && one.busy > 0.999 && one.cnps > 0, "{said}");
+        assert!((one.marks / expected - 1.0).abs() <= 0.2, "{said}");
+        assert!(one.queue >= 0.8 * setting.k_min() as f64 && one.queue <= 4.0 * setting.k_min() as f64, "{said}");
+    }
+    seen
+}
+
+#[test]
+fn two_flows_share_a_port_and_are_marked_as_often_as_the_state_machine_says() {
+    rests(TWO_AT_40G);
+}
+
+#[test]
+fn flows_of_roce_come_to_rest_as_well() {
+    rests(Setting { sends: Sends::Roce, ..TWO_AT_40G });
+}
+
+/// The fixed point of two flows is 2 KB above K_min, and the queue swings by more: its mean is below K_min, where nothing
+/// is marked. That of ten is 19 KB above.
+#[test]
+fn more_flows_are_marked_more_often_and_hold_the_queue_between_the_thresholds() {
+    rests(Setting { flows: 4, ..TWO_AT_40G });
+    for seen in rests(Setting { flows: 10, ..TWO_AT_40G }) {
+        assert!((160e3..640e3).contains(&seen.queue), "{seen:?}");
+    }
+}
+
+#[test]
+fn at_25_and_100_gbps_thresholds_and_steps_in_proportion_do_the_same() {
+    rests(Setting { gbps: 25, ..TWO_AT_40G });
+    rests(Setting { gbps: 100, ..TWO_AT_40G });
+}
