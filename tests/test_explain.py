@@ -38,6 +38,8 @@ def explained(name: str) -> str:
         ("UEC", "trim"),
         ("SONiC", "trim"),
         ("PFC", "pfc"),
+        ("802.1Qau", "qcn"),
+        ("QCN-OS", "qcn"),
         ("ECN", "ecn_threshold"),
         ("Dctcp", "dctcp"),
     ],
@@ -56,6 +58,9 @@ def test_a_mechanism_is_found_by_what_papers_and_standards_call_it(name: str, ki
         ("FCT", ("fct_mean", "fct_p99", "flow completion time")),
         ("QCT", ("qct_mean", "query completion time")),
         ("TCP", ("newreno", "dctcp", "retransmits")),
+        ("CNM", ("six bits", "cnms", "cnm_feedback_mean", "notices", "first_cnm", "qcn")),
+        ("congestion point", ("q_eq", "culprit", "switch.notify")),
+        ("reaction points", ("rate_limits", "byte_counter", "host.reaction", "round_robin")),
         ("censored", ("lower bound", "unfinished_flows", "measure.drain")),
         ("slowdown", ("slowdown_mean", "slowdown_p99", "alone")),
         ("retransmissions", ("retransmits", "fast_retransmits")),
@@ -72,7 +77,7 @@ def test_what_a_word_of_the_field_points_to_is_there(term: terms.Term) -> None:
     specs = catalogue.core.catalogue()
     assert all(any(one.name.startswith(name) for one in metrics.ALL) for name in term.metrics)
     assert {*term.parameters} <= {one["name"] for spec in specs for one in spec["params"]}
-    assert {*term.kinds} <= {spec["kind"] for spec in specs}
+    assert {*term.kinds} <= {name for spec in specs for name in terms.names(spec)}
     for word in term.words:
         assert explained(word).startswith(f"{term.words[0]}: ")
 

@@ -18,6 +18,7 @@ import overspill
 from overspill import BadInput
 from overspill.charts import mpl, web
 from overspill.charts.spec import Graph, Heat, Line, Points
+from overspill.results import formats
 from overspill.tracing import PacketTrace, layout
 from overspill.tracing import drawn as charts
 from overspill.tracing.packet import Packet, instants
@@ -473,3 +474,26 @@ def test_an_ack_that_was_held_says_where_and_for_how_long(command: Command, few:
     few.write_text(SCENARIO)
     with pytest.raises(BadInput, match="a variant that has ack_hold abq"):
         overspill.trace(few, "first_held")
+
+
+TELLS = """[variants.tells]
+switch.notify = { kind = "qcn", q_eq = "6KB", interval = "9KB" }
+"""
+
+
+def test_a_message_about_congestion_says_what_it_tells_its_source(command: Command, few: Path) -> None:
+    few.write_text(SCENARIO + TELLS)
+    traced = overspill.trace(few, "first_cnm")
+    message = traced.document()["message"]
+    # What was there at the last sample is not below 0, and lengths are whole units of 64 B.
+    assert 1 <= message["feedback"] <= 63 and message["q_delta"] <= message["q_off"] + 6000 + 64
+    assert message["q_off"] % 64 == message["q_delta"] % 64 == 0
+    ran = command("trace", few, "--packet", "first_cnm", "--no-report")
+    lines = ran.out.splitlines()
+    assert re.fullmatch(r"few, tells, seed 1: CNM 0 of \w+ about flow \d+", lines[0])
+    above, more = (formats.number(abs(message[name])) for name in ("q_off", "q_delta"))
+    side = "above" if message["q_off"] >= 0 else "below"
+    feedback = f"says: feedback {message['feedback']} of 63 at the port to {message['to']}"
+    assert f"{feedback}: {above} B {side} the set point, {more} B more than at the last sample" in lines[-1]
+    few.write_text(SCENARIO)
+    assert overspill.trace(few, "most_detoured").document()["message"] is None

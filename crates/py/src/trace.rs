@@ -2,6 +2,7 @@
 
 use crate::ScenarioError;
 use crate::convert::tables;
+use mech::Notice;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -101,6 +102,7 @@ fn summary(tracer: &Tracer, scenario: &scenario::Scenario) -> Value {
         "reverse": id.is_reverse(),
         "n": id.emission,
         "notice": matches!(id.origin, Origin::Notice(_)),
+        "message": message(tracer.message()),
         "src": pkt.head.src.0,
         "dst": pkt.head.dst.0,
         "ended": tracer.has_ended(),
@@ -113,4 +115,10 @@ fn summary(tracer: &Tracer, scenario: &scenario::Scenario) -> Value {
         "instants_ps": tracer.instants().map(|at| at.0),
         "detours_left_out": tracer.left_out(),
     })
+}
+
+/// What a message about congestion says, lengths in bytes; null where there is none.
+fn message(notice: Option<Notice>) -> Value {
+    let Some(Notice::Cnm { feedback, q_off, q_delta, point }) = notice else { return Value::Null };
+    json!({ "port": point.0, "feedback": feedback, "q_off": q_off, "q_delta": q_delta })
 }

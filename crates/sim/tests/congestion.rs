@@ -1,6 +1,7 @@
 //! What runs tell of congestion: messages of congestion points, rate limits of flows, memory of inputs, and what flows send.
 
 use crate::common::{Bursts, column, rows, run_with, scenario, total};
+use mech::{Notice, PortId};
 use scenario::Scenario;
 use sim::{Often, Options, Origin, Results, Tracer, Wanted, What};
 use std::collections::BTreeMap;
@@ -54,6 +55,8 @@ fn the_first_message_is_followed_from_its_switch_to_the_source_of_its_flow() {
     let mut tracer = Tracer::new(Arc::new(two("")), 1, Wanted::Most(Often::Tells), None).unwrap();
     while !tracer.advance(1 << 20).unwrap().done {}
     assert_eq!((tracer.id().origin, tracer.id().flow, tracer.id().emission), (Origin::Notice(2), 0, 0));
+    let says = Notice::Cnm { feedback: 63, q_off: 6144, q_delta: 12144 / 64 * 64, point: PortId(1) };
+    assert_eq!(tracer.message(), Some(says));
     let steps: Vec<_> = tracer.steps().iter().map(|step| (step.what, step.at.node, step.at.now.0, step.size)).collect();
     let (made, came) = (20_230_400, 20_230_400 + 67_200 + 1_000_000);
     let expected = [

@@ -29,6 +29,11 @@ ALIASES = {
     "qbb": ("pfc",),
     "802.1qbb": ("pfc",),
     "802.3x": ("switch.pause.pause",),
+    "qau": ("qcn",),
+    "802.1qau": ("qcn",),
+    "qcn-os": ("qcn",),
+    "occupancy sampling": ("qcn",),
+    "quantized congestion notification": ("qcn",),
 }
 
 # What switches of the field do, as tables of `[switch]`; each kind's page says more.

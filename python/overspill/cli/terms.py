@@ -15,7 +15,7 @@ class Term:
     text: str
     metrics: tuple[str, ...] = ()  # by the beginning of their names
     parameters: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()  # `newreno`, or `host.reaction.qcn` where several have that name
 
 
 TERMS = (
@@ -52,6 +52,34 @@ TERMS = (
         ("retransmits", "fast_retransmits", "timeouts", "ece_acks"),
         (),
         ("linux", "linux_dctcp", "reno", "newreno", "sack", "cubic", "dctcp"),
+    ),
+    Term(
+        ("CNM", "CNMs", "congestion notification message", "congestion notification messages", "first_cnm"),
+        "Congestion notification message (IEEE 802.1Qau): a frame of 64 B by which a congestion point tells "
+        "the source of a flow how congested it is. It says a feedback of six bits, 1 to 63, of which 63 is "
+        "the strongest; how many bytes are in the memory above its set point (q_off), and how many more than "
+        "at the last sample (q_delta). It leaves before data, and is never paused. `overspill trace SCENARIO "
+        "--packet first_cnm` follows the first one.",
+        ("cnm",),
+        ("notices",),
+        ("switch.notify.qcn", "host.reaction.qcn"),
+    ),
+    Term(
+        ("congestion point", "congestion points", "sampling interval"),
+        "What samples the memory of a port, each time so many bytes have come, and tells the source of a "
+        "culprit flow by a CNM (IEEE 802.1Qau; QCN-OS §III). One for each port that has `switch.notify`.",
+        ("cnm",),
+        ("q_eq", "w", "culprit", "keep_alive"),
+        ("switch.notify.qcn",),
+    ),
+    Term(
+        ("reaction point", "reaction points", "RP", "rate limiter", "rate limiters"),
+        "What a host has for a flow that it was told of by CNMs (IEEE 802.1Qau): a rate limiter at the NIC. "
+        "Each message cuts its rate; a byte counter and a timer raise it again, until it is that of the link "
+        "and the limiter goes. `host.reaction`, beside a NIC with a queue for each flow.",
+        ("rate_limit",),
+        ("rate_limits", "byte_counter", "r_ai", "r_hai", "target"),
+        ("host.reaction.qcn", "host.nic.round_robin"),
     ),
     Term(
         ("censored", "right-censored", "lower bound"),
@@ -107,12 +135,18 @@ def explained(word: str, specs: Sequence[dict[str, Any]]) -> str | None:
     if term is None:
         return None
     lines = [f"{term.words[0]}: {term.text}"]
-    lines += listed("kinds", [(one["kind"], one["doc"]) for one in specs if one["kind"] in term.kinds])
+    kinds = [(name, one["doc"]) for one in specs for name in names(one) if name in term.kinds]
+    lines += listed("kinds", kinds)
     lines += listed(
         "metrics", [(one.name, headed(one)) for one in metrics.ALL if one.name.startswith(term.metrics)]
     )
     lines += listed("settings", [(name, owners(name, specs)) for name in term.parameters])
     return "\n".join(lines)
+
+
+def names(spec: dict[str, Any]) -> list[str]:
+    """What a kind is called, alone and with its slot; nothing where an entry is none."""
+    return [spec["kind"], f"{spec['slot']}.{spec['kind']}"] if spec["kind"] else []
 
 
 def titled(word: str) -> metrics.Metric | str | None:

@@ -93,6 +93,12 @@ class PacketTrace:
             return f"CNM {facts['n']} of {self.names[facts['src']]} about flow {facts['flow']}"
         return f"flow {facts['flow']}, {'reverse ' if facts['reverse'] else ''}packet {facts['n']}"
 
+    @property
+    def message(self) -> dict[str, Any] | None:
+        """What a message about congestion says, in bytes, and of which port; of other packets nothing."""
+        said: dict[str, Any] | None = self.facts.get("message")
+        return said and said | {"to": self.name(self.peers.get((self.facts["src"], said["port"])))}
+
     @cached_property
     def visits(self) -> list[Visit]:
         """Its stays, from its source on."""
@@ -191,6 +197,7 @@ class PacketTrace:
             "variant": facts["variant"],
             "seed": facts["seed"],
             "packet": {key: facts[key] for key in ("flow", "n", "reverse", "notice")},
+            "message": self.message,
             "src": self.names[facts["src"]],
             "dst": self.names[facts["dst"]],
             "fate": self.fate,

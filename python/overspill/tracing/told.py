@@ -55,8 +55,19 @@ def summary(traced: PacketTrace) -> list[str]:
     return [
         f"{fate} after {formats.time(end - start)}: {', '.join(parts)}",
         f"path: {compressed(traced.path)}",
+        *said(traced.message),
         *run_end(traced.facts.get("run_end") or {}),
     ]
+
+
+def said(message: Mapping[str, Any] | None) -> list[str]:
+    """What a message about congestion says."""
+    if message is None:
+        return []
+    above, more = message["q_off"], message["q_delta"]
+    length = f"{formats.number(abs(above))} B {'above' if above >= 0 else 'below'} the set point"
+    change = f"{formats.number(abs(more))} B {'more' if more >= 0 else 'less'} than at the last sample"
+    return [f"says: feedback {message['feedback']} of 63 at the port to {message['to']}: {length}, {change}"]
 
 
 def run_end(found: Mapping[str, Any]) -> list[str]:

@@ -19,7 +19,8 @@ pub use steps::{Step, What};
 use crate::identity::PacketId;
 use crate::{Options, Progress, World, build};
 use around::Around;
-use dataplane::Observer;
+use dataplane::{Body, Observer};
+use mech::Notice;
 use most::Most;
 use plan::Plan;
 use scenario::Scenario;
@@ -208,6 +209,14 @@ impl Tracer {
     /// The packet as it was told of last.
     pub fn packet(&self) -> &dataplane::Pkt {
         self.found().last.as_ref().expect("a packet trace has a step")
+    }
+
+    /// What it says, where it is a message about congestion.
+    pub fn message(&self) -> Option<Notice> {
+        match self.packet().body() {
+            Body::Notice(notice) => Some(notice),
+            _ => None,
+        }
     }
 
     /// Whether it was delivered, or lost, or came back; else it was under way when the run ended.
