@@ -279,7 +279,13 @@ fn a_flow_that_is_over_has_no_limit_any_more_and_gets_none() {
     assert_eq!(seen.limits[0], (100_000_000 + TOLD, at(7_500_000_000)));
     let (over, last) = seen.limits[seen.limits.len() - 1];
     assert!(last.is_none() && over < 20_000_000_000, "{:?}", seen.limits);
-    assert_eq!(seen.limits.iter().filter(|(_, rate)| rate.is_none()).count(), 1, "it is over while it is limited");
+    assert_eq!(seen.limits.iter().filter(|(_, rate)| rate.is_none()).count(), 1);
+    // A shorter one is over while it is limited.
+    let traffic = &traffic.replace("1460000B", "292000B");
+    let seen = Setting { script, traffic, ..SETTING }.run();
+    let [.., before, last] = &seen.limits[..] else { panic!("{:?}", seen.limits) };
+    assert!(before.1.is_some_and(|rate| rate < Rate::gbps(9)) && last.1.is_none(), "{:?}", seen.limits);
+    assert!(last.0 < 1_000_000_000, "{:?}", seen.limits);
 }
 
 #[test]
