@@ -1,6 +1,7 @@
 //! What scenarios that are right come to.
 
 use crate::common::{INCAST, loaded, refused, size_of, star};
+use scenario::memory::switch_memory;
 use scenario::{FctEnd, Simultaneous, Ties};
 use serde_json::json;
 use units::{Amount, Dur, Rate, Time};
@@ -107,6 +108,18 @@ fn every_table_can_be_given_in_full() {
     let m = &variant.measure;
     assert_eq!((m.from, m.to, m.drain, m.bin), (Time(Dur::ms(1).0), Time(Dur::ms(9).0), Dur::s(2), Dur::us(5)));
     assert_eq!((m.fct_end, m.allow_unfinished, m.queues, m.packets), (FctEnd::SenderAck, true, false, true));
+}
+
+/// Headers that find the buffer of their output full wait at their input, which has the memory.
+#[test]
+fn room_for_headers_is_memory_beside_a_buffer_and_not_beside_inputs() {
+    let bytes = |model: &str| {
+        let buffer =
+            "buffer = { kind = \"per_port\", size = \"10KB\" }\noverflow = { kind = \"trim\", extra = \"1KB\" }\n";
+        let loaded = loaded(&star(&format!("[switch]\n{model}{buffer}")), &[]);
+        switch_memory(&loaded.variants[0])[0].total().and_then(|memory| memory.bytes)
+    };
+    assert_eq!((bytes(""), bytes("model = \"cioq\"\n")), (Some(4 * 11_000), Some(4 * 160_000)));
 }
 
 #[test]
