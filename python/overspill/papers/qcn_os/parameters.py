@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from overspill.engine.phase import size
 from overspill.papers.common import measured
 from overspill.papers.qcn_os.schemes import OS, Sweeps
 from overspill.papers.spec import Figure, Measured
+
+
+# In KB, which are 1000 B.
+UNITS = {"B": 1e-3, "KB": 1.0, "MB": 1e3, "KiB": 1.024, "MiB": 1048.576}
 
 
 def table_1(sweeps: Sweeps) -> Iterator[Measured]:
@@ -25,8 +29,14 @@ def table_1(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def kb(text: str) -> float:
-    """A size in KB."""
-    return size(text) / 1e3
+    """A size as a resolved scenario has it, in KB.
+
+    Raises ValueError where it is none.
+    """
+    parts = re.fullmatch(r"([0-9.]+)(B|KB|MB|KiB|MiB)", text)
+    if parts is None:
+        raise ValueError(f"{text} is no size")
+    return float(parts[1]) * UNITS[parts[2]]
 
 
 FIGURES: dict[str, Figure] = {"tab1": Figure(table_1)}
