@@ -10,7 +10,6 @@ from overspill.papers.common import measured
 from overspill.papers.qcn_os.schemes import OS, Sweeps
 from overspill.papers.spec import Figure, Measured
 
-
 # In KB, which are 1000 B.
 UNITS = {"B": 1e-3, "KB": 1.0, "MB": 1e3, "KiB": 1.024, "MiB": 1048.576}
 
