@@ -116,6 +116,10 @@ pub trait Agent: Send + Sync {
     fn rests_up_to(&self) -> Option<Room> {
         None
     }
+    /// The same of what its port has in memory of an input, where the switch has inputs.
+    fn input_rests_up_to(&self) -> Option<Room> {
+        None
+    }
     /// What is wrong with it beside the other mechanisms of its switch.
     fn check(&self, _beside: &Beside, _report: &mut Report) {}
     /// The least and the most bytes of an account for which it need not be called. It is asked once when the

@@ -111,3 +111,29 @@ fn messages_without_a_reaction_point_and_reaction_points_without_messages_are_to
     let text = star(&format!("{}[switch]\nbuffer = {{ kind = \"unlimited\" }}\n{some}", host(qcn)));
     assert_eq!(loaded(&text, &[]).notes, NONE);
 }
+
+#[test]
+fn an_input_that_is_never_congested_since_its_memory_is_full_before_is_told() {
+    let with = |q_eq: &str| {
+        let buffer = "model = \"cioq\"\ninput_buffer = \"150KB\"\nbuffer = { kind = \"per_port\", size = \"150KB\" }";
+        notes(&format!("{buffer}\nnotify = {{ kind = \"qcn\", at = \"inputs\", q_eq = \"{q_eq}\" }}"), "")
+    };
+    let said =
+        "switch.notify tells nobody at s0, and switches like it: it begins above 359788B, and input_buffer is 150KB";
+    assert_eq!(with("1MB"), [said]);
+    assert_eq!(with("60KB"), NONE);
+}
+
+#[test]
+fn memory_that_holds_no_full_frame_is_told() {
+    let of = |switch: &str| {
+        let all = loaded(&star(&format!("[switch]\n{switch}\n")), &[]).notes;
+        all.into_iter().filter(|note| note.contains("holds no full frame")).collect::<Vec<_>>()
+    };
+    let said = |key: &str| vec![format!("default: {key} = 500B holds no full frame, of 1518B: all of these are lost")];
+    assert_eq!(of("buffer = { kind = \"per_port\", size = \"500B\" }"), said("switch.buffer.size"));
+    let inputs = "buffer = { kind = \"per_port\", size = \"150KB\" }\nmodel = \"cioq\"\ninput_buffer";
+    assert_eq!(of(&format!("{inputs} = \"500B\"")), said("switch.input_buffer"));
+    assert_eq!(of(&format!("{inputs} = \"1518B\"")), NONE);
+    assert_eq!(of("buffer = { kind = \"per_port\", size = \"1pkt\" }"), NONE);
+}

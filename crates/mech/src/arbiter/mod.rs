@@ -5,6 +5,8 @@
 
 mod oldest_first;
 mod round_robin;
+#[cfg(test)]
+mod tests;
 
 pub use oldest_first::OldestFirst;
 pub use round_robin::RoundRobin;

@@ -5,7 +5,7 @@
 
 mod qcn;
 
-pub use qcn::Qcn;
+pub use qcn::{PathIndex, Qcn};
 
 use crate::Mechanism;
 use crate::params::Spec;

@@ -5,7 +5,7 @@
 //! ```text
 //!   every I_s bytes:   q_off = q - Q_eq      q_delta = q - q_old      Fb = q_off + w q_delta
 //!                      F6 = 63 Fb / ((2w + 1) Q_eq), 0 to 63           F6 > 0: a message to the culprit's source
-//!                      q_old = q             the next I_s by F6: from the base down to an eighth of it
+//!                      q_old = q             the next I_s by F6: from the base down to 0.123 of it
 //! ```
 //!
 //! q is the memory of its port, of its class: of the buffer in front of the link, or of the input. The sign is that of
@@ -18,9 +18,10 @@ mod feedback;
 #[cfg(test)]
 mod tests;
 
-use crate::params::{Kind, Spec, Values};
+use crate::params::{Kind, Param, Spec, Values};
 use crate::{Account, Act, Agent, AgentContext, Beside, ClassSet, Env, Needs, Notice, PortId, Report, Room, Samples};
 use crate::{Side, TimerId, choice, params};
+pub use culprit::PathIndex;
 use culprit::{Culprit, Index};
 use feedback::{Curve, Rounding};
 use units::{Bytes, Dur, Time};
@@ -93,7 +94,7 @@ params! {
         keep_alive: Option<Dur> = {
             doc: "At inputs, with a drawn culprit: a clock of this period samples while the far end is paused and nothing comes \
                   (QCN-OS §III, keep-alive). None by default.",
-            kind: Kind::Time { min: 1 },
+            kind: Kind::Time { min: 1_000_000 },
             default: Some(""),
         },
     }
@@ -112,6 +113,7 @@ pub(super) const SPEC: Spec = Spec {
 #[derive(Clone, Debug)]
 pub struct Qcn {
     given: Given,
+    index: Box<dyn PathIndex>,
     curve: Curve,
     /// q at the last sample, bytes.
     q_old: u64,
@@ -125,12 +127,20 @@ pub struct Qcn {
 const CLOCK: TimerId = TimerId(0);
 
 impl Qcn {
+    /// What is declared of its parameters.
+    pub const PARAMS: &'static [Param] = Given::PARAMS;
+
     /// From validated parameters.
     pub fn new(values: &Values) -> Qcn {
         let given = Given::read(values);
         let curve = Curve { q_eq: given.q_eq.0, w: given.w, rounding: given.rounding };
         let next = given.interval.0;
-        Qcn { given, curve, q_old: 0, next, paused: false }
+        Qcn { index: given.index.boxed(), given, curve, q_old: 0, next, paused: false }
+    }
+    /// The same with another path-congestion index than the parameter `index` names.
+    #[must_use]
+    pub fn with_index(self, index: impl PathIndex + 'static) -> Qcn {
+        Qcn { index: Box::new(index), ..self }
     }
 
     fn class(&self) -> u8 {
@@ -152,7 +162,7 @@ impl Qcn {
         if feedback == 0 {
             return;
         }
-        if let Some((flow, to)) = self.given.culprit.choose(self.given.index, at, env) {
+        if let Some((flow, to)) = self.given.culprit.choose(&*self.index, at, env) {
             let above = |of: u64| q as i64 - of as i64;
             let (q_off, q_delta) = (above(self.curve.q_eq), above(q_old));
             env.acts.push(Act::Emit { notice: Notice::Cnm { feedback, q_off, q_delta, point: at.port }, flow, to });
@@ -219,6 +229,10 @@ impl Agent for Qcn {
     }
     fn rests_up_to(&self) -> Option<Room> {
         let bytes = (self.given.at == At::Outputs).then(|| self.curve.rests_up_to())?;
+        Some(Room { bytes, ..Room::ENDLESS })
+    }
+    fn input_rests_up_to(&self) -> Option<Room> {
+        let bytes = (self.given.at == At::Inputs).then(|| self.curve.rests_up_to())?;
         Some(Room { bytes, ..Room::ENDLESS })
     }
     fn check(&self, beside: &Beside, report: &mut Report) {

@@ -24,7 +24,15 @@ pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
         let lists = lists.into_iter().flatten().chain(asked.holds()).chain(asked.tells()).chain(asked.ways_back());
         return lists.chain(others.into_iter().flatten()).collect();
     }
-    let lists = [asked.turns(), asked.measures(), asked.order(), asked.marks(), asked.unreached(), asked.classes()];
+    let lists = [
+        asked.turns(),
+        asked.measures(),
+        asked.order(),
+        asked.marks(),
+        asked.too_small(),
+        asked.unreached(),
+        asked.classes(),
+    ];
     let others = [asked.returned(), asked.weights(), asked.snapshot(), asked.jitter(), asked.clocks()];
     lists
         .into_iter()
@@ -178,6 +186,19 @@ impl Asked<'_> {
             return vec![format!("marking sets no mark: transport `{kind}` is not ECN-capable as it stands")];
         }
         Vec::new()
+    }
+
+    /// Memory that no full frame fits.
+    fn too_small(&self) -> Vec<String> {
+        let frame = u64::from(self.scenario.largest_frame());
+        let lacks = |room: Option<Amount>| room.filter(|room| matches!(room, Amount::Bytes(bytes) if *bytes < frame));
+        let said =
+            |key: &str, room: Amount| format!("{key} = {room} holds no full frame, of {frame}B: all of these are lost");
+        let switches = &self.scenario.switches;
+        let buffer = switches.iter().find_map(|switch| lacks(switch.buffer.slot.peek().plain().and_then(Room::amount)));
+        let input = switches.iter().find_map(|switch| lacks(switch.model.cioq().map(|cioq| cioq.input_buffer)));
+        let all = [("switch.buffer.size", buffer), ("switch.input_buffer", input)];
+        all.into_iter().filter_map(|(key, room)| Some(said(key, room?))).collect()
     }
 
     /// Marking from a length on that no queue reaches, since its memory is full before.

@@ -155,6 +155,11 @@ fn add(
     let lost = resets::notes(&within(&before), &within(&merged), "", &reading.source.registry);
     let Some(own) = build::transport_of(&merged, reading, faults) else { return 0 };
     reading.notes.borrow_mut().extend(lost.iter().map(|note| format!("override: {note}")));
+    if (own.kind == ROCE) != (base.kind == ROCE) {
+        let rule = format!("{:?}, as in [transport]: RoCE and TCP do not talk to each other", base.kind);
+        faults.add(&merged.find("kind"), message(format!("{:?}", own.kind), rule));
+        return 0;
+    }
     for key in OF_ALL {
         let [of_all, own] = [base, &own].map(|one| one.values.0.get(key).map_or_else(String::new, resolved::text));
         if of_all != own {
@@ -163,11 +168,6 @@ fn add(
         }
     }
     if own == *base {
-        return 0;
-    }
-    if (own.kind == ROCE) != (base.kind == ROCE) {
-        let rule = format!("{:?}, as in [transport]: RoCE and TCP do not talk to each other", base.kind);
-        faults.add(&merged.find("kind"), message(format!("{:?}", own.kind), rule));
         return 0;
     }
     let known = made.kinds.iter().position(|one| *one == own);

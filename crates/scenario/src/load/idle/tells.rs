@@ -64,6 +64,13 @@ impl Asked<'_> {
         }
         let frames = (u64::from(self.scenario.smallest_frame()), u64::from(self.scenario.largest_frame()));
         all.iter().find_map(|one| {
+            let at_input = one.switch.model.cioq().map(|cioq| cioq.input_buffer);
+            if let (Some(from), Some(room)) = (one.agent.input_rests_up_to().and_then(Room::amount), at_input) {
+                return is_beyond(from, room, frames).then(|| {
+                    let name = &one.node.name;
+                    format!("{ON} tells nobody at {name}, and switches like it: it begins above {from}, and input_buffer is {room}")
+                });
+            }
             let needs = one.switch.overflow.slot.peek().needs();
             // Memory beside the buffer counts as waiting at the port as well.
             if needs.back.is_some() || needs.cut.is_some() {

@@ -162,5 +162,7 @@ fn it_rests_up_to_the_longest_queue_that_is_no_congestion_however_it_grew() {
         assert_eq!((qcn.curve.of(most, 0), qcn.curve.of(most + 1, 0) > 0), (0, true), "{given}: {most}");
         assert!((0..=most.min(100_000)).all(|q| qcn.curve.of(q, 0) == 0));
     }
-    assert_eq!(Qcn::new(&values(&SPEC, "at=inputs")).rests_up_to(), None);
+    let inputs = Qcn::new(&values(&SPEC, "at=inputs"));
+    assert_eq!((inputs.rests_up_to(), Qcn::new(&values(&SPEC, "")).input_rests_up_to()), (None, None));
+    assert_eq!(inputs.input_rests_up_to(), Qcn::new(&values(&SPEC, "")).rests_up_to());
 }

@@ -182,3 +182,24 @@ fn the_flow_that_is_not_served_is_told_by_occupancy_and_each_as_often_by_arrival
     assert!(by_occupancy[2] > 5 * by_occupancy[0].max(by_occupancy[1]) && by_occupancy[0] > 0, "{by_occupancy:?}");
     assert_shares(&told("arrival"), &[1.0, 1.0, 1.0]);
 }
+
+/// The more bytes wait, the less congested: the other flow is told than by `first_hop`.
+struct Emptier;
+
+impl PathIndex for Emptier {
+    fn of(&self, out: PortId, view: &dyn View) -> (u64, u64) {
+        (1_000_000 - view.output_fill(out).used, 1)
+    }
+    fn boxed(&self) -> Box<dyn PathIndex> {
+        Box::new(Emptier)
+    }
+}
+
+#[test]
+fn of_two_samples_an_index_from_outside_says_which_way_is_worse() {
+    let mut memory = Memory::of(1000, &[(50_000, 1000), (50_000, 1000)]);
+    memory.outputs = vec![(10_000, Some(150_000), 0), (140_000, Some(150_000), 0)];
+    let mut bench = frozen("culprit=two_samples", memory, 9);
+    bench.qcn = bench.qcn.clone().with_index(Emptier);
+    assert_shares(&by_draw(&mut bench, 2), &[0.75, 0.25]);
+}
