@@ -11,11 +11,11 @@ from overspill.charts.spec import Axis, Colours, Heat, Instant, Kind, Panel
 from overspill.results import formats
 
 MOST_TICKS = 7.5  # of a scale of colours; fewest are three
-BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "B"))
 
 
 def text(value: float, kind: Kind) -> str:
-    """A number with its unit: `100 us`, `20 kB`, `1 Gbit/s`, `0.1 %`."""
+    """A number with its unit: `100 us`, `20 KB`, `1 Gbit/s`, `0.1 %`."""
     if not math.isfinite(value):
         return "-"
     if kind == "time":

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 OUTPUTS_SHOWN = len(COLOURS) - 1
 OTHERS = Look("#b5bcc4", width=0)
 OPACITY = 0.8  # of areas, which have no line
+LARGEST = Look("#444444", width=0, opacity=0.25)
 THRESHOLDS = (("xoff", (4.0, 2.0)), ("xon", (1.5, 1.5)))
 Port = tuple[int, int]
 
@@ -30,7 +31,7 @@ def over_time(results: Results) -> Chart | None:
     }
     if not runs:
         return None
-    port = fullest(list(runs.values()))
+    port, several = chosen(list(runs.values()))
     first = next(iter(runs.values()))
     outputs = most(list(runs.values()), port)
     shown = sorted(outputs[:OUTPUTS_SHOWN])
@@ -60,32 +61,43 @@ def over_time(results: Results) -> Chart | None:
     if len(outputs) > len(shown):
         legend.append(Entry("others", "for others", Look(OTHERS.colour, width=8), "square"))
     known = {key for told in lines.values() for key in told}
+    peaks = "largest in a bin of time" + (", outputs added up" if len(outputs) > 1 else "")
+    legend.append(Entry("largest", peaks, Look(LARGEST.colour, width=8, opacity=LARGEST.opacity), "square"))
     legend += [Entry(key, key.upper(), dashed(key)) for key, _ in THRESHOLDS if key in known]
     place = queues.place(first, *port).replace(" to ", " from ")
+    among = "of those that hold frames for several outputs the one" if several else "the one"
     caption = (
-        f"Bytes in the memory of the input of {place}, the "
-        "one that holds most over all variants, by the output that they are for, mean of a step of time. "
+        f"Bytes in the memory of the input of {place}, {among} that holds most over all variants, by the "
+        "output that they are for, mean of a step of time; above it, light, the largest in a bin"
+        f"{', of each output, maybe at different instants, added up' if len(outputs) > 1 else ''}. "
         f"{'Dashed: where it pauses its far end, and lets it go on. ' if known else ''}"
         f"First seed of each variant. {common.GREY}"
     )
     height, columns = common.height_of(len(panels), 1.9), common.columns_of(len(panels))
     return Chart(
-        "inputs", "Memory of an input over time", caption, panels, columns, height, legend,
+        "inputs", f"Memory of an input over time: {place}", caption, panels, columns, height, legend,
         share_x=True, share_y=True, down=True,
     )  # fmt: skip
 
 
-def fullest(runs: list[RunData]) -> Port:
-    """The input that holds most over all runs."""
+def chosen(runs: list[RunData]) -> tuple[Port, bool]:
+    """The input to show, and whether it is one of those that hold frames for several outputs.
+
+    Only there does what one output holds up stand in the way of what is for another. Of these, or of all
+    where no input has several, it is the one that holds most over all runs.
+    """
     sums: dict[Port, float] = {}
+    outputs: dict[Port, set[int]] = {}
     for run in runs:
-        node, port, mean = run.columns("input_trace", "node", "input", "mean_bytes")
-        places, index = np.unique(np.array([node, port]), axis=1, return_inverse=True)
+        node, port, output, mean = run.columns("input_trace", "node", "input", "output", "mean_bytes")
+        places, index = np.unique(np.array([node, port, output]), axis=1, return_inverse=True)
         held = np.zeros(places.shape[1])
         np.add.at(held, index.reshape(-1), mean)
-        for place, amount in zip(map(tuple, places.T.tolist()), held.tolist(), strict=True):
-            sums[place] = sums.get(place, 0.0) + amount
-    return min(sums, key=lambda place: (-sums[place], place))
+        for (at, source, toward), amount in zip(places.T.tolist(), held.tolist(), strict=True):
+            sums[at, source] = sums.get((at, source), 0.0) + amount
+            outputs.setdefault((at, source), set()).add(toward)
+    shared = [place for place in sums if len(outputs[place]) > 1]
+    return min(shared or sums, key=lambda place: (-sums[place], place)), bool(shared)
 
 
 def most(runs: list[RunData], port: Port) -> list[int]:
@@ -117,7 +129,7 @@ def dashed(key: str) -> Look:
 
 
 def stack(run: RunData, port: Port, shown: list[int], period: Period) -> list[Mark]:
-    """What is held for each of these outputs, one upon the other, and for all others on top."""
+    """What is held for each of these outputs, one upon the other, and for all others on top; the largest."""
     names = ("bin", "node", "input", "output", "max_bytes", "mean_bytes")
     bins, node, source, output, largest, mean = run.columns("input_trace", *names)
     here = (node == port[0]) & (source == port[1])
@@ -133,7 +145,25 @@ def stack(run: RunData, port: Port, shown: list[int], period: Period) -> list[Ma
         if keep.any():
             marks.append(Band(at, low, high, look, key, "post", interval=False, opacity=OPACITY))
         low = high
-    return marks
+    at, peaks = highest(run, (bins[here], largest[here]), period)
+    low = np.zeros(len(at)) if low is None else low
+    top = np.maximum(peaks, low)
+    return [*marks, Band(at, low, top, LARGEST, "largest", "post", interval=False, opacity=LARGEST.opacity)]
+
+
+Held = tuple[np.ndarray, np.ndarray]  # bins, and the largest for an output in each
+
+
+def highest(run: RunData, held: Held, period: Period) -> tuple[np.ndarray, np.ndarray]:
+    """Instants in seconds, and from each on the largest in a bin, outputs added up.
+
+    These may be largest at different instants, so that all together never held more than that.
+    """
+    bins, index = np.unique(held[0], return_inverse=True)
+    sums = np.zeros(len(bins))
+    np.add.at(sums, index, held[1].astype(np.float64))
+    at, peaks, _ = Trace("", bins, sums, np.zeros(len(bins))).steps(run, period)
+    return at, peaks
 
 
 def thresholds(results: Results, variant: str, node: int) -> dict[str, float]:
