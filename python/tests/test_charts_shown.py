@@ -77,7 +77,7 @@ def test_goodput_by_host_says_how_many_of_how_many(scenario: Path) -> None:
     assert chart is not None and chart.colours is not None
     shown = len(heats(chart)[0].rows)
     assert shown < 40 and chart.panels[0].title == "drop (seed 1)"
-    assert chart.title == f"Goodput by host ({shown} of 40 hosts): payload that arrived in order"
+    assert chart.title == f"Goodput by host ({shown} of 40 hosts that receive): payload that arrived in order"
 
 
 def drawn(colours: Colours, value: float) -> str:

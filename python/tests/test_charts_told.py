@@ -122,6 +122,22 @@ def test_that_goodput_may_exceed_the_rate_of_links_stands_in_the_files_too(scena
     assert np.nanmax(heats(chart)[0].values) > 2 * rate, "and the number under the pointer is the true one"
 
 
+def test_where_all_traffic_is_raw_nothing_waits_for_what_is_missing(scenario: Path) -> None:
+    results = charted.with_everything(run(scenario))
+    flows = results.runs[0].table("flows")
+    assert flows is not None
+    at = flows.schema.get_field_index("raw")
+    raw = flows.set_column(
+        at, flows.schema.field(at), pa.array([1] * len(flows), flows.schema.field(at).type)
+    )
+    alone = charted.with_table(results, "flows", dict.fromkeys(results.variants, raw))
+    for figure in (goodput.of_all, goodput.by_host, goodput.by_flow):
+        some, none = figure(results), figure(alone)
+        assert some is not None and goodput.BURSTS in some.caption and goodput.IN_ORDER in some.note
+        assert none is not None and goodput.BURSTS not in none.caption and goodput.IN_ORDER not in none.note
+        assert "  " not in none.caption
+
+
 def test_the_queue_s_limit_is_told_in_the_unit_of_the_axis_too() -> None:
     framing = {"framing": {"header": "40B", "link": "18B"}, "transport": {"mss": "1460B"}}
     assert queues.in_frames("300KB", framing) == " = 197 full frames"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,24 @@ IN_ORDER = (
 ENDS = "Each seed counts until its last byte has arrived."
 
 
+def waits(runs: Iterable[RunData]) -> bool:
+    """Whether data may wait for a packet that is missing; raw traffic counts as it comes."""
+    return not all(has_raw_alone(run) for run in runs)
+
+
+def has_raw_alone(run: RunData) -> bool:
+    """Whether there are flows, and all of them are raw."""
+    raw = run.column("flows", "raw")
+    return len(raw) > 0 and bool((raw != 0).all())
+
+
+def warned(runs: Iterable[RunData], beyond: str = "") -> tuple[str, str]:
+    """What a caption and a note say of bursts by data that waited, where there are any."""
+    if not waits(runs):
+        return "", beyond.strip()
+    return f"{BURSTS} ", IN_ORDER + beyond
+
+
 def of_all(results: Results) -> Chart | None:
     """Payload that arrives at all hosts over time, a panel a variant; `None` without the table."""
     variants = common.having(results, "host_goodput")
@@ -51,8 +69,9 @@ def of_all(results: Results) -> Chart | None:
     step = formats.time(width_ps(results.of(shown[0])[0], period, STEPS_OF_BAND))
     more = f" The first {len(shown)} of {len(variants)} variants." if len(variants) > len(shown) else ""
     beyond = " Bands that are cut flat go on beyond the axis." if cut else ""
+    bursts, note = warned(results.runs, beyond)
     caption = (
-        f"Payload that arrived in order at all hosts, in bins of {step}. {BURSTS} {ENDS} "
+        f"Payload that arrived in order at all hosts, in bins of {step}. {bursts}{ENDS} "
         f"{common.band_text(results)}{more} "
         "Grey: outside the measurement window."
     )
@@ -60,7 +79,7 @@ def of_all(results: Results) -> Chart | None:
     return Chart(
         "goodput", "Goodput over time: payload that arrived in order at all hosts", caption, panels, 1,
         height, share_x=True, share_y=True, down=True,
-        note=IN_ORDER + beyond,
+        note=note,
         told=f"{common.part_told(len(shown), len(variants))} {common.means_told(results)}".strip(),
     )  # fmt: skip
 
@@ -151,7 +170,7 @@ def by_host(results: Results) -> Chart | None:
     maps = {variant: host_grid(run, rows, period) for variant, run in runs.items()}
     count = common.counted(len(hosts), "host")
     part = len(rows) < len(hosts)
-    which = f"{len(rows)} of {count}" if part else f"all {count}"
+    which = f"{len(rows)} of {count} that receive" if part else f"all {count} that receive"
     panels = [
         activity.map_panel(
             f"{common.label(results, variant)} (seed {runs[variant].seed})",
@@ -165,9 +184,10 @@ def by_host(results: Results) -> Chart | None:
     largest = max(float(one.counts.max(initial=0)) for one in maps.values())
     step = formats.time(next(iter(maps.values())).step_ps)
     some = f"the {len(rows)} of {count} that receive most" if part else f"every host that receives ({count})"
+    bursts, note = warned(runs.values())
     caption = (
         f"Payload that arrived in order at {some} over all variants, in bins of {step}, "
-        f"first seed of each variant. {BURSTS} Grey: outside the measurement window."
+        f"first seed of each variant. {bursts}Grey: outside the measurement window."
     )
     # What a gap held back comes at once, and would make all else one colour.
     links = max(rates_of_hosts(runs).values(), default=largest)
@@ -175,7 +195,7 @@ def by_host(results: Results) -> Chart | None:
     colours = Colours(0, min(largest, links) or 1.0, label, kind="rate", zero=True)
     title = f"Goodput by host ({which}): payload that arrived in order"
     made = activity.stacked("goodput-hosts", title, caption, panels, (colours, len(rows)))
-    return replace(made, note=IN_ORDER)
+    return replace(made, note=note)
 
 
 def busiest_hosts(runs: dict[str, RunData]) -> list[int]:
@@ -233,16 +253,17 @@ def by_flow(results: Results) -> Chart | None:
     ]
     step = formats.time(width_ps(first, period, STEPS))
     grey = f"; the next {len(chosen[len(shown) : FAINT])} in grey" if len(chosen) > len(shown) else ""
+    bursts, note = warned(runs.values(), beyond)
     caption = (
         f"Payload of a flow that arrived in order, in bins of {step}: the {len(shown)} flows "
         "with most "
-        f"bytes of {len(chosen)}{grey}. First seed of each variant. {BURSTS} Grey areas: outside the "
+        f"bytes of {len(chosen)}{grey}. First seed of each variant. {bursts}Grey areas: outside the "
         "measurement window."
     )
     height, columns = common.height_of(len(panels), 1.9), common.columns_of(len(panels))
     return Chart(
         "goodput-flows", "Goodput by flow: payload that arrived in order", caption, panels, columns, height,
-        entries, share_x=True, share_y=True, down=True, note=IN_ORDER + beyond,
+        entries, share_x=True, share_y=True, down=True, note=note,
     )  # fmt: skip
 
 

@@ -123,15 +123,21 @@ Group = tuple[str, int]  # tier and class
 def by_tier(results: Results) -> Chart | None:
     """The share of the time that ports of a tier were paused in a class, mean over ports and seeds.
 
-    `None` where nobody was paused in the window.
+    A tier of which no port was paused has no place. `None` where nobody was paused in the window.
     """
     variants = pausing(results)
     found = {variant: [shares(run) for run in results.of(variant)] for variant in variants}
-    groups = [group for many in found.values() for one in many for group in one]
-    if not any(share for many in found.values() for one in many for share in one.values()):
+    groups = [group for many in found.values() for one in many for group in one.items()]
+    paused = {tier for (tier, _), share in groups if share}
+    if not paused:
         return None
-    order = list(dict.fromkeys(tier for run in results.runs for tier in run.tiers))
-    every = sorted(set(groups), key=lambda group: (order.index(group[0]), group[1]))
+    order = list(dict.fromkeys(str(tier) for run in results.runs for tier in run.tiers))
+    every = sorted(
+        {group for group, _ in groups if group[0] in paused},
+        key=lambda group: (order.index(group[0]), group[1]),
+    )
+    never = [tier for tier in order if tier not in paused and any(group[0] == tier for group, _ in groups)]
+    others = f"Never paused in the window: ports of {formats.listing(never, 5)}." if never else ""
     several = len({kind for _, kind in every}) > 1
     marks: list[Mark] = []
     for index, variant in enumerate(variants):
@@ -148,8 +154,8 @@ def by_tier(results: Results) -> Chart | None:
     caption = (
         "Share of the measurement window in which a port was paused by its far end, mean over all ports of "
         f"a tier{' by class' if several else ''}; hosts are paused at their NIC. "
-        f"{common.seeds_text(results, variants)}: {how}."
-    )
+        f"{common.seeds_text(results, variants)}: {how}. {others}"
+    ).rstrip()
     panel = Panel(
         "",
         Axis("ports of", ticks=ticks, shown=categories(len(every))),
@@ -164,7 +170,7 @@ def by_tier(results: Results) -> Chart | None:
         1,
         3.1,
         legend_of_bars(results, variants),
-        told=common.means_over(results, "Bars: means over ports, and", variants),
+        told=f"{common.means_over(results, 'Bars: means over ports, and', variants)} {others}".rstrip(),
     )
 
 
