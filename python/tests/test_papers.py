@@ -235,6 +235,13 @@ def test_what_is_in_a_paper_is_listed(command: Paper, paper: Paper, monkeypatch:
     assert ran.status == 0 and not Path("out").exists()
     for text in ("Nobody, 2020", "fig1", "2 rows", "rests on single", "no runs", "3 seeds", "switch.y=9"):
         assert text in ran.out
+    # One row of the function waits for hardware; of a figure whose every row waits, nothing was run.
+    assert "rests on no runs; 1 row is not run yet" in " ".join(ran.out.split())
+    written = Path("papers/small/rows.toml")
+    rows = written.read_text().replace('kind = "order"\n', 'kind = "order"\nlater = true\nnote = "z"\n')
+    written.write_text(rows.replace('published = "leaf0"\n', 'later = true\nnote = "z"\n'))
+    listed = " ".join(paper("--list").out.split())
+    assert "fig2 2 rows Places not run yet" in listed and "fig1 2 rows Flows rests on grid fig2" in listed
     monkeypatch.setenv("OVERSPILL_PAPERS", str(Path("papers").absolute()))
     assert command("list", "papers").out.split() == ["papers", "small", "A", "small", "paper"]
     assert "expected one of small" in command("paper", "large").err
@@ -359,6 +366,10 @@ def test_the_page_needs_nothing_from_elsewhere(paper: Paper) -> None:
     readme = Path("out/papers/small/README.md").read_text()
     assert "It bounces \\| everywhere." in readme and "![Flows](figures/fig1.png)" in readme
     assert str(os.getcwd()) not in page + readme
+    # What waits for another step is told in the headline, and beside its figure.
+    head = "4 of 4 rows hold, 0 fail, 0 are inconclusive (rows of basis text, table and axis)"
+    assert f"**{head}; 1 row is not run yet.**" in readme and f"{head}; 1 row is not run yet" in page
+    assert "1 of 2 rows hold; 1 row is not run yet" in page and "2 of 2 rows hold.<" in page
 
 
 TREE = """

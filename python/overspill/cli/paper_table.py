@@ -11,7 +11,7 @@ from rich.text import Text
 
 from overspill.cli import table
 from overspill.papers import words
-from overspill.papers.data import Paper
+from overspill.papers.data import Paper, Shown
 from overspill.papers.reproduce import Reproduced
 from overspill.results import store
 
@@ -34,7 +34,7 @@ def show(found: Reproduced, console: Console) -> None:
             told(rows, console)
     if found.rows:
         console.print()
-        console.print(Text(words.score(found.score), "bold"), soft_wrap=True)
+        console.print(Text(words.score(found.score, found.rows), "bold"), soft_wrap=True)
         table.put(console, Text(words.LEGEND, "dim"), table.LINE)
     if found.changed:
         told_changes(found, console)
@@ -79,16 +79,26 @@ def told_changes(found: Reproduced, console: Console) -> None:
             console.print(Text(f"  {name}: {told_one}"), soft_wrap=True)
 
 
+def rests(figure: Shown, later: int, rows: int) -> str:
+    """What a figure rests on, and whether some of its rows are for later, or all."""
+    if later == rows:
+        return "not run yet"
+    text = f"rests on {', '.join(figure.sweeps) or 'no runs'}"
+    return f"{text}; {words.not_run(later)}" if later else text
+
+
 def listed(paper: Paper, console: Console) -> None:
     """Print what there is in a paper."""
     console.print(Text(f"{paper.name}  {paper.title}", "bold"), soft_wrap=True)
     console.print(Text(paper.cite), soft_wrap=True)
     figures, sweeps, settings = (Table.grid(padding=(0, 2)) for _ in range(3))
     for figure in paper.figures.values():
-        count = len(paper.rows_of(figure.id))
-        rests = ", ".join(figure.sweeps) or "no runs"
+        rows_of = paper.rows_of(figure.id)
         figures.add_row(
-            f"  {figure.id}", f"{count} rows", Text(figure.title), Text(f"rests on {rests}", "dim")
+            f"  {figure.id}",
+            f"{len(rows_of)} row{'' if len(rows_of) == 1 else 's'}",
+            Text(figure.title),
+            Text(rests(figure, sum(row.later for row in rows_of), len(rows_of)), "dim"),
         )
     for sweep in paper.sweeps.values():
         axes = ", ".join(sweep.over) or "one point"

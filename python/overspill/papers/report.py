@@ -32,7 +32,7 @@ def page(made: Reproduced, drawn: list[str], out: Path) -> str:
                 "title": figure.title,
                 "claim": figure.claim,
                 "rows": [cells(row) for row in rows],
-                "count": f"{sum(row['ok'] for row in rows)} of {len(rows)} rows hold",
+                "count": words.held(rows),
                 "image": image(out, figure.id) if figure.id in drawn else None,
             }
             for figure, rows in by_figure(made)
@@ -55,7 +55,7 @@ def facts(made: Reproduced) -> Iterable[tuple[str, str, bool]]:
         yield "part", made.asked.part, True
     yield from ((line.label, line.text, True) for line in made.warnings)
     yield "paper", made.paper.cite, False
-    yield "score", words.score(made.score), False
+    yield "score", words.score(made.score, made.rows), False
     yield "seeds", seeds(made), False
     yield "made by", f"{command(made)}, Overspill {version()}", False
     yield "tolerances", f"{BEFORE}; rows.toml has the SHA-256 {made.paper.digest}", False
@@ -125,7 +125,7 @@ def readme(made: Reproduced, drawn: list[str]) -> str:
     """The same as Markdown, figures linked."""
     paper = made.paper
     lines = [f"# {paper.title}", "", paper.cite, ""]
-    lines += [f"**{words.score(made.score)}.**", ""]
+    lines += [f"**{words.score(made.score, made.rows)}.**", ""]
     lines += [f"**{line.label}**: {escaped(line.text)}\n" for line in made.warnings]
     lines += [
         f"Made by `{command(made)}`, Overspill {version()}. {BEFORE[0].upper()}{BEFORE[1:]}; "

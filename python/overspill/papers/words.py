@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from overspill import formats
@@ -101,12 +101,24 @@ def notes(row: Row) -> list[str]:
     return found
 
 
-def score(found: Mapping[str, int]) -> str:
-    """The score in a sentence."""
+def score(found: Mapping[str, int], rows: Iterable[Row]) -> str:
+    """The score in a sentence, and how many of the rows, of whatever basis, are for later."""
     text = f"{found['holds']} of {found['of']} rows hold, {found['fails']} fail"
     open_ones = found["inconclusive"]
     verb = "is" if open_ones == 1 else "are"
-    return f"{text}, {open_ones} {verb} inconclusive (rows of basis text, table and axis)"
+    text = f"{text}, {open_ones} {verb} inconclusive (rows of basis text, table and axis)"
+    return "; ".join(filter(None, (text, not_run(sum(later(row) for row in rows)))))
+
+
+def not_run(count: int) -> str:
+    """How many rows are for later; empty without any."""
+    return f"{count} row{' is' if count == 1 else 's are'} not run yet" if count else ""
+
+
+def held(rows: Sequence[Row]) -> str:
+    """How many of a figure's rows hold."""
+    text = f"{sum(row['ok'] for row in rows)} of {len(rows)} rows hold"
+    return "; ".join(filter(None, (text, not_run(sum(later(row) for row in rows)))))
 
 
 def line(given: Iterable[str]) -> str:
