@@ -44,7 +44,11 @@ def interval(by_seed: np.ndarray) -> tuple[float, float]:
 
 
 def grouped(
-    axes: Axes, groups: Sequence[str], bars: Bars, paper: Sequence[Sequence[float | None]] = ()
+    axes: Axes,
+    groups: Sequence[str],
+    bars: Bars,
+    paper: Sequence[Sequence[float | None]] = (),
+    label: str = "published",
 ) -> None:
     """Bars of means with their 95 % intervals; published values, by kind and group, as marks."""
     for kind, name in enumerate(bars.kinds):
@@ -60,7 +64,7 @@ def grouped(
         for kind, row in enumerate(paper)
         for at, value in zip(bars.places(kind), row, strict=True)
     ]
-    marked(axes, marks)
+    marked(axes, marks, label)
     axes.set_xticks(range(len(groups)), list(groups))
     axes.grid(False, axis="x")
     axes.set_ylim(bottom=0)

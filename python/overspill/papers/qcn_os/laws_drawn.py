@@ -54,7 +54,7 @@ def drawn(sweeps: Sweeps, variant: str, which: slice, told: tuple[Mapping[str, s
 
 
 def bars(axes: Axes, every: Sequence[Named], which: slice, paper: Sequence[float | None]) -> None:
-    """Shares of all flows; of the flows that a law is about, what it says of their CNMs."""
+    """Shares of all flows; of those that a law is about, what it says of their CNMs, as a share of all."""
     values = [
         [share(np.array([getattr(one, name) for one in every]), flow) for flow in range(len(FLOWS))]
         for name in ("cnms", "arrived", "stored")
@@ -62,7 +62,9 @@ def bars(axes: Axes, every: Sequence[Named], which: slice, paper: Sequence[float
     whole = float(np.mean([one.cnms[which].sum() / max(one.cnms.sum(), 1) for one in every]))
     marks: list[float | None] = [None] * len(FLOWS)
     marks[which] = [None if one is None else one * whole for one in paper]
-    grouped(axes, FLOWS, Bars(KINDS, values), [marks, [None] * len(FLOWS), [None] * len(FLOWS)])
+    others: list[float | None] = [None] * len(FLOWS)
+    law = "law, times the share of CNMs that these three flows have"
+    grouped(axes, FLOWS, Bars(KINDS, values), [marks, others, others], law)
     axes.set_ylabel("share")
 
 
