@@ -59,6 +59,11 @@ def test_a_mechanism_is_found_by_what_papers_and_standards_call_it(name: str, ki
         ("QCT", ("qct_mean", "query completion time")),
         ("TCP", ("newreno", "dctcp", "retransmits")),
         ("CNM", ("six bits", "cnms", "cnm_feedback_mean", "notices", "first_cnm", "qcn")),
+        ("CNP", ("marked", "cnps", "cnp_interval", "dcqcn", "docs/mechanisms/dcqcn.md")),
+        ("q_off", ("set point", "q_eq", "64 B", "docs/mechanisms/qcn.md")),
+        ("q_delta", ("last sample", "switch.notify", "docs/mechanisms/qcn.md")),
+        ("VOQ", ("virtual output queue", "input_buffer", "oldest_first", "docs/mechanisms/cioq.md")),
+        ("cioq", ("arbiter", "a value of model of switch", "speedup", "docs/mechanisms/cioq.md")),
         ("congestion point", ("q_eq", "culprit", "switch.notify")),
         ("reaction points", ("rate_limits", "byte_counter", "host.reaction", "round_robin")),
         ("censored", ("lower bound", "unfinished_flows", "measure.drain")),
@@ -76,10 +81,29 @@ def test_words_of_the_field_say_what_they_mean(word: str, told: tuple[str, ...])
 def test_what_a_word_of_the_field_points_to_is_there(term: terms.Term) -> None:
     specs = catalogue.core.catalogue()
     assert all(any(one.name.startswith(name) for one in metrics.ALL) for name in term.metrics)
-    assert {*term.parameters} <= {one["name"] for spec in specs for one in spec["params"]}
+    assert all(terms.owners(name, specs) != "of " for name in term.parameters)
+    assert not term.page or (ROOT / "docs/mechanisms" / term.page).is_file()
     assert {*term.kinds} <= {name for spec in specs for name in terms.names(spec)}
     for word in term.words:
         assert explained(word).startswith(f"{term.words[0]}: ")
+
+
+def test_a_setting_of_a_word_is_not_another_of_the_same_name() -> None:
+    found = explained("reaction point")
+    assert re.search(r"target +of host\.reaction qcn$", found, re.MULTILINE), found
+    assert re.search(r"hosts +of override\.where$", explained("override"), re.MULTILINE)
+
+
+def test_models_of_switches_are_listed_with_what_each_does() -> None:
+    found = [name for slot, name, _ in catalogue.entries("mechanisms") if slot == "switch.model"]
+    (model,) = [
+        one
+        for spec in catalogue.core.catalogue()
+        if spec["slot"] == "switch" and not spec["kind"]
+        for one in spec["params"]
+        if one["name"] == "model"
+    ]
+    assert found == re.findall("`([^`]+)`", model["allowed"]) == ["output_queued", "cioq"]
 
 
 def test_words_in_place_of_quantities_and_keys_that_texts_tell_of_are_found() -> None:

@@ -262,9 +262,12 @@ def test_a_parameter_is_explained_with_the_entries_that_have_it(command: Command
 
 
 def test_a_value_of_a_parameter_is_explained_by_that_parameter(command: Command) -> None:
-    told = command("explain", "cioq").out
-    assert told.startswith("cioq, a value of model of switch (choice")
+    told = command("explain", "output_queued").out
+    assert told.startswith("output_queued, a value of model of switch (choice")
     assert "Where frames wait." in told
+    # A word of the field is explained first.
+    told = command("explain", "CIOQ").out
+    assert told.startswith("CIOQ: ") and "\ncioq, a value of model of switch (choice" in told
 
 
 def test_flow_sizes_are_listed_and_explained(command: Command) -> None:

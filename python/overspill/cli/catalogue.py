@@ -13,6 +13,13 @@ from overspill.results import metrics
 from overspill.results.labels import LABELS
 
 CATEGORIES = ("mechanisms", "topologies", "transports", "traffic", "sizes", "metrics", "papers")
+# Settings whose values are ways to build a switch, listed as mechanisms are, each value with what it does.
+CHOICES = {
+    "switch.model": {
+        "output_queued": "Frames wait at the output that they leave by.",
+        "cioq": "Frames wait at the input that they came in by, in virtual output queues, then at the output.",
+    }
+}
 SLOTS = {"topologies": "topology", "transports": "transport", "traffic": "traffic"}
 
 # What mechanisms are called in papers and standards.
@@ -99,7 +106,19 @@ def entries(which: str) -> list[tuple[str, str, str]]:
     if which not in CATEGORIES:
         meant = hint(which, CATEGORIES)
         raise BadInput(f"list: found {which!r}; expected one of {', '.join(CATEGORIES)}{meant}")
-    return [(spec["slot"], spec["kind"], spec["doc"]) for spec in core.catalogue() if category(spec) == which]
+    found = [
+        (spec["slot"], spec["kind"], spec["doc"]) for spec in core.catalogue() if category(spec) == which
+    ]
+    if which == "mechanisms":
+        first = next((at for at, (slot, *_) in enumerate(found) if slot.startswith("switch.")), len(found))
+        found[first:first] = chosen()
+    return found
+
+
+def chosen() -> list[tuple[str, str, str]]:
+    """The values of settings that are listed beside kinds: setting, value and meaning."""
+    known = {f"{spec['slot']}.{one['name']}" for spec in core.catalogue() for one in spec["params"]}
+    return [(name, value, doc) for name in CHOICES if name in known for value, doc in CHOICES[name].items()]
 
 
 def sizes() -> dict[str, str]:
@@ -196,7 +215,8 @@ def find(name: str) -> list[Spec] | metrics.Metric | str:
     """
     specs = core.catalogue()
     if meaning := terms.explained(name, specs):
-        return "\n".join([meaning, *filter(None, [parameters(specs, name)])])
+        named = [f(specs, one) for one in (name, name.lower()) for f in (parameters, choices)]
+        return "\n".join(dict.fromkeys([meaning, *filter(None, named)]))
     for one in dict.fromkeys((name, name.lower())):
         found = known(specs, one) or printed(name)
         if found:

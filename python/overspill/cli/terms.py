@@ -14,8 +14,11 @@ class Term:
     words: tuple[str, ...]
     text: str
     metrics: tuple[str, ...] = ()  # by the beginning of their names
-    parameters: tuple[str, ...] = ()
+    parameters: tuple[
+        str, ...
+    ] = ()  # `min_rto`, or `host.reaction.target` where others have one of that name
     kinds: tuple[str, ...] = ()  # `newreno`, or `host.reaction.qcn` where several have that name
+    page: str = ""  # in `docs/mechanisms`
 
 
 TERMS = (
@@ -63,6 +66,57 @@ TERMS = (
         ("cnm",),
         ("notices",),
         ("switch.notify.qcn", "host.reaction.qcn"),
+        "qcn.md",
+    ),
+    Term(
+        ("CNP", "congestion notification packet", "congestion notification packets"),
+        "Congestion notification packet (DCQCN): a frame of 64 B by which the receiver of a flow tells its "
+        "source that a packet came marked, one in each `cnp_interval` at most. It leaves before data, and is "
+        "never paused. The table `notices` has it with a feedback of 0.",
+        ("cnps",),
+        ("notices", "cnp_interval"),
+        ("host.reaction.dcqcn",),
+        "dcqcn.md",
+    ),
+    Term(
+        ("q_off",),
+        "How far the memory that a congestion point samples is above its set point: q - Q_eq, below 0 where "
+        "less is there (IEEE 802.1Qau §30-33; QCN-OS §II-C). A CNM says it in units of 64 B; the table "
+        "`notices` has it in bytes. With w times q_delta it makes the feedback.",
+        ("cnm",),
+        ("notices", "q_eq"),
+        ("switch.notify.qcn",),
+        "qcn.md",
+    ),
+    Term(
+        ("q_delta",),
+        "How much the memory that a congestion point samples has grown since its last sample, below 0 where "
+        "it shrank (IEEE 802.1Qau §30-33; QCN-OS §II-C). A CNM says it in units of 64 B; the table `notices` "
+        "has it in bytes. It counts w times in the feedback, beside q_off.",
+        ("cnm",),
+        ("notices", "w"),
+        ("switch.notify.qcn",),
+        "qcn.md",
+    ),
+    Term(
+        ("CIOQ", "combined input and output queueing"),
+        'What a switch with `model = "cioq"` does: a frame waits in the memory of the input that it came in '
+        "by, in a virtual output queue, crosses when the arbiter of its output takes it, and then waits at "
+        "the output (QCN-OS §IV).",
+        ("input_bytes",),
+        ("model", "input_buffer", "speedup", "inputs"),
+        ("switch.arbiter.round_robin", "switch.arbiter.oldest_first"),
+        "cioq.md",
+    ),
+    Term(
+        ("VOQ", "VOQs", "virtual output queue", "virtual output queues"),
+        "Virtual output queue: at an input of a `cioq` switch the frames for one output, first in, first "
+        "out, one queue for each output, class and lane. Those of an input share its memory, so a frame for "
+        "an idle output never waits for one for a congested output.",
+        ("input_bytes",),
+        ("model", "input_buffer", "inputs"),
+        ("switch.arbiter.round_robin", "switch.arbiter.oldest_first"),
+        "cioq.md",
     ),
     Term(
         ("congestion point", "congestion points", "sampling interval"),
@@ -71,6 +125,7 @@ TERMS = (
         ("cnm",),
         ("q_eq", "w", "culprit", "keep_alive"),
         ("switch.notify.qcn",),
+        "qcn.md",
     ),
     Term(
         ("reaction point", "reaction points", "RP", "rate limiter", "rate limiters"),
@@ -78,8 +133,9 @@ TERMS = (
         "Each message cuts its rate; a byte counter and a timer raise it again, until it is that of the link "
         "and the limiter goes. `host.reaction`, beside a NIC with a queue for each flow.",
         ("rate_limit",),
-        ("rate_limits", "byte_counter", "r_ai", "r_hai", "target"),
+        ("rate_limits", "byte_counter", "r_ai", "r_hai", "host.reaction.target"),
         ("host.reaction.qcn", "host.nic.round_robin"),
+        "qcn.md",
     ),
     Term(
         ("censored", "right-censored", "lower bound"),
@@ -112,7 +168,7 @@ TERMS = (
         "What some ports, switches or hosts have in place of what all have: `where` names them, and `switch` "
         "or, of hosts, `transport` is laid upon `[switch]` or `[transport]`, as a variant is upon the file.",
         (),
-        ("tier", "node", "port", "hosts"),
+        tuple(f"override.where.{one}" for one in ("tier", "node", "port", "hosts")),
     ),
     Term(
         ("phase effect", "phase effects", "in step", "check-phase", "--check-phase"),
@@ -140,7 +196,8 @@ def explained(word: str, specs: Sequence[dict[str, Any]]) -> str | None:
     lines += listed(
         "metrics", [(one.name, headed(one)) for one in metrics.ALL if one.name.startswith(term.metrics)]
     )
-    lines += listed("settings", [(name, owners(name, specs)) for name in term.parameters])
+    lines += listed("settings", [(name.rpartition(".")[2], owners(name, specs)) for name in term.parameters])
+    lines += listed("page", [(f"docs/mechanisms/{term.page}", "")] if term.page else [])
     return "\n".join(lines)
 
 
@@ -172,12 +229,17 @@ def headed(metric: metrics.Metric) -> str:
 
 
 def owners(name: str, specs: Sequence[dict[str, Any]]) -> str:
-    """What has a parameter."""
-    every = (spec for spec in specs if any(one["name"] == name for one in spec["params"]))
+    """What has a parameter, or only those of the slot that stands before its name."""
+    slot, _, bare = name.rpartition(".")
+    every = (
+        spec
+        for spec in specs
+        if slot in ("", spec["slot"]) and any(one["name"] == bare for one in spec["params"])
+    )
     return "of " + ", ".join(dict.fromkeys(f"{one['slot']} {one['kind']}".strip() for one in every))
 
 
 def listed(title: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
     """Names with what they are, under a title; nothing where there are none."""
     wide = max((len(name) for name, _ in pairs), default=0)
-    return [f"  {title}", *(f"    {name:{wide}}  {what}" for name, what in pairs)] if pairs else []
+    return [f"  {title}", *(f"    {name:{wide}}  {what}".rstrip() for name, what in pairs)] if pairs else []
