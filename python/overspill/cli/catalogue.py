@@ -17,7 +17,7 @@ CATEGORIES = ("mechanisms", "topologies", "transports", "traffic", "sizes", "met
 CHOICES = {
     "switch.model": {
         "output_queued": "Frames wait at the output that they leave by.",
-        "cioq": "Frames wait at the input that they came in by, in virtual output queues, then at the output.",
+        "cioq": "Frames wait at the input that they came in by, in virtual output queues, then at outputs.",
     }
 }
 SLOTS = {"topologies": "topology", "transports": "transport", "traffic": "traffic"}
