@@ -10,6 +10,7 @@ use sim::{Column, Options, Recorder, build};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A scenario file and one of its variants.
 struct Place {
@@ -190,10 +191,12 @@ const OTHERWISE: [(&str, &str); 4] = [
 
 #[test]
 fn every_declared_parameter_changes_something_where_it_applies() {
-    let places = places();
-    let mut idle = Vec::new();
-    for spec in scenario::declarations(&Registry::catalogue()) {
-        for param in spec.params {
+    let specs = scenario::declarations(&Registry::catalogue());
+    let all: Vec<(&Spec, &Param)> = specs.iter().flat_map(|s| s.params.iter().map(move |p| (*s, p))).collect();
+    let next = AtomicUsize::new(0);
+    let look = || {
+        let (places, mut idle) = (places(), Vec::new());
+        while let Some((spec, param)) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
             let kind = if spec.kind.is_empty() { String::new() } else { format!(":{}", spec.kind) };
             let name = format!("{}{kind}/{}", spec.slot, param.name);
             let is_otherwise = OTHERWISE.iter().any(|(known, _)| *known == name);
@@ -202,7 +205,15 @@ fn every_declared_parameter_changes_something_where_it_applies() {
                 idle.push(format!("{name}: {seen:?}"));
             }
         }
-    }
+        idle
+    };
+    // It is the longest test: two threads, so that it does not run on alone at the end.
+    let mut idle = std::thread::scope(|scope| {
+        let other = scope.spawn(look);
+        let own = look();
+        [own, other.join().expect("no panic")].concat()
+    });
+    idle.sort();
     let hint = "see tests/parameters/README.md";
     assert!(idle.is_empty(), "parameters that change nothing anywhere, or are said to; {hint}:\n{}", idle.join("\n"));
 }
