@@ -63,7 +63,7 @@ def bars(axes: Axes, every: Sequence[Named], which: slice, paper: Sequence[float
     marks: list[float | None] = [None] * len(FLOWS)
     marks[which] = [None if one is None else one * whole for one in paper]
     others: list[float | None] = [None] * len(FLOWS)
-    law = "law, times the share of CNMs that these three flows have"
+    law = "law, scaled to its three flows"
     grouped(axes, FLOWS, Bars(KINDS, values), [marks, others, others], law)
     axes.set_ylabel("share")
 
