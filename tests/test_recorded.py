@@ -169,6 +169,7 @@ SOURCES = {
     "held_": ("holds",),
     "hold_": ("holds",),
     "cnm": ("congestion_points",),
+    "cnps": ("congestion_points",),
     "rate_limit": ("limited_flows",),
     "input_": ("inputs",),
     "pauses": ("pauses",),
@@ -237,7 +238,7 @@ def made(text: str, folder: Path, *sets: str) -> RunData:
 def told(run: RunData) -> RunData:
     """The run as if congestion had been told of."""
     tables = {name: run.table(name) for name in run.names}
-    tables["congestion_points"] = pa.table({"cnms": [3, 0], "feedback": [60, 0]})
+    tables["congestion_points"] = pa.table({"cnms": [3, 0], "cnps": [0, 7], "feedback": [60, 0]})
     tables["limited_flows"] = pa.table({"limited_ps": [10**9, 0], "lowest_bps": [5e6, -1.0]})
     tables["inputs"] = pa.table({"max_bytes": [9000, 0], "byte_ps": [4e13, 0.0]})
     return RunData(run.summary, tables)
@@ -342,12 +343,13 @@ def test_where_no_port_may_hold_acks_nothing_is_told_of_it(tmp_path: Path) -> No
 
 
 def test_what_is_told_of_congestion_is_measured(runs: list[RunData]) -> None:
-    names = ("cnm", "rate_limit", "input_")
+    names = ("cnm", "cnps", "rate_limit", "input_")
     found = {str(name): value.value for name, value in metrics.measure(runs[3]).items()}
     start, end = runs[3].window_ps
     assert {name: value for name, value in found.items() if name.startswith(names)} == {
         "cnms": 3,
         "cnm_feedback_mean": 20,
+        "cnps": 7,
         "rate_limited_flows": 1,
         "rate_limited_time_mean": 1e-3,
         "rate_limit_min": 5e6,
