@@ -145,7 +145,9 @@ def notices(results: Results) -> Chart | None:
         return Points(time[own] * measures.PS, feedback[own].astype(np.float64), look, entry, size=3.0)
 
     flows = Flows(runs, weigh)
-    y = Axis("feedback", shown=FEEDBACK, whole=True)
+    # Points of CNPs lie on 0, and would be cut in half by the edge.
+    has_cnps = any((run.column("notices", "feedback") == 0).any() for run in runs.values())
+    y = Axis("feedback", shown=(-3.0, FEEDBACK[1]) if has_cnps else FEEDBACK, whole=True)
     panels = panels_of(results, flows, (instants_of(runs, "notices"), y, draw))
     caption = (
         "Congestion notification messages (CNMs) as switches make them, by the flow they are about: "

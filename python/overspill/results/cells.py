@@ -12,7 +12,7 @@ MOST = 16
 # The first sixteen of these that say something are printed; files have every metric.
 FIRST = (
     *("unfinished_flows", "fct_mean", "fct_p99", "qct_mean", "qct_p99", "flow_goodput_mean", "goodput_last"),
-    *("drops", "trims", "detours", "bounces", "held_acks", "pauses", "cnms", "marks"),
+    *("drops", "trims", "detours", "bounces", "held_acks", "pauses", "cnms", "cnps", "marks"),
     *("retransmits", "timeouts"),
     *("delay_p99", "queue_busiest_max", "slowdown_p99", "hops_mean", "hot_link_share", "reordered_share"),
 )

@@ -6,7 +6,7 @@ use crate::transport::{Io, segment};
 impl Receiver {
     /// Data have come. The next bytes are taken and acknowledged. What comes beyond a gap is discarded, and the first such is
     /// answered by a NAK; until the gap is filled there is no other. What has been taken before is acknowledged again.
-    #[cold]
+    #[inline(never)]
     pub(super) fn take_in_order(&mut self, (start, end): (u64, u64), io: &mut Io) {
         if start > self.next {
             self.out_of_order += 1;

@@ -7,7 +7,7 @@ use crate::transport::{Io, segment};
 impl Sender {
     /// An ACK or a NAK has come. Both acknowledge everything before `ack`; at a NAK it goes back to that, and sends from there as
     /// the NIC takes it. Old ones do nothing.
-    #[cold]
+    #[inline(never)]
     pub(super) fn receive_in_order(&mut self, pkt: &Pkt, ack: u64, io: &mut Io) {
         if ack < self.una {
             return;
