@@ -92,6 +92,29 @@ def test_the_same_command_again_gives_the_same_bits(paper: Paper) -> None:
     assert set(files(Path("out/papers/small"))) - set(first) == {"figures/fig1.pdf"}
 
 
+def test_revised_rows_are_in_every_file(
+    command: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = papered.ROWS.replace("one_run = true", 'revised = { verdict = "fails", why = "x is 2 | now" }')
+    papers = papered.written(tmp_path, rows=rows)
+    papered.coded(monkeypatch, FIGURES)
+    ran = command("paper", "small", "--papers", papers)
+    told = "evised after a first run: 1 row, 1 hold, 0 held before; never revised: 3 rows, 3 hold"
+    assert f"r{told}" in ran.out and "holds, was fails" in ran.out
+    folder = Path("out/papers/small")
+    document = json.loads((folder / "rows.json").read_text())
+    assert document["score"]["of"] == 4 == 1 + document["without_revised"]["never_revised"]["of"]
+    assert document["rows"][0]["revised"] == {"verdict": "fails", "why": "x is 2 | now"}
+    table = pq.read_table(folder / "rows.parquet").to_pylist()
+    assert [row["revised_verdict"] for row in table] == ["fails", *[None] * 5]
+    assert table[0]["revised_why"] == "x is 2 | now"
+    readme = (folder / "README.md").read_text()
+    assert f"\nR{told}.\n" in readme and "✓ holds, was fails |" in readme
+    assert "- x is 2 \\| now: 1 row, 1 hold, 0 held before" in readme
+    page = (folder / "page.html").read_text()
+    assert f"r{told}" in page and "x is 2 | now: 1 row, 1 hold, 0 held before" in page
+
+
 def files(folder: Path) -> dict[str, bytes]:
     """What is written but the runs."""
     skipped = ("sweeps", "what_if")

@@ -7,10 +7,11 @@ import pytest
 
 from overspill import stats
 from overspill.errors import Failed
-from overspill.papers import judge
+from overspill.papers import judge, words
 from overspill.papers.judge import Judged
 from overspill.papers.rows import Row, Tolerance
 from overspill.papers.spec import Measured
+from overspill.papers.verdicts import Revised
 
 NUMBER = Row("fig1", "c", "m", "%", 10.0, "text", "value", Tolerance({"abs": 1}, 9, 11), False, False, "")
 TEXT = replace(NUMBER, published="S1 S4", kind="exact", tolerance=None)
@@ -163,3 +164,37 @@ def test_an_exact_row_fails_where_one_seed_does() -> None:
     exact = replace(NUMBER, kind="exact", tolerance=Tolerance({"abs": 1}, 9.0, 11.0))
     assert judged([10.0, 10.5, 9.5], exact).verdict == "holds"
     assert judged([10.0] * 20 + [11.5], exact).verdict == "fails"
+
+
+def test_rows_that_were_revised_are_told_apart_with_what_they_were() -> None:
+    kept = replace(NUMBER, metric="kept")
+    mended = replace(NUMBER, metric="mended", revised=Revised("fails", "another setting"))
+    lost = replace(NUMBER, metric="lost", revised=Revised("holds", "another setting"))
+    new = replace(NUMBER, metric="new", revised=Revised("new", "a second case"))
+    other = replace(mended, metric="other", basis="derived")
+    rows = [kept, mended, lost, new, other]
+    values = {"kept": 10.0, "mended": 10.0, "lost": 20.0, "new": 10.0, "other": 10.0}
+    made = [
+        judge.document("p", row, judge.judge(row, Measured("c", row.metric, [values[row.metric]])))
+        for row in rows
+    ]
+    assert "revised" not in made[0] and made[1]["revised"] == {"verdict": "fails", "why": "another setting"}
+    found = judge.without_revised(zip(rows, made, strict=True))
+    assert found == {
+        "never_revised": {"of": 1, "holds": 1, "fails": 0, "inconclusive": 0},
+        "revised": {
+            "of": 3, "holds": 2, "fails": 1, "inconclusive": 0, "new": 1,
+            "before": {"of": 2, "holds": 1, "fails": 1, "inconclusive": 0},
+        },
+    }  # fmt: skip
+    assert judge.without_revised([(kept, made[0])]) is None and words.without_revised(None) == ""
+    assert words.without_revised(found) == (
+        "revised after a first run: 3 rows, 2 hold, 1 held before, 1 new; never revised: 1 row, 1 hold"
+    )
+    assert [words.with_former(row) for row in made] == [
+        "✓ holds", "✓ holds, was fails", "✗ fails, was holds", "✓ holds, new", "✓ holds, was fails",
+    ]  # fmt: skip
+    assert words.reasons(made) == [
+        "another setting: 3 rows, 2 hold, 1 held before",
+        "a second case: 1 row, 1 hold, 0 held before, 1 new",
+    ]

@@ -35,6 +35,8 @@ def show(found: Reproduced, console: Console) -> None:
     if found.rows:
         console.print()
         console.print(Text(words.score(found.score, found.rows), "bold"), soft_wrap=True)
+        if text := words.without_revised(found.without_revised):
+            console.print(Text(text, "bold"), soft_wrap=True)
         table.put(console, Text(words.LEGEND, "dim"), table.LINE)
     if found.changed:
         told_changes(found, console)
@@ -47,7 +49,7 @@ def grid(rows: Sequence[dict[str, Any]]) -> Table:
         made.add_column(head, no_wrap=True, justify="right" if head in ("published", "measured") else "left")
     for row in rows:
         style = "dim" if words.later(row) else words.STYLES[row["verdict"]]
-        sign, _, verdict = words.verdict(row).partition(" ")
+        sign, _, verdict = words.with_former(row).partition(" ")
         cells = [row["case"], row["metric"], words.value(row["published"], row["unit"]), words.measured(row)]
         texts = [Text(one) for one in (*cells, words.tolerance(row))]
         made.add_row(Text(sign, style), *texts, Text(verdict, style), Text(words.basis(row), "dim"))

@@ -11,9 +11,8 @@ from typing import Any
 from overspill import Failed, stats
 from overspill.papers.rows import Row, Tolerance
 from overspill.papers.spec import Measured
+from overspill.papers.verdicts import FAILS, HOLDS, INCONCLUSIVE, NEW, VERDICTS
 
-HOLDS, FAILS, INCONCLUSIVE = "holds", "fails", "inconclusive"
-VERDICTS = (HOLDS, FAILS, INCONCLUSIVE)
 # Ends of tolerances reach this much further, as a share: 0.13 + 0.005 is not 0.135 in binary.
 NOISE = 1e-9
 FEWEST = 3  # seeds from which the spread of single runs is known at all
@@ -167,7 +166,7 @@ def joined(*notes: str) -> str:
 
 def document(paper: str, row: Row, found: Judged) -> dict[str, Any]:
     """A row as `--json` prints it."""
-    made = {
+    made: dict[str, Any] = {
         "paper": paper,
         "figure": row.figure,
         "case": row.case,
@@ -184,10 +183,32 @@ def document(paper: str, row: Row, found: Judged) -> dict[str, Any]:
         "ok": found.verdict == HOLDS,
         "note": joined(row.note, found.note),
     }
-    return made if found.prediction is None else made | {"prediction": dict(found.prediction)}
+    if found.prediction is not None:
+        made["prediction"] = dict(found.prediction)
+    if row.revised is not None:
+        made["revised"] = {"verdict": row.revised.verdict, "why": row.revised.why}
+    return made
 
 
 def score(rows: Iterable[tuple[Row, Mapping[str, Any]]]) -> dict[str, int]:
     """How many of the rows that count hold: those of the paper's own texts, tables and axes."""
     counted = [made["verdict"] for row, made in rows if row.counted]
     return {"of": len(counted), **{verdict: counted.count(verdict) for verdict in VERDICTS}}
+
+
+def without_revised(rows: Iterable[tuple[Row, Mapping[str, Any]]]) -> dict[str, Any] | None:
+    """The score of rows that were never revised, and of the others now and before; `None` without others.
+
+    Rows that were not there before are `new`, and in no score of before.
+    """
+    every = list(rows)
+    revised = [(row, made) for row, made in every if row.revised is not None and row.counted]
+    if not revised:
+        return None
+    old = [row.revised.verdict for row, _ in revised if row.revised is not None]
+    before = {"of": len(old) - old.count(NEW), **{verdict: old.count(verdict) for verdict in VERDICTS}}
+    kept = [(row, made) for row, made in every if row.revised is None]
+    return {
+        "never_revised": score(kept),
+        "revised": score(revised) | {"new": old.count(NEW), "before": before},
+    }

@@ -15,6 +15,10 @@ from overspill.papers.words import HEADS, LEGEND, escaped, line
 from overspill.report import page as pages
 
 BEFORE = "tolerances are set before the first run, and a later change is told in CHANGELOG.md"
+REVISED = (
+    "Rows whose measure, tolerance or settings were changed after a first run, of every basis, by reason. Their "
+    "verdicts say what they were before."
+)
 EMBEDDED = 400_000  # bytes of SVG up to which a figure is embedded as such
 
 
@@ -39,7 +43,9 @@ def page(made: Reproduced, drawn: list[str], out: Path) -> str:
         ],
         heads=HEADS[1:],
         legend=LEGEND,
+        revised_note=REVISED,
         assumptions=paper.assumptions,
+        revised=words.reasons(made.rows),
         matrix=(matrix := whatif.matrix(made)),
         matrix_images={
             name: image(out, name)
@@ -56,6 +62,8 @@ def facts(made: Reproduced) -> Iterable[tuple[str, str, bool]]:
     yield from ((line.label, line.text, True) for line in made.warnings)
     yield "paper", made.paper.cite, False
     yield "score", words.score(made.score, made.rows), False
+    if former := words.without_revised(made.without_revised):
+        yield "revised", former, False
     yield "seeds", seeds(made), False
     yield "made by", f"{command(made)}, Overspill {version()}", False
     yield "tolerances", f"{BEFORE}; rows.toml has the SHA-256 {made.paper.digest}", False
@@ -93,7 +101,7 @@ def cells(row: dict[str, Any]) -> dict[str, Any]:
     return {
         "anchor": anchor(row),
         "texts": texts(row),
-        "verdict": words.verdict(row),
+        "verdict": words.with_former(row),
         "kind": "later" if words.later(row) else row["verdict"],
         "basis": words.basis(row),
         "notes": words.notes(row),
@@ -126,6 +134,8 @@ def readme(made: Reproduced, drawn: list[str]) -> str:
     paper = made.paper
     lines = [f"# {paper.title}", "", paper.cite, ""]
     lines += [f"**{words.score(made.score, made.rows)}.**", ""]
+    if former := words.without_revised(made.without_revised):
+        lines += [f"{former[0].upper()}{former[1:]}.", ""]
     lines += [f"**{line.label}**: {escaped(line.text)}\n" for line in made.warnings]
     lines += [
         f"Made by `{command(made)}`, Overspill {version()}. {BEFORE[0].upper()}{BEFORE[1:]}; "
@@ -139,10 +149,12 @@ def readme(made: Reproduced, drawn: list[str]) -> str:
         lines[4:4] = [f"**Part of the paper: {made.asked.part}.**", ""]
     if paper.assumptions:
         lines += ["## What is assumed", "", *(f"- {escaped(one)}" for one in paper.assumptions), ""]
+    if reasons := words.reasons(made.rows):
+        lines += ["## What was revised", "", REVISED, "", *(f"- {escaped(one)}" for one in reasons), ""]
     for figure, rows in by_figure(made):
         lines += [f"## {figure.id}: {figure.title}", "", f"The paper: {escaped(figure.claim)}", ""]
         lines += [line(HEADS[1:]), line("---" for _ in HEADS[1:])]
-        lines += [line((*texts(row), words.verdict(row), words.basis(row))) for row in rows]
+        lines += [line((*texts(row), words.with_former(row), words.basis(row))) for row in rows]
         lines += [""]
         told = [(row, note) for row in rows for note in words.notes(row)]
         lines += [

@@ -129,6 +129,11 @@ class Reproduced:
         """How many of the rows that count hold."""
         return judge.score(self.judged(self.rows))
 
+    @property
+    def without_revised(self) -> dict[str, Any] | None:
+        """The score without the rows that were revised after a first run, and theirs; `None` without any."""
+        return judge.without_revised(self.judged(self.rows))
+
     def judged(self, rows: Rows) -> Iterable[tuple[Any, dict[str, Any]]]:
         """The paper's rows beside what came out."""
         by_key = {(row.figure, *row.key): row for row in self.paper.rows}
@@ -169,6 +174,7 @@ class Reproduced:
 
     def document(self) -> dict[str, Any]:
         """What `rows.json` holds; nothing of the clock or the machine."""
+        found = self.without_revised
         return {
             "paper": self.paper.name,
             "title": self.paper.title,
@@ -176,6 +182,7 @@ class Reproduced:
             "tolerances": self.paper.digest,
             "figures": [figure.id for figure in self.asked.figures if figure.id not in self.left_out],
             "score": self.score,
+            **({} if found is None else {"without_revised": found}),
             "rows": self.rows,
         }
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from overspill import BadInput
 from overspill.papers.reader import Fields, document, number
+from overspill.papers.verdicts import NEW, VERDICTS, Revised
 
 BASES = ("text", "table", "axis", "derived", "calibrated", "own_model")
 COUNTED = ("text", "table", "axis")  # what the paper itself says
@@ -47,6 +48,7 @@ class Row:
     one_run: bool
     later: bool
     note: str
+    revised: Revised | None = None
 
     @property
     def key(self) -> Key:
@@ -107,6 +109,7 @@ def one(path: Path, numbered: tuple[int, Any], figures: list[str]) -> Row:
         one_run=fields.flag("one_run"),
         later=fields.flag("later"),
         note=fields.text("note", ""),
+        revised=revised(fields),
     )
     fields.done()
     fit(fields, row)
@@ -119,6 +122,17 @@ def published(fields: Fields) -> float | str | None:
     if found is None or number(found) or (isinstance(found, str) and found.strip()):
         return found  # type: ignore[no-any-return]
     raise fields.wrong("published", repr(found), "a number, a text, or nothing")
+
+
+def revised(fields: Fields) -> Revised | None:
+    """What the row was before it was revised after a first run, and why that was done."""
+    given = fields.take("revised", None)
+    if given is None:
+        return None
+    inner = Fields(fields.file, f"{fields.where}: revised", given)
+    made = Revised(inner.word("verdict", (*VERDICTS, NEW)), inner.text("why"))
+    inner.done()
+    return made
 
 
 def tolerance(fields: Fields) -> Tolerance | None:

@@ -15,9 +15,9 @@ from overspill import plots as look
 from overspill import version
 from overspill.papers import words
 from overspill.papers.data import WhatIf
-from overspill.papers.judge import FAILS, HOLDS, INCONCLUSIVE
 from overspill.papers.reproduce import Reproduced, key
 from overspill.papers.rows import Row
+from overspill.papers.verdicts import FAILS, HOLDS, INCONCLUSIVE
 from overspill.papers.words import escaped, line
 
 NAME = "what_if"

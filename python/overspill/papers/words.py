@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from overspill import formats
-from overspill.papers.judge import FAILS, HOLDS, INCONCLUSIVE
 from overspill.papers.rows import COUNTED
+from overspill.papers.verdicts import FAILS, HOLDS, INCONCLUSIVE, NEW, causes
 
 HEADS = ("", "case", "metric", "published", "measured", "tolerance", "verdict", "basis")
 LEGEND = (
@@ -32,6 +32,14 @@ def later(row: Row) -> bool:
 def verdict(row: Row) -> str:
     """The verdict with its sign."""
     return "– later" if later(row) else f"{SIGNS[row['verdict']]} {row['verdict']}"
+
+
+def with_former(row: Row) -> str:
+    """The verdict with its sign, and where the row was revised the last one before."""
+    if "revised" not in row:
+        return verdict(row)
+    former = row["revised"]["verdict"]
+    return f"{verdict(row)}, {'' if former == NEW else 'was '}{former}"
 
 
 def value(given: float | str | None, unit: str = "") -> str:
@@ -108,6 +116,27 @@ def score(found: Mapping[str, int], rows: Iterable[Row]) -> str:
     verb = "is" if open_ones == 1 else "are"
     text = f"{text}, {open_ones} {verb} inconclusive (rows of basis text, table and axis)"
     return "; ".join(filter(None, (text, not_run(sum(later(row) for row in rows)))))
+
+
+def without_revised(found: Mapping[str, Any] | None) -> str:
+    """The score without the rows that were revised, and what became of these; empty without any."""
+    if found is None:
+        return ""
+    kept, now = found["never_revised"], found["revised"]
+    text = outcome("revised after a first run", now["of"], (now["holds"], now["before"]["holds"], now["new"]))
+    return f"{text}; never revised: {kept['of']} row{'s' * (kept['of'] != 1)}, {kept['holds']} hold"
+
+
+def reasons(rows: Sequence[Row]) -> list[str]:
+    """Why rows were revised after a first run, a line for each reason."""
+    return [outcome(one.why, one.rows, (one.hold, one.held, one.new)) for one in causes(rows)]
+
+
+def outcome(of: str, rows: int, counts: tuple[int, int, int]) -> str:
+    """How many of some rows hold, how many did before, and how many were not there then."""
+    hold, held, new = counts
+    text = f"{of}: {rows} row{'s' * (rows != 1)}, {hold} hold, {held} held before"
+    return f"{text}, {new} new" if new else text
 
 
 def not_run(count: int) -> str:

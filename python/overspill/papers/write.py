@@ -37,6 +37,8 @@ SCHEMA = pa.schema(
         pa.field("prediction_low", pa.float64()),
         pa.field("prediction_high", pa.float64()),
         pa.field("prediction_inside", pa.bool_()),
+        pa.field("revised_verdict", pa.string()),
+        pa.field("revised_why", pa.string()),
     ]
 )
 
@@ -84,6 +86,8 @@ def table(rows: list[dict[str, Any]]) -> pa.Table:
         one["tolerance"] = None if row["tolerance"] is None else json.dumps(row["tolerance"])
         for name, found in (row.get("prediction") or {}).items():
             one[f"prediction_{name}"] = found
+        for name, found in (row.get("revised") or {}).items():
+            one[f"revised_{name}"] = found
         made.append({field.name: one.get(field.name) for field in SCHEMA})
     return pa.Table.from_pylist(made, SCHEMA)
 
