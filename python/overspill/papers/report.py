@@ -16,8 +16,8 @@ from overspill.report import page as pages
 
 BEFORE = "tolerances are set before the first run, and a later change is told in CHANGELOG.md"
 REVISED = (
-    "Rows whose measure, tolerance or settings were changed after a first run, of every basis, by reason. Their "
-    "verdicts say what they were before."
+    "Rows whose measure, tolerance or settings were changed after a first run, of every basis, by reason. "
+    "Their verdicts say what they were before."
 )
 EMBEDDED = 400_000  # bytes of SVG up to which a figure is embedded as such
 
