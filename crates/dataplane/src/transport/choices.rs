@@ -40,6 +40,8 @@ choice! {
         Sum = "sum",
         /// What is added to the smoothed round-trip time, as Linux has it.
         Deviation = "deviation",
+        /// The timeout with its backoff: what is doubled is the estimate, however small (ns-3 until 3.13).
+        Backoff = "backoff",
     }
 }
 

@@ -15,7 +15,7 @@ pub struct Rto {
     srtt: Dur,
     /// RTTVAR.
     rttvar: Dur,
-    /// RTO, with its backoff.
+    /// RTO, with its backoff; below the least timeout only where that bounds what backoff makes of it.
     rto: Dur,
     /// When it expires; never while it is off.
     expires: Time,
@@ -41,6 +41,7 @@ impl Rto {
         self.rto = match cfg.rto_floor {
             RtoFloor::Sum => self.srtt.saturating_add(spread).clamp(cfg.min_rto, cfg.max_rto),
             RtoFloor::Deviation => self.srtt.saturating_add(spread.max(cfg.min_rto)).min(cfg.max_rto),
+            RtoFloor::Backoff => self.srtt.saturating_add(spread).min(cfg.max_rto),
         };
     }
     /// The same with Linux's deviation in place of RTTVAR, where that is asked for; these bytes are
@@ -69,7 +70,7 @@ impl Rto {
     #[inline]
     pub fn restart(&mut self, now: Time, cfg: &TcpConfig) {
         if cfg.retransmission_timer {
-            self.expires = now.saturating_add(self.rto);
+            self.expires = now.saturating_add(self.timeout(cfg));
         }
     }
     /// It expires at this instant, which is not one of (5.1) to (5.6).
@@ -97,7 +98,15 @@ impl Rto {
         self.expires
     }
     /// The timeout as it is now, backoff included.
-    pub fn timeout(&self) -> Dur {
+    #[inline]
+    pub fn timeout(&self, cfg: &TcpConfig) -> Dur {
+        match cfg.rto_floor {
+            RtoFloor::Sum | RtoFloor::Deviation => self.rto,
+            RtoFloor::Backoff => self.rto.max(cfg.min_rto),
+        }
+    }
+    /// The same before the least timeout bounds it, where it bounds what backoff makes of the estimate.
+    pub fn unbounded(&self) -> Dur {
         self.rto
     }
     /// The smoothed round-trip time; `None` before the first sample.

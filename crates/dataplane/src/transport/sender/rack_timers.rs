@@ -44,7 +44,7 @@ impl Sender {
     /// from the last sending of the first segment.
     pub(super) fn rearm_timeout(&mut self, r: &mut RackTlp, io: &mut Io) {
         let wait = match r.awaited {
-            Awaited::Retransmission => self.rto.timeout(),
+            Awaited::Retransmission => self.rto.timeout(io.cfg),
             // What is over already is waited for all the same: for a tick, where there are any.
             Awaited::Probe | Awaited::Reordering => self.left(r, io).max(Dur::us(1)),
         };
@@ -63,7 +63,7 @@ impl Sender {
 
     /// How long until the retransmission timeout of the first segment is over; zero where it is.
     fn left(&self, r: &RackTlp, io: &Io) -> Dur {
-        let expiry = r.segments.first().map_or(Time::NEVER, |s| s.at.saturating_add(self.rto.timeout()));
+        let expiry = r.segments.first().map_or(Time::NEVER, |s| s.at.saturating_add(self.rto.timeout(io.cfg)));
         expiry.max(io.now).since(io.now)
     }
 
@@ -78,7 +78,7 @@ impl Sender {
         }
         let mut wait = Tlp::timeout(self.rto.srtt(), r.segments.len() == 1, cfg.min_rto, cfg.rack.slack);
         if cfg.retransmission_timer {
-            let left = if advancing { self.rto.timeout() } else { self.left(r, io) };
+            let left = if advancing { self.rto.timeout(io.cfg) } else { self.left(r, io) };
             wait = if left > Dur::ZERO { wait.min(left) } else { wait };
         }
         r.awaited = Awaited::Probe;
@@ -153,7 +153,7 @@ impl Sender {
         self.congestion.set_window(u32::try_from(window).unwrap_or(u32::MAX));
         self.repeat_lost(0, r, io);
         // Pacing does not put off this one (`tcp_retransmit_timer`).
-        self.wake_after(self.rto.timeout(), io);
+        self.wake_after(self.rto.timeout(io.cfg), io);
     }
 
     /// What every timeout does.

@@ -46,7 +46,7 @@ pub struct SenderStats {
     pub alpha: Option<u32>,
     /// Smoothed round-trip time; `None` before the first sample.
     pub srtt: Option<Dur>,
-    /// Retransmission timeout, backoff included.
+    /// Retransmission timeout, backoff included; where its floor comes after that, before it.
     pub rto: Dur,
 }
 
@@ -75,7 +75,7 @@ impl Sender {
             in_recovery: self.loss.in_recovery(),
             alpha: self.congestion.alpha(),
             srtt: self.rto.srtt(),
-            rto: self.rto.timeout(),
+            rto: self.rto.unbounded(),
         }
     }
 }

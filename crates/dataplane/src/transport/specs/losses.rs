@@ -129,8 +129,9 @@ pub(super) const PACK_REACTION: Param = Param {
 /// What the least timeout bounds.
 pub(super) const RTO_FLOOR: Param = Param {
     name: "rto_floor",
-    doc: "What `min_rto` bounds: the `sum`, which is the timeout (RFC 6298 (2.4)), or the `deviation`, which is added to the \
-          smoothed round-trip time, as Linux has it.",
+    doc: "What `min_rto` bounds: the `sum`, which is the timeout (RFC 6298 (2.4)); the `deviation`, which is added to the \
+          smoothed round-trip time, as Linux has it; or what `backoff` makes of the estimate, so that the first doublings may \
+          stay below it (ns-3 until 3.13).",
     kind: RtoFloor::KIND,
     default: Some("sum"),
 };

@@ -224,6 +224,25 @@ fn off_means_no_timer_for_data_or_a_syn() {
 }
 
 #[test]
+fn below_the_floor_what_is_doubled_is_the_estimate() {
+    // ns-3 until 3.13: max(minRTO, multiplier * estimate); since then multiplier * max(minRTO, estimate), as RFC 6298 (5.5).
+    let timeouts = |floor: &str| {
+        let mut h = Hand::new("newreno", &[("rto_floor", word(floor)), ("max_rto", time(Dur::ms(70)))]);
+        h.start();
+        h.wait(Dur::ms(1));
+        h.ack(1);
+        let mut found = vec![h.timer_in()];
+        for _ in 0..5 {
+            h.expire();
+            found.push(h.timer_in());
+        }
+        found.into_iter().map(|one| one.map(|d| d.0 / Dur::ms(1).0)).collect::<Vec<_>>()
+    };
+    assert_eq!(timeouts("backoff"), [10, 10, 12, 24, 48, 70].map(Some), "an estimate of 3 ms");
+    assert_eq!(timeouts("sum"), [10, 20, 40, 70, 70, 70].map(Some));
+}
+
+#[test]
 fn the_floor_bounds_the_timeout_or_what_is_added_to_the_round_trip() {
     let rto = |floor: &str, round_trip: Dur| {
         let mut h = Hand::new("newreno", &[("rto_floor", word(floor)), ("max_rto", time(Dur::ms(70)))]);
