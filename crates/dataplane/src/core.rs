@@ -11,6 +11,7 @@ mod moved;
 mod pausing;
 mod room;
 mod sending;
+mod snapshot;
 mod standing;
 
 pub use built::{CoreSetup, PortSetup};
@@ -31,6 +32,7 @@ use mech::scheduler::SchedulerSlot;
 use mech::{Acts, Asks, Ecn, Env, Flags, ForwardingContext, Lane, PktId, PortId, QueueId, QueueView, Stream};
 use moved::Frame;
 use pausing::Pausing;
+use snapshot::Before;
 use std::collections::VecDeque;
 use units::Time;
 
@@ -59,6 +61,8 @@ pub struct Core {
     pub(crate) intercepts: bool,
     /// What agents and answers have asked for and is not done.
     work: VecDeque<Work>,
+    /// While arrivals are stored that do not see one another.
+    before: Option<Before>,
     /// Added to the index of every timer.
     timer_base: u32,
     /// Copies of flooded frames that have ended where they were of no use.
@@ -391,7 +395,10 @@ impl Core {
         let marking = self.marking[usize::from(to.port.0)].active()?;
         let rng = &mut self.marking_rng[usize::from(to.port.0)];
         let look = Look { store: &self.store, fib: step.fib, ingress: None };
-        let view = QueueView::new(&look, to.port, to.queue);
+        let mut view = QueueView::new(&look, to.port, to.queue);
+        if let Some(before) = &mut self.before {
+            (view.packets, view.bytes) = before.backlog(to, &self.store);
+        }
         let mut env = Env { now: step.now, rng, acts: &mut self.acts };
         marking.mark(&pkt.head, &view, &mut env).then(|| marking.drops_not_ect())
     }

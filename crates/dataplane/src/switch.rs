@@ -207,10 +207,12 @@ impl Switch {
                     decided.push((pkt, port, decision));
                 }
             }
+            self.core.begin_snapshot();
             let core_step = &mut core_step!(self, step);
             for (pkt, port, decision) in decided {
                 self.core.apply(pkt, port, decision, core_step);
             }
+            self.core.end_snapshot();
             self.do_work(step);
         } else {
             for pkt in arrivals.iter_mut() {

@@ -120,9 +120,9 @@ pub struct QueueView<'a> {
     pub port: PortId,
     /// The queue.
     pub queue: QueueId,
-    /// Frames that wait.
+    /// Frames that wait; where simultaneous arrivals do not see one another, when the first of them was stored.
     pub packets: u32,
-    /// Bytes that wait.
+    /// Bytes that wait, likewise.
     pub bytes: u64,
 }
 

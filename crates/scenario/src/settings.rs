@@ -132,8 +132,8 @@ pub const SWITCH: Spec = Spec {
         },
         Param {
             name: "simultaneous",
-            doc: "Arrivals at the same instant: each decided and applied before the next, or all decided on the \
-                  state before any is stored.",
+            doc: "Arrivals at the same instant: each decided, marked and stored before the next, or all decided and \
+                  marked on the state before any is stored.",
             kind: Simultaneous::KIND,
             default: Some("in_turn"),
         },

@@ -62,11 +62,11 @@ fn weights_of_classes_without_packets_are_told_and_more_than_there_are_classes_r
 }
 
 #[test]
-fn a_snapshot_that_no_answer_to_overflow_looks_at_is_told() {
+fn a_snapshot_that_nothing_looks_at_is_told() {
     let with = |more: &str| format!("[switch]\nsimultaneous = \"snapshot\"\n{more}");
     let found = notes(&with(""));
-    let said = "switch.simultaneous = \"snapshot\" changes no packet's fate where all is tail drop: room is looked for as \
-                each is stored";
+    let said = "switch.simultaneous = \"snapshot\" changes no packet's fate where all is tail drop and nothing marks: \
+                room is looked for as each is stored";
     assert_eq!(found, [said]);
     let seen = notes(&with("[measure]\nsub_queues = true\n"));
     let besides = "; only what arrivals see (measure.sub_queues) is the queue before their instant";
@@ -75,6 +75,8 @@ fn a_snapshot_that_no_answer_to_overflow_looks_at_is_told() {
     assert!(!detour.iter().any(|note| note.contains("snapshot")), "{detour:?}");
     let pfc = notes(&with("pause = { kind = \"pfc\", xoff = \"20KB\", xon = \"10KB\" }\n"));
     assert!(!pfc.iter().any(|note| note.contains("snapshot")), "{pfc:?}");
+    let marks = notes(&with("marking = { kind = \"ecn_threshold\" }\n[transport]\nkind = \"dctcp\"\n"));
+    assert!(!marks.iter().any(|note| note.contains("snapshot")), "{marks:?}");
     assert_eq!(notes("[switch]\nsimultaneous = \"in_turn\"\n"), [""; 0]);
 }
 

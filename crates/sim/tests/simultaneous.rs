@@ -86,18 +86,23 @@ fn ties_by_port_always_favour_the_first_port_and_random_ties_do_not() {
 }
 
 #[test]
-fn with_tail_drop_a_snapshot_changes_the_queue_that_arrivals_see_and_nothing_else() {
-    let text = |simultaneous: &str| {
+fn with_tail_drop_a_snapshot_changes_what_marking_and_arrivals_see_and_nothing_else() {
+    let text = |simultaneous: &str, k: u32| {
         format!(
             "name = \"burst\"\nduration = \"20ms\"\n[topology]\nkind = \"fat_tree\"\nk = 4\n[switch]\n\
              simultaneous = \"{simultaneous}\"\nbuffer = {{ kind = \"shared\", size = \"12KB\" }}\n\
-             marking = {{ kind = \"ecn_threshold\", k = \"2pkt\" }}\n[transport]\nkind = \"dctcp\"\n\
+             marking = {{ kind = \"ecn_threshold\", k = \"{k}pkt\" }}\n[transport]\nkind = \"dctcp\"\n\
              [measure]\nsub_queues = true\n[[traffic]]\nname = \"a\"\nkind = \"permutation\"\nsize = \"60KB\"\n\
              [[traffic]]\nname = \"i\"\nkind = \"incast\"\nsenders = 8\nreceiver = \"h0\"\nsize = \"20KB\"\n"
         )
     };
-    let [turn, snapshot] = ["in_turn", "snapshot"].map(|simultaneous| run(&text(simultaneous), 3));
+    let runs = |k| ["in_turn", "snapshot"].map(|simultaneous| run(&text(simultaneous, k), 3));
+    let [turn, snapshot] = runs(2);
     assert!(drops(&turn) > 0 && total(&turn, "ports", "marked") > 0);
+    assert_ne!(total(&turn, "ports", "marked"), total(&snapshot, "ports", "marked"), "marking does not see them");
+    // So high that no queue gets there.
+    let [turn, snapshot] = runs(1000);
+    assert!(drops(&turn) > 0 && total(&turn, "ports", "marked") == 0);
     let both = turn.tables.iter().zip(&snapshot.tables);
     let changed: Vec<&str> = both.filter(|(one, other)| one != other).map(|(one, _)| one.name).collect();
     assert_eq!(changed, ["sub_queue_hist"], "arrivals of an instant do not see each other");

@@ -96,6 +96,7 @@ impl Core {
             agents: None,
             intercepts: false,
             work: VecDeque::new(),
+            before: None,
             timer_base: 0,
             flood_copies_discarded: Tally::default(),
         };

@@ -52,6 +52,7 @@ impl Switch {
                     }
                 }
             }
+            self.core.begin_snapshot();
             for (pkt, port, decision) in planned {
                 match decision {
                     None => self.flood(pkt, step),
@@ -60,6 +61,7 @@ impl Switch {
                     }
                 }
             }
+            self.core.end_snapshot();
             self.do_work(step);
         } else {
             for pkt in arrivals.iter_mut() {

@@ -10,6 +10,7 @@ macro_rules! step_at {
 mod crossing;
 mod detours;
 mod evict;
+mod marks;
 mod pausing;
 
 use super::*;

@@ -114,4 +114,5 @@ conforms! {
     pfc_conforms_to_its_table: "pfc";
     evict_with_srpt_conforms_to_its_table: "evict_srpt";
     trim_conforms_to_its_table: "trim";
+    marks_of_simultaneous_arrivals_conform_to_their_table: "marking";
 }

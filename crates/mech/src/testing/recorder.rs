@@ -59,6 +59,8 @@ pub struct Recorder {
     /// Headers that are being cut out and go back to their sources, each until an instant.
     going_back: VecDeque<(Time, Passing)>,
     timers: BTreeMap<(PortId, Which, u16), Time>,
+    /// While a snapshot is applied: what waited in a queue when the first of its arrivals was stored there.
+    before: Option<BTreeMap<(PortId, QueueId), (u32, u64)>>,
     lines: Vec<String>,
 }
 
@@ -107,6 +109,7 @@ impl Recorder {
             work: VecDeque::new(),
             going_back: VecDeque::new(),
             timers: BTreeMap::new(),
+            before: None,
             lines: Vec::new(),
         }
     }
@@ -194,7 +197,9 @@ impl Recorder {
             Order::Snapshot => {
                 let entered: Vec<_> = arrivals.into_iter().filter_map(|passing| self.enter(passing)).collect();
                 let all: Vec<_> = entered.into_iter().filter_map(|passing| self.decide(passing)).collect();
+                self.before = Some(BTreeMap::new());
                 all.into_iter().for_each(|(passing, decision)| self.apply(passing, decision));
+                self.before = None;
             }
         }
         self.settle();
@@ -366,7 +371,10 @@ impl Recorder {
         let Some(marking) = self.slots[usize::from(to.0.0)].marking.active() else { return (false, false) };
         let mut acts = Acts::default();
         let mut env = Env { now: self.now, rng: &mut self.rng, acts: &mut acts };
-        let q = QueueView::new(&self.state, to.0, to.1);
+        let mut q = QueueView::new(&self.state, to.0, to.1);
+        if let Some(before) = &mut self.before {
+            (q.packets, q.bytes) = *before.entry(to).or_insert((q.packets, q.bytes));
+        }
         (marking.mark(head, &q, &mut env), marking.drops_not_ect())
     }
     /// A frame was stored at a port, or its memory was given back: whoever follows an account that has got

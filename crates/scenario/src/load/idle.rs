@@ -160,7 +160,6 @@ impl Asked<'_> {
     fn marks(&self) -> Vec<String> {
         let scenario = self.scenario;
         let capable = scenario.stacks().is_some_and(|stacks| stacks.any(TcpConfig::is_ecn_capable));
-        let marks = |slot: &MarkingSlot| slot.peek().plain() != Some(Room::ENDLESS);
         let only_marks = |slot: &MarkingSlot| marks(slot) && !slot.peek().drops_not_ect();
         let slots = || self.ports().map(|port| &*port.marking.slot).chain([&*scenario.host.marking.slot]);
         let aside = scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().aside);
@@ -286,13 +285,12 @@ impl Asked<'_> {
         asked.then(|| "host.bounce_signal has no effect: no switch bounces packets".into())
     }
 
-    /// A snapshot that no answer to overflow looks at.
+    /// A snapshot that nothing looks at.
     fn snapshot(&self) -> Option<String> {
         let mut switches = self.scenario.switches.iter();
-        let looks = switches.any(|switch| {
-            let agents = switch.ports.iter().any(|port| port.agents().count() > 0);
-            switch.overflow.slot.peek().asks() != Asks::Never || agents
-        });
+        let asks = |port: &PortConfig| marks(&port.marking.slot) || port.agents().count() > 0;
+        let looks =
+            switches.any(|switch| switch.overflow.slot.peek().asks() != Asks::Never || switch.ports.iter().any(asks));
         let asked = !looks && self.is_given("switch.simultaneous") && self.takes_snapshots();
         let besides = match self.scenario.measure.sub_queues {
             true => "; only what arrivals see (measure.sub_queues) is the queue before their instant",
@@ -301,7 +299,7 @@ impl Asked<'_> {
         asked.then(|| {
             let why = "room is looked for as each is stored";
             format!(
-                "switch.simultaneous = \"snapshot\" changes no packet's fate where all is tail drop: {why}{besides}"
+                "switch.simultaneous = \"snapshot\" changes no packet's fate where all is tail drop and nothing marks: {why}{besides}"
             )
         })
     }
@@ -359,6 +357,11 @@ impl Asked<'_> {
         let told = !weighted && links.iter().any(|link| link.get("weight").is_some());
         told.then(|| "topology.link: `weight` has no effect without switch.routing = \"weighted\"".into())
     }
+}
+
+/// Whether a mechanism ever marks.
+fn marks(slot: &MarkingSlot) -> bool {
+    slot.peek().plain() != Some(Room::ENDLESS)
 }
 
 /// Whether so much never waits in memory of this size when a packet comes that it has room for; `frames` are the bytes of

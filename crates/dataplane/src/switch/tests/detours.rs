@@ -16,7 +16,7 @@ const PORTS: u16 = 8;
 const FRAME: u16 = 1500;
 
 /// Host `n` is behind port `n`.
-struct Direct;
+pub(super) struct Direct;
 
 impl Routes for Direct {
     fn next_hops(&self, _switch: u32, host: HostId) -> NextHops<'_> {
@@ -25,7 +25,7 @@ impl Routes for Direct {
 }
 
 /// Nobody listens.
-struct Deaf(());
+pub(super) struct Deaf(pub(super) ());
 
 impl Out for Deaf {
     type Observer = ();
@@ -73,13 +73,21 @@ fn detour<const N: usize>(policy: &str, more: [(&str, Value); N]) -> OverflowSlo
     mech::Registry::catalogue().make::<OverflowSlot>("detour", &values).unwrap()
 }
 
-/// Eight ports, the first of which leads to a host.
 fn switch(buffer: BufferSlot, overflow: OverflowSlot, snapshot: bool) -> Switch {
+    switch_with(buffer, overflow, &MarkingSlot::none(), (snapshot, true))
+}
+/// Eight ports, the first of which leads to a host.
+pub(super) fn switch_with(
+    buffer: BufferSlot,
+    overflow: OverflowSlot,
+    marking: &MarkingSlot,
+    (snapshot, may_compute): (bool, bool),
+) -> Switch {
     let port = |n| PortSetup {
         changes: false,
         clock: Rate::gbps(1).clock(),
         is_switch: n > 0,
-        marking: MarkingSlot::none(),
+        marking: marking.clone(),
         scheduler: mech::Registry::catalogue().make::<SchedulerSlot>("fifo", &Values::default()).unwrap(),
         pause: None,
         agents: Vec::new(),
@@ -93,7 +101,7 @@ fn switch(buffer: BufferSlot, overflow: OverflowSlot, snapshot: bool) -> Switch 
             overflow,
             lanes: Lanes::default(),
             top_class: 0,
-            may_compute: true,
+            may_compute,
             ports: (0..PORTS).map(port).collect(),
             inputs: None,
         },

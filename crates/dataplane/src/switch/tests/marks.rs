@@ -1,0 +1,74 @@
+//! Marks of arrivals at one instant, which see each other in turn and on no snapshot.
+
+use super::detours::{Deaf, Direct, switch_with};
+use crate::switch::*;
+use crate::{NO_EXT, PortCounts};
+use mech::Ecn;
+use mech::buffer::BufferSlot;
+use mech::marking::MarkingSlot;
+use mech::overflow::OverflowSlot;
+use mech::params::{Value, Values};
+use units::Amount;
+
+fn threshold(k: Amount) -> MarkingSlot {
+    let values = Values([("k".to_string(), Value::Amount(k))].into_iter().collect());
+    mech::Registry::catalogue().make("ecn_threshold", &values).unwrap()
+}
+/// A port that marks from K on, its departures computed or stepped.
+fn switch(k: Amount, snapshot: bool, may_compute: bool) -> Switch {
+    let overflow = mech::Registry::catalogue().make::<OverflowSlot>("tail_drop", &Values::default()).unwrap();
+    switch_with(BufferSlot::of(Some(Amount::Packets(100))), overflow, &threshold(k), (snapshot, may_compute))
+}
+/// So many frames of 1500 B for host 0 at an instant, each by a port of its own; which of them are marked.
+fn arrive(switch: &mut Switch, at: u64, frames: u16) -> Vec<bool> {
+    let pkt = |n| {
+        let head = Head { ingress: PortId(1 + n), size: 1500, ttl: 9, ..Head::default() };
+        let mut pkt = Pkt { head, ext: NO_EXT, ..Pkt::default() };
+        pkt.head.set_ecn(Ecn::Ect0);
+        pkt
+    };
+    let mut arrivals: Vec<Pkt> = (0..frames).map(pkt).collect();
+    switch.step(&[], &mut arrivals, step_at!(Time(at), &mut Deaf(())));
+    assert!(switch.conserves());
+    arrivals.iter().map(|pkt| pkt.head.ecn() == Ecn::Ce).collect()
+}
+fn counts(switch: &Switch) -> PortCounts {
+    switch.core.ports()[0].counts()
+}
+
+#[test]
+fn eleven_at_once_at_an_empty_queue_see_each_other_on_no_snapshot() {
+    for may_compute in [true, false] {
+        for k in [Amount::Packets(5), Amount::Bytes(7500)] {
+            let mut turn = switch(k, false, may_compute);
+            let marked = arrive(&mut turn, 0, 11);
+            assert_eq!(marked, [[false; 5].as_slice(), &[true; 6]].concat(), "{k:?}: from the sixth on");
+            let mut snapshot = switch(k, true, may_compute);
+            assert_eq!(arrive(&mut snapshot, 0, 11), [false; 11], "{k:?}, computed: {may_compute}");
+            assert_eq!((counts(&turn).marked, counts(&snapshot).marked), (6, 0));
+            assert_eq!((counts(&turn).enqueued, counts(&snapshot).enqueued), (11, 11));
+        }
+    }
+}
+
+#[test]
+fn those_of_an_earlier_instant_are_seen() {
+    for may_compute in [true, false] {
+        // One of four has gone to the wire: three wait, then five of which the next three find K.
+        let mut snapshot = switch(Amount::Packets(5), true, may_compute);
+        assert_eq!(arrive(&mut snapshot, 0, 4), [false; 4]);
+        assert_eq!(arrive(&mut snapshot, 1, 2), [false; 2], "three wait");
+        assert_eq!(arrive(&mut snapshot, 2, 3), [true; 3], "five wait");
+        assert_eq!(arrive(&mut snapshot, 3, 1), [true], "alone");
+    }
+}
+
+#[test]
+fn an_arrival_alone_is_marked_alike() {
+    let alone = |snapshot| {
+        let mut switch = switch(Amount::Packets(2), snapshot, false);
+        (0..6).map(|at| arrive(&mut switch, at, 1)[0]).collect::<Vec<bool>>()
+    };
+    assert_eq!(alone(true), [false, false, false, true, true, true]);
+    assert_eq!(alone(false), alone(true));
+}
