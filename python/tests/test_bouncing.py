@@ -105,11 +105,17 @@ def test_nothing_is_said_of_queues_that_are_not_followed_never_bounce_or_count_b
     assert "total_hop_mean" in found and "max_bounced_distance_mean" in found
 
 
-def apart(rows: list[tuple[int, int, int, int, float, int]], held: list[tuple[int, ...]]) -> RunData:
-    """Rows of `sub_queues`, and of node, port, queue, packets, percent of the window, and decisions."""
+def apart(
+    rows: list[tuple[int, int, int, int, float, int]], held: list[tuple[int, ...]], early: int = 0
+) -> RunData:
+    """Rows of `sub_queues`, and of node, port, queue, packets, percent of the window, and decisions.
+
+    Queues count as full so many packets `early`.
+    """
     node, port, queue, limit, theta, data = zip(*rows, strict=True)
     columns = {"node": column("u32", *node), "port": column("u16", *port), "queue": column("u8", *queue)}
     columns |= {"limit": column("u64", *limit), "theta": column("f64", *theta), "data": column("u64", *data)}
+    columns["full_from"] = column("u64", *[one - early for one in limit])
     run = a_run()
     percent = (run.window_ps[1] - run.window_ps[0]) // 100
     node, port, queue, packets, share, decisions = zip(*held, strict=True)
@@ -133,6 +139,14 @@ def test_a_switch_is_as_full_as_the_port_that_most_data_were_to_leave_by() -> No
     assert found["utilisation_variance"].value == pytest.approx(0.15**2)
     # Asked about: 0.9 all the time; above a half for a fifth (a half itself is not); a fifth; nothing.
     assert found["time_above_theta"].value == pytest.approx((1 + 0.2 + 0 + 0) / 4)
+
+
+def test_a_queue_that_counts_as_full_is_above_any_theta() -> None:
+    rows = [(2, 0, 0, 100, 0.99, 4), (2, 0, 1, 100, 0.99, 4)]
+    held = [(2, 0, 0, 97, 10, 1), (2, 0, 0, 98, 20, 1), (2, 0, 0, 99, 30, 1), (2, 0, 1, 97, 100, 1)]
+    # 98 of 100 places and 99 are not above 0.99, but count as full where three may come at once.
+    assert metrics.measure(apart(rows, held))["time_above_theta"].value == 0
+    assert metrics.measure(apart(rows, held, early=2))["time_above_theta"].value == pytest.approx(0.25)
 
 
 def test_switches_that_do_not_bounce_count_for_the_variance_alone() -> None:

@@ -32,6 +32,7 @@ fn a_frame_that_is_bounced_once_gives_what_is_worked_out_by_hand() {
     let toward = |port, normal, bounced| [[3, port, 0, 2, normal], [3, port, 1, 3, bounced]];
     let ports = [toward(0, 0, 0), toward(1, 0, 0), toward(2, 6, 1)].into_iter().flatten();
     assert!(column(&results, "sub_queues", "theta").iter().all(|theta| f64::from_bits(*theta) == 0.5));
+    assert_eq!(column(&results, "sub_queues", "full_from"), [2, 3].repeat(3), "round_to = 0");
     assert_eq!(limits, ports.collect::<Vec<_>>());
     let names = ["port", "queue", "packets", "time_ps", "arrivals", "decisions"];
     let lengths = rows(&results, "sub_queue_hist", names);

@@ -222,6 +222,12 @@ impl Overflow for Bounce {
     fn acts_from(&self) -> f64 {
         self.theta
     }
+    fn full_from_packets(&self, limit: u64) -> u64 {
+        match self.bounce_size {
+            Amount::Packets(_) => self.full_from(limit, 0),
+            Amount::Bytes(_) => limit,
+        }
+    }
     fn boxed(&self) -> Box<dyn Overflow> {
         Box::new(self.clone())
     }

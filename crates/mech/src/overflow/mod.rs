@@ -218,6 +218,10 @@ pub trait Overflow: Send + Sync {
     fn acts_from(&self) -> f64 {
         1.0
     }
+    /// How many packets wait in a queue of `limit` where it counts as full.
+    fn full_from_packets(&self, limit: u64) -> u64 {
+        limit
+    }
     /// What is wrong with it beside the rest of its switch, or at a NIC.
     fn check(&self, _beside: &Beside, _report: &mut Report) {}
     /// Names of hosts that it needs to be there, and the parameter that has them.

@@ -40,20 +40,25 @@ impl<T: Tap> World<Recorder, T> {
         (0..all.queues.len()).map(of).collect()
     }
 
-    /// Every queue that there is, how long it may get, from which utilisation on its switch bounces (1 is never),
-    /// and how many data were to go there.
+    /// Every queue that there is, how long it may get, from which length on it counts as full for its switch's decisions,
+    /// from which utilisation on that bounces (1 is never), and how many data were to go there.
     pub(super) fn sub_queues_table(&self, scenario: &Scenario) -> Table {
-        let theta = |node: u32| scenario.switches[node as usize - self.hosts.len()].overflow.slot.peek().acts_from();
+        let overflow = |node: u32| scenario.switches[node as usize - self.hosts.len()].overflow.slot.peek();
         let all = self.state.observer.sub_queues.iter().flat_map(|all| &all.data);
         let all = self.apart().into_iter().zip(all);
-        let rows: Vec<_> = all.filter_map(|((at, limit), data)| Some((at, limit?, theta(at.0), *data))).collect();
+        let row = |((at, limit), data): ((At, Option<u64>), &u64)| {
+            let (limit, overflow) = (limit?, overflow(at.0));
+            Some((at, limit, overflow.full_from_packets(limit), overflow.acts_from(), *data))
+        };
+        let rows: Vec<_> = all.filter_map(row).collect();
         let columns = [
             ("node", column(&rows, Column::U32, |r| r.0.0)),
             ("port", column(&rows, Column::U16, |r| r.0.1)),
             ("queue", column(&rows, Column::U8, |r| r.0.2)),
             ("limit", column(&rows, Column::U64, |r| r.1)),
-            ("theta", column(&rows, Column::F64, |r| r.2)),
-            ("data", column(&rows, Column::U64, |r| r.3)),
+            ("full_from", column(&rows, Column::U64, |r| r.2)),
+            ("theta", column(&rows, Column::F64, |r| r.3)),
+            ("data", column(&rows, Column::U64, |r| r.4)),
         ];
         Table { name: "sub_queues", columns: named(columns) }
     }

@@ -77,10 +77,12 @@ METRICS = [
         "time_above_theta",
         "time above θ",
         "1",
-        "Share of the measurement window that a queue is filled above its switch's θ, on average over the "
-        f"queues of switches that bounce that a decision was about. {APART}",
+        "Share of the measurement window that a queue's utilisation is above its switch's θ, as decisions "
+        "have it: 1 from where the queue counts as full. On average over the queues of switches that bounce "
+        f"that a decision was about. {APART}",
         "lower",
-        formula="Σ over queues of t(L / limit > θ) / window / queues with ≥ 1 decision in the window",
+        formula="Σ over queues of t(u > θ) / window / queues with ≥ 1 decision in the window; "
+        "u: 1 where L ≥ full_from, else L / limit",
         source=f"{VARIANCE}, timeRatio",
     ),
 ]
@@ -147,8 +149,11 @@ def lengths(run: RunData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     *at, packets, time, decided = run.columns("sub_queue_hist", *keys, *names)
     index = np.array([place[one] for one in zip(*at, strict=True)], np.int64)
     limit, theta = run.columns("sub_queues", "limit", "theta")
+    # Results from before it was told have queues that are full at their limit.
+    told = "full_from" in run.column_names("sub_queues")
+    (full,) = run.columns("sub_queues", "full_from" if told else "limit")
     found = np.zeros((3, len(limit)))
-    high = packets / limit[index] > theta[index]
+    high = (packets >= full[index]) | (packets / limit[index] > theta[index])
     for row, amounts in enumerate((packets * time.astype(np.float64), time * high, decided)):
         np.add.at(found[row], index, amounts.astype(np.float64))
     return found[0], found[1], found[2]

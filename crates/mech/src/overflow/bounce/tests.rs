@@ -149,6 +149,8 @@ fn a_queue_counts_as_full_where_fewer_places_are_left_than_may_arrive_at_once() 
     // P(0.97; 0.8, 50) = 0.99984; P(0.98) = 0.99992; P(0.99) = 0.99997.
     assert_eq!(fate("round_to=3", (97, 100), &[0.99999]), Fate::Enqueue(QueueId::normal(0)));
     assert_eq!(fate("round_to=1", (99, 100), &[0.99999]), Fate::Enqueue(QueueId::normal(0)));
+    let full = |given: &str| bounce(given).full_from_packets(100);
+    assert_eq!((full("round_to=3"), full("round_to=3 rounding=multiple"), full("round_to=0")), (98, 99, 100));
 }
 
 #[test]
@@ -158,6 +160,7 @@ fn in_bytes_a_place_is_a_packet_like_the_one_that_asks() {
     assert_eq!(bounce("bounce_size=12000B round_to=3 rounding=multiple").full_from(12_000, 1500), 9000);
     assert_eq!(bounce("bounce_size=12000B round_to=0").full_from(12_000, 1500), 12_000);
     assert_eq!(bytes.full_from(3000, 1500), 1, "an empty queue is not full");
+    assert_eq!(bytes.full_from_packets(100), 100, "nobody knows how long the next packet is");
 }
 
 #[test]
