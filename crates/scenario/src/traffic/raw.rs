@@ -55,6 +55,16 @@ const BACKLOG: Param = Param {
     default: Some(""),
 };
 
+/// Most flows of a workload: some gigabytes.
+const MOST_FLOWS: usize = 1_000_000;
+
+const FLOWS: Param = Param {
+    name: "flows",
+    doc: "Flows of each source to its destination, each at the rate.",
+    kind: Kind::Count { min: 1, max: MOST_FLOWS as u64 },
+    default: Some("1"),
+};
+
 const ECN: Param = Param {
     name: "ecn",
     doc: "Packets are ECN-capable, ECT(0), so that `marking` may mark them (RFC 3168 §5).",
@@ -74,13 +84,13 @@ pub(super) const CONSTANT: Spec = Spec {
         DESTINATIONS,
         Param {
             name: "rate",
-            doc: "Rate of each source; give either this or `load`.",
+            doc: "Rate of each flow; give either this or `load`.",
             kind: Kind::Rate,
             default: Some(""),
         },
         Param {
             name: "load.fraction",
-            doc: "Rate of each source, as a fraction of the rate of its own link.",
+            doc: "Rate of each flow, as a fraction of the rate of its source's own link.",
             kind: Kind::Number { min: 1e-9, max: 10.0, below_max: false },
             default: Some(""),
         },
@@ -96,6 +106,7 @@ pub(super) const CONSTANT: Spec = Spec {
             kind: Gaps::KIND,
             default: Some("even"),
         },
+        FLOWS,
         BACKLOG,
         ECN,
         PAYLOAD,
@@ -194,10 +205,11 @@ pub struct RawSpec {
 /// A workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Raw {
+    /// Source and destination of each flow.
     pairs: Vec<(HostId, HostId)>,
     payload: u16,
     packets: u64,
-    /// From one packet to the next, of each pair.
+    /// From one packet to the next, of each flow.
     intervals: Vec<Dur>,
     exponential: bool,
     pause: Dur,
@@ -211,9 +223,18 @@ impl Raw {
     pub fn build(kind: &str, values: &Values, ctx: &Context) -> Result<Raw, Vec<Fault>> {
         let mut faults = Vec::new();
         let (start, stop) = window(values, ctx, &mut faults);
-        let pairs = pairs(values, ctx, &mut faults);
+        let mut pairs = pairs(values, ctx, &mut faults);
         if !faults.is_empty() {
             return Err(faults);
+        }
+        if kind == "constant" {
+            let flows = values.count("flows") as usize;
+            let all = pairs.len() * flows;
+            if all > MOST_FLOWS {
+                let rule = format!("at most {MOST_FLOWS} flows of all sources");
+                return Err(vec![fault("flows", format!("{flows}, {all} of all sources"), rule)]);
+            }
+            pairs = pairs.into_iter().flat_map(|pair| std::iter::repeat_n(pair, flows)).collect();
         }
         let payload = values.size("payload");
         if payload > MOST_PAYLOAD {
@@ -297,7 +318,7 @@ fn interval(values: &Values, ctx: &Context) -> Result<Dur, Vec<Fault>> {
 /// Parts of a fraction of a rate.
 const PARTS: u64 = 1_000_000_000;
 
-/// The rate of each source.
+/// The rate of each flow.
 fn rates(values: &Values, ctx: &Context, pairs: &[(HostId, HostId)]) -> Result<Vec<Rate>, Vec<Fault>> {
     match (values.has("rate"), values.has("load.fraction")) {
         (true, false) => Ok(vec![values.rate("rate"); pairs.len()]),

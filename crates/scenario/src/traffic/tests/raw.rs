@@ -40,6 +40,23 @@ fn a_constant_rate_counts_wire_bytes_unless_told_otherwise() {
 }
 
 #[test]
+fn several_flows_of_a_pair_have_the_rate_and_a_start_each() {
+    let of = |more: &[(&str, &str)]| {
+        let given = [&[("sources", "h0 h2"), ("destination", "h1"), ("rate", "1Gbps")], more].concat();
+        workload(&star(4), "constant", &given).map(|found| found.0.raw(0, 1)).map_err(super::lines)
+    };
+    let specs = of(&[("flows", "3"), ("jitter", "1us")]).unwrap();
+    let sources: Vec<_> = specs.iter().map(|spec| spec.src.0).collect();
+    assert_eq!(sources, [0, 0, 0, 2, 2, 2]);
+    assert!(specs.iter().zip(0..).all(|(spec, place)| spec.place == place && spec.interval == Dur::ns(12_304)));
+    let starts: std::collections::BTreeSet<_> = specs.iter().map(|spec| spec.start).collect();
+    assert_eq!(starts.len(), 6, "each has a draw of its own");
+    assert_eq!(of(&[]).unwrap().len(), 2);
+    let found = of(&[("flows", "600000")]).unwrap_err();
+    assert_eq!(found, ["flows: 600000, 1200000 of all sources; at most 1000000 flows of all sources"]);
+}
+
+#[test]
 fn a_source_of_a_constant_rate_may_be_held_back_by_what_waits_and_bursts_are_not() {
     let of = |kind: &str, more: &[(&str, &str)]| {
         let given = [&[("source", "h0"), ("destination", "h1")], more].concat();
