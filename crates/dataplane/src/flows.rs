@@ -67,6 +67,8 @@ pub struct NewFlow {
     pub bytes: u64,
     /// Traffic class.
     pub class: u8,
+    /// See [`FlowInfo::row`].
+    pub row: u8,
     /// Whether packets are sent and forgotten.
     pub raw: bool,
 }
@@ -86,7 +88,8 @@ impl FlowTable {
         let flow = self.next();
         let hash = tuple_hash(new.src, new.dst, new.ports << 16 | 1);
         let back_hash = if self.is_symmetric { hash } else { tuple_hash(new.dst, new.src, 1 << 48 | new.ports) };
-        let info = FlowInfo { flow, src: new.src, dst: new.dst, hash, back_hash, bytes: new.bytes, class: new.class };
+        let NewFlow { src, dst, bytes, class, row, .. } = new;
+        let info = FlowInfo { flow, src, dst, hash, back_hash, bytes, class, row };
         self.put(info, Ends { raw: new.raw, ..Ends::NEW });
         flow
     }

@@ -126,7 +126,7 @@ mod tests {
             ecn: false,
         };
         let (src, dst) = (HostId(0), HostId(1));
-        let flow = FlowInfo { flow: FlowId(0), src, dst, hash: 0, back_hash: 0, bytes: 0, class: 0 };
+        let flow = FlowInfo { flow: FlowId(0), src, dst, hash: 0, back_hash: 0, bytes: 0, class: 0, row: 0 };
         let mut source = RawSource::new(setup, flow);
         let mut at = Vec::new();
         while let Some(now) = source.next() {
@@ -151,7 +151,7 @@ mod tests {
             ecn: false,
         };
         let (src, dst) = (HostId(0), HostId(1));
-        let flow = FlowInfo { flow: FlowId(0), src, dst, hash: 0, back_hash: 0, bytes: 0, class: 0 };
+        let flow = FlowInfo { flow: FlowId(0), src, dst, hash: 0, back_hash: 0, bytes: 0, class: 0, row: 0 };
         let mut source = RawSource::new(setup, flow);
         let (mut last, mut gaps) = (5.0, Vec::new());
         while let Some(now) = source.next() {

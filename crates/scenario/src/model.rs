@@ -4,7 +4,7 @@ use crate::choices::{FctEnd, Goodput, NicJitter, Simultaneous, Ties};
 use crate::events::Event;
 use crate::topology::Topology;
 use crate::traffic::Traffic;
-use dataplane::transport::{Stacks, TcpConfig};
+use dataplane::transport::{Row, Stacks, TcpConfig};
 use dataplane::{DeadPort, Framing};
 use mech::ack_hold::AckHoldSlot;
 use mech::arbiter::ArbiterSlot;
@@ -40,10 +40,10 @@ pub struct Scenario {
     pub host: HostConfig,
     /// Each switch, in the order of the topology's switches.
     pub switches: Vec<SwitchConfig>,
-    /// The transport of hosts, its kind and parameters: of all that have none of their own.
+    /// The transport of hosts, its kind and parameters: of all that have none of their own, for workloads that have none.
     pub transport: Choice,
-    /// Those that some hosts have in its place.
-    pub host_transports: HostTransports,
+    /// Those that some hosts and some workloads have in its place.
+    pub own_transports: OwnTransports,
     /// Who sends what to whom, in the order of the file.
     pub traffic: Vec<Traffic>,
     /// What counts.
@@ -56,13 +56,25 @@ pub struct Scenario {
     pub dead_port: DeadPort,
 }
 
-/// Transports of some hosts.
+/// Transports of some hosts and some workloads.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct HostTransports {
-    /// Each once, in the order of the hosts.
+pub struct OwnTransports {
+    /// Each once, those of hosts first.
     pub kinds: Vec<Choice>,
     /// By host, its place in `kinds` counted from 1; 0 where it has that of all. Empty where all have.
     pub of_host: Vec<u8>,
+    /// The same for flows of workloads that have a transport of their own, each once.
+    pub rows: Vec<Row>,
+    /// By workload, its place in `rows` counted from 1; 0 where hosts go by `of_host`. Empty where all do.
+    pub of_traffic: Vec<u8>,
+}
+
+impl OwnTransports {
+    /// The transports for flows of a workload, numbered as in `of_host`; `None` where it has none of its own.
+    pub fn row(&self, traffic: usize) -> Option<&Row> {
+        let row = self.of_traffic.get(traffic)?.checked_sub(1)?;
+        self.rows.get(usize::from(row))
+    }
 }
 
 impl Scenario {
@@ -73,9 +85,23 @@ impl Scenario {
             Some(switch) => self.switches[switch as usize].clock_ppb,
         }
     }
-    /// The transports of all hosts, that of those that have none of their own first.
-    pub fn transports(&self) -> impl Iterator<Item = &Choice> {
-        std::iter::once(&self.transport).chain(&self.host_transports.kinds)
+    /// The transports of all hosts and workloads, `[transport]` first.
+    fn transports(&self) -> impl Iterator<Item = &Choice> {
+        std::iter::once(&self.transport).chain(&self.own_transports.kinds)
+    }
+    /// Those by which flows go, each once; all where there are no flows.
+    pub fn transports_in_use(&self) -> Vec<&Choice> {
+        let own = &self.own_transports;
+        let flows = self.traffic.iter().enumerate().filter(|(_, traffic)| traffic.raw_payload().is_none());
+        let of_hosts = Row { of_all: 0, of_host: own.of_host.clone() };
+        let rows: Vec<&Row> = flows.map(|(i, _)| own.row(i).unwrap_or(&of_hosts)).collect();
+        let is_used = |number: u8| rows.is_empty() || rows.iter().any(|row| row.has(number));
+        (0..).zip(self.transports()).filter(|(number, _)| is_used(*number)).map(|(_, one)| one).collect()
+    }
+    /// The kinds of these, as messages name them.
+    pub fn kinds_in_use(&self) -> String {
+        let kinds: BTreeSet<String> = self.transports_in_use().iter().map(|one| format!("`{}`", one.kind)).collect();
+        kinds.into_iter().collect::<Vec<_>>().join(", ")
     }
     /// The same as senders and receivers know them; nothing where there is none of a name.
     pub fn stacks(&self) -> Option<Stacks> {
@@ -83,10 +109,15 @@ impl Scenario {
         let all: Option<Vec<TcpConfig>> = all.collect();
         let signal = *self.host.bounce_signal.slot;
         let all: Vec<_> = all?.into_iter().map(|tcp| tcp.with_bounce_signal(signal)).collect();
-        match self.host_transports.of_host.is_empty() {
-            true => all.into_iter().next().map(Stacks::of_all),
-            false => Some(Stacks::by_host(&all, self.host_transports.of_host.clone())),
+        let own = &self.own_transports;
+        if own.kinds.is_empty() {
+            return all.into_iter().next().map(Stacks::of_all);
         }
+        let of_hosts = Row { of_all: 0, of_host: own.of_host.clone() };
+        let rows = std::iter::once(of_hosts).chain(own.rows.iter().cloned());
+        let row = |i: usize| own.of_traffic.get(i).copied().unwrap_or(0);
+        let flows = self.traffic.iter().enumerate().map(|(i, traffic)| (row(i), traffic.raw_payload().is_none()));
+        Some(Stacks::by_row(&all, rows.collect(), flows.collect()))
     }
     /// The addresses of hosts, where switches route by them; else hosts are but numbered.
     pub fn plan(&self) -> Option<AddressPlan> {
@@ -152,8 +183,7 @@ impl Scenario {
     /// Whether any packet may be lost because it has entered too many switches.
     pub fn has_ttl(&self) -> bool {
         let raw = self.traffic.iter().any(|traffic| traffic.raw_payload().is_some());
-        // All hosts have the same.
-        raw || self.transport.values.count_or_off("ttl").is_some()
+        raw || self.transports_in_use().iter().any(|one| one.values.count_or_off("ttl").is_some())
     }
 }
 

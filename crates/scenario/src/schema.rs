@@ -5,6 +5,7 @@
 use crate::events;
 use crate::load::{default, specs, word};
 use crate::settings;
+use crate::traffic::is_raw;
 use mech::params::{Kind, Param, Spec, Value};
 use mech::{HOST_SLOTS, Registry, SLOTS};
 use serde_json::{Map, Value as Json, json};
@@ -27,7 +28,7 @@ pub fn schema(registry: &Registry) -> Json {
     let variants = json!({
         "type": "object",
         "description": "Variants to compare, each laid upon the scenario: a table with a `kind` replaces the whole \
-                        table, lists replace lists, other keys merge.",
+                        table, lists replace lists, other keys merge. `traffic.NAME` names one workload.",
         "propertyNames": { "pattern": NAME },
         "additionalProperties": { "$ref": "#/$defs/variant" },
     });
@@ -57,7 +58,14 @@ pub fn schema(registry: &Registry) -> Json {
 /// The tables of a scenario or of a variant.
 fn tables(part: Part, registry: &Registry) -> Map<String, Json> {
     let [topology, transport, traffic] = specs().map(|(_, specs)| specs);
-    let entry = with(choice(traffic, Part::Whole, None), settings::TRAFFIC.params);
+    let own = choice(transport, Part::Over, Some(settings::TRANSPORT));
+    let entry = with_transport(with(choice(traffic, Part::Whole, None), settings::TRAFFIC.params), &own);
+    let mut workloads = json!({ "type": "array", "minItems": 1, "items": entry });
+    if part == Part::Over {
+        let over = with_transport(choice(traffic, Part::Over, None), &own);
+        let named = json!({ "type": "object", "propertyNames": { "pattern": NAME }, "additionalProperties": over });
+        workloads = json!({ "anyOf": [workloads, named] });
+    }
     let event = with(choice(events::SPECS, Part::Whole, None), events::EVENT.params);
     let mut host = object(settings::HOST.params, part);
     for (slot, default) in HOST_SLOTS {
@@ -83,7 +91,7 @@ fn tables(part: Part, registry: &Registry) -> Map<String, Json> {
         ("override", json!({ "type": "array", "items": each })),
         ("transport", choice(transport, part, Some(settings::TRANSPORT))),
         ("measure", object(settings::MEASURE.params, part)),
-        ("traffic", json!({ "type": "array", "minItems": 1, "items": entry })),
+        ("traffic", workloads),
         ("event", json!({ "type": "array", "items": event })),
     ];
     all.map(|(key, value)| (key.to_string(), value)).into_iter().collect()
@@ -141,6 +149,19 @@ fn with(mut choice: Json, params: &[Param]) -> Json {
         if let Some(all) = kind["required"].as_array_mut() {
             let new: Vec<Json> = required.into_iter().filter(|key| !all.contains(key)).collect();
             all.extend(new);
+        }
+    }
+    choice
+}
+
+/// Every kind that has flows with a transport of their own.
+fn with_transport(mut choice: Json, own: &Json) -> Json {
+    for kind in choice["oneOf"].as_array_mut().into_iter().flatten() {
+        if !is_raw(kind["properties"]["kind"]["const"].as_str().unwrap_or_default()) {
+            kind["properties"]["transport"] = own.clone();
+            if let Some(keys) = kind.pointer_mut("/propertyNames/enum").and_then(Json::as_array_mut) {
+                keys.push(json!("transport"));
+            }
         }
     }
     choice

@@ -185,7 +185,8 @@ pub const WHERE: Spec = Spec {
 pub const TRAFFIC: Spec = Spec {
     slot: "traffic",
     kind: "",
-    doc: "What every kind of traffic takes.",
+    doc: "What every kind of traffic takes. Beside these, `transport`, a table that is laid upon `[transport]` for the flows of \
+          a workload; packets that are sent without one take none.",
     cite: "",
     params: &[Param {
         name: "name",

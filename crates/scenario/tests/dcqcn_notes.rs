@@ -19,8 +19,7 @@ fn notes(source: &str, switch: &str) -> Vec<String> {
 
 const RED: &str = "marking = { kind = \"red\" }";
 const ECN: &str = "ecn = true\n";
-const NO_MARKS: &str =
-    "host.reaction: no receiver ever sends a CNP, since no switch marks, or no packet is ECN-capable";
+const NO_MARKS: &str = "host.reaction: no receiver ever sends a CNP, since no switch marks, or no packet of RoCE or of a raw source is ECN-capable";
 const NONE: [&str; 0] = [];
 
 #[test]

@@ -19,6 +19,7 @@ mod pausing;
 mod resets;
 mod slots;
 mod two_level;
+mod workload_transports;
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -266,7 +266,7 @@ fn add_raw_sources<O: Observer, T: Tap>(scenario: &Scenario, seed: u64, world: &
     for raw in scenario.traffic.iter().enumerate().flat_map(|(i, t)| t.raw(i as u16, seed)) {
         let ports = world.listed;
         world.listed += 1;
-        let new = NewFlow { src: raw.src, dst: raw.dst, ports, bytes: 0, class: raw.class, raw: true };
+        let new = NewFlow { src: raw.src, dst: raw.dst, ports, bytes: 0, class: raw.class, row: 0, raw: true };
         let flow = world.flows.add(new);
         let spec = FlowSpec {
             start: raw.start,

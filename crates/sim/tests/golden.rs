@@ -164,7 +164,7 @@ fn golden_runs_cover_every_kind_that_a_scenario_may_name() {
 fn kinds(loaded: &Loaded) -> Vec<(String, String)> {
     let mut found: Vec<(&str, String)> = Vec::new();
     for scenario in &loaded.variants {
-        found.push(("transport", scenario.transport.kind.clone()));
+        found.extend(scenario.transports_in_use().iter().map(|one| ("transport", one.kind.clone())));
         found.push(("host.bounce_signal", scenario.host.bounce_signal.kind.clone()));
         found.push(("host.reaction", scenario.host.reaction.kind.clone()));
         for switch in &scenario.switches {

@@ -54,6 +54,7 @@ mod streaming;
 mod symmetric;
 mod two_level;
 mod window;
+mod workload_transports;
 mod workloads;
 
 use std::collections::BTreeSet;

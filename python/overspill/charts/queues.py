@@ -174,8 +174,13 @@ def only(found: Iterable[object]) -> str:
 
 
 def in_frames(size: str, resolved: Mapping[str, Any]) -> str:
-    """How many full frames so many bytes are, since the axis counts frames."""
-    framing, mss = resolved.get("framing") or {}, (resolved.get("transport") or {}).get("mss")
+    """How many full frames so many bytes are, since the axis counts frames; nothing where workloads differ in them."""
+    framing = resolved.get("framing") or {}
+    base = resolved.get("transport") or {}
+    own = [one.get("transport") or base for one in resolved.get("traffic") or []]
+    mss = only(one.get("mss") for one in own or [base])
+    if not mss:
+        return ""
     parts = values.numbers(["1B", size, *map(str, (mss, framing.get("header"), framing.get("link")))])
     if parts is None or parts[0][1] == 0:
         return ""

@@ -78,7 +78,9 @@ def frame_ps(plan: Plan, document: Mapping[str, Any]) -> int:
 def frame_bytes(resolved: Mapping[str, Any]) -> int:
     """A full segment with its headers, preamble and gap."""
     framing = resolved.get("framing", {})
-    return sum(map(size, (resolved.get("transport", {}).get("mss"), *(framing.get(one) for one in AROUND))))
+    own = (one.get("transport", {}) for one in resolved.get("traffic", []))
+    longest = max(size(one.get("mss")) for one in (resolved.get("transport", {}), *own))
+    return longest + sum(size(framing.get(one)) for one in AROUND)
 
 
 def size(text: object) -> int:

@@ -64,17 +64,23 @@ def of_variant(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     """The facts of one variant, by label."""
     if resolved.get("topology"):
         yield "network", text(resolved["topology"])
+    own: list[tuple[str, Mapping[str, Any]]] = [
+        (hosts(one), one["transport"]) for one in resolved.get("transports") or []
+    ]
     for workload in resolved.get("traffic") or []:
         # What a load is of says nothing where none is asked for.
         without = ("name",) if "fraction" in (workload.get("load") or {}) else ("name", "load")
-        yield f"traffic {workload.get('name', '')}".strip(), text(workload, without)
+        name = workload.get("name", "")
+        yield f"traffic {name}".strip(), text(workload, (*without, "transport", "transports"))
+        if workload.get("transport"):
+            own.append((str(name), workload["transport"]))
+        own += [(f"{name}, {hosts(one)}", one["transport"]) for one in workload.get("transports") or []]
     transport = resolved.get("transport") or {}
     for key in TRANSPORT:
         if key in transport:
             label = "transport" if key == "kind" else f"transport: {words(key)}"
             yield label, text(transport[key])
-    for own in resolved.get("transports") or []:
-        yield f"transport ({formats.listing([str(one) for one in own['hosts']], 2)})", text(own["transport"])
+    yield from ((f"transport ({whose})", text(one)) for whose, one in own)
     groups = resolved.get("switches") or []
     for group in groups:
         nodes = [str(one) for one in group.get("nodes", [])]
@@ -86,6 +92,11 @@ def of_variant(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     measure = resolved.get("measure") or {}
     if "from" in measure and "to" in measure:
         yield "measured", f"{measure['from']} to {measure['to']}"
+
+
+def hosts(own: Mapping[str, Any]) -> str:
+    """The hosts that have a transport of their own, in words."""
+    return formats.listing([str(one) for one in own["hosts"]], 2)
 
 
 def events(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

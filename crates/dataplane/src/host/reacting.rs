@@ -6,7 +6,7 @@ use crate::flow_queues::Direction;
 use crate::flows::GONE;
 use crate::{NoticeSetup, Observer, Out, Pkt};
 use mech::host::{FlowAtNic, Reaction};
-use mech::{Flags, FlowId, Notice};
+use mech::{Flags, FlowId, Notice, PacketKind};
 use units::Time;
 
 impl Host {
@@ -22,11 +22,14 @@ impl Host {
     }
 
     /// A marked packet has come. Where its flow's source is to be told, a message leaves by the NIC at once, before the
-    /// frames that wait there; it does not pass the stack.
+    /// frames that wait there; it does not pass the stack. TCP echoes marks itself, and gets none.
     #[cold]
     pub(super) fn marked_packet<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         let Direction { flow, reverse } = Direction::of(&pkt.head);
         if pkt.head.dst != self.id || reverse || pkt.head.flags.has(Flags::RETURNED) {
+            return;
+        }
+        if pkt.head.kind() == PacketKind::Segment && step.tcp.at(|| step.flows.info(flow).ends_back()).echoes() {
             return;
         }
         let (node, size) = (self.id.0, self.framing.min_frame.max(64));

@@ -255,6 +255,11 @@ impl TcpConfig {
         Ticks { every: self.tick, phase: Dur(phase) }
     }
 
+    /// Whether the NIC of a receiver is to tell of its marked data (CNPs): ACKs do not.
+    pub fn is_told_of_marks(&self) -> bool {
+        self.ecn == EcnMode::Told
+    }
+
     /// Whether its data can carry marks.
     pub fn is_ecn_capable(&self) -> bool {
         self.ecn != EcnMode::Off
@@ -347,7 +352,7 @@ impl TcpConfig {
         self.law == Law::Open
     }
     /// Whether marks are echoed by ACKs, and answered by CWR.
-    pub(super) fn echoes(&self) -> bool {
+    pub(crate) fn echoes(&self) -> bool {
         matches!(self.ecn, EcnMode::Latched | EcnMode::Exact)
     }
 

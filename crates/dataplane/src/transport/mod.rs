@@ -47,7 +47,7 @@ pub use rto::Rto;
 pub use sender::notice::BounceState;
 pub use sender::{Sender, SenderStats};
 pub use specs::SPECS;
-pub use stacks::Stacks;
+pub use stacks::{Ends, Row, Stacks};
 
 use crate::Exts;
 use mech::{FlowId, HostId};
@@ -70,19 +70,21 @@ pub struct FlowInfo {
     pub bytes: u64,
     /// Priority class of its data and its ACKs, 0 to 7.
     pub class: u8,
+    /// By which of the rows of [`Stacks`] its hosts have their transports for it.
+    pub row: u8,
 }
 
 /// Payload bytes of a persistent connection: the application writes on and on.
 pub(crate) const ENDLESS: u64 = u64::MAX >> 1;
 
 impl FlowInfo {
-    /// The hosts of its sender and its receiver.
-    pub(crate) fn ends(&self) -> (HostId, HostId) {
-        (self.src, self.dst)
+    /// Its sender, and its receiver at the other end.
+    pub fn ends(&self) -> Ends {
+        Ends { row: self.row, own: self.src, peer: self.dst }
     }
     /// The same as the receiver sees them: its own first.
-    pub(crate) fn ends_back(&self) -> (HostId, HostId) {
-        (self.dst, self.src)
+    pub(crate) fn ends_back(&self) -> Ends {
+        Ends { row: self.row, own: self.dst, peer: self.src }
     }
     /// Whether this is a persistent connection.
     #[inline]

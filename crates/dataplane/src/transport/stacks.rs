@@ -1,39 +1,90 @@
-//! Which transport each host has, and what two hosts agree on.
+//! Which transport each host has for a flow, and what two hosts agree on.
 //!
 //! A sender goes by the transport of its host, a receiver by that of its own, as far as both ends have what it
 //! needs: selective acknowledgments (RFC 2018 §2), PACK (CP §4.3), timestamps (RFC 7323 §1.3) and ECN (RFC 3168 §6.1.1)
 //! are used where both have them, and windows are read by the scale of who advertises them. What DCTCP's echo is, nobody negotiates
 //! (RFC 8257 §3): a receiver echoes marks in its own way. A SYN offers what both ends have.
+//!
+//! Workloads may have transports of their own. Of flows with the same one all hosts have theirs by one row.
 
 use super::TcpConfig;
 use super::config::{EcnMode, RackChoices, Recovery};
 use mech::HostId;
+use std::collections::BTreeSet;
 use units::Dur;
 
 /// The transports of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stacks {
-    /// That of all hosts, where they have one; else that of most.
+    /// That of all hosts and flows, where they have one; else that of most.
     base: TcpConfig,
     /// Of each pair of transports, what an end with the first does toward one with the second; empty where all hosts
     /// have one.
     pairs: Vec<TcpConfig>,
     kinds: usize,
-    /// By host, the number of its transport.
-    of_host: Vec<u8>,
+    /// See [`super::FlowInfo::row`].
+    rows: Vec<Row>,
+    /// By workload, its row; empty where all have the first.
+    of_traffic: Vec<u8>,
+    /// By row in use, the numbers in it; rows in use are those of workloads with flows.
+    in_use: Vec<BTreeSet<u8>>,
+}
+
+/// By host, the number of its transport for some flows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    /// That of all hosts, where they have one.
+    pub of_all: u8,
+    /// By host; empty where all have one.
+    pub of_host: Vec<u8>,
+}
+
+impl Row {
+    /// Of a host.
+    fn of(&self, host: HostId) -> usize {
+        usize::from(self.of_host.get(host.0 as usize).copied().unwrap_or(self.of_all))
+    }
+    /// Whether any host has this one.
+    pub fn has(&self, number: u8) -> bool {
+        self.numbers().contains(&number)
+    }
+    /// The numbers in it.
+    fn numbers(&self) -> BTreeSet<u8> {
+        if self.of_host.is_empty() { BTreeSet::from([self.of_all]) } else { self.of_host.iter().copied().collect() }
+    }
+}
+
+/// The two ends of a flow, as one of them sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ends {
+    /// [`super::FlowInfo::row`].
+    pub row: u8,
+    /// The host of this end.
+    pub own: HostId,
+    /// That of the other.
+    pub peer: HostId,
 }
 
 impl Stacks {
     /// The same transport at every host.
     pub fn of_all(tcp: TcpConfig) -> Stacks {
-        Stacks { base: tcp, pairs: Vec::new(), kinds: 1, of_host: Vec::new() }
+        Stacks { base: tcp, pairs: Vec::new(), kinds: 1, rows: Vec::new(), of_traffic: Vec::new(), in_use: Vec::new() }
     }
 
-    /// By host, its number in `all`. PRECONDITION: there is one at least, and all have the same `mss`, `ttl` and way to
-    /// connect.
-    pub fn by_host(all: &[TcpConfig], of_host: Vec<u8>) -> Stacks {
+    /// By row and host, its number in `all`; by workload, its row, and whether it has flows. PRECONDITION: there is one
+    /// transport and one row at least; in a row all have the same `mss`, `ttl` and way to connect, or are RoCE.
+    pub fn by_row(all: &[TcpConfig], rows: Vec<Row>, of_traffic: Vec<(u8, bool)>) -> Stacks {
         let pairs = all.iter().flat_map(|own| all.iter().map(|peer| own.toward(peer)));
-        Stacks { base: all[0].clone(), pairs: pairs.collect(), kinds: all.len(), of_host }
+        let flows = || of_traffic.iter().filter(|(_, has_flows)| *has_flows).map(|(row, _)| *row);
+        let used: BTreeSet<u8> = if flows().count() > 0 { flows().collect() } else { BTreeSet::from([0]) };
+        Stacks {
+            base: all[0].clone(),
+            pairs: pairs.collect(),
+            kinds: all.len(),
+            in_use: used.iter().map(|row| rows[usize::from(*row)].numbers()).collect(),
+            rows,
+            of_traffic: of_traffic.into_iter().map(|(row, _)| row).collect(),
+        }
     }
 
     /// The same with what is drawn from this seed.
@@ -43,40 +94,75 @@ impl Stacks {
         Stacks { base: self.base.with_seed(seed), pairs, ..self }
     }
 
-    /// What all hosts have in common: sizes of segments, the time to live, how connections open.
+    /// That of `[transport]`: what packets without one go by, and what is the same for all.
     #[inline]
     pub fn base(&self) -> &TcpConfig {
         &self.base
     }
 
-    /// What goes at one end of a flow: `ends` are its host and that of the other end.
+    /// The row of the flows of a workload.
     #[inline]
-    pub fn at(&self, ends: impl FnOnce() -> (HostId, HostId)) -> &TcpConfig {
+    pub fn row_of(&self, traffic: u16) -> u8 {
+        self.of_traffic.get(usize::from(traffic)).copied().unwrap_or(0)
+    }
+
+    /// What goes at one end of a flow.
+    #[inline]
+    pub fn at(&self, ends: impl FnOnce() -> Ends) -> &TcpConfig {
         if self.pairs.is_empty() { &self.base } else { self.between(ends()) }
     }
 
     #[inline(never)]
-    fn between(&self, (own, peer): (HostId, HostId)) -> &TcpConfig {
-        let [own, peer] = [own, peer].map(|host| usize::from(self.of_host[host.0 as usize]));
-        &self.pairs[own * self.kinds + peer]
+    fn between(&self, Ends { row, own, peer }: Ends) -> &TcpConfig {
+        let row = &self.rows[usize::from(row)];
+        &self.pairs[row.of(own) * self.kinds + row.of(peer)]
+    }
+
+    /// What flows go by at either end, of all pairs of hosts that may have one.
+    fn used(&self) -> impl Iterator<Item = &TcpConfig> {
+        let pairs = self.in_use.iter().flat_map(move |numbers| self.among(numbers));
+        self.pairs.is_empty().then_some(&self.base).into_iter().chain(pairs)
+    }
+
+    fn among(&self, numbers: &BTreeSet<u8>) -> impl Iterator<Item = &TcpConfig> + use<'_> {
+        let numbers: Vec<usize> = numbers.iter().map(|number| usize::from(*number)).collect();
+        let pairs =
+            numbers.clone().into_iter().flat_map(move |own| numbers.clone().into_iter().map(move |peer| (own, peer)));
+        pairs.map(|(own, peer)| &self.pairs[own * self.kinds + peer])
     }
 
     /// The most that any host's has of something.
     pub fn most<T: Ord>(&self, of: impl Fn(&TcpConfig) -> T) -> T {
-        self.pairs.iter().map(&of).fold(of(&self.base), T::max)
+        let first = of(self.used().next().unwrap_or(&self.base));
+        self.used().map(of).fold(first, T::max)
+    }
+
+    /// What the flows of a workload go by at either end, of all pairs of hosts.
+    pub fn of_workload(&self, traffic: u16) -> impl Iterator<Item = &TcpConfig> {
+        let numbers = self.rows.get(usize::from(self.row_of(traffic))).map(Row::numbers).unwrap_or_default();
+        self.pairs.is_empty().then_some(&self.base).into_iter().chain(self.among(&numbers))
     }
 
     /// The least round-trip time that any host is told an earlier handshake has measured.
     pub fn least_sample(&self) -> Option<Dur> {
-        let all = std::iter::once(&self.base).chain(&self.pairs);
-        all.map(|tcp| tcp.handshake_rtt).filter(|rtt| *rtt > Dur::ZERO && !self.base.handshake).min()
+        let open = self.used().filter(|tcp| !tcp.handshake);
+        open.map(|tcp| tcp.handshake_rtt).filter(|rtt| *rtt > Dur::ZERO).min()
     }
 
     /// What a user should know of transports that meet.
     pub fn notes(&self) -> Vec<String> {
-        let own = |number: usize| &self.pairs[number * self.kinds + number];
-        let kinds = if self.pairs.is_empty() { 0 } else { self.kinds };
-        let has = |holds: fn(&TcpConfig) -> bool| (0..kinds).any(|number| holds(own(number)));
+        let mut notes = Vec::new();
+        for note in self.in_use.iter().flat_map(|numbers| self.notes_among(numbers)) {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        notes
+    }
+
+    fn notes_among(&self, numbers: &BTreeSet<u8>) -> Vec<String> {
+        let own = |number: &u8| &self.pairs[usize::from(*number) * (self.kinds + 1)];
+        let has = |holds: fn(&TcpConfig) -> bool| numbers.iter().any(|number| holds(own(number)));
         let mut notes = Vec::new();
         if has(|tcp| tcp.recovery.has_sack()) && has(|tcp| !tcp.recovery.has_sack()) {
             notes.push("transports of hosts: between one with SACK and one without none is used, and losses are mended as NewReno does".into());
@@ -104,9 +190,9 @@ impl Stacks {
         notes
     }
 
-    /// Whether it holds of the transport of any host.
+    /// Whether it holds of the transport of any host for any flow.
     pub fn any(&self, holds: impl Fn(&TcpConfig) -> bool) -> bool {
-        holds(&self.base) || self.pairs.iter().any(holds)
+        self.used().any(holds)
     }
 }
 

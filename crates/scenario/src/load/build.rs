@@ -3,13 +3,15 @@
 use super::Reading;
 use super::fields::{Asked, Faults, Kinds, NAME_RULE, Wanted, choice, entries, is_name, read, table};
 use super::resolved;
+use super::transports;
 use super::tree::{Data, Node};
 use crate::choices::NodeKind;
 use crate::diag::message;
 use crate::fault::Fault;
-use crate::model::Choice;
+use crate::model::{Choice, OwnTransports};
 use crate::settings;
 use crate::topology::Topology;
+use crate::traffic::Segments;
 use crate::{topology, traffic};
 use dataplane::{Framing, transport};
 use mech::params::Spec;
@@ -132,6 +134,22 @@ pub(super) struct Ground<'a> {
     pub topology: Option<&'a Topology>,
     pub duration: Option<Dur>,
     pub framing: Option<Framing>,
+    /// What `[transport]` comes to, and what is in its place.
+    pub transports: Option<(&'a Choice, &'a OwnTransports)>,
+}
+
+impl Ground<'_> {
+    /// How a workload fills segments that has a transport of its own, or RoCE.
+    fn segments(&self, traffic: usize) -> Option<Segments> {
+        let (base, own) = self.transports?;
+        let choice = match own.row(traffic) {
+            Some(row) => row.of_all.checked_sub(1).and_then(|place| own.kinds.get(usize::from(place))).unwrap_or(base),
+            None if base.kind == transports::ROCE => base,
+            None => return None,
+        };
+        let tcp = transport::TcpConfig::new(&choice.kind, &choice.values, self.framing?)?;
+        Some(Segments { mss: tcp.mss(), options: tcp.options() })
+    }
 }
 
 /// The workloads (`[[traffic]]`), each with what it was made from.
@@ -162,8 +180,12 @@ pub(super) fn all_traffic(
     let mut all = Vec::new();
     let capacities = traffic::Capacities::default();
     let files = |name: &str| reading.source.text_of(name);
-    for item in items {
-        let made = choice(item, Kinds { common: settings::TRAFFIC.params, ..Kinds::of(traffic::SPECS) }, faults);
+    for (i, item) in items.into_iter().enumerate() {
+        // One of packets that are sent without is refused elsewhere.
+        let is_raw = traffic::is_raw(item.get("kind").and_then(Node::text).unwrap_or_default());
+        let others: &[&str] = if is_raw && item.get("transport").is_none() { &[] } else { &["transport"] };
+        let kinds = Kinds { common: settings::TRAFFIC.params, others, ..Kinds::of(traffic::SPECS) };
+        let made = choice(item, kinds, faults);
         if let Some(name) = item.get("name").and_then(Node::text) {
             check_name(item, name, &mut names, faults);
         }
@@ -175,6 +197,7 @@ pub(super) fn all_traffic(
             topology,
             duration,
             framing,
+            segments: ground.segments(i),
             files: &files,
             open: &*reading.source.files,
             notes: reading.notes,

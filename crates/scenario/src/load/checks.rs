@@ -1,6 +1,7 @@
 //! What must hold between the values of several keys.
 
 use super::fields::Faults;
+use super::transports::ROCE;
 use super::tree::{At, Node};
 use crate::diag::{message, one_of};
 use crate::model::{Choice, Filled, HostConfig, Scenario, SwitchConfig};
@@ -104,18 +105,16 @@ pub(super) fn known_host(at: &At, name: &str, net: &Topology, faults: &mut Fault
 }
 
 /// Says where packets are told apart by a rank that none has.
-pub(super) fn ranks<'a>(
-    host: &HostConfig,
-    switches: &[SwitchConfig],
-    mut transports: impl Iterator<Item = &'a Choice>,
-    notes: &mut Vec<String>,
-) {
+pub(super) fn ranks(scenario: &Scenario, notes: &mut Vec<String>) {
+    let Scenario { host, switches, .. } = scenario;
     let by_rank = |scheduler: &SchedulerSlot, overflow: &OverflowSlot| {
         scheduler.peek().needs().ranks || overflow.peek().needs().ranks
     };
     let of_switch = |s: &SwitchConfig| s.ports.iter().any(|port| by_rank(&port.scheduler.slot, &s.overflow.slot));
     let asked = by_rank(&host.scheduler.slot, &host.overflow.slot) || switches.iter().any(of_switch);
-    if asked && transports.all(|one| one.values.get::<Priority>("priority") == Priority::None) {
+    let no_rank =
+        |one: &&Choice| !one.values.has("priority") || one.values.get::<Priority>("priority") == Priority::None;
+    if asked && scenario.transports_in_use().iter().all(no_rank) {
         notes.push(NO_RANKS.into());
     }
 }
@@ -182,18 +181,18 @@ pub(super) fn notices(scenario: &Scenario, notes: &mut Vec<String>) {
         (false, true, false) => notes.push(NO_NOTICES.into()),
         _ => {}
     }
-    if reaction.tells() && !can_mark(scenario) {
+    if reaction.tells() && !may_tell(scenario) {
         notes.push(NO_MARKS.into());
     }
 }
 
-/// Whether any packet may come marked to a host.
-fn can_mark(scenario: &Scenario) -> bool {
+/// Whether any packet may come marked to a host that tells of it.
+fn may_tell(scenario: &Scenario) -> bool {
     let mut ports = scenario.switches.iter().flat_map(|switch| &switch.ports);
     let aside = scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().aside);
     let marks = aside || ports.any(|port| port.marking.slot.peek().plain() != Some(Room::ENDLESS));
     let raw = scenario.traffic.iter().any(|traffic| traffic.is_ecn_capable());
-    marks && (raw || scenario.stacks().is_some_and(|stacks| stacks.any(TcpConfig::is_ecn_capable)))
+    marks && (raw || scenario.stacks().is_some_and(|stacks| stacks.any(TcpConfig::is_told_of_marks)))
 }
 
 /// What a NIC with a queue and a limiter for each flow is asked for: the reaction point fits all links, and what bounds a
@@ -207,11 +206,18 @@ pub(super) fn flows_at_nics(document: &Node, scenario: &Scenario, faults: &mut F
         reaction.check(line, &mut report);
         say(document, "host.reaction", report, faults);
     }
-    if by_flow.is_none() && scenario.stacks().is_some_and(|stacks| stacks.any(TcpConfig::is_rate_based)) {
-        let found = format!("{:?} beside host.nic = {:?}", scenario.transport.kind, scenario.host.nic.kind);
-        faults.add(&document.find("transport.kind"), message(found, NO_WINDOW));
+    let workloads = || scenario.traffic.iter().zip(document.get("traffic").map_or(&[][..], Node::items));
+    if by_flow.is_none() && scenario.transports_in_use().iter().any(|one| one.kind == ROCE) {
+        let found = format!("{ROCE:?} beside host.nic = {:?}", scenario.host.nic.kind);
+        let said = |table: &Node| table.get("transport")?.get("kind").filter(|kind| kind.text() == Some(ROCE)).cloned();
+        let own: Vec<Node> = workloads().filter_map(|(_, table)| said(table)).collect();
+        if scenario.transport.kind == ROCE || own.is_empty() {
+            faults.add(&document.find("transport.kind"), message(found, NO_WINDOW));
+        } else {
+            own.iter().for_each(|kind| faults.add(&kind.at, message(found.clone(), NO_WINDOW)));
+        }
     }
-    for (traffic, table) in scenario.traffic.iter().zip(document.get("traffic").map_or(&[][..], Node::items)) {
+    for (traffic, table) in workloads() {
         if traffic.is_bounded() && by_flow.is_none() {
             let found = format!("it beside host.nic = {:?}", scenario.host.nic.kind);
             faults.add(&table.find("backlog"), message(found, ONE_QUEUE));
@@ -230,8 +236,7 @@ const NO_NOTICES: &str =
 
 const OTHER_NOTICES: &str = "switch.notify beside a host.reaction that CNPs of receivers are for: messages of switches change no \
                              flow's rate";
-const NO_MARKS: &str =
-    "host.reaction: no receiver ever sends a CNP, since no switch marks, or no packet is ECN-capable";
+const NO_MARKS: &str = "host.reaction: no receiver ever sends a CNP, since no switch marks, or no packet of RoCE or of a raw source is ECN-capable";
 
 /// A NIC with a queue for each flow has none that could have a limit, a threshold or an order of its own. `host` is
 /// the table of the host.

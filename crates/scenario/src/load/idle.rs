@@ -33,7 +33,8 @@ pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
         asked.unreached(),
         asked.classes(),
     ];
-    let others = [asked.returned(), asked.weights(), asked.snapshot(), asked.jitter(), asked.clocks()];
+    let others =
+        [asked.returned(), asked.weights(), asked.snapshot(), asked.jitter(), asked.clocks(), asked.of_no_flow()];
     lists
         .into_iter()
         .flatten()
@@ -65,6 +66,28 @@ impl Asked<'_> {
         paths.iter().copied().filter(|path| self.is_given(path)).collect()
     }
 
+    /// Of parameters of transports, what is given in `[transport]`, where flows go by it, and of workloads.
+    fn given_of_transports(&self, keys: &[&str]) -> Vec<String> {
+        let of_all = (!self.all_have_their_own()).then(|| ("transport".to_string(), self.document.get("transport")));
+        let of_traffic = self.document.get("traffic").map_or(&[][..], Node::items).iter();
+        let own = of_traffic.map(|one| {
+            let name = one.get("name").and_then(Node::text).unwrap_or_default();
+            (format!("traffic.{name}.transport"), one.get("transport"))
+        });
+        let tables = of_all.into_iter().chain(own).filter_map(|(path, table)| Some((path, table?)));
+        let told = tables.flat_map(|(path, table)| {
+            keys.iter().filter(move |key| table.get(key).is_some()).map(move |key| format!("{path}.{key}"))
+        });
+        told.collect()
+    }
+
+    /// Whether every workload with flows has a transport of a kind of its own.
+    fn all_have_their_own(&self) -> bool {
+        let of_traffic = self.document.get("traffic").map_or(&[][..], Node::items).iter().zip(&self.scenario.traffic);
+        let mut flows = of_traffic.filter(|(_, traffic)| traffic.raw_payload().is_none());
+        flows.all(|(one, _)| one.get("transport").is_some_and(|own| own.get("kind").is_some()))
+    }
+
     fn ports(&self) -> impl Iterator<Item = &PortConfig> {
         self.scenario.switches.iter().flat_map(|switch| &switch.ports)
     }
@@ -72,6 +95,15 @@ impl Asked<'_> {
     /// Whether nothing has a transport.
     fn is_raw(&self) -> bool {
         self.scenario.traffic.iter().all(|traffic| traffic.raw_payload().is_some())
+    }
+
+    /// What is said of a transport that no flow has, since workloads have their own.
+    fn of_no_flow(&self) -> Option<String> {
+        let table = self.document.get("transport").map_or(&[][..], Node::entries);
+        let told: Vec<&str> = table.iter().map(|(key, _)| key.as_str()).filter(|key| !OF_RAW.contains(key)).collect();
+        let why = "every workload has a transport of its own";
+        (!told.is_empty() && self.all_have_their_own())
+            .then(|| format!("transport: nothing comes of {}: {why}", told.join(", ")))
     }
 
     /// What is said of a transport that nothing has.
@@ -141,13 +173,14 @@ impl Asked<'_> {
             || host.overflow.slot.peek().needs().ranks
             || self.scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().ranks)
             || self.ports().any(|port| port.scheduler.slot.peek().needs().ranks);
-        let ranks = if by_rank { Vec::new() } else { self.given(&["transport.priority", "transport.probe_priority"]) };
+        let ranks = if by_rank { Vec::new() } else { self.given_of_transports(&["priority", "probe_priority"]) };
         let why = "no scheduler and no answer to overflow goes by it";
         notes.extend(ranks.iter().map(|key| format!("{key} has no effect: {why}")));
         let rests = self.scenario.traffic.iter().any(|traffic| traffic.keeps_connections());
-        if !rests && host.nic.slot.by_flow().is_none() && self.is_given("transport.restart_after_idle") {
+        if !rests && host.nic.slot.by_flow().is_none() {
             let why = "every flow has a connection of its own, which is never idle before its end";
-            notes.push(format!("transport.restart_after_idle has no effect: {why}"));
+            let told = self.given_of_transports(&["restart_after_idle"]);
+            notes.extend(told.iter().map(|key| format!("{key} has no effect: {why}")));
         }
         let by_flow = host.nic.slot.by_flow();
         if by_flow.is_some_and(|order| order.credit > 0 && order.flow_rate.is_none()) && !self.scenario.reacts() {
@@ -163,26 +196,27 @@ impl Asked<'_> {
         let only_marks = |slot: &MarkingSlot| marks(slot) && !slot.peek().drops_not_ect();
         let slots = || self.ports().map(|port| &*port.marking.slot).chain([&*scenario.host.marking.slot]);
         let aside = scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().aside);
-        let told = self.given(&["transport.ecn", "transport.g", "transport.initial_alpha"]);
+        let told = self.given_of_transports(&["ecn", "g", "initial_alpha"]);
         if capable && !aside && !slots().any(marks) {
-            let kind = scenario.transport.kind.as_str();
             if !told.is_empty() {
                 return vec![format!("{}: no switch and no host marks packets", told.join(", "))];
             }
-            if ["dctcp", "linux_dctcp"].contains(&kind) {
+            let all = scenario.transports_in_use();
+            if let Some(one) = all.iter().find(|one| ["dctcp", "linux_dctcp"].contains(&one.kind.as_str())) {
+                let kind = &one.kind;
                 return vec![format!(
                     "transport {kind:?}: no switch and no host marks packets, without which it does as Reno"
                 )];
             }
         }
         if !capable && self.is_given("switch.overflow.mark_detoured") {
-            let kind = &scenario.transport.kind;
-            let why = format!("transport `{kind}` is not ECN-capable as it stands");
+            let kinds = scenario.kinds_in_use();
+            let why = format!("transport {kinds} is not ECN-capable as it stands");
             return vec![format!("switch.overflow.mark_detoured has no effect: {why}")];
         }
         if !capable && slots().any(only_marks) {
-            let kind = &scenario.transport.kind;
-            return vec![format!("marking sets no mark: transport `{kind}` is not ECN-capable as it stands")];
+            let kinds = scenario.kinds_in_use();
+            return vec![format!("marking sets no mark: transport {kinds} is not ECN-capable as it stands")];
         }
         Vec::new()
     }
@@ -318,7 +352,8 @@ impl Asked<'_> {
     /// Frames that wait for longer than timers do, those of any host.
     fn scatter(&self) -> Option<String> {
         let jitter = self.scenario.host.nic_jitter?;
-        let timed = self.scenario.transports().filter(|one| one.values.has("min_rto"));
+        let all = self.scenario.transports_in_use().into_iter();
+        let timed = all.filter(|one| one.values.has("min_rto"));
         let least = timed.map(|one| one.values.time("min_rto")).min().filter(|least| jitter >= *least)?;
         Some(format!(
             "host.nic_jitter = {jitter} is not below transport.min_rto = {least}: timers expire before frames have left"

@@ -27,7 +27,7 @@ pub(crate) use build::specs;
 pub use needs::run_bytes;
 pub(crate) use value::{allowed, default, word};
 
-use crate::diag::{Diagnostic, LONGEST_NOTE, message, plain};
+use crate::diag::{Diagnostic, LONGEST_NOTE, LONGEST_PATH, message, one_of, plain};
 use crate::limits::MOST_TEXT;
 use crate::model::Scenario;
 use core::fmt;
@@ -258,6 +258,26 @@ fn check_variants(document: &Node, faults: &mut Faults) {
         for (key, node) in over.entries().iter().filter(|(key, _)| NOT_IN_VARIANTS.contains(&key.as_str())) {
             let rule = "one for all variants, which are compared on the same draws";
             faults.add(&node.at, message(format!("a `{key}` of one variant"), rule));
+        }
+        check_named(document, over, faults);
+    }
+}
+
+/// The workloads that a variant names are there.
+fn check_named(document: &Node, over: &Node, faults: &mut Faults) {
+    let (Some(list), Some(named)) = (document.get(merge::BY_NAME), over.get(merge::BY_NAME)) else { return };
+    if !merge::is_by_name(list, named) {
+        return;
+    }
+    let known = || list.items().iter().filter_map(|item| item.get("name").and_then(Node::text));
+    for (name, node) in named.entries() {
+        if !known().any(|one| one == name) {
+            let rule = format!("the name of a workload, {}", one_of(name, known()));
+            faults.add(&node.at, message(format!("`{}`", plain(name, LONGEST_PATH)), rule));
+        } else if !matches!(node.data, Data::Table(_)) {
+            faults.add(&node.at, message(node.shown(), "a table of its keys"));
+        } else if let Some(own) = node.get("name").filter(|own| own.text() != Some(name)) {
+            faults.add(&own.at, message(own.shown(), "the name that it has: variants are compared by it"));
         }
     }
 }

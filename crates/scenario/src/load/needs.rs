@@ -48,18 +48,21 @@ pub(super) fn check(document: &Node, scenario: &Scenario, faults: &mut Faults) -
 /// The flows of each workload that begin before the end of the duration.
 fn flows(scenario: &Scenario) -> Sum<'_> {
     let end = Time(scenario.duration.0);
-    Sum::of(&scenario.traffic, |traffic| traffic.flows_before(end, &scenario.topology))
+    Sum::of(&scenario.traffic, |_, traffic| traffic.flows_before(end, &scenario.topology))
 }
 
-/// The packets that flows of one instant begin with, and the initial window in bytes.
+/// The packets that flows of one instant begin with, and the initial window of those that have the most, in bytes.
 fn packets_at_once(scenario: &Scenario) -> Option<(Sum<'_>, f64)> {
     let stacks = scenario.stacks()?;
-    let (window, mss) = (stacks.most(TcpConfig::first_window) as f64, f64::from(stacks.base().mss()));
-    let packets = |traffic: &Traffic| {
-        let (flows, bytes) = traffic.at_once(&scenario.topology);
-        flows * (bytes.min(window) / mss).ceil()
+    let window = |traffic: u16| stacks.of_workload(traffic).map(TcpConfig::first_window).max().unwrap_or(0) as f64;
+    let packets = |traffic: u16, one: &Traffic| {
+        let (flows, bytes) = one.at_once(&scenario.topology);
+        let mss = stacks.of_workload(traffic).map(TcpConfig::mss).max().unwrap_or(1);
+        flows * (bytes.min(window(traffic)) / f64::from(mss)).ceil()
     };
-    Some((Sum::of(&scenario.traffic, packets), window))
+    let sum = Sum::of(&scenario.traffic, packets);
+    let window = window(sum.number);
+    Some((sum, window))
 }
 
 /// Of all workloads together, and of the one with the most.
@@ -67,14 +70,15 @@ struct Sum<'a> {
     all: f64,
     most: f64,
     of: &'a str,
+    number: u16,
 }
 
 impl<'a> Sum<'a> {
-    fn of(traffic: &'a [Traffic], count: impl Fn(&Traffic) -> f64) -> Sum<'a> {
-        let none = Sum { all: 0.0, most: -1.0, of: "" };
-        traffic.iter().map(|one| (one, count(one))).fold(none, |sum, (one, count)| {
-            let (most, of) = if count > sum.most { (count, one.name.as_str()) } else { (sum.most, sum.of) };
-            Sum { all: sum.all + count, most, of }
+    fn of(traffic: &'a [Traffic], count: impl Fn(u16, &Traffic) -> f64) -> Sum<'a> {
+        let none = Sum { all: 0.0, most: -1.0, of: "", number: 0 };
+        (0..).zip(traffic).map(|(i, one)| (i, one, count(i, one))).fold(none, |sum, (number, one, count)| {
+            let all = sum.all + count;
+            if count > sum.most { Sum { all, most: count, of: &one.name, number } } else { Sum { all, ..sum } }
         })
     }
 

@@ -79,6 +79,7 @@ impl Search<'_> {
             ("event", _) => crate::events::SPECS.to_vec(),
             (_, Some(("switch", slot))) => self.registry.of_switch(slot),
             (_, Some(("host", slot))) => self.registry.of_host(slot),
+            _ if key == "transport" && place.path.starts_with("traffic.") => transport::SPECS.to_vec(),
             ("topology", _) => topology::SPECS.to_vec(),
             ("transport", _) => transport::SPECS.to_vec(),
             ("traffic", _) => traffic::SPECS.to_vec(),

@@ -2,8 +2,10 @@
 
 use super::switches::Group;
 use crate::choices::ModelKind;
-use crate::model::{Choice, Filled, HostTransports, Measure, PortConfig, SwitchConfig};
+use crate::model::{Choice, Filled, Measure, OwnTransports, PortConfig, SwitchConfig};
 use crate::topology::Topology;
+use crate::traffic::Traffic;
+use dataplane::transport::Row;
 use mech::params::{Value, Values};
 use serde_json::{Map, Value as Json, json};
 use units::{Bytes, Dur};
@@ -58,15 +60,32 @@ pub(super) fn values(values: &Values) -> Map<String, Json> {
     map
 }
 
-/// The transports of some hosts, each with its hosts.
-pub(super) fn host_transports(made: &HostTransports, net: &Topology) -> Json {
-    let of_kind = |(number, kind): (u8, &Choice)| {
+/// The workloads; where one has a transport of its own with that, and with those of hosts that differ.
+pub(super) fn traffic(made: &[(Choice, Traffic)], (base, own): (&Choice, &OwnTransports), net: &Topology) -> Json {
+    let kinds: Vec<&Choice> = std::iter::once(base).chain(&own.kinds).collect();
+    let each = made.iter().enumerate().map(|(i, (made, _))| {
+        let mut one = choice(made);
+        if let Some(row) = own.row(i) {
+            one["transport"] = choice(kinds[usize::from(row.of_all)]);
+            if !row.of_host.is_empty() {
+                one["transports"] = of_hosts(&kinds, row, net);
+            }
+        }
+        one
+    });
+    each.collect()
+}
+
+/// The transports of hosts that have not that of all, each with its hosts.
+pub(super) fn of_hosts(kinds: &[&Choice], row: &Row, net: &Topology) -> Json {
+    let of_kind = |number: u8| {
         let has = |(_, own): &(usize, &u8)| **own == number;
-        let hosts = made.of_host.iter().enumerate().filter(has).map(|(host, _)| net.nodes[host].name.as_str());
+        let hosts = row.of_host.iter().enumerate().filter(has).map(|(host, _)| net.nodes[host].name.as_str());
         let hosts: Vec<&str> = hosts.collect();
-        json!({ "hosts": hosts, "transport": choice(kind) })
+        json!({ "hosts": hosts, "transport": choice(kinds[usize::from(number)]) })
     };
-    (1..).zip(&made.kinds).map(of_kind).collect()
+    let numbers = (0..kinds.len() as u8).filter(|number| *number != row.of_all && row.has(*number));
+    numbers.map(of_kind).collect()
 }
 
 /// A choice: its `kind` and its values.

@@ -1,4 +1,4 @@
-//! Transports that some hosts have in place of `[transport]`: what overrides say that name hosts.
+//! Transports in place of `[transport]`: of hosts that overrides name, and of flows of workloads that have their own.
 
 use super::Reading;
 use super::build;
@@ -9,67 +9,233 @@ use super::resets;
 use super::resolved;
 use super::tree::{Data, Node};
 use crate::diag::message;
-use crate::model::{Choice, HostTransports};
+use crate::model::{Choice, OwnTransports};
 use crate::settings;
 use crate::topology::Topology;
+use crate::traffic;
+use dataplane::transport::Row;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The transport that only its like understands.
-const ROCE: &str = "roce";
+pub(super) const ROCE: &str = "roce";
 
-/// Different transports that hosts may have beside that of all.
+/// Different transports that there may be beside `[transport]`, and different rows of them.
 const MOST: usize = 32;
 /// What two hosts cannot differ in: there is no negotiation of it.
 const OF_ALL: [&str; 3] = ["mss", "ttl", "connection"];
 
-/// The transports of the hosts that overrides name; `document` is the variant, `base` what `[transport]` comes to.
-pub(super) fn of_hosts(
+/// The transports of hosts that overrides name, and of workloads; `document` is the variant, `base` what `[transport]`
+/// comes to.
+pub(super) fn all(
     document: &Node,
     base: Option<&Choice>,
     net: Option<&Topology>,
     reading: Reading,
     faults: &mut Faults,
-) -> HostTransports {
+) -> OwnTransports {
     let overrides: Vec<(Vec<String>, &Node)> = entries(document, "override", faults)
         .into_iter()
         .filter(|over| checks::names_hosts(over))
         .filter_map(|over| parse(over, net, faults))
         .collect();
-    let (Some(base), Some(net)) = (base, net) else { return HostTransports::default() };
+    let workloads = of_workloads(document, faults);
+    let (Some(base), Some(net)) = (base, net) else { return OwnTransports::default() };
     reading.notes.borrow_mut().extend(replaced(document, &overrides, net));
-    let mut which: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    for (i, (names, _)) in overrides.iter().enumerate() {
-        for host in names.iter().filter_map(|name| net.host(name)) {
-            let list = which.entry(host.0).or_default();
-            if list.last() != Some(&i) {
-                list.push(i);
-            }
+    let groups = Groups::of(&overrides, net);
+    let mut making = Making { document, base, reading, groups, made: OwnTransports::default() };
+    making.of_hosts(&overrides, net, faults);
+    for (i, name, own) in workloads {
+        making.of_workload((i, name, own), &overrides, faults);
+    }
+    making.made
+}
+
+/// The workloads that have a transport of their own: their numbers, names and tables.
+fn of_workloads<'a>(document: &'a Node, faults: &mut Faults) -> Vec<(usize, &'a str, &'a Node)> {
+    let mut found = Vec::new();
+    for (i, item) in document.get("traffic").map_or(&[][..], Node::items).iter().enumerate() {
+        let Some(own) = item.get("transport") else { continue };
+        let kind = item.get("kind").and_then(Node::text).unwrap_or_default();
+        if !matches!(own.data, Data::Table(_)) {
+            faults.add(&own.at, message(own.shown(), "a table, such as { kind = \"roce\" }"));
+        } else if traffic::is_raw(kind) {
+            let rule = format!("nothing here: packets of `{kind}` are sent without a transport");
+            faults.add(&own.at, message("a transport", rule));
+        } else {
+            found.push((i, item.get("name").and_then(Node::text).unwrap_or_default(), own));
         }
     }
-    let mut made = HostTransports::default();
-    let mut known: BTreeMap<Vec<usize>, u8> = BTreeMap::new();
-    for (host, list) in which {
-        let number = match known.get(&list) {
-            Some(number) => *number,
-            None => {
-                let tables: Vec<&Node> = list.iter().map(|i| overrides[*i].1).collect();
-                let before = faults.count;
-                let number = add(&tables, (document, base), reading, &mut made, faults);
-                if number == 0 && faults.count == before {
-                    let name = &net.nodes[host as usize].name;
-                    let same = "nothing comes of what is said: it has the same transport as [transport]";
-                    reading.notes.borrow_mut().push(format!("override: {name}, and hosts like it: {same}"));
+    found
+}
+
+/// Hosts that the same overrides name.
+struct Groups {
+    /// By group, the overrides; the first group is that of hosts that none names.
+    lists: Vec<Vec<usize>>,
+    /// By group, its first host.
+    first: Vec<usize>,
+    /// By host, its group.
+    of_host: Vec<usize>,
+}
+
+impl Groups {
+    fn of(overrides: &[(Vec<String>, &Node)], net: &Topology) -> Groups {
+        let mut which: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (i, (names, _)) in overrides.iter().enumerate() {
+            for host in names.iter().filter_map(|name| net.host(name)) {
+                let list = which.entry(host.0).or_default();
+                if list.last() != Some(&i) {
+                    list.push(i);
                 }
-                known.insert(list, number);
-                number
             }
-        };
-        if number > 0 {
-            made.of_host.resize(net.hosts as usize, 0);
-            made.of_host[host as usize] = number;
         }
+        let mut groups = Groups { lists: vec![Vec::new()], first: vec![0], of_host: vec![0; net.hosts as usize] };
+        let mut known: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+        for (host, list) in which {
+            let group = *known.entry(list).or_insert_with_key(|list| {
+                groups.lists.push(list.clone());
+                groups.first.push(host as usize);
+                groups.lists.len() - 1
+            });
+            groups.of_host[host as usize] = group;
+        }
+        groups
     }
-    made
+
+    /// By host what is given by group.
+    fn row(&self, numbers: &[u8]) -> Row {
+        let of_host: Vec<u8> = self.of_host.iter().map(|group| numbers[*group]).collect();
+        let of_all = numbers[0];
+        let is_one = of_host.iter().all(|number| *number == of_all);
+        Row { of_all, of_host: if is_one { Vec::new() } else { of_host } }
+    }
+}
+
+/// Transports as they are made.
+struct Making<'a> {
+    document: &'a Node,
+    base: &'a Choice,
+    reading: Reading<'a>,
+    groups: Groups,
+    made: OwnTransports,
+}
+
+impl Making<'_> {
+    /// The row of all workloads that have no transport of their own.
+    fn of_hosts(&mut self, overrides: &[(Vec<String>, &Node)], net: &Topology, faults: &mut Faults) {
+        let mut numbers = vec![0];
+        for group in 1..self.groups.lists.len() {
+            let tables: Vec<&Node> = self.groups.lists[group].iter().map(|i| overrides[*i].1).collect();
+            let before = faults.count;
+            let own = self.laid(&tables, "override", faults);
+            let number = own.filter(|(own, merged)| self.is_for_all(own, merged, faults));
+            let number = number.map_or(0, |(own, merged)| self.number(own, &merged, faults));
+            if number == 0 && faults.count == before {
+                let name = &net.nodes[self.groups.first[group]].name;
+                let same = "nothing comes of what is said: it has the same transport as [transport]";
+                self.note(format!("override: {name}, and hosts like it: {same}"));
+            }
+            numbers.push(number);
+        }
+        self.made.of_host = self.groups.row(&numbers).of_host;
+    }
+
+    /// The row of a workload: its table is laid upon what its hosts have.
+    fn of_workload(
+        &mut self,
+        (i, name, own): (usize, &str, &Node),
+        overrides: &[(Vec<String>, &Node)],
+        faults: &mut Faults,
+    ) {
+        let (mut numbers, before) = (Vec::new(), faults.count);
+        for group in 0..self.groups.lists.len() {
+            let tables = self.groups.lists[group].iter().map(|i| overrides[*i].1).chain([own]);
+            let laid = self.laid(&tables.collect::<Vec<_>>(), &format!("traffic `{name}`"), faults);
+            let Some((own, merged)) = laid else { return };
+            numbers.push(self.number(own, &merged, faults));
+        }
+        if faults.count > before {
+            return;
+        }
+        let row = self.groups.row(&numbers);
+        if row.of_all == 0 && row.of_host == self.made.of_host {
+            let same = "nothing comes of what is said: its hosts have the same transport anyway";
+            self.note(format!("traffic `{name}`: transport: {same}"));
+            return;
+        }
+        let OwnTransports { rows, of_traffic, .. } = &mut self.made;
+        let place = rows.iter().position(|known| *known == row).unwrap_or(rows.len());
+        if place == MOST {
+            let found = format!("{} workloads with different transports", MOST + 1);
+            faults.add(&own.at, message(found, format!("at most {MOST}")));
+            return;
+        }
+        if place == rows.len() {
+            rows.push(row);
+        }
+        of_traffic.resize(of_traffic.len().max(i + 1), 0);
+        of_traffic[i] = place as u8 + 1;
+    }
+
+    fn note(&self, note: String) {
+        self.reading.notes.borrow_mut().push(note);
+    }
+
+    /// What tables make of `[transport]`, and where it was written; `whose` they are is told with what they reset.
+    fn laid(&self, tables: &[&Node], whose: &str, faults: &mut Faults) -> Option<(Choice, Node)> {
+        let of_all = self.document.get("transport").cloned();
+        let before = of_all.unwrap_or_else(|| Node::table(self.document.lacks("transport")));
+        let mut merged = before.clone();
+        tables.iter().for_each(|table| merge(&mut merged, table));
+        let within = |table: &Node| {
+            let mut whole = Node::table(self.document.at.clone());
+            whole.put("transport", table.clone());
+            whole
+        };
+        let lost = resets::notes(&within(&before), &within(&merged), "", &self.reading.source.registry);
+        let own = build::transport_of(&merged, self.reading, faults)?;
+        // TCP beside RoCE has other parameters, as one expects.
+        if (own.kind == ROCE) == (self.base.kind == ROCE) {
+            lost.iter().for_each(|note| self.note(format!("{whose}: {note}")));
+        }
+        Some((own, merged))
+    }
+
+    /// Whether one host may have this transport where the others have that of all.
+    fn is_for_all(&self, own: &Choice, merged: &Node, faults: &mut Faults) -> bool {
+        let base = self.base;
+        if (own.kind == ROCE) != (base.kind == ROCE) {
+            let rule = format!("{:?}, as in [transport]: RoCE and TCP do not talk to each other", base.kind);
+            faults.add(&merged.find("kind"), message(format!("{:?}", own.kind), rule));
+            return false;
+        }
+        for key in OF_ALL {
+            let [of_all, own] = [base, own].map(|one| one.values.0.get(key).map_or_else(String::new, resolved::text));
+            if of_all != own {
+                let rule = format!("{of_all}, as in [transport]: all hosts have the same");
+                faults.add(&merged.find(key), message(own, rule));
+            }
+        }
+        true
+    }
+
+    /// The number of a transport: 0 is `[transport]` itself, or none that is right.
+    fn number(&mut self, own: Choice, merged: &Node, faults: &mut Faults) -> u8 {
+        if own == *self.base {
+            return 0;
+        }
+        let kinds = &mut self.made.kinds;
+        let at = kinds.iter().position(|one| *one == own).unwrap_or(kinds.len());
+        if at == MOST {
+            let found = format!("{} transports beside [transport]", at + 1);
+            faults.add(&merged.at, message(found, format!("at most {MOST}")));
+            return 0;
+        }
+        if at == kinds.len() {
+            kinds.push(own);
+        }
+        at as u8 + 1
+    }
 }
 
 /// What is said of `[transport]` and hosts do not have, since an override names their kind: nobody has it, or it came with
@@ -134,50 +300,4 @@ fn parse<'a>(over: &'a Node, net: Option<&Topology>, faults: &mut Faults) -> Opt
             None
         }
     }
-}
-
-/// The number of the transport of tables laid upon `[transport]`: 0 is that itself, or none that is right.
-fn add(
-    tables: &[&Node],
-    (document, base): (&Node, &Choice),
-    reading: Reading,
-    made: &mut HostTransports,
-    faults: &mut Faults,
-) -> u8 {
-    let before = document.get("transport").cloned().unwrap_or_else(|| Node::table(document.lacks("transport")));
-    let mut merged = before.clone();
-    tables.iter().for_each(|table| merge(&mut merged, table));
-    let within = |table: &Node| {
-        let mut whole = Node::table(document.at.clone());
-        whole.put("transport", table.clone());
-        whole
-    };
-    let lost = resets::notes(&within(&before), &within(&merged), "", &reading.source.registry);
-    let Some(own) = build::transport_of(&merged, reading, faults) else { return 0 };
-    reading.notes.borrow_mut().extend(lost.iter().map(|note| format!("override: {note}")));
-    if (own.kind == ROCE) != (base.kind == ROCE) {
-        let rule = format!("{:?}, as in [transport]: RoCE and TCP do not talk to each other", base.kind);
-        faults.add(&merged.find("kind"), message(format!("{:?}", own.kind), rule));
-        return 0;
-    }
-    for key in OF_ALL {
-        let [of_all, own] = [base, &own].map(|one| one.values.0.get(key).map_or_else(String::new, resolved::text));
-        if of_all != own {
-            let rule = format!("{of_all}, as in [transport]: all hosts have the same");
-            faults.add(&merged.find(key), message(own, rule));
-        }
-    }
-    if own == *base {
-        return 0;
-    }
-    let known = made.kinds.iter().position(|one| *one == own);
-    let at = known.unwrap_or(made.kinds.len());
-    if at == MOST {
-        faults.add(&merged.at, message(format!("{} transports of hosts", at + 1), format!("at most {MOST}")));
-        return 0;
-    }
-    if known.is_none() {
-        made.kinds.push(own);
-    }
-    at as u8 + 1
 }

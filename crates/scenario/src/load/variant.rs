@@ -17,6 +17,7 @@ use crate::model::{Choice, Filled, HostConfig, Measure, Scenario};
 use crate::pausing;
 use crate::settings;
 use dataplane::Framing;
+use dataplane::transport::Row;
 use mech::host::NicOrder;
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
@@ -55,7 +56,7 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
     let framing = framing(document, faults);
     let (host, host_values) = host(document, &source.registry, notes, faults).unzip();
     let transport = build::transport(document, reading, faults);
-    let host_transports = transports::of_hosts(document, transport.as_ref(), net, reading, faults);
+    let own_transports = transports::all(document, transport.as_ref(), net, reading, faults);
     let measure = measure(document, duration, faults);
     let mut said = Vec::new();
     let filler = Filler::new(document, &source.registry, &mut said, faults);
@@ -75,7 +76,8 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
         }
     };
     notes.borrow_mut().append(&mut said);
-    let ground = Ground { topology: net, duration, framing: framing.as_ref().map(|(_, framing)| *framing) };
+    let transports = transport.as_ref().map(|transport| (transport, &own_transports));
+    let ground = Ground { topology: net, duration, framing: framing.as_ref().map(|(_, framing)| *framing), transports };
     let traffic = build::all_traffic(document, ground, reading, faults);
     let events = match (net, &switches, duration, &measure) {
         (Some(net), Some((switches, _)), Some(duration), Some(measure)) => {
@@ -89,7 +91,6 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
     }
     let (top, duration, (network, topology), (framing_choice, framing)) = (top?, duration?, network?, framing?);
     let (host, transport, measure, (switches, groups)) = (host?, transport?, measure?, switches?);
-    checks::ranks(&host, &switches, [&transport].into_iter().chain(&host_transports.kinds), &mut notes.borrow_mut());
     let mut map = resolved::values(&top);
     if events.is_empty() {
         OF_EVENTS.iter().for_each(|key| drop(map.remove(*key)));
@@ -98,7 +99,7 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
         map.insert("event".into(), made.into());
         notes.borrow_mut().push(IDEAL_AT_START.into());
     }
-    let made: Vec<Json> = traffic.iter().map(|(made, _)| resolved::choice(made)).collect();
+    let made = resolved::traffic(&traffic, (&transport, &own_transports), &topology);
     for (key, value) in [
         ("topology", resolved::choice(&network)),
         ("framing", resolved::choice(&framing_choice)),
@@ -106,12 +107,14 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
         ("switches", resolved::switches(&groups)),
         ("transport", resolved::choice(&transport)),
         ("measure", resolved::measure(&measure)),
-        ("traffic", made.into()),
+        ("traffic", made),
     ] {
         map.insert(key.into(), value);
     }
-    if !host_transports.kinds.is_empty() {
-        map.insert("transports".into(), resolved::host_transports(&host_transports, &topology));
+    if !own_transports.of_host.is_empty() {
+        let kinds: Vec<&Choice> = [&transport].into_iter().chain(&own_transports.kinds).collect();
+        let row = Row { of_all: 0, of_host: own_transports.of_host.clone() };
+        map.insert("transports".into(), resolved::of_hosts(&kinds, &row, &topology));
     }
     let traffic = traffic.into_iter().map(|(_, built)| built).collect();
     let scenario = Scenario {
@@ -123,13 +126,14 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
         host,
         switches,
         transport,
-        host_transports,
+        own_transports,
         traffic,
         measure,
         events: events.into_iter().map(|(_, event)| event).collect(),
         reroute_delay: top.time("reroute_delay"),
         dead_port: top.get("dead_port"),
     };
+    checks::ranks(&scenario, &mut notes.borrow_mut());
     check_xoff(document, &scenario, faults)?;
     checks::flows_at_nics(document, &scenario, faults);
     needs::check(document, &scenario, faults)?;

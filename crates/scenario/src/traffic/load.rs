@@ -7,7 +7,7 @@ use crate::topology::Topology;
 use mech::choice;
 use mech::params::{Kind, Param, Values};
 use std::cell::OnceCell;
-use units::{Bytes, parse_bytes};
+use units::Bytes;
 
 pub(super) const FRACTION: Param = Param {
     name: "load.fraction",
@@ -28,13 +28,14 @@ pub(super) const BYTES: Param = Param {
     kind: LoadBytes::KIND,
     default: Some("payload"),
 };
-/// `load.segment` where it is left out.
-const FULL_SEGMENT: &str = "1460B";
+/// `load.segment` where it is left out and the transport says nothing of it, bytes.
+const FULL_SEGMENT: u64 = 1460;
 pub(super) const SEGMENT: Param = Param {
     name: "load.segment",
-    doc: "Payload bytes of a full segment, for a load in wire bytes.",
+    doc: "Payload bytes of a full segment, for a load in wire bytes: where left out, `mss` of the workload's own transport \
+          or of `roce`, else 1460 B.",
     kind: Kind::Size { min: 1 },
-    default: Some(FULL_SEGMENT),
+    default: Some(""),
 };
 
 choice! {
@@ -129,7 +130,10 @@ pub(super) fn share(net: &Topology, known: &Capacities, of: LoadOf, fraction: f6
 pub(super) fn asked(values: &Values, ctx: &Context, sizes: &[&Sizes]) -> Result<Offered, Vec<Fault>> {
     let of: LoadOf = values.get("load.of");
     let fraction = values.number("load.fraction");
-    let wire = |sizes: &&Sizes| sizes.mean_wire(&ctx.framing, values.size("load.segment"));
+    let full = ctx.segments.map_or(FULL_SEGMENT, |of| u64::from(of.mss));
+    let segment_bytes = if values.has("load.segment") { values.size("load.segment") } else { full };
+    let options = ctx.segments.map_or(0, |of| of.options);
+    let wire = |sizes: &&Sizes| sizes.mean_wire(&ctx.framing, segment_bytes, options);
     let payload: f64 = sizes.iter().map(|sizes| sizes.mean()).sum();
     let bytes = values.get("load.bytes");
     if bytes == LoadBytes::Payload {
@@ -159,9 +163,8 @@ pub(super) fn unasked(values: &Values, why: &str) -> Vec<Fault> {
 
 /// What is wrong with a segment that no load in wire bytes needs, as `why` says.
 fn segment(values: &Values, why: &str) -> Option<Fault> {
-    let segment = Bytes(values.size("load.segment"));
-    let is_left_out = parse_bytes(FULL_SEGMENT) == Ok(segment);
-    (!is_left_out).then(|| fault("load.segment", segment.to_string(), format!("left out where {why}")))
+    let segment = values.has("load.segment").then(|| Bytes(values.size("load.segment")))?;
+    Some(fault("load.segment", segment.to_string(), format!("left out where {why}")))
 }
 
 #[cfg(test)]

@@ -70,6 +70,8 @@ pub struct Context<'a> {
     pub duration: Dur,
     /// What a frame costs, for loads in wire bytes.
     pub framing: Framing,
+    /// How its flows fill frames, where it is known of the workload.
+    pub segments: Option<Segments>,
     /// The text of a file of the scenario, or why it cannot be read.
     pub files: &'a dyn Fn(&str) -> Result<String, String>,
     /// A file of the scenario to be read as it comes, or why it cannot be.
@@ -78,6 +80,20 @@ pub struct Context<'a> {
     pub notes: &'a RefCell<Vec<String>>,
     /// Shared by all workloads on this network.
     pub capacities: &'a Capacities,
+}
+
+/// How a transport fills frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segments {
+    /// Payload of a full one, bytes.
+    pub mss: u16,
+    /// Bytes of headers in each beyond those of the framing.
+    pub options: u16,
+}
+
+/// Whether the packets of a kind are sent without a transport.
+pub fn is_raw(kind: &str) -> bool {
+    [&raw::CONSTANT, &raw::BURSTS].iter().any(|spec| spec.kind == kind)
 }
 
 /// One workload of the scenario's `[[traffic]]`.

@@ -26,7 +26,17 @@ fn with_files(
     let notes = RefCell::new(Vec::new());
     let (framing, capacities) = (Framing::ETHERNET, &Capacities::default());
     let open = |name: &str| files(name).map(|text| Box::new(Cursor::new(text)) as Box<dyn BufRead>);
-    let ctx = Context { topology: net, duration: Dur::s(1), framing, files, open: &open, notes: &notes, capacities };
+    let segments = None;
+    let ctx = Context {
+        topology: net,
+        duration: Dur::s(1),
+        framing,
+        segments,
+        files,
+        open: &open,
+        notes: &notes,
+        capacities,
+    };
     let spec = SPECS.iter().find(|spec| spec.kind == kind).unwrap();
     let traffic = Traffic::build("t", kind, &values(spec, given), &ctx)?;
     Ok((traffic, notes.into_inner()))

@@ -100,7 +100,7 @@ impl<T: Tap> World<Recorder, T> {
     fn ideal(&self, scenario: &Scenario, flow: usize, ways: &mut Ways) -> Dur {
         let info = self.flows.info(FlowId(flow as u32));
         // A message of a connection that is open needs no handshake.
-        let tcp = self.tcp.at(|| (info.src, info.dst));
+        let tcp = self.tcp.at(|| info.ends());
         let syn = tcp.syn_bytes().filter(|_| self.state.records[flow].connection.0 as usize == flow);
         let ack = (scenario.measure.fct_end == FctEnd::SenderAck).then(|| tcp.ack_options());
         let back = match (syn, ack) {

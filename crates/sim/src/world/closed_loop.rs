@@ -180,7 +180,8 @@ impl<O: Observer, T: Tap> World<O, T> {
     /// A message starts, on a connection of its own or on a persistent one.
     fn begin(&mut self, spec: &FlowSpec, ports: u64, measured: bool) {
         let FlowSpec { src, dst, bytes, class, .. } = *spec;
-        let new = NewFlow { src, dst, ports, bytes, class, raw: false };
+        let row = self.tcp.row_of(spec.traffic);
+        let new = NewFlow { src, dst, ports, bytes, class, row, raw: false };
         let persistent = (spec.connection != OWN).then(|| *self.closed_loop.connection(spec.traffic, spec.connection));
         let message = match persistent.flatten() {
             Some(connection) => self.flows.add_message(connection, spec.bytes),

@@ -77,9 +77,9 @@ impl Asked<'_> {
         let echoes = all.iter().any(|(agent, ..)| agent.needs().echoes);
         let capable = self.scenario.stacks().is_some_and(|stacks| stacks.any(TcpConfig::is_ecn_capable));
         (echoes && !capable).then(|| {
-            let kind = &self.scenario.transport.kind;
+            let kinds = self.scenario.kinds_in_use();
             format!(
-                "{ON}: transport `{kind}` is not ECN-capable as it stands, and ignores the ECE of released ACKs: they are late, \
+                "{ON}: transport {kinds} is not ECN-capable as it stands, and ignores the ECE of released ACKs: they are late, \
                  and nothing else"
             )
         })

@@ -124,8 +124,9 @@ impl Sizes {
 
     /// The mean of what a flow takes on the wire in segments of `segment` payload bytes. Padding
     /// of a last frame of a few bytes is left out.
-    pub fn mean_wire(&self, framing: &Framing, segment: u64) -> f64 {
-        let overhead = f64::from(framing.header) + f64::from(framing.link) + f64::from(framing.gap);
+    pub fn mean_wire(&self, framing: &Framing, segment: u64, options: u16) -> f64 {
+        let overhead =
+            f64::from(options) + f64::from(framing.header) + f64::from(framing.link) + f64::from(framing.gap);
         self.mean() + self.mean_segments(segment) * overhead
     }
 

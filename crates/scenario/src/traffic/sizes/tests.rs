@@ -86,11 +86,11 @@ fn an_unbounded_tail_of_segments_is_summed_to_its_end() {
 #[test]
 fn wire_bytes_count_every_segment_of_a_flow() {
     let framing = &Framing::ETHERNET;
-    assert_eq!(Sizes(Shape::Fixed(14_600)).mean_wire(framing, 1460), 15_380.0);
-    assert_eq!(Sizes::parse("14600 1").unwrap().0.mean_wire(framing, 1460), 15_380.0);
+    assert_eq!(Sizes(Shape::Fixed(14_600)).mean_wire(framing, 1460, 0), 15_380.0);
+    assert_eq!(Sizes::parse("14600 1").unwrap().0.mean_wire(framing, 1460, 0), 15_380.0);
     let wide = Sizes(Shape::Points(Points { points: tables::points("web_search").unwrap() }));
     let wire = mean_of(&wide, |bytes| bytes as f64 + bytes.div_ceil(1460) as f64 * 78.0);
-    assert!((wire / wide.mean_wire(framing, 1460) - 1.0).abs() < 1e-4);
+    assert!((wire / wide.mean_wire(framing, 1460, 0) - 1.0).abs() < 1e-4);
 }
 
 #[test]
