@@ -11,9 +11,10 @@ SAID = {
     "abq": ("drop  ", "abq  ", "no_ece  ", " drops, QCT p99 ", " ACKs held for "),
     "cut_packets": ("drop  QCT p99 ", "cp    QCT p99 ", " trims", " returned", "most at port "),
     "from_python": ("drop ", "detour ", "FCT p99 ", "over 3 seeds"),
+    "roce": ("together  ", "apart  ", "dcqcn  ", " writes ", " short flows ", " pauses"),
     "qcn": ("pfc  ", "arrival  ", "occupancy  ", " victim ", " culprit ", " pauses"),
 }
-FIGURES = {"abq": ["out/held_acks.png"], "qcn": ["out/sent_rates.png"]}
+FIGURES = {"abq": ["out/held_acks.png"], "qcn": ["out/sent_rates.png"], "roce": ["out/roce_fct.png"]}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)

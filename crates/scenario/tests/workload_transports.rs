@@ -160,7 +160,7 @@ fn packets_of_roce_have_no_rank_and_that_is_told_where_something_goes_by_ranks()
     let ranks = |own: &str, of_all: &str| {
         let more = text(own, "").replace("[switch]", "[switch]\nscheduler = { kind = \"srpt\" }");
         let all = loaded(&more, &[&format!("transport.kind={of_all}")]);
-        all.notes.iter().any(|note| note.contains("rank"))
+        all.notes.iter().any(|note| note.contains("equally urgent"))
     };
     assert!(ranks(ROCE, "newreno"));
     assert!(!ranks(ROCE, "pfabric"));
