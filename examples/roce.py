@@ -1,4 +1,4 @@
-"""What RoCE storage and TCP do to each other, in one class and in two: `.venv/bin/python examples/roce.py`."""
+"""RoCE storage beside TCP, in one class and in two: `.venv/bin/python examples/roce.py`."""
 
 from pathlib import Path
 
@@ -10,7 +10,8 @@ SCENARIO = Path(__file__).resolve().parent.parent / "scenarios" / "roce_tcp.toml
 
 def main(duration: str = "20ms") -> None:
     """One line for each variant, and a figure of how long flows of the web take."""
-    results = overspill.run(SCENARIO, sets={"duration": duration, "traffic.web.stop": duration})
+    spans = ("duration", "traffic.web.stop", "traffic.storage.stop")
+    results = overspill.run(SCENARIO, sets=dict.fromkeys(spans, duration))
     for variant, by_seed in results.values.items():
         (values,) = by_seed.values()
         writes = values["qct_mean[traffic=storage]"].value * 1e3

@@ -286,6 +286,8 @@ pub const TABLES: &[&Spec] =
 
 /// What carries the flows where the scenario has no `[transport]`.
 pub const TRANSPORT: &str = "linux";
+/// The transport that only its like understands.
+pub(crate) const ROCE: &str = "roce";
 
 /// By how many thousand-millionths the clocks of these ports may be off.
 pub(crate) fn ppb(values: &Values) -> u32 {

@@ -166,3 +166,14 @@ fn packets_of_roce_have_no_rank_and_that_is_told_where_something_goes_by_ranks()
     assert!(!ranks(ROCE, "pfabric"));
     assert!(!ranks("transport.kind = \"pfabric\"", "roce"));
 }
+
+/// RoCE has no window, and another workload's is not what a flow of TCP begins with.
+#[test]
+fn what_flows_begin_with_is_counted_by_their_own_window() {
+    let bytes = |own: &str| {
+        let all = loaded(&text(own, ""), &["traffic.web.size=100MB"]);
+        scenario::run_bytes(&all.variants[0])
+    };
+    let (with, without) = (bytes(ROCE), bytes(""));
+    assert!(with.abs_diff(without) < 100_000, "{with} {without}");
+}

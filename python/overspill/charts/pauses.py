@@ -123,22 +123,28 @@ Group = tuple[str, int]  # tier and class
 def by_tier(results: Results) -> Chart | None:
     """The share of the time that ports of a tier were paused in a class, mean over ports and seeds.
 
-    A tier of which no port was paused has no place. `None` where nobody was paused in the window.
+    A tier of which no port was paused has no place, and neither has a class. `None` where nobody was paused
+    in the window.
     """
     variants = pausing(results)
     found = {variant: [shares(run) for run in results.of(variant)] for variant in variants}
     groups = [group for many in found.values() for one in many for group in one.items()]
     paused = {tier for (tier, _), share in groups if share}
+    stopped = {kind for (_, kind), share in groups if share}
     if not paused:
         return None
     order = list(dict.fromkeys(str(tier) for run in results.runs for tier in run.tiers))
     every = sorted(
-        {group for group, _ in groups if group[0] in paused},
+        {group for group, _ in groups if group[0] in paused and group[1] in stopped},
         key=lambda group: (order.index(group[0]), group[1]),
     )
     never = [tier for tier in order if tier not in paused and any(group[0] == tier for group, _ in groups)]
-    others = f"Never paused in the window: ports of {formats.listing(never, 5)}." if never else ""
-    several = len({kind for _, kind in every}) > 1
+    classes = sorted({kind for (_, kind), _ in groups})
+    idle = [str(kind) for kind in classes if kind not in stopped]
+    told = [f"ports of {formats.listing(never, 5)}"] if never else []
+    told += [f"class{'es' if len(idle) > 1 else ''} {formats.listing(idle, 8)}"] if idle else []
+    others = f"Never paused in the window: {'; '.join(told)}." if told else ""
+    several = len(classes) > 1
     marks: list[Mark] = []
     for index, variant in enumerate(variants):
         # A class or a tier that a variant does not know never stood still in it.

@@ -174,7 +174,10 @@ def only(found: Iterable[object]) -> str:
 
 
 def in_frames(size: str, resolved: Mapping[str, Any]) -> str:
-    """How many full frames so many bytes are, since the axis counts frames; nothing where workloads differ in them."""
+    """How many full frames so many bytes are, since the axis counts frames.
+
+    Nothing where workloads have frames of different sizes.
+    """
     framing = resolved.get("framing") or {}
     base = resolved.get("transport") or {}
     own = [one.get("transport") or base for one in resolved.get("traffic") or []]

@@ -72,7 +72,7 @@ impl Stacks {
     }
 
     /// By row and host, its number in `all`; by workload, its row, and whether it has flows. PRECONDITION: there is one
-    /// transport and one row at least; in a row all have the same `mss`, `ttl` and way to connect, or are RoCE.
+    /// transport and one row at least; in a row all have the same `mss`, `ttl` and way to connect, and all are RoCE or none.
     pub fn by_row(all: &[TcpConfig], rows: Vec<Row>, of_traffic: Vec<(u8, bool)>) -> Stacks {
         let pairs = all.iter().flat_map(|own| all.iter().map(|peer| own.toward(peer)));
         let flows = || of_traffic.iter().filter(|(_, has_flows)| *has_flows).map(|(row, _)| *row);

@@ -3,7 +3,6 @@
 use super::Reading;
 use super::fields::{Asked, Faults, Kinds, NAME_RULE, Wanted, choice, entries, is_name, read, table};
 use super::resolved;
-use super::transports;
 use super::tree::{Data, Node};
 use crate::choices::NodeKind;
 use crate::diag::message;
@@ -144,7 +143,7 @@ impl Ground<'_> {
         let (base, own) = self.transports?;
         let choice = match own.row(traffic) {
             Some(row) => row.of_all.checked_sub(1).and_then(|place| own.kinds.get(usize::from(place))).unwrap_or(base),
-            None if base.kind == transports::ROCE => base,
+            None if base.kind == settings::ROCE => base,
             None => return None,
         };
         let tcp = transport::TcpConfig::new(&choice.kind, &choice.values, self.framing?)?;

@@ -1,11 +1,11 @@
 //! What must hold between the values of several keys.
 
 use super::fields::Faults;
-use super::transports::ROCE;
 use super::tree::{At, Node};
 use crate::diag::{message, one_of};
 use crate::model::{Choice, Filled, HostConfig, Scenario, SwitchConfig};
 use crate::paths;
+use crate::settings::ROCE;
 use crate::symmetry::Tried;
 use crate::topology::Topology;
 use dataplane::transport::{Priority, TcpConfig};

@@ -10,14 +10,11 @@ use super::resolved;
 use super::tree::{Data, Node};
 use crate::diag::message;
 use crate::model::{Choice, OwnTransports};
-use crate::settings;
+use crate::settings::{self, ROCE};
 use crate::topology::Topology;
 use crate::traffic;
 use dataplane::transport::Row;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The transport that only its like understands.
-pub(super) const ROCE: &str = "roce";
 
 /// Different transports that there may be beside `[transport]`, and different rows of them.
 const MOST: usize = 32;

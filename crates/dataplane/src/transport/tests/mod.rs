@@ -15,6 +15,7 @@ pub(crate) mod pair;
 mod persistent;
 mod receiver;
 mod recovery;
+mod rows;
 mod sack;
 mod scoreboard;
 mod timer;

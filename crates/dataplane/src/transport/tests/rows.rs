@@ -1,0 +1,57 @@
+//! Which transport goes at which end of which flow.
+
+use super::pair::config;
+use crate::transport::{Ends, Row, Stacks, TcpConfig};
+use mech::HostId;
+use mech::params::Value;
+use units::Dur;
+
+/// `[transport]` is DCTCP; host 1 has NewReno, RoCE is of workload 1, and at host 1 workload 2 has SACK in place of NewReno.
+fn stacks(flows: [bool; 3]) -> Stacks {
+    let all = ["dctcp", "newreno", "roce", "sack"].map(|kind| config(kind, &[]));
+    let hosts = |of_all, one| Row { of_all, of_host: vec![of_all, one, of_all] };
+    let rows = vec![hosts(0, 1), Row { of_all: 2, of_host: Vec::new() }, hosts(0, 3)];
+    Stacks::by_row(&all, rows, [0, 1, 2].into_iter().zip(flows).collect())
+}
+
+fn at(stacks: &Stacks, traffic: u16, own: u32, peer: u32) -> &TcpConfig {
+    stacks.at(|| Ends { row: stacks.row_of(traffic), own: HostId(own), peer: HostId(peer) })
+}
+
+#[test]
+fn each_end_has_that_of_its_host_for_the_workload_of_its_flow() {
+    let stacks = stacks([true; 3]);
+    let dctcp = config("dctcp", &[]);
+    assert_eq!(at(&stacks, 0, 0, 2), &dctcp);
+    assert_eq!(at(&stacks, 9, 0, 2), &dctcp, "one that is not listed has the first row");
+    assert!(!at(&stacks, 0, 0, 1).is_ecn_capable(), "the other end has no ECN");
+    assert!([at(&stacks, 1, 0, 1), at(&stacks, 1, 1, 0)].iter().all(|tcp| tcp.is_rate_based()));
+    assert!((0..3).all(|host| !at(&stacks, 2, host, 0).is_rate_based()));
+    assert_eq!(at(&stacks, 2, 1, 1), &config("sack", &[]));
+    assert_eq!(at(&stacks, 0, 1, 1), &config("newreno", &[]));
+    let of = |traffic: u16| stacks.of_workload(traffic).count();
+    assert_eq!([of(0), of(1), of(2)], [4, 1, 4], "pairs");
+}
+
+#[test]
+fn only_what_flows_go_by_counts() {
+    let [all, tcp, roce] = [[true; 3], [true, false, true], [false, true, false]].map(stacks);
+    assert_eq!([&all, &tcp, &roce].map(|one| one.any(TcpConfig::is_rate_based)), [true, false, true]);
+    assert_eq!([&all, &tcp, &roce].map(|one| one.any(|tcp| !tcp.is_rate_based())), [true, true, false]);
+    let told = |one: &Stacks| one.notes().iter().any(|note| note.contains("between one with SACK and one without"));
+    assert_eq!([&all, &tcp, &roce].map(told), [true, true, false], "RoCE has none and meets none");
+    assert!(stacks([false; 3]).any(|tcp| !tcp.is_rate_based()), "where there are no flows, the first row");
+    assert_eq!(roce.base(), &config("dctcp", &[]), "packets without a transport go by it all the same");
+    assert_eq!(all.most(TcpConfig::first_window), config("roce", &[]).first_window());
+    assert_eq!(tcp.most(TcpConfig::first_window), config("dctcp", &[]).first_window());
+}
+
+#[test]
+fn a_sample_of_an_earlier_handshake_is_of_connections_that_are_open() {
+    let rtt = |us| ("handshake_rtt", Value::Time(Dur::us(us)));
+    let opened = config("sack", &[rtt(3), ("connection", Value::Word("handshake".into()))]);
+    let all = [config("sack", &[rtt(9)]), opened];
+    let rows = vec![Row::default(), Row { of_all: 1, of_host: Vec::new() }];
+    let stacks = Stacks::by_row(&all, rows, vec![(0, true), (1, true)]);
+    assert_eq!(stacks.least_sample(), Some(Dur::us(9)));
+}
