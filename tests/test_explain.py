@@ -103,7 +103,7 @@ def test_models_of_switches_are_listed_with_what_each_does() -> None:
         for one in spec["params"]
         if one["name"] == "model"
     ]
-    assert found == re.findall("`([^`]+)`", model["allowed"]) == ["output_queued", "cioq"]
+    assert found == re.findall("`([^`]+)`", model["allowed"]) == ["output_queued", "cioq", "fabric"]
 
 
 def test_words_in_place_of_quantities_and_keys_that_texts_tell_of_are_found() -> None:

@@ -132,7 +132,7 @@ fn tcp_ack(c: &mut Criterion) {
     for kind in ["newreno", "sack", "dctcp"] {
         let cfg = config(kind);
         let (src, dst) = (HostId(0), HostId(1));
-        let flow = FlowInfo { flow: FlowId(0), src, dst, hash: 1, back_hash: 2, bytes: u64::MAX / 2, class: 0 };
+        let flow = FlowInfo { flow: FlowId(0), src, dst, hash: 1, back_hash: 2, bytes: u64::MAX / 2, class: 0, row: 0 };
         let (mut sender, mut exts, mut out) = (Sender::new(&flow, &cfg), Exts::default(), Released::default());
         let mut now = Time::ZERO;
         sender.start(&mut Io { now, cfg: &cfg, exts: &mut exts, out: &mut out, timers_set: &mut 0 });

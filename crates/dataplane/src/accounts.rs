@@ -68,6 +68,10 @@ impl Delta {
     pub(crate) fn crossed(port: PortId, head: &Head) -> Delta {
         Delta { joins: Sides::OUTPUT, leaves: Sides::INPUT, ..Delta::of(Some(port), head) }
     }
+    /// A frame that is to leave by a port comes from the stages of a fabric to the buffer there; it has waited for the port.
+    pub(crate) fn came_out(port: PortId, head: &Head) -> Delta {
+        Delta { joins: Sides::OUTPUT, leaves: Sides::OUTPUT, ..Delta::of(Some(port), head) }
+    }
     /// A frame that was to leave by a port is gone.
     pub(crate) fn left(port: PortId, head: &Head, leaves: Sides) -> Delta {
         Delta { leaves, ..Delta::of(Some(port), head) }

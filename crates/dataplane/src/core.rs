@@ -12,6 +12,7 @@ mod pausing;
 mod room;
 mod sending;
 mod snapshot;
+mod stages;
 mod standing;
 
 pub use built::{CoreSetup, PortSetup};
@@ -355,7 +356,10 @@ impl Core {
         self.store.allocate(port, queue, &pkt.head);
         let at_input = self.store.waits_at_input(pkt.head.ingress, to);
         let p = &mut self.store.ports[usize::from(port.0)];
-        p.rest.stamp += 1;
+        p.rest.stamp = match self.store.inputs.as_mut().and_then(|inputs| inputs.next_stamp()) {
+            Some(stamp) => stamp,
+            None => p.rest.stamp + 1,
+        };
         let line = match &mut self.store.inputs {
             Some(inputs) if at_input => inputs.store(to, &pkt.head),
             _ => {
@@ -368,7 +372,7 @@ impl Core {
         let joins = if at_input { Sides::INPUT } else { self.store.buffered() };
         self.count_stored(Frame { at: to, slot, head: &pkt.head }, joins, step);
         match at_input {
-            true => self.ask_arbiter(port),
+            true => self.ask_for(pkt.head.ingress, port),
             false => self.try_schedule(port, step.now, step.out),
         }
     }

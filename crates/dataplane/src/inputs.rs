@@ -5,6 +5,15 @@
 //! A port counts a frame as waiting from its arrival until it starts to leave: how full an output is, is its buffer
 //! and all that the inputs hold for it. What is counted here is what of it lies at the inputs. Mechanisms that look at
 //! single packets see those in the buffers of outputs.
+//!
+//! In a `fabric` switch stages lie between: see [`stages`].
+
+mod granting;
+mod stages;
+
+pub(crate) use granting::AtOutput;
+pub use stages::StagesSetup;
+pub(crate) use stages::{Item, Source, Stages};
 
 use crate::arena::{Arena, Queue};
 use crate::port::QueueAt;
@@ -20,6 +29,8 @@ pub struct InputSetup {
     pub memory: Room,
     /// By output: how fast frames cross to it.
     pub transfers: Vec<Clock>,
+    /// The stages between inputs and outputs, where there are some.
+    pub stages: Option<StagesSetup>,
 }
 
 /// Frames and their bytes.
@@ -90,12 +101,17 @@ pub(crate) struct Inputs {
     /// Outputs whose arbiter is to be asked in this step.
     asking: Vec<PortId>,
     requests: Vec<Request>,
+    /// What lies between inputs and outputs.
+    pub(crate) stages: Option<Box<Stages>>,
+    /// Arrivals so far, where there are stages.
+    arrivals: u64,
 }
 
 impl Inputs {
     /// Of a node whose ports have so many queues each.
     pub(crate) fn new(setup: InputSetup, queues_each: usize, seed: u64, node: u32) -> Inputs {
         let ports = setup.transfers.len();
+        let stages = setup.stages.map(|stages| Box::new(Stages::new(stages, &setup.transfers, queues_each)));
         let output = |clock| Output { clock, transfer: None, waits: 0, listed: false };
         Inputs {
             queues: vec![Queue::default(); ports * queues_each * ports].into(),
@@ -110,7 +126,14 @@ impl Inputs {
             acts: Acts::default(),
             asking: Vec::new(),
             requests: Vec::new(),
+            stages,
+            arrivals: 0,
         }
+    }
+
+    /// What has left virtual output queues for a queue of an output and is not there.
+    fn inside(&self, to: QueueAt) -> Amounts {
+        self.stages.as_ref().map_or_else(Amounts::default, |stages| stages.inside(to))
     }
 
     /// The first of the virtual output queues of an output's queue.
@@ -156,15 +179,18 @@ impl Inputs {
 
     /// Frames and bytes that wait in virtual output queues for a queue of an output, or cross to it.
     pub(crate) fn held_for_queue(&self, to: QueueAt) -> (u32, u64) {
-        let waiting = self.waiting[self.place(to)];
+        let waiting = self.waiting[self.place(to)].and(self.inside(to));
         let crosses = self.crossing(to.port, to.queue);
         (waiting.packets + u32::from(crosses > 0), waiting.bytes + u64::from(crosses))
     }
 
     /// The same for all normal queues of an output.
     pub(crate) fn normal(&self, output: PortId) -> (u32, u64) {
-        let normal = QueueId::each(self.outputs[usize::from(output.0)].waits).filter(|q| q.lane() == Lane::Normal);
-        let of = |queue| self.waiting[self.place(QueueAt { port: output, queue })];
+        // Inside may be something of any queue.
+        let some = if self.stages.is_some() { u32::MAX } else { self.outputs[usize::from(output.0)].waits };
+        let normal = QueueId::each(some).take_while(|queue| usize::from(queue.0) < self.queues_each);
+        let normal = normal.filter(|queue| queue.lane() == Lane::Normal).map(|queue| QueueAt { port: output, queue });
+        let of = |to| self.waiting[self.place(to)].and(self.inside(to));
         let sum = normal.map(of).fold(Amounts::default(), Amounts::and);
         (sum.packets, sum.bytes)
     }
@@ -177,7 +203,9 @@ impl Inputs {
     /// Whether frames for a queue of an output have not got there: they wait at inputs, or cross.
     pub(crate) fn has_more(&self, output: PortId, queue: QueueId) -> bool {
         let own = &self.outputs[usize::from(output.0)];
-        own.waits & queue.bit() != 0 || own.transfer.is_some_and(|transfer| transfer.queue == queue)
+        let crosses = own.transfer.is_some_and(|transfer| transfer.queue == queue);
+        let inside = || self.inside(QueueAt { port: output, queue }).packets > 0;
+        own.waits & queue.bit() != 0 || crosses || (self.stages.is_some() && inside())
     }
 
     /// Puts an output on the list of those whose arbiter is to be asked, unless it is there, busy, or nothing waits
@@ -293,7 +321,9 @@ impl Inputs {
     fn sum_for(&self, output: PortId, counts: fn(QueueId) -> bool) -> (u32, u64) {
         let from = self.place(QueueAt { port: output, queue: QueueId(0) });
         let queues = (0..).map(QueueId).zip(&self.waiting[from..from + self.queues_each]);
-        let waiting = queues.filter(|(queue, _)| counts(*queue)).map(|(_, waiting)| *waiting);
+        let waiting = queues
+            .filter(|(queue, _)| counts(*queue))
+            .map(|(queue, waiting)| waiting.and(self.inside(QueueAt { port: output, queue })));
         let mut sum = waiting.fold(Amounts::default(), Amounts::and);
         let transfer = self.outputs[usize::from(output.0)].transfer.filter(|transfer| counts(transfer.queue));
         transfer.iter().for_each(|transfer| sum.add(transfer.size));
@@ -312,12 +342,16 @@ impl Inputs {
             own.transfer.map(|done| (QueueAt { port: PortId(output), queue: done.queue }, done.slot))
         };
         let crossing = (0..).zip(&self.outputs).filter_map(crosses);
-        waiting.chain(crossing).filter(|(at, _)| takes_memory(at.queue))
+        let stages = self.stages.iter().flat_map(|stages| {
+            let leaving = stages.leaving().map(|item| (item.to, item.slot));
+            leaving.chain(stages.copies())
+        });
+        waiting.chain(crossing).chain(stages).filter(|(at, _)| takes_memory(at.queue))
     }
 
     /// Checks that what every input's memory holds is what lies in its virtual output queues and crosses from it, and
     /// that what waits for every output is what lies there for it.
-    pub(crate) fn balanced(&self) -> bool {
+    pub(crate) fn balanced(&self, arena: &Arena) -> bool {
         let amounts = |queue: &Queue| Amounts { packets: queue.packets(), bytes: queue.bytes() };
         let sum = |all: &mut dyn Iterator<Item = &Queue>| all.map(amounts).fold(Amounts::default(), Amounts::and);
         let crossing = |input: usize| {
@@ -326,13 +360,22 @@ impl Inputs {
             self.outputs.iter().filter_map(|o| o.transfer.as_ref()).filter(own).for_each(|t| sum.add(t.size));
             sum
         };
+        let in_stages = |input: usize| {
+            let mut sum = Amounts::default();
+            let stages = self.stages.iter();
+            let slots = stages.flat_map(|own| own.leaving().map(|item| (item.to, item.slot)).chain(own.copies()));
+            let heads = slots.filter(|(to, _)| takes_memory(to.queue)).map(|(_, slot)| &arena.get(slot).head);
+            heads.filter(|head| usize::from(head.ingress.0) == input).for_each(|head| sum.add(head.size));
+            sum
+        };
         let in_memory = |(place, _): &(usize, &Queue)| takes_memory(QueueId((place % self.queues_each) as u8));
         let of_input = |input: usize| {
             let all = self.queues.iter().skip(input).step_by(self.ports).enumerate();
-            sum(&mut all.filter(in_memory).map(|(_, queue)| queue)).and(crossing(input))
+            sum(&mut all.filter(in_memory).map(|(_, queue)| queue)).and(crossing(input)).and(in_stages(input))
         };
         let inputs = self.used.iter().enumerate().all(|(input, used)| *used == of_input(input));
         let each = self.waiting.iter().zip(self.queues.chunks(self.ports));
-        inputs && each.into_iter().all(|(waiting, queues)| *waiting == sum(&mut queues.iter()))
+        let stages = self.stages.as_ref().is_none_or(|stages| stages.balanced());
+        inputs && stages && each.into_iter().all(|(waiting, queues)| *waiting == sum(&mut queues.iter()))
     }
 }

@@ -142,6 +142,12 @@ pub trait Observer {
     /// A frame that is to leave by a port, counted as that one, has left the memory of the input that it came in by: it has
     /// crossed, or was taken out there. Messages about congestion take no memory of inputs and are not told of.
     fn crossed(&mut self, _at: Spot, _input: u32, _pkt: &Pkt) {}
+    /// A frame that is to leave by the port of `_at` has got to a buffer inside a `fabric` switch: the input buffers of its
+    /// ports' stages come first, then two of each internal link, the one in front of it and the one behind.
+    fn moved(&mut self, _at: Spot, _buffer: u16, _pkt: &Pkt) {}
+    /// The copy of a frame that was to leave by the port of `_at` is gone from the memory of its input, which keeps it in a
+    /// `fabric` switch with reliable delivery.
+    fn acknowledged(&mut self, _at: Spot, _input: u32, _copy: &Pkt) {}
     /// A message about congestion has reached the host that it is for.
     fn told(&mut self, _at: Spot, _pkt: &Pkt) {}
     /// The rate limit of a flow that is sent here is another; `None` is none any more.
@@ -193,6 +199,8 @@ both! {
     turned(at: Spot, state: u8, level: u64);
     noticed(at: Spot, pkt: &Pkt);
     crossed(at: Spot, input: u32, pkt: &Pkt);
+    moved(at: Spot, buffer: u16, pkt: &Pkt);
+    acknowledged(at: Spot, input: u32, copy: &Pkt);
     told(at: Spot, pkt: &Pkt);
     limited(at: Spot, flow: FlowId, rate: Option<Rate>);
     delivered(at: Spot, pkt: &Pkt);

@@ -3,7 +3,7 @@
 use crate::accounts::{Accounts, Sides};
 use crate::arena::Arena;
 use crate::cutting::Cutting;
-use crate::inputs::Inputs;
+use crate::inputs::{AtOutput, Inputs};
 use crate::port::{Port, QueueAt};
 use crate::sampled::Sampled;
 use mech::buffer::{BufferSlot, ExtraRoom, Use};
@@ -158,6 +158,7 @@ impl PacketStore {
             Lane::Normal => self.buffer.peek().admits(&Use::default(), size),
             lane => self.lanes.limit(lane).accepts((0, 0), size),
         };
+        let holds = holds && inputs.stages.as_ref().is_none_or(|stages| stages.holds(size));
         match (self.ports[usize::from(to.port.0)].closed, holds) {
             (true, _) => Some(DropReason::LinkDown),
             (false, false) => Some(DropReason::of_full(to.queue.lane())),
@@ -218,6 +219,23 @@ impl PacketStore {
             }
         }
         None
+    }
+
+    /// The same inside a `fabric` switch, for a target of which it is the turn.
+    pub(crate) fn grant_inside(&mut self, target: u16, now: Time) -> Option<Dur> {
+        let inputs = self.inputs.as_deref_mut()?;
+        let Some(port) = self.ports.get(usize::from(target)) else {
+            return inputs.grant_inside(target, &AtOutput { waits: &|_| 0, fits: &|_, _| false }, &mut self.arena, now);
+        };
+        let output = PortId(target);
+        let (all, elsewhere) = (port.normal(), inputs.normal(output));
+        let normal = uses((all.0 - elsewhere.0, all.1 - elsewhere.1));
+        let fits = |queue: QueueId, size| {
+            let used = if queue.lane() == Lane::Normal { normal } else { uses(port.backlog(queue)) };
+            joins(&self.buffer, &self.lanes, (queue, &used), size)
+        };
+        let out = AtOutput { waits: &|queue| port.backlog(queue).1, fits: &fits };
+        inputs.grant_inside(target, &out, &mut self.arena, now)
     }
 
     /// Frames and bytes that wait in one queue, or elsewhere here until they join it.
@@ -376,6 +394,13 @@ impl<F: Fib> View for Look<'_, F> {
     }
     fn output_fill(&self, port: PortId) -> Fill {
         self.store.output_fill(port)
+    }
+    fn fills_on_way(&self, frame: &Occupant, each: &mut dyn FnMut(Fill)) {
+        if let Some(stages) = self.store.inputs.as_ref().and_then(|inputs| inputs.stages.as_ref()) {
+            let (way, queue) = ((frame.ingress, frame.out, frame.hash), self.store.queue(QueueId::normal(frame.class)));
+            stages.links_on_way(way, queue, &mut |used, limit| each(Fill { used, limit: Some(limit) }));
+        }
+        each(self.store.output_fill(frame.out));
     }
     fn pool_free(&self) -> Option<u64> {
         self.store.buffer.peek().free(self.store.pool.shared_bytes)

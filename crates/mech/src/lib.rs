@@ -15,6 +15,7 @@ pub mod arbiter;
 pub mod buffer;
 mod check;
 pub mod curve;
+pub mod fabric;
 pub mod fib;
 mod fill;
 mod head;

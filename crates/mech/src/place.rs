@@ -10,8 +10,22 @@ pub struct Occupant {
     pub flow: FlowId,
     /// The source of that.
     pub src: HostId,
+    /// The port that it came in by.
+    pub ingress: PortId,
     /// The port that it is to leave by.
     pub out: PortId,
+    /// Its flow hash.
+    pub hash: u32,
+    /// Its class.
+    pub class: u8,
+}
+
+impl Occupant {
+    /// Of a frame that is to leave by `out`.
+    pub fn of(head: &Head, out: PortId) -> Occupant {
+        let (ingress, hash, class) = (head.ingress, head.hash, head.class());
+        Occupant { flow: head.flow, src: head.src, ingress, out, hash, class }
+    }
 }
 
 /// What the dataplane answers to mechanisms.
@@ -97,6 +111,11 @@ pub trait View {
     /// messages about congestion not counted.
     fn output_fill(&self, _port: PortId) -> Fill {
         Fill { used: 0, limit: None }
+    }
+    /// How full the buffers in front of the links are that a frame takes from its input on, first to last: of internal links of
+    /// a `fabric` switch, and of its output. Those of internal links count the frame's class alone.
+    fn fills_on_way(&self, frame: &Occupant, each: &mut dyn FnMut(Fill)) {
+        each(self.output_fill(frame.out));
     }
 }
 

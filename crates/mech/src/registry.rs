@@ -4,6 +4,7 @@ use crate::Mechanism;
 use crate::ack_hold::{self, AckHoldSlot};
 use crate::arbiter::{self, ArbiterSlot};
 use crate::buffer::{self, BufferSlot};
+use crate::fabric::{self, FabricSlot};
 use crate::fib::{self, FibSlot};
 use crate::host::{self, BounceSignal, NicOrder, ReactionSlot};
 use crate::marking::{self, MarkingSlot};
@@ -15,7 +16,7 @@ use crate::routing::{self, RoutingSlot};
 use crate::scheduler::{self, SchedulerSlot};
 
 /// The slots of a switch, in their order, with what fills each where a scenario leaves it out.
-pub const SLOTS: [(&str, &str); 10] = [
+pub const SLOTS: [(&str, &str); 11] = [
     ("fib", "static"),
     ("routing", "ecmp"),
     ("buffer", "per_port"),
@@ -26,6 +27,7 @@ pub const SLOTS: [(&str, &str); 10] = [
     ("pause", "none"),
     ("scheduler", "strict_priority"),
     ("arbiter", "round_robin"),
+    ("fabric", "none"),
 ];
 
 /// Those of them that may be filled port by port; the others are one per switch.
@@ -64,6 +66,8 @@ pub struct Registry {
     pub scheduler: Vec<Mechanism<SchedulerSlot>>,
     /// Which input feeds an output next.
     pub arbiter: Vec<Mechanism<ArbiterSlot>>,
+    /// How stages inside a switch are joined.
+    pub fabric: Vec<Mechanism<FabricSlot>>,
     /// How a source's transport is informed of bounced packets.
     pub bounce_signal: Vec<Mechanism<BounceSignal>>,
     /// In which order a NIC takes frames from transports.
@@ -104,6 +108,7 @@ slots! {
     pause: PauseSlot,
     scheduler: SchedulerSlot,
     arbiter: ArbiterSlot,
+    fabric: FabricSlot,
     bounce_signal: BounceSignal,
     nic: NicOrder,
     reaction: ReactionSlot,
@@ -128,6 +133,7 @@ impl Registry {
             pause: pause::ALL.to_vec(),
             scheduler: scheduler::ALL.to_vec(),
             arbiter: arbiter::ALL.to_vec(),
+            fabric: fabric::ALL.to_vec(),
             bounce_signal: host::ALL.to_vec(),
             nic: host::NIC_ORDERS.to_vec(),
             reaction: host::REACTIONS.to_vec(),
@@ -173,6 +179,7 @@ impl Registry {
             "pause" => specs(&self.pause, |_| true),
             "scheduler" => specs(&self.scheduler, |_| true),
             "arbiter" => specs(&self.arbiter, |_| true),
+            "fabric" => specs(&self.fabric, |_| true),
             _ => Vec::new(),
         }
     }

@@ -37,6 +37,7 @@ pub(crate) fn memory_json(scenario: &Scenario) -> Value {
             "bounce": g.bounce.map(|a| a.to_string()),
             "headers": g.headers.map(|a| a.to_string()),
             "input": g.input.map(|a| a.to_string()),
+            "inside": g.inside.map(|a| a.to_string()),
             "held": g.held.map(|(a, ports)| json!([a.to_string(), ports])),
             "total": total_json(g.total()),
         })

@@ -59,6 +59,7 @@ choice! {
     pub(crate) enum ModelKind {
         OutputQueued = "output_queued",
         Cioq = "cioq",
+        Fabric = "fabric",
     }
 }
 

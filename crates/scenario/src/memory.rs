@@ -23,6 +23,8 @@ pub struct SwitchMemory {
     pub headers: Option<Amount>,
     /// The memory of each port for what came in by it, where there is such.
     pub input: Option<Amount>,
+    /// Buffers inside each, of its stages and internal links and for all classes in use, where there are such.
+    pub inside: Option<Amount>,
     /// The memory for packets that are held before lookup, and how many ports have it.
     pub held: Option<(Amount, u16)>,
 }
@@ -52,6 +54,7 @@ impl SwitchMemory {
         let total = Memory::default().with(self.buffer?, 1);
         let of_ports = self.bounce.into_iter().chain(self.headers).chain(self.input);
         let total = of_ports.fold(total, |sum, each| sum.with(each, u64::from(self.ports)));
+        let total = self.inside.iter().fold(total, |sum, inside| sum.with(*inside, 1));
         Some(self.held.iter().fold(total, |sum, (each, ports)| sum.with(*each, u64::from(*ports))))
     }
 }
@@ -68,6 +71,14 @@ fn header_room(config: &SwitchConfig) -> Option<Amount> {
         Amount::Packets(_) => Amount::Packets(room / 64),
         Amount::Bytes(_) => Amount::Bytes(room),
     })
+}
+
+/// The buffers inside a switch with so many ports, where stages lie there: each has room for every class up to the highest.
+fn inside(config: &SwitchConfig, ports: u16, top_class: u8) -> Option<Amount> {
+    let fabric = config.model.cioq()?.fabric.as_ref()?.slot.peek();
+    let (rules, links) = (fabric.rules()?, fabric.links().len() as u64);
+    let bytes = (u64::from(ports) + links) * rules.stage_buffer.0 + links * rules.link_buffer.0;
+    Some(Amount::Bytes(bytes * (u64::from(top_class) + 1)))
 }
 
 /// The longest queue of held packets that a port of a switch may have, and how many ports have one.
@@ -94,6 +105,7 @@ pub fn switch_memory(scenario: &Scenario) -> Vec<SwitchMemory> {
             bounce: config.overflow.slot.peek().needs().back,
             headers: header_room(config),
             input: config.model.cioq().map(|cioq| cioq.input_buffer),
+            inside: inside(config, ports, scenario.top_class()),
             held: held(node, scenario.topology.hosts, config),
         };
         match places.get(&one) {
@@ -112,8 +124,18 @@ mod tests {
     use super::*;
 
     fn total(buffer: Option<Amount>, bounce: Option<Amount>) -> Option<Memory> {
-        SwitchMemory { tier: "leaf".into(), count: 2, ports: 4, buffer, bounce, headers: None, input: None, held: None }
-            .total()
+        SwitchMemory {
+            tier: "leaf".into(),
+            count: 2,
+            ports: 4,
+            buffer,
+            bounce,
+            headers: None,
+            input: None,
+            inside: None,
+            held: None,
+        }
+        .total()
     }
 
     #[test]
@@ -128,6 +150,7 @@ mod tests {
             bounce: None,
             headers: None,
             input,
+            inside: None,
             held: None,
         };
         assert_eq!(switch.total(), Some(Memory { packets: Some(400), bytes: Some(600_000) }));
@@ -147,6 +170,7 @@ mod tests {
             bounce: None,
             headers: None,
             input: None,
+            inside: None,
             held,
         };
         assert_eq!(switch.total(), Some(Memory { packets: None, bytes: Some(840_000) }));
@@ -164,6 +188,7 @@ mod tests {
             bounce: None,
             headers,
             input: None,
+            inside: None,
             held: None,
         };
         assert_eq!(switch.total(), Some(Memory { packets: None, bytes: Some(528 << 10) }));

@@ -9,6 +9,7 @@ use dataplane::{DeadPort, Framing};
 use mech::ack_hold::AckHoldSlot;
 use mech::arbiter::ArbiterSlot;
 use mech::buffer::BufferSlot;
+use mech::fabric::FabricSlot;
 use mech::fib::{FibSlot, Known};
 use mech::host::{BounceSignal, NicOrder, ReactionSlot};
 use mech::marking::MarkingSlot;
@@ -271,7 +272,7 @@ pub struct SwitchConfig {
 pub enum Model {
     /// At the output that they leave by.
     OutputQueued,
-    /// At the input that they came in by, then at the output.
+    /// At the input that they came in by, then at the output; in stages between, where there are some.
     Cioq(Cioq),
 }
 
@@ -294,6 +295,8 @@ pub struct Cioq {
     pub speedup: Speedup,
     /// The arbiter slot.
     pub arbiter: Filled<ArbiterSlot>,
+    /// The fabric slot, of a switch with stages between inputs and outputs.
+    pub fabric: Option<Filled<FabricSlot>>,
 }
 
 /// An exact multiple of a link's rate.

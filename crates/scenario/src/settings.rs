@@ -112,21 +112,22 @@ pub const SWITCH: Spec = Spec {
         Param {
             name: "model",
             doc: "Where frames wait: at the output that they leave by, or first in the memory of the input that they \
-                  came in by, in virtual output queues, and then at the output (combined input and output queueing).",
+                  came in by, in virtual output queues, and then at the output (combined input and output queueing), or \
+                  with stages between these two, joined as the slot `fabric` says.",
             kind: ModelKind::KIND,
             default: Some("output_queued"),
         },
         Param {
             name: "input_buffer",
-            doc: "Memory of an input, shared by its virtual output queues; only with `model = \"cioq\"` (QCN-OS, \
+            doc: "Memory of an input, shared by its virtual output queues; only with `model = \"cioq\"` or `\"fabric\"` (QCN-OS, \
                   Table I: 150 KB).",
             kind: Kind::Amount { min: 1 },
             default: Some("150KB"),
         },
         Param {
             name: "speedup",
-            doc: "How many times as fast as the link of its output a frame crosses the fabric, to six decimals; only \
-                  with `model = \"cioq\"`.",
+            doc: "How many times as fast as the link of its output a frame crosses the fabric, to six decimals; in a \
+                  fabric, each of its stages; only with `model = \"cioq\"` or `\"fabric\"`.",
             kind: Kind::Number { min: 1.0, max: 100.0, below_max: false },
             default: Some("2"),
         },

@@ -280,7 +280,7 @@ fn a_switch_that_is_paused_holds_frames_at_its_inputs() {
 }
 
 /// The `n`-th random scenario; with events that change the network or not.
-fn random(n: u64, with_events: bool) -> String {
+pub(crate) fn random(n: u64, with_events: bool) -> String {
     let mut draw = Draw::new(91, n, Purpose::Hash);
     let (topology, link) = match draw.of(&["star", "dumbbell", "leaf_spine", "fat_tree"]) {
         "star" => ("kind = \"star\"\nn = 5", "h0:hub"),

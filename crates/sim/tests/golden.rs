@@ -129,7 +129,7 @@ fn saves_events(scenario: &Scenario) -> bool {
 
 #[test]
 fn golden_runs_cover_every_kind_that_a_scenario_may_name() {
-    const SLOTS: [&str; 15] = [
+    const SLOTS: [&str; 16] = [
         "topology",
         "fib",
         "host.bounce_signal",
@@ -142,6 +142,7 @@ fn golden_runs_cover_every_kind_that_a_scenario_may_name() {
         "notify",
         "pause",
         "arbiter",
+        "fabric",
         "host.reaction",
         "transport",
         "traffic",
@@ -173,6 +174,8 @@ fn kinds(loaded: &Loaded) -> Vec<(String, String)> {
             found.push(("buffer", switch.buffer.kind.clone()));
             found.push(("overflow", switch.overflow.kind.clone()));
             found.extend(switch.model.cioq().map(|cioq| ("arbiter", cioq.arbiter.kind.clone())));
+            let fabric = switch.model.cioq().and_then(|cioq| cioq.fabric.as_ref());
+            found.push(("fabric", fabric.map_or_else(|| "none".to_string(), |fabric| fabric.kind.clone())));
             for port in &switch.ports {
                 found.push(("marking", port.marking.kind.clone()));
                 found.push(("scheduler", port.scheduler.kind.clone()));

@@ -22,6 +22,7 @@ mod determinism;
 mod detour;
 mod divided;
 mod events;
+mod fabric;
 mod fib;
 mod flat;
 mod followed;

@@ -18,6 +18,7 @@ CHOICES = {
     "switch.model": {
         "output_queued": "Frames wait at the output that they leave by.",
         "cioq": "Frames wait at the input that they came in by, in virtual output queues, then at outputs.",
+        "fabric": "Frames wait at inputs and at outputs, and in stages between, joined by internal links.",
     }
 }
 SLOTS = {"topologies": "topology", "transports": "transport", "traffic": "traffic"}

@@ -119,6 +119,16 @@ TERMS = (
         "cioq.md",
     ),
     Term(
+        ("saturation tree", "internal blocking", "multi-stage fabric"),
+        "Inside a switch of several stages frames for different outputs meet at an internal link that has "
+        "less than they bring; what cannot move on fills the buffers behind it, back to the inputs, and "
+        "holds up flows that never cross that link (QCN-OS §V).",
+        (),
+        ("model", "link_rate", "link_buffer", "stage_buffer", "lists", "end_to_end"),
+        ("switch.fabric.mesh", "switch.fabric.folded_clos"),
+        "fabric.md",
+    ),
+    Term(
         ("congestion point", "congestion points", "sampling interval"),
         "What samples the memory of a port, each time so many bytes have come, and tells the source of a "
         "culprit flow by a CNM (IEEE 802.1Qau; QCN-OS §III). One for each port that has `switch.notify`.",

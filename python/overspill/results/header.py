@@ -301,6 +301,8 @@ def switch_memory(one: dict[str, Any]) -> str:
         parts += f", {one['headers']} more for headers a port"
     if one.get("input"):
         parts += f", input buffers {one['input']} a port"
+    if one.get("inside"):
+        parts += f", {one['inside']} inside"
     if one.get("held"):
         amount, ports = one["held"]
         parts += f", {amount} for held ACKs at {ports} of them"

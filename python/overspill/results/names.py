@@ -57,6 +57,7 @@ DOING = (
     "released",
     "stored",
     "crossed",
+    "moved",
     "started",
     "delivered",
     "came back",

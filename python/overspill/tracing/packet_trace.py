@@ -13,7 +13,7 @@ from overspill.results import columns, formats
 from overspill.results.names import DOING, REASONS
 
 EMITTED, ARRIVED, DETOURED, BOUNCED, MARKED, TRIMMED = range(6)
-HELD, RELEASED, STORED, CROSSED, STARTED, DELIVERED, CAME_BACK = range(6, len(DOING))
+HELD, RELEASED, STORED, CROSSED, MOVED, STARTED, DELIVERED, CAME_BACK = range(6, len(DOING))
 NO_PORT, NO_COUNT = 0xFFFF, 0xFFFF_FFFF
 # Not on the way to a port, or not for certain; the port is that it came in by.
 UNROUTED = ("ttl_expired", "no_route", "link_down", "link_loss", "corrupted")
@@ -117,7 +117,7 @@ class PacketTrace:
             # A packet that is cut where it waits may go on to another queue: it has waited since it came.
             if visit.stored_ps is None:
                 visit.before, visit.stored_ps = step["before"], step["time_ps"]
-        elif what == CROSSED:
+        elif what in (CROSSED, MOVED):
             since = step["time_ps"] - (visit.stored_ps or 0)
             visit.happened.append(f"{DOING[what]} after {formats.time(since)}")
         elif what == STARTED:
@@ -210,6 +210,7 @@ class PacketTrace:
             "trims": self.count(TRIMMED),
             "holds": self.count(HELD),
             "crossings": self.count(CROSSED),
+            "moves": self.count(MOVED),
             "path": self.path,
             "steps": [self.told(step) for step in self.steps],
             "arcs": [

@@ -11,6 +11,7 @@ from overspill.tracing.packet_trace import (
     DETOURED,
     HELD,
     MARKED,
+    MOVED,
     TRIMMED,
     PacketTrace,
     Visit,
@@ -48,7 +49,7 @@ def summary(traced: PacketTrace) -> list[str]:
     }
     fate = fates.get(traced.fate, f"lost at {traced.path[-1]} ({traced.fate})")
     counts = [(ARRIVED, "hop"), (DETOURED, "detour"), (BOUNCED, "bounce"), (MARKED, "mark")]
-    counts += [(TRIMMED, "cut"), (HELD, "hold"), (CROSSED, "crossing")]
+    counts += [(TRIMMED, "cut"), (HELD, "hold"), (CROSSED, "crossing"), (MOVED, "move")]
     parts = [
         counted(traced.count(what), name) for what, name in counts if what == ARRIVED or traced.count(what)
     ]

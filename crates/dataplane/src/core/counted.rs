@@ -14,7 +14,13 @@ impl Core {
 
     /// Packets that it holds.
     pub fn held(&self) -> usize {
-        self.store.arena.held()
+        self.store.arena.held() - self.copies().count()
+    }
+
+    /// Where the copies lie that inputs keep of frames which have gone on.
+    fn copies(&self) -> impl Iterator<Item = u32> + '_ {
+        let stages = self.store.inputs.iter().flat_map(|inputs| &inputs.stages);
+        stages.flat_map(|stages| stages.copies().map(|(_, slot)| slot))
     }
 
     /// Payload that was lost or cut at its ports, or is in packets that it holds.
@@ -24,7 +30,8 @@ impl Core {
             let (dropped, cut) = (counts.dropped_payload, counts.trimmed_payload);
             PayloadCounts { dropped, cut, ..PayloadCounts::default() }
         };
-        let held = PayloadCounts { waiting: self.store.arena.payload(), ..PayloadCounts::default() };
+        let copies: u64 = self.copies().map(|slot| self.store.arena.get(slot).carried()).sum();
+        let held = PayloadCounts { waiting: self.store.arena.payload() - copies, ..PayloadCounts::default() };
         self.store.ports.iter().map(of).sum::<PayloadCounts>() + held
     }
 

@@ -17,13 +17,29 @@ use mech::{PacketKind, PortId};
 impl Core {
     /// Something waits for an output, or it has room: its arbiter is asked before this step is over.
     pub(super) fn ask_arbiter(&mut self, output: PortId) {
+        if let Some(stages) = self.stages() {
+            stages.ask(output.0);
+            return self.ready_ports.push(NOBODY);
+        }
         if self.store.inputs.as_mut().is_some_and(|inputs| inputs.ask(output)) {
             self.ready_ports.push(NOBODY);
         }
     }
 
+    /// A frame that is to leave by a port waits at its input: whoever may take it is asked before this step is over.
+    pub(super) fn ask_for(&mut self, input: PortId, output: PortId) {
+        if let Some(stages) = self.stages() {
+            stages.ask_for_input(input);
+            return self.ready_ports.push(NOBODY);
+        }
+        self.ask_arbiter(output);
+    }
+
     /// Idle outputs take the frames that their arbiters choose.
     pub(super) fn begin_transfers<F, O: Out>(&mut self, step: &mut Step<F, O>) {
+        if self.stages().is_some() {
+            return self.begin_moves(step);
+        }
         let ports = self.store.ports.len() as u16;
         while let Some(output) = self.store.inputs.as_mut().and_then(|inputs| inputs.next_asking()) {
             if let Some(time) = self.store.grant(output, step.now) {
@@ -34,6 +50,9 @@ impl Core {
 
     /// A frame has crossed to an output: it waits there, or is lost where the link of the output died meanwhile.
     pub(super) fn transfer_ended<F: Fib, O: Out>(&mut self, output: PortId, step: &mut Step<F, O>) {
+        if self.stages().is_some() {
+            return self.move_ended(output.0, step);
+        }
         let Some(done) = self.store.inputs.as_mut().and_then(|inputs| inputs.end(output)) else { return };
         self.tell_crossed(output, self.store.arena.get(done.slot), step.out);
         if self.join(done.slot, QueueAt { port: output, queue: done.queue }, Sides::INPUT, step) {
@@ -79,6 +98,6 @@ impl Core {
             let sum = queues.fold(inputs.held_for(PortId(port)), |sum, own| (sum.0 + own.0, sum.1 + own.1));
             sum == (p.waiting(), p.waiting_bytes())
         };
-        inputs.balanced() && (0..).zip(&self.store.ports).all(whole)
+        inputs.balanced(&self.store.arena) && (0..).zip(&self.store.ports).all(whole)
     }
 }

@@ -31,7 +31,7 @@ impl Frame<'_> {
 impl Core {
     /// A frame takes units of memories that are sampled.
     #[inline]
-    fn join_units(&mut self, frame: Frame, sides: Sides) {
+    pub(super) fn join_units(&mut self, frame: Frame, sides: Sides) {
         if let Some(sampled) = &mut self.store.sampled {
             let of = (frame.head.class(), frame.head.size);
             frame.memories(sides).for_each(|at| sampled.join(at, of, frame.at.port));
@@ -40,7 +40,7 @@ impl Core {
 
     /// Its units are free.
     #[inline]
-    fn leave_units(&mut self, frame: Frame, sides: Sides) {
+    pub(super) fn leave_units(&mut self, frame: Frame, sides: Sides) {
         if let Some(sampled) = &mut self.store.sampled {
             frame.memories(sides).for_each(|at| sampled.leave(at));
         }
@@ -48,7 +48,7 @@ impl Core {
 
     /// Whether what happens to a frame of a queue is counted.
     #[inline]
-    fn is_counted(&self, at: QueueAt) -> bool {
+    pub(super) fn is_counted(&self, at: QueueAt) -> bool {
         self.agents.is_some() && at.queue.lane() != Lane::Notice
     }
 

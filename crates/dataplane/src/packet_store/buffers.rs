@@ -42,6 +42,10 @@ impl PacketStore {
     /// beside them, and all that is behind it.
     pub(crate) fn stays_at_inputs(&self, output: PortId, class: u8, stuck: ClassSet) -> Vec<u64> {
         let (Some(inputs), port) = (&self.inputs, &self.ports[usize::from(output.0)]) else { return Vec::new() };
+        // What stays there hangs on all that lies inside: nothing is claimed.
+        if inputs.stages.is_some() {
+            return Vec::new();
+        }
         let mut stays = vec![0; self.ports.len()];
         for lane in Lane::PAUSED {
             let counts = |own: &u8| stuck.has(*own) && (lane == Lane::Normal || *own == class);

@@ -50,8 +50,9 @@ params! {
             default: Some("arrival"),
         },
         index: Index = {
-            doc: "With `culprit` = `two_samples`, how congested the way of a flow is: by how full the buffer in front of the link \
-                  is that it leaves by, or by that and what inputs hold for it (QCN-OS §V-A, path-congestion index).",
+            doc: "With `culprit` = `two_samples`, how congested the way of a flow is: by how full the first buffer in front of a \
+                  link is on its way from the input (in a `fabric` switch that of an internal link, else that of its output), by \
+                  the fullest of these, or by all that waits for its output here (QCN-OS §V-A, path-congestion index).",
             kind: Index::KIND,
             default: Some("first_hop"),
         },

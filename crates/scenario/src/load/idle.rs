@@ -13,7 +13,7 @@ use dataplane::transport::TcpConfig;
 use mech::marking::MarkingSlot;
 use mech::{Asks, ClassSet, Room};
 use std::collections::BTreeSet;
-use units::{Amount, Dur};
+use units::{Amount, Bytes, Dur};
 
 /// What a user should know of a variant; `document` is what it was read from.
 pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
@@ -230,7 +230,16 @@ impl Asked<'_> {
         let switches = &self.scenario.switches;
         let buffer = switches.iter().find_map(|switch| lacks(switch.buffer.slot.peek().plain().and_then(Room::amount)));
         let input = switches.iter().find_map(|switch| lacks(switch.model.cioq().map(|cioq| cioq.input_buffer)));
-        let all = [("switch.buffer.size", buffer), ("switch.input_buffer", input)];
+        let rules = |switch: &crate::SwitchConfig| switch.model.cioq()?.fabric.as_ref()?.slot.peek().rules().cloned();
+        let of_stages = |size: fn(&mech::fabric::StageRules) -> Bytes| {
+            switches.iter().find_map(|switch| lacks(rules(switch).map(|rules| Amount::Bytes(size(&rules).0))))
+        };
+        let all = [
+            ("switch.buffer.size", buffer),
+            ("switch.input_buffer", input),
+            ("switch.fabric.stage_buffer", of_stages(|rules| rules.stage_buffer)),
+            ("switch.fabric.link_buffer", of_stages(|rules| rules.link_buffer)),
+        ];
         all.into_iter().filter_map(|(key, room)| Some(said(key, room?))).collect()
     }
 

@@ -14,17 +14,30 @@ const OF_INPUTS: [&str; 3] = ["arbiter", "input_buffer", "speedup"];
 /// What is refused beside the model of a switch. `switch` is the table; the ports of `config` are one, for all that are
 /// filled by that table.
 pub(super) fn check(switch: &Node, config: &SwitchConfig, faults: &mut Faults) {
+    let stages = config.model.cioq().and_then(|cioq| cioq.fabric.as_ref());
+    let model = if stages.is_some() { "fabric" } else { "cioq" };
+    match (stages, switch.get("fabric")) {
+        (Some(fabric), _) if fabric.slot.peek().rules().is_none() => {
+            let rule = "a `fabric` beside it that says how stages inside are joined";
+            faults.add(&switch.find("model"), message("model = \"fabric\" without stages", rule));
+        }
+        (None, Some(node)) => {
+            faults.add(&node.at, message("`fabric` with another model", "model = \"fabric\" beside it"));
+        }
+        _ => {}
+    }
     if config.model.cioq().is_none() {
         for key in OF_INPUTS {
             if let Some(node) = switch.get(key) {
-                let rule = "model = \"cioq\" beside it; in an output-queued switch nothing waits at inputs";
+                let rule =
+                    "model = \"cioq\" or \"fabric\" beside it; in an output-queued switch nothing waits at inputs";
                 faults.add(&node.at, message(format!("`{key}` with model = \"output_queued\""), rule));
             }
         }
         return;
     }
     for (key, found, rule) in refused(config) {
-        let found = format!("{found} with model = \"cioq\"");
+        let found = format!("{found} with model = \"{model}\"");
         faults.add(&switch.find(key), message(found, rule));
     }
 }
@@ -53,6 +66,21 @@ fn refused(config: &SwitchConfig) -> Vec<(&'static str, String, &'static str)> {
         ("fib.kind", kind(&config.fib.kind), rule)
     });
     [overflow, delay, buffer, fib].into_iter().flatten().collect()
+}
+
+/// What does not fit a switch with so many ports.
+pub(super) fn check_stages(switch: &Node, cioq: &Cioq, ports: u16, faults: &mut Faults) {
+    let Some(fabric) = cioq.fabric.as_ref().map(|fabric| fabric.slot.peek()) else { return };
+    if ports < fabric.edges() {
+        let found = format!("{} stages for a switch of {ports} ports", fabric.edges());
+        faults.add(&switch.find("fabric.elements"), message(found, "a port at least for every stage that has some"));
+    }
+    // A number of 16 bits tells ports and the buffers inside apart.
+    let buffers = 3 * u64::from(ports) + 2 * fabric.links().len() as u64;
+    if buffers >= u64::from(u16::MAX) {
+        let found = format!("{buffers} ports and buffers inside a switch");
+        faults.add(&switch.find("fabric"), message(found, format!("fewer than {}", u16::MAX)));
+    }
 }
 
 /// What does not fit the network: too many virtual output queues, and multiples of rates that have no exact number.

@@ -114,7 +114,11 @@ fn port(port: &PortConfig) -> Map<String, Json> {
 }
 
 fn switch(config: &SwitchConfig) -> Map<String, Json> {
-    let model = if config.model.cioq().is_some() { ModelKind::Cioq } else { ModelKind::OutputQueued };
+    let model = match config.model.cioq() {
+        None => ModelKind::OutputQueued,
+        Some(cioq) if cioq.fabric.is_some() => ModelKind::Fabric,
+        Some(_) => ModelKind::Cioq,
+    };
     let mut all = vec![
         ("fib", filled(&config.fib)),
         ("routing", filled(&config.routing)),
@@ -127,6 +131,7 @@ fn switch(config: &SwitchConfig) -> Map<String, Json> {
     ];
     if let Some(cioq) = config.model.cioq() {
         all.push(("arbiter", filled(&cioq.arbiter)));
+        all.extend(cioq.fabric.as_ref().map(|fabric| ("fabric", filled(fabric))));
         all.push(("input_buffer", json!(cioq.input_buffer.to_string())));
         all.push(("speedup", json!(cioq.speedup.number())));
     }

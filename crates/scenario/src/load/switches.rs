@@ -133,6 +133,9 @@ impl<'a> Filler<'a> {
             filled.routing.slot.peek().check(&beside, &mut report);
             self.notes.extend(checks::say(table, "routing", report, faults));
             checks::hosts(table, &filled.overflow.slot, net, faults);
+            if let Some(cioq) = filled.model.cioq() {
+                input_side::check_stages(table, cioq, ports, faults);
+            }
         }
     }
 
@@ -298,6 +301,7 @@ fn fill(switch: &Node, registry: &Registry, faults: &mut Faults) -> Option<Slots
     let pause = slot(switch, "pause", registry, faults);
     let scheduler = slot(switch, "scheduler", registry, faults);
     let arbiter = slot(switch, "arbiter", registry, faults);
+    let fabric = slot(switch, "fabric", registry, faults);
     let values = values?;
     let speedup = values.number("speedup");
     let Some(speedup) = Speedup::of(speedup) else {
@@ -318,8 +322,9 @@ fn fill(switch: &Node, registry: &Registry, faults: &mut Faults) -> Option<Slots
         },
         model: match values.get("model") {
             ModelKind::OutputQueued => Model::OutputQueued,
-            ModelKind::Cioq => {
-                Model::Cioq(Cioq { input_buffer: values.amount("input_buffer"), speedup, arbiter: arbiter? })
+            kind => {
+                let fabric = if kind == ModelKind::Fabric { Some(fabric?) } else { None };
+                Model::Cioq(Cioq { input_buffer: values.amount("input_buffer"), speedup, arbiter: arbiter?, fabric })
             }
         },
         clock_ppb: settings::ppb(&values),

@@ -1,9 +1,10 @@
 //! Hosts and switches of a run, as its scenario says.
 
 use crate::clocks::rate_of;
-use dataplane::{CoreSetup, Host, HostSetup, InputSetup, PauseSetup, PortSetup, Switch, SwitchSetup};
+use dataplane::{CoreSetup, Host, HostSetup, InputSetup, PauseSetup, PortSetup, StagesSetup, Switch, SwitchSetup};
 use mech::arbiter::ArbiterSlot;
 use mech::buffer::BufferSlot;
+use mech::fabric::FabricSlot;
 use mech::fib::FibSlot;
 use mech::host::ReactionHost;
 use mech::overflow::OverflowSlot;
@@ -165,13 +166,25 @@ impl Site<'_> {
     }
 }
 
-/// The input side of a switch.
+/// The input side of a switch, and what lies between it and the outputs.
 fn inputs(cioq: &Cioq, links: &[Port], own: &SwitchContext) -> InputSetup {
     let transfer = |link: &Port| cioq.speedup.rate(link.rate).expect("a multiple that the loader has checked").clock();
+    let transfers: Vec<Clock> = links.iter().map(transfer).collect();
+    let fabric = cioq.fabric.as_ref().map(|fabric| FabricSlot::clone(&fabric.slot));
+    // Of stages, the arbiter chooses for the buffers inside too.
+    let inside = fabric.as_ref().map_or(0, |fabric| own.ports + 2 * fabric.peek().links().len() as u16);
+    let stages = fabric.map(|fabric| StagesSetup {
+        link: fabric.peek().rules().expect("a fabric that the loader has checked").link_rate.clock(),
+        across: *transfers.iter().min_by_key(|clock| clock.time(1 << 20)).expect("a switch has ports"),
+        inward: transfers.clone(),
+        fabric,
+    });
+    let all = SwitchContext { ports: own.ports + inside, ..*own };
     InputSetup {
-        arbiter: ArbiterSlot::clone(&cioq.arbiter.slot).for_switch(own),
+        arbiter: ArbiterSlot::clone(&cioq.arbiter.slot).for_switch(&all),
         memory: Room::of(cioq.input_buffer),
-        transfers: links.iter().map(transfer).collect(),
+        transfers,
+        stages,
     }
 }
 

@@ -31,6 +31,8 @@ pub enum What {
     Stored,
     /// It has left the memory of its input, for the port.
     Crossed,
+    /// It has got to a buffer inside a `fabric` switch, on its way to the port.
+    Moved,
     /// Its first bit leaves by a port.
     Started,
     /// It has reached its transport; a message about congestion, the host that it is for.
@@ -43,7 +45,7 @@ pub enum What {
 
 impl What {
     /// All but losses, in the order of their numbers.
-    pub(crate) const BEFORE_LOSSES: [What; 13] = [
+    pub(crate) const BEFORE_LOSSES: [What; 14] = [
         What::Emitted,
         What::Arrived,
         What::Detoured,
@@ -54,6 +56,7 @@ impl What {
         What::Released,
         What::Stored,
         What::Crossed,
+        What::Moved,
         What::Started,
         What::Delivered,
         What::CameBack,
@@ -71,6 +74,7 @@ impl What {
             What::Released => "released",
             What::Stored => "stored",
             What::Crossed => "crossed",
+            What::Moved => "moved",
             What::Started => "started",
             What::Delivered => "delivered",
             What::CameBack => "came back",
@@ -91,10 +95,11 @@ impl What {
             What::Released => 7,
             What::Stored => 8,
             What::Crossed => 9,
-            What::Started => 10,
-            What::Delivered => 11,
-            What::CameBack => 12,
-            What::Dropped(reason) => 13 + reason as u8,
+            What::Moved => 10,
+            What::Started => 11,
+            What::Delivered => 12,
+            What::CameBack => 13,
+            What::Dropped(reason) => 14 + reason as u8,
         }
     }
 }
@@ -201,6 +206,9 @@ impl Observer for Steps {
     }
     fn crossed(&mut self, at: Spot, _input: u32, pkt: &Pkt) {
         self.note(at, What::Crossed, pkt);
+    }
+    fn moved(&mut self, at: Spot, _buffer: u16, pkt: &Pkt) {
+        self.note(at, What::Moved, pkt);
     }
     fn held(&mut self, at: Spot, pkt: &Pkt) {
         self.note(at, What::Held, pkt);

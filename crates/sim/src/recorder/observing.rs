@@ -113,6 +113,9 @@ impl Observer for Recorder {
         let rows = &mut self.rows.inputs;
         self.inputs.iter_mut().for_each(|inputs| inputs.crossed(&self.scope, (at, input), pkt, rows));
     }
+    fn acknowledged(&mut self, at: Spot, input: u32, copy: &Pkt) {
+        self.crossed(at, input, copy);
+    }
     fn limited(&mut self, at: Spot, flow: FlowId, rate: Option<Rate>) {
         let rows = &mut self.rows.limits;
         self.limits.iter_mut().for_each(|limits| limits.limited(&self.scope, (at, flow, rate), rows));

@@ -99,6 +99,7 @@ fn with_arbiter(arbiter: ArbiterSlot, overflow: OverflowSlot, [buffer, memory]: 
                 arbiter: arbiter.for_switch(&SwitchContext::alone(1, PORTS)),
                 memory: Room::of(memory),
                 transfers: vec![Rate::gbps(2).clock(); usize::from(PORTS)],
+                stages: None,
             }),
         },
         fib: FibSlot::routes(),

@@ -1,6 +1,6 @@
 //! Whom a message is about: the flow of the frame that has just come, or one that is drawn from the memory.
 
-use crate::{AgentContext, Env, FlowId, HostId, Occupant, PortId, View, choice};
+use crate::{AgentContext, Env, FlowId, HostId, Occupant, View, choice};
 
 choice! {
     /// Which flow is told.
@@ -15,24 +15,25 @@ choice! {
     /// How congested the way of a flow is, of two that were drawn.
     pub(crate) enum Index {
         FirstHop = "first_hop",
+        Path = "path",
         Backlog = "backlog",
     }
 }
 
 /// How congested the way of a flow is, of two that were drawn (QCN-OS §V-A, path-congestion index). The catalogue's are
-/// `first_hop` and `backlog`; [`Qcn::with_index`](super::Qcn::with_index) takes any other.
+/// `first_hop`, `path` and `backlog`; [`Qcn::with_index`](super::Qcn::with_index) takes any other.
 ///
 /// ```
 /// use mech::notify::{NotifySlot, PathIndex, Qcn};
 /// use mech::params::{Spec, Values};
-/// use mech::{Mechanism, PortId, Registry, View};
+/// use mech::{Mechanism, Occupant, Registry, View};
 ///
 /// /// How many frames wait for the port, in its buffer and at inputs.
 /// struct Frames;
 ///
 /// impl PathIndex for Frames {
-///     fn of(&self, out: PortId, view: &dyn View) -> (u64, u64) {
-///         (u64::from(view.port_backlog(out).0), 1)
+///     fn of(&self, frame: &Occupant, view: &dyn View) -> (u64, u64) {
+///         (u64::from(view.port_backlog(frame.out).0), 1)
 ///     }
 ///     fn boxed(&self) -> Box<dyn PathIndex> {
 ///         Box::new(Frames)
@@ -50,8 +51,8 @@ choice! {
 /// let registry = Registry::catalogue().with(Mechanism::new(&BY_FRAMES, make));
 /// ```
 pub trait PathIndex: Send + Sync {
-    /// Of the way by this port: so much, of so much. The larger share is the more congested. POSTCONDITION: the second is not 0.
-    fn of(&self, out: PortId, view: &dyn View) -> (u64, u64);
+    /// Of the way of this frame: so much, of so much. The larger share is the more congested. POSTCONDITION: the second is not 0.
+    fn of(&self, frame: &Occupant, view: &dyn View) -> (u64, u64);
     /// A copy.
     fn boxed(&self) -> Box<dyn PathIndex>;
 }
@@ -68,10 +69,14 @@ impl core::fmt::Debug for dyn PathIndex {
     }
 }
 
-/// Whether the way by port `a` is more congested than that by port `b`.
-fn is_worse(index: &dyn PathIndex, a: PortId, b: PortId, view: &dyn View) -> bool {
-    let ((a, a_whole), (b, b_whole)) = (index.of(a, view), index.of(b, view));
+/// Whether one share is the larger: each is so much, of so much.
+fn is_larger((a, a_whole): (u64, u64), (b, b_whole): (u64, u64)) -> bool {
     u128::from(a) * u128::from(b_whole) > u128::from(b) * u128::from(a_whole)
+}
+
+/// Bytes, and of how many that is a share: next to nothing of a buffer without a limit.
+fn share(used: u64, limit: Option<u64>) -> (u64, u64) {
+    (used, limit.unwrap_or(u64::MAX).max(1))
 }
 
 impl Culprit {
@@ -89,7 +94,7 @@ impl Culprit {
         let chosen = match self {
             Culprit::TwoSamples => {
                 let b = drawn(at, env)?;
-                if is_worse(index, a.out, b.out, at.view) { a } else { b }
+                if is_larger(index.of(&a, at.view), index.of(&b, at.view)) { a } else { b }
             }
             _ => a,
         };
@@ -98,14 +103,15 @@ impl Culprit {
 }
 
 impl PathIndex for Index {
-    /// Bytes, and of how many that is a share: next to nothing of a buffer without a limit.
-    fn of(&self, out: PortId, view: &dyn View) -> (u64, u64) {
-        let fill = view.output_fill(out);
-        let used = match self {
-            Index::FirstHop => fill.used,
-            Index::Backlog => view.port_backlog(out).1,
-        };
-        (used, fill.limit.unwrap_or(u64::MAX).max(1))
+    fn of(&self, frame: &Occupant, view: &dyn View) -> (u64, u64) {
+        let mut shares = Vec::new();
+        match self {
+            Index::Backlog => return share(view.port_backlog(frame.out).1, view.output_fill(frame.out).limit),
+            _ => view.fills_on_way(frame, &mut |fill| shares.push(share(fill.used, fill.limit))),
+        }
+        let most = |a, b| if is_larger(b, a) { b } else { a };
+        let found = if *self == Index::Path { shares.into_iter().reduce(most) } else { shares.first().copied() };
+        found.unwrap_or((0, 1))
     }
     fn boxed(&self) -> Box<dyn PathIndex> {
         Box::new(*self)

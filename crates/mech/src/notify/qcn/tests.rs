@@ -22,7 +22,7 @@ struct Memory {
 }
 
 fn of_flow(n: u32) -> Occupant {
-    Occupant { flow: FlowId(n), src: HostId(n), out: PortId(n as u16) }
+    Occupant::of(&Head { flow: FlowId(n), src: HostId(n), ..Head::default() }, PortId(n as u16))
 }
 
 impl Memory {

@@ -187,8 +187,8 @@ fn the_flow_that_is_not_served_is_told_by_occupancy_and_each_as_often_by_arrival
 struct Emptier;
 
 impl PathIndex for Emptier {
-    fn of(&self, out: PortId, view: &dyn View) -> (u64, u64) {
-        (1_000_000 - view.output_fill(out).used, 1)
+    fn of(&self, frame: &Occupant, view: &dyn View) -> (u64, u64) {
+        (1_000_000 - view.output_fill(frame.out).used, 1)
     }
     fn boxed(&self) -> Box<dyn PathIndex> {
         Box::new(Emptier)

@@ -1,0 +1,125 @@
+//! Which frame moves next inside a `fabric` switch: a target's arbiter chooses among what feeds it.
+
+use super::stages::{Item, Move, Source};
+use super::{Inputs, takes_memory};
+use crate::arena::{Arena, NIL};
+use crate::port::QueueAt;
+use mech::arbiter::Request;
+use mech::{Env, Lane, PortId, QueueId};
+use units::{Dur, Time};
+
+/// What the buffer of an output says of frames that come to it.
+pub(crate) struct AtOutput<'a> {
+    /// Bytes of a queue that wait there.
+    pub(crate) waits: &'a dyn Fn(QueueId) -> u64,
+    /// Whether a frame has room in a queue there.
+    pub(crate) fits: &'a dyn Fn(QueueId, u16) -> bool,
+}
+
+impl Inputs {
+    /// Begins a move to an idle target: of messages about congestion before all else, then of the queue of which the fewest
+    /// bytes are there, among equals of the most urgent. The time that it takes; `out` is asked of outputs.
+    pub(crate) fn grant_inside(&mut self, target: u16, out: &AtOutput, arena: &mut Arena, now: Time) -> Option<Dur> {
+        let stages = self.stages.as_deref()?;
+        let there = |queue: QueueId| match stages.is_output(target) {
+            true => (out.waits)(queue),
+            false => stages.buffer(target).used(queue),
+        };
+        let mut queues: Vec<QueueId> = QueueId::each(self.asks_for(target)).collect();
+        queues.sort_by_key(|queue| (queue.lane() != Lane::Notice, there(*queue), u8::MAX - queue.0));
+        queues.into_iter().find_map(|queue| self.grant_of(target, queue, out, (arena, now)))
+    }
+
+    /// Queues of which something may want to move to a target.
+    fn asks_for(&self, target: u16) -> u32 {
+        let Some(stages) = self.stages.as_deref() else { return 0 };
+        if let Some(input) = stages.input_of(target) {
+            let own = self.queues.iter().skip(usize::from(input.0)).step_by(self.ports).enumerate();
+            let waits = own.filter(|(_, queue)| queue.packets() > 0);
+            return waits.fold(0, |set, (place, _)| set | QueueId((place % self.queues_each) as u8).bit());
+        }
+        let own = &stages.targets[usize::from(target)];
+        own.feeds.iter().fold(0, |set, from| set | stages.buffer(*from).waits[usize::from(own.place)])
+    }
+
+    fn grant_of(
+        &mut self,
+        target: u16,
+        queue: QueueId,
+        out: &AtOutput,
+        (arena, now): (&mut Arena, Time),
+    ) -> Option<Dur> {
+        let stages = self.stages.as_deref()?;
+        let fits = |size| match stages.is_output(target) {
+            true => (out.fits)(queue, size),
+            false => stages.buffer(target).has_room(queue, size),
+        };
+        let own = &stages.targets[usize::from(target)];
+        self.requests.clear();
+        let mut request = |n: u16, size: u16, stamp: u64| {
+            if fits(size) {
+                self.requests.push(Request { input: PortId(n), size, stamp });
+            }
+        };
+        if let Some(input) = stages.input_of(target) {
+            for output in 0..self.ports as u16 {
+                let place = usize::from(output) * self.queues_each + usize::from(queue.0);
+                let first = arena.first(&self.queues[place * self.ports + usize::from(input.0)]);
+                first.into_iter().for_each(|(slot, stamp)| request(output, arena.get(slot).head.size, stamp));
+            }
+        } else {
+            for (n, from) in (0..).zip(&own.feeds) {
+                let first = stages.buffer(*from).first(own.place, queue);
+                first.into_iter().for_each(|item| request(n, item.size, item.stamp));
+            }
+        }
+        if self.requests.is_empty() {
+            return None;
+        }
+        let mut env = Env { now, rng: &mut self.rng, acts: &mut self.acts };
+        let chosen = self.arbiter.get().grant(PortId(target), &self.requests, &mut env)?;
+        assert!(self.acts.list.is_empty(), "an arbiter may ask for no act");
+        assert!(self.requests.iter().any(|request| request.input == chosen), "an arbiter grants one of the requests");
+        let clock = own.clock;
+        let go = match stages.input_of(target) {
+            Some(input) => self.leave_input(QueueAt { port: chosen, queue }, input, arena)?,
+            None => self.leave_buffer(target, chosen.0, queue)?,
+        };
+        self.stages.as_mut()?.begin(target, go);
+        Some(clock.time(u64::from(go.item.size)))
+    }
+
+    fn leave_input(&mut self, to: QueueAt, input: PortId, arena: &mut Arena) -> Option<Move> {
+        let first = self.first_of(to) + usize::from(input.0);
+        let (_, stamp) = arena.first(&self.queues[first])?;
+        let slot = arena.unlink_first(&mut self.queues[first])?;
+        let head = &arena.get(slot).head;
+        self.leave_queue(to, head.size);
+        let item = Item { slot, to, size: head.size, copy: NIL, stamp, hash: head.hash };
+        Some(Move { item, from: Source::Input })
+    }
+
+    fn leave_buffer(&mut self, target: u16, feed: u16, queue: QueueId) -> Option<Move> {
+        let stages = self.stages.as_mut()?;
+        let own = &stages.targets[usize::from(target)];
+        let (from, place) = (own.feeds[usize::from(feed)], own.place);
+        let (item, next) = stages.buffer_mut(from).take(place, queue);
+        next.into_iter().for_each(|target| stages.ask(target));
+        Some(Move { item: item?, from: Source::Buffer(from) })
+    }
+
+    /// A frame of so many bytes, or its copy, has left the memory of an input.
+    pub(crate) fn free(&mut self, input: PortId, queue: QueueId, size: u16) {
+        if takes_memory(queue) {
+            self.used[usize::from(input.0)].take(size);
+        }
+    }
+
+    /// The next stamp of an arrival, where frames for all outputs are compared; `None` where they are not.
+    #[inline]
+    pub(crate) fn next_stamp(&mut self) -> Option<u64> {
+        self.stages.as_ref()?;
+        self.arrivals += 1;
+        Some(self.arrivals)
+    }
+}

@@ -1,0 +1,72 @@
+//! Stages joined each with every other by one link in each direction, as nodes of two supernodes are in QCN-OS fig. 8. A
+//! frame crosses one internal link at most.
+
+use super::{Fabric, StageLink, StageRules};
+use crate::params;
+use crate::params::{Kind, Spec, Values};
+
+params! {
+    /// The values of its own parameter.
+    struct Given {
+        elements: u64 = {
+            doc: "Stages; ports are dealt to them in blocks, in their order.",
+            kind: Kind::Count { min: 2, max: 64 },
+            default: Some("2"),
+        },
+    }
+}
+
+const COUNT: usize = StageRules::PARAMS.len();
+
+/// Its parameters: its own, and those of all.
+const PARAMS: [params::Param; COUNT + 1] = {
+    let mut all = [Given::PARAMS[0]; COUNT + 1];
+    let mut n = 0;
+    while n < COUNT {
+        all[n + 1] = StageRules::PARAMS[n];
+        n += 1;
+    }
+    all
+};
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "switch.fabric",
+    kind: "mesh",
+    doc: "Stages are joined each with every other by a link of its own in each direction.",
+    cite: "QCN-OS §V, fig. 8",
+    params: &PARAMS,
+};
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Mesh {
+    elements: u16,
+    rules: StageRules,
+}
+
+impl Mesh {
+    /// Of validated parameters.
+    pub fn new(values: &Values) -> Mesh {
+        Mesh { elements: Given::read(values).elements as u16, rules: StageRules::read(values) }
+    }
+}
+
+impl Fabric for Mesh {
+    fn rules(&self) -> Option<&StageRules> {
+        Some(&self.rules)
+    }
+    fn edges(&self) -> u16 {
+        self.elements
+    }
+    fn links(&self) -> Vec<StageLink> {
+        let from = |from: u16| (0..self.elements).filter(move |to| *to != from).map(move |to| StageLink { from, to });
+        (0..self.elements).flat_map(from).collect()
+    }
+    fn toward(&self, at: u16, to: u16, _hash: u32) -> usize {
+        let skipped = u16::from(to > at);
+        usize::from(at) * usize::from(self.elements - 1) + usize::from(to - skipped)
+    }
+    fn boxed(&self) -> Box<dyn Fabric> {
+        Box::new(self.clone())
+    }
+}

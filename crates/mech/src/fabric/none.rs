@@ -1,0 +1,34 @@
+//! No stages: a switch of another model.
+
+use super::{Fabric, StageLink, StageRules};
+use crate::params::Spec;
+
+/// See the module.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoFabric;
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "switch.fabric",
+    kind: "none",
+    doc: "No stages inside; for every model but `fabric`.",
+    cite: "",
+    params: &[],
+};
+
+impl Fabric for NoFabric {
+    fn rules(&self) -> Option<&StageRules> {
+        None
+    }
+    fn edges(&self) -> u16 {
+        1
+    }
+    fn links(&self) -> Vec<StageLink> {
+        Vec::new()
+    }
+    fn toward(&self, _at: u16, _to: u16, _hash: u32) -> usize {
+        0
+    }
+    fn boxed(&self) -> Box<dyn Fabric> {
+        Box::new(*self)
+    }
+}

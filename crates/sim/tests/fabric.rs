@@ -1,0 +1,232 @@
+//! Switches of several stages in whole runs: to the picosecond where a run can be worked out by hand, and as laws over random
+//! scenarios.
+//!
+//! Frames are of 1518 B, 1538 on the wire, and links have 10 Gb/s and 1 us of delay: a frame takes 1230.4 ns on one. With a
+//! speedup of 2 it moves into a stage, across it and out of it in 607.2 ns each; an internal link of 2.5 Gb/s takes 4857.6 ns.
+//! h0 and h1 are at the first stage, h2 and h3 at the second.
+
+use crate::cioq;
+use crate::common::digest::digest;
+use crate::common::{column, drops, rows, run, scenario, total, world};
+use dataplane::Pkt;
+use sim::{Observer, Options, Spot, build};
+
+const LINK: u64 = 1_230_400;
+const DELAY: u64 = 1_000_000;
+const STEP: u64 = 607_200;
+const INSIDE: u64 = 4_857_600;
+/// When the first frame of a burst that begins at 0 is stored at the switch.
+const COMES: u64 = LINK + DELAY;
+
+fn star(switch: &str, traffic: &str) -> String {
+    format!(
+        "name = \"fabric\"\nduration = \"2ms\"\n[topology]\nkind = \"star\"\nn = 4\n\
+         link = {{ rate = \"10Gbps\", delay = \"1us\" }}\n[host]\nnic_jitter = \"0us\"\n\
+         [switch]\nmodel = \"fabric\"\nbuffer = {{ kind = \"unlimited\" }}\n{switch}\n[measure]\npackets = true\n{traffic}"
+    )
+}
+
+fn mesh(more: &str) -> String {
+    format!("fabric = {{ kind = \"mesh\", link_rate = \"2.5Gbps\"{more} }}")
+}
+
+fn burst(from: u32, to: u32, frames: u32, more: &str) -> String {
+    format!(
+        "[[traffic]]\nname = \"b{from}_{to}\"\nkind = \"bursts\"\nsource = \"h{from}\"\ndestination = \"h{to}\"\n\
+         payload = \"1460B\"\npackets = {frames}\ninterval = \"1230400ps\"\npause = \"1s\"\n{more}\n"
+    )
+}
+
+/// What happened to frames: when they were delivered, by their destination and number; when they left the memory of their
+/// input; when copies of them were freed; how often they got to a buffer inside.
+#[derive(Clone, Default)]
+struct Seen {
+    delivered: Vec<(u64, u32, u32)>,
+    crossed: Vec<u64>,
+    acknowledged: Vec<u64>,
+    moved: Vec<u16>,
+}
+
+impl Observer for Seen {
+    fn delivered(&mut self, at: Spot, pkt: &Pkt) {
+        self.delivered.push((at.now.0, at.node, pkt.emission));
+    }
+    fn crossed(&mut self, at: Spot, _input: u32, _pkt: &Pkt) {
+        self.crossed.push(at.now.0);
+    }
+    fn acknowledged(&mut self, at: Spot, _input: u32, _copy: &Pkt) {
+        self.acknowledged.push(at.now.0);
+    }
+    fn moved(&mut self, _at: Spot, buffer: u16, _pkt: &Pkt) {
+        self.moved.push(buffer);
+    }
+}
+
+/// What a run shows; its counters balance after every event.
+fn seen(text: &str) -> Seen {
+    let s = scenario(text, "");
+    let mut world = build(&s, 1, Options::default(), Seen::default()).unwrap();
+    while world.progress().stop.is_none() {
+        world.advance(1);
+        assert!(world.conserves(), "{:?}", world.imbalance());
+        world = world.clone();
+    }
+    world.observer().clone()
+}
+
+#[test]
+fn a_frame_goes_by_every_buffer_of_its_way_to_the_picosecond() {
+    let own = seen(&star(&mesh(""), &burst(0, 1, 1, "")));
+    assert_eq!(own.delivered, [(COMES + 2 * STEP + LINK + DELAY, 1, 0)]);
+    // The input buffer of the stage of port 0, and no link.
+    assert_eq!((own.moved, own.crossed), (vec![0], vec![COMES + STEP]));
+    let far = seen(&star(&mesh(""), &burst(0, 2, 1, "")));
+    assert_eq!(far.delivered, [(COMES + 3 * STEP + INSIDE + LINK + DELAY, 2, 0)]);
+    // The buffer in front of the first link, and the one behind it.
+    assert_eq!((far.moved, far.crossed), (vec![0, 4, 5], vec![COMES + STEP]));
+    let clos = "fabric = { kind = \"folded_clos\", cores = 1, link_rate = \"2.5Gbps\" }";
+    let clos = seen(&star(clos, &burst(0, 2, 1, "")));
+    assert_eq!(clos.delivered, [(COMES + 4 * STEP + 2 * INSIDE + LINK + DELAY, 2, 0)]);
+    // Up from the first stage, down to the second.
+    assert_eq!(clos.moved, [0, 4, 5, 10, 11]);
+}
+
+#[test]
+fn an_internal_link_that_is_slower_sets_the_pace_and_loses_nothing() {
+    let switch = mesh(", link_buffer = \"3036B\", stage_buffer = \"3036B\"");
+    let text = star(&switch, &burst(0, 2, 30, ""));
+    let first = COMES + 3 * STEP + INSIDE + LINK + DELAY;
+    let expected: Vec<_> = (0..30).map(|n| (first + n * INSIDE, 2, n as u32)).collect();
+    assert_eq!(seen(&text).delivered, expected);
+    assert_eq!(drops(&run(&text, 1)), 0);
+}
+
+/// Two frames may be in the stage's buffer and two in that of the link; with the one on the link, five, and the input holds six.
+/// So of 30, which come four times as fast as they leave, some are lost, all at the input.
+#[test]
+fn what_finds_no_room_is_lost_at_its_input_and_nowhere_inside() {
+    let switch = format!("input_buffer = \"6pkt\"\n{}", mesh(", link_buffer = \"3036B\", stage_buffer = \"3036B\""));
+    let results = run(&star(&switch, &burst(0, 2, 30, "")), 1);
+    let lost = total(&results, "ports", "drop_input_full");
+    assert!((8..20).contains(&lost), "{lost}");
+    assert_eq!(drops(&results), lost);
+}
+
+/// h0 sends to h2, which is four times as slow to reach, and then to h1. With one list the frames for h1 stand behind those for
+/// h2; with a list for each way on they pass, as long as the buffer of the stage has room.
+#[test]
+fn with_one_list_a_frame_waits_behind_those_for_another_way() {
+    let traffic = [burst(0, 2, 8, ""), burst(0, 1, 4, "start = \"9843200ps\"")].concat();
+    let last = |lists: &str| {
+        let more = format!(", lists = \"{lists}\", link_buffer = \"3036B\", stage_buffer = \"9108B\"");
+        let all = seen(&star(&mesh(&more), &traffic)).delivered;
+        all.into_iter().filter(|(_, node, _)| *node == 1).map(|(at, _, _)| at).max().expect("some came")
+    };
+    let alone = COMES + 11 * LINK + 2 * STEP + LINK + DELAY;
+    assert_eq!(last("by_exit"), alone);
+    assert!(last("fifo") > alone + 3 * INSIDE, "{} after {alone}", last("fifo"));
+}
+
+#[test]
+fn a_copy_stays_at_the_input_until_the_buffer_of_the_output_has_acknowledged_the_frame() {
+    let switch = mesh(", end_to_end = true, ack_delay = \"3us\"");
+    let kept = seen(&star(&switch, &burst(0, 2, 3, "")));
+    let there = COMES + 3 * STEP + INSIDE;
+    assert_eq!(kept.acknowledged, [0, 1, 2].map(|n| there + n * INSIDE + 3_000_000));
+    assert!(kept.crossed.is_empty(), "no memory is free before");
+    let plain = seen(&star(&mesh(""), &burst(0, 2, 3, "")));
+    assert_eq!(kept.delivered, plain.delivered, "copies delay nothing");
+    assert_eq!(plain.crossed, [0, 1, 2].map(|n| COMES + n * LINK + STEP));
+}
+
+#[test]
+fn copies_count_against_the_memory_of_the_input() {
+    let lost = |more: &str| {
+        let switch = format!("input_buffer = \"4pkt\"\n{}", mesh(more));
+        total(&run(&star(&switch, &burst(0, 2, 12, "")), 1), "ports", "drop_input_full")
+    };
+    assert_eq!(lost(""), 0, "16 frames have room inside");
+    assert!(lost(", end_to_end = true") > 4);
+}
+
+/// Two messages are never of the same share by chance alone here: f1 and f2 have equal backlogs, so that occupancy names each as
+/// often; of two samples the one is named whose way is the more congested, f2's.
+#[test]
+fn of_two_samples_the_flow_is_told_that_goes_over_the_full_link() {
+    let flow = |n: u32, to: u32| {
+        format!(
+            "[[traffic]]\nname = \"f{n}\"\nkind = \"constant\"\nsource = \"h0\"\ndestination = \"h{to}\"\nrate = \"5Gbps\"\n\
+             payload = \"1464B\"\njitter = \"2467200ps\"\nbacklog = \"64KB\"\n"
+        )
+    };
+    let told = |culprit: &str| {
+        let switch = format!(
+            "{}\narbiter = {{ kind = \"oldest_first\" }}\npause = {{ kind = \"pfc\", xoff = \"110KB\", xon = \"44KB\" }}\n\
+             notify = {{ kind = \"qcn\", at = \"inputs\", culprit = \"{culprit}\", interval = \"15KB\" }}",
+            mesh("")
+        );
+        let text = star(&switch, &[flow(1, 1), flow(2, 2)].concat());
+        let text = text.replace("nic_jitter = \"0us\"\n", "nic_jitter = \"0us\"\nnic = { kind = \"round_robin\" }\n");
+        let text = text.replace("packets = true", "notices = true").replace("\"2ms\"", "\"12ms\"");
+        let results = run(&text, 1);
+        let flows = column(&results, "notices", "flow");
+        let first = flows.iter().filter(|flow| **flow == *flows.iter().min().expect("some are told")).count();
+        (flows.len(), first as f64 / flows.len() as f64)
+    };
+    let (one, two) = (told("occupancy"), told("two_samples"));
+    assert!(one.0 > 100 && two.0 > 100, "{one:?} and {two:?}");
+    assert!((0.4..0.6).contains(&one.1) && two.1 < 0.4, "{one:?} and {two:?}");
+}
+
+/// A random scenario of the tests of `cioq`, with stages inside its switches.
+fn random(n: u64) -> String {
+    let fabric = [
+        "kind = \"mesh\", link_rate = \"700Mbps\", link_buffer = \"5KB\", stage_buffer = \"4KB\"",
+        "kind = \"mesh\", link_rate = \"2Gbps\", lists = \"fifo\", link_buffer = \"3KB\", stage_buffer = \"3KB\", end_to_end = true",
+        "kind = \"folded_clos\", link_rate = \"1Gbps\", cores = 3, lists = \"fifo\", stage_buffer = \"6KB\"",
+        "kind = \"folded_clos\", link_rate = \"400Mbps\", cores = 1, end_to_end = true, ack_delay = \"40us\"",
+    ][n as usize % 4];
+    cioq::random(n, n % 2 == 1).replace("model = \"cioq\"\n", &format!("model = \"fabric\"\nfabric = {{ {fabric} }}\n"))
+}
+
+#[test]
+fn nothing_is_lost_uncounted_over_random_scenarios_with_stages() {
+    let mut inside = 0;
+    for n in 0..24 {
+        let text = random(n);
+        let s = scenario(&text, "");
+        let mut world = world(&s, n, Options { max_events: Some(600_000), ..Options::default() });
+        for events in [1, 10, 100, 1000, 3000, 10_000] {
+            world.advance(events);
+            assert!(world.conserves(), "scenario {n} after some events: {:?}\n{text}", world.imbalance());
+        }
+        let mut copy = world.clone();
+        copy.run();
+        world.run();
+        let results = world.results(&s);
+        assert!(results.conserved, "scenario {n}: {:?}\n{text}", world.imbalance());
+        assert_eq!(results.tables, copy.results(&s).tables, "scenario {n}");
+        let mut ends = rows(&results, "packets", ["flow", "reverse", "emission"]);
+        let all = ends.len();
+        ends.sort_unstable();
+        ends.dedup();
+        assert_eq!(ends.len(), all, "scenario {n}: a packet has two fates");
+        let mut watched =
+            build(&s, n, Options { max_events: Some(20_000), ..Options::default() }, Seen::default()).unwrap();
+        watched.run();
+        inside += watched.observer().moved.len();
+    }
+    assert!(inside > 10_000, "{inside} moves");
+}
+
+#[test]
+fn runs_with_stages_are_the_same_divided_into_any_number_of_partitions() {
+    for n in 0..4 {
+        let s = scenario(&random(n), "");
+        let whole = digest(&s, n, Options::default());
+        for partitions in [2, 3] {
+            let options = Options { partitions, ..Options::default() };
+            assert!(whole == digest(&s, n, options), "scenario {n}, {partitions}");
+        }
+    }
+}
