@@ -194,15 +194,61 @@ def output() -> Mapping[str, Told]:
     }  # fmt: skip
 
 
+FABRIC = ("pfc", "as_out", "as_in", "os_in", "two_samples", "os_acks", "two_samples_acks")
+
+
+def fabric() -> Mapping[str, Told]:
+    """Tables of the two flows that meet inside. Numbers of a variant and a seed are their own."""
+
+    def level(variant: str, seed: int) -> float:
+        return 0.01 * (FABRIC.index(variant) + seed)
+
+    return {
+        "flows": lambda *_: flows(1, 2),
+        "ports": lambda *_: ports(),
+        "sent_trace": lambda one, _, seed: sent([
+            [(0, 500, 5.0), (500, 1500, 2.5 + level(one, seed)), (1500, 2000, 5.0)],
+            [(500, 1500, 2.5 - level(one, seed))],
+        ]),
+        "input_trace": lambda one, _, seed: inputs(
+            (500, 1000, 1, 20 + level(one, seed)), (500, 1000, 2, 20),
+            (1000, 1500, 1, 25), (1000, 1500, 2, 36),
+        ),
+        "pause_trace": lambda one, _, seed: pauses((55, 56, 0), (70 + seed, 71, 0), (160, 161, 0)),
+        "notices": lambda one, _, seed: notices(
+            *((51 + at, 0, int(at % 3 > 0), 8) for at in range(98 if one != "as_out" else 0)),
+            (151, 0, 0, 9), of=2,
+        ),
+        "rate_limits": lambda one, _, seed: rate_limits((52, 0, 4), (53, 1, 5), (80 + seed, 1, 2.4), of=2),
+    }  # fmt: skip
+
+
+def subflows() -> Mapping[str, Told]:
+    """Tables of one subflow of each; when the victim is back is of a variant and a seed."""
+
+    def back(variant: str, seed: int) -> int:
+        return 1500 + 10 * seed + 300 * (variant == "os_acks")
+
+    return {
+        "flows": lambda *_: flows(1, 2),
+        "sent_trace": lambda one, _, seed: sent([
+            [(0, 500, 5.0), (500, back(one, seed), 2.5), (back(one, seed), 3500, 5.0)],
+            [(500, 3500, 2.5)],
+        ]),
+    }  # fmt: skip
+
+
 SETTINGS: Mapping[str, Any] = {
+    "topology": {"link": {"rate": "10Gbps"}},
     "switches": [
         {
             "input_buffer": "150KB",
             "buffer": {"size": "149KB"},
+            "fabric": {"link_rate": "2500Mbps", "link_buffer": "31KB"},
             "pause": {"xoff": "110KB", "xon": "44KB"},
             "notify": {"q_eq": "60KB", "w": 2, "interval": "150000B"},
         }
-    ]
+    ],
 }
 
 
@@ -219,6 +265,8 @@ def everything() -> dict[str, Made]:
         "laws_sizes": laws([64, 1522, 1522, 1522, 64, 1522]),
         "example": {"flows": lambda *_: flows(1, 2, 3), "notices": example},
         "fast": hotspot(offer=50),
+        "fabric": fabric(),
+        "subflows": subflows(),
     }  # fmt: skip
     found = {}
     for sweep in tomllib.loads((PAPER / "paper.toml").read_text())["sweep"]:

@@ -1,0 +1,226 @@
+"""Figures 8 to 11: a fabric in which f1 and f2 meet before they part; f2 is there from 50 to 150 ms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from overspill import columns
+from overspill.papers.common import measured, quotient, quotients
+from overspill.papers.qcn_os.fabric_drawn import draw_9, draw_10, draw_11
+from overspill.papers.qcn_os.parameters import kb
+from overspill.papers.qcn_os.schemes import (
+    AS,
+    F1,
+    F2,
+    NAMES,
+    OFFER,
+    OS,
+    OUT,
+    PFC,
+    STEP,
+    TWO,
+    Flows,
+    Seen,
+    Sweeps,
+    by_ms,
+    of,
+    steps,
+    throughput,
+    trace,
+)
+from overspill.papers.spec import Figure, Measured, Runs
+
+ACKS, TWO_ACKS = "os_acks", "two_samples_acks"
+MEET = (50.0, 150.0)  # ms, while f2 is there
+BEFORE, LATE, LAST = (0.0, 50.0), (60.0, 150.0), (110.0, 150.0)
+DOWN, EARLY, FIRST, TOLD_LATE, TOLD_EARLY = (
+    (55.0, 80.0),
+    (60.0, 90.0),
+    (50.0, 60.0),
+    (100.0, 150.0),
+    (50.0, 70.0),
+)
+NEAR = 10.0  # KB, about the mean of the end
+STAYS = 10  # ms
+MANY = (50.0, 350.0)  # ms, while f2 is there as subflows
+RECOVERED = 0.9  # of what is offered
+UNITS = {"Kbps": 1e-6, "Mbps": 1e-3, "Gbps": 1.0, "Tbps": 1e3}
+
+
+def gbps(text: str) -> float:
+    """A rate as a resolved scenario has it, in Gb/s.
+
+    Raises ValueError where it is none.
+    """
+    parts = re.fullmatch(r"([0-9.]+) ?(Kbps|Mbps|Gbps|Tbps)", text)
+    if parts is None:
+        raise ValueError(f"{text} is no rate")
+    return float(parts[1]) * UNITS[parts[2]]
+
+
+def figure_8(sweeps: Sweeps) -> Iterator[Measured]:
+    """The fabric, as the runs have it, and what it could give each flow."""
+    settings = sweeps["fabric"].settings(OS)
+    [switch] = settings["switches"]
+    inside = gbps(switch["fabric"]["link_rate"])
+    link = gbps(settings["topology"]["link"]["rate"])
+    yield measured("Ethernet link", "rate", [link])
+    yield measured("link between supernodes", "rate", [inside])
+    yield measured("buffer before it", "size", [kb(switch["fabric"]["link_buffer"])])
+    yield measured("f1, ideal", "throughput", [min(OFFER, link)])
+    yield measured("f2, ideal", "throughput", [min(OFFER, inside)])
+
+
+def rows(
+    runs: Runs, variant: str, flows: Sequence[int], named: tuple[str, tuple[float, float]]
+) -> Iterator[Measured]:
+    """A row of throughput for each flow; `named` is what the window is called, and the window."""
+    name, window = named
+    for flow in flows:
+        case = f"{CASES.get(variant, NAMES.get(variant))}, f{flow + 1}, {name}"
+        yield measured(case, "throughput", throughput(runs, variant, flow, window))
+
+
+CASES = {TWO: "two samples", ACKS: "ACKs"}
+TO_150, TO_150_LATE = ("60 to 150 ms", LATE), ("110 to 150 ms", LAST)
+
+
+def told(run: Seen, flow: int, window: tuple[float, float]) -> int:
+    """CNMs to a flow in a window."""
+    return int(((run.told >= window[0]) & (run.told < window[1]) & (run.whom == flow)).sum())
+
+
+def share(run: Seen, flow: int, window: tuple[float, float]) -> float:
+    """The share of a flow in CNMs in a window, %; NaN without any."""
+    return 100 * quotient(told(run, flow, window), told(run, F1, window) + told(run, F2, window))
+
+
+def held(run: Seen, flow: int, window: tuple[float, float]) -> float:
+    """What the input holds of a flow in a window, copies counted, KB."""
+    return float(run.stored[flow, steps(window)].mean())
+
+
+def settled(run: Seen) -> float:
+    """When f2's limit has come down to the rate of the internal link, ms; NaN where it never does."""
+    limit, inside = run.limits[F2], 2.5
+    low = np.flatnonzero((limit.rates <= inside) & (limit.times >= MEET[0]))
+    return float(limit.times[low[0]]) if len(low) else float("nan")
+
+
+def stays(run: Seen) -> float:
+    """From when on, ms, the backlog is near its mean of the end for a while; NaN where it never is."""
+    both = by_ms(run.stored.sum(axis=0))
+    mean = both[round(LAST[0]) : round(LAST[1])].mean()
+    near = np.abs(both[round(MEET[0]) : round(MEET[1])] - mean) <= NEAR
+    whole = np.convolve(near, np.ones(STAYS), mode="valid") >= STAYS
+    return MEET[0] + float(whole.argmax()) if whole.any() else float("nan")
+
+
+def last_pause(run: Seen) -> float:
+    """When the last pause before f2 ends takes effect, ms."""
+    inside = run.pauses[run.pauses[:, 0] < MEET[1]] if len(run.pauses) else run.pauses
+    return float(inside[-1, 0]) if len(inside) else 0.0
+
+
+def figure_9(sweeps: Sweeps) -> Iterator[Measured]:
+    """PFC alone, arrival sampling at outputs and at inputs, occupancy sampling."""
+    runs = sweeps["fabric"]
+    for variant in (PFC, OUT, AS, OS):
+        yield from rows(runs, variant, [F1], ("before", BEFORE))
+    yield from rows(runs, PFC, [F1, F2], TO_150)
+    yield from rows(runs, OUT, [F1], TO_150)
+    cnms = of(runs, OUT, lambda run: float((run.told < MEET[1]).sum()))
+    later = of(runs, OUT, lambda run: float((run.told >= MEET[1]).sum()))
+    note = f"until f2 ends; {later.mean():.2g} afterwards, when what waits of f1 leaves at once"
+    yield measured(NAMES[OUT], "cnms", cnms, note)
+    for variant in (AS, OS):
+        yield from rows(runs, variant, [F1, F2], TO_150_LATE)
+    yield measured(NAMES[AS], "last_pause", of(runs, AS, last_pause))
+    limits = [of(runs, OS, lambda run, flow=flow: run.limits[flow].mean(DOWN)) for flow in (F1, F2)]  # type: ignore[misc]
+    yield measured("QCN-OS, f1 by f2, 55 to 80 ms", "rate_limit", quotients(limits[0], limits[1]))
+    yield measured("QCN-OS, f2", "rate_limit_settles_at", of(runs, OS, settled))
+    both = of(runs, OS, lambda run: held(run, F1, TOLD_LATE) + held(run, F2, TOLD_LATE))
+    yield measured("QCN-OS, both flows, from 100 ms on", "backlog", both)
+    after = of(runs, OS, lambda run: stays(run) - settled(run))
+    yield measured("QCN-OS, both flows", "backlog_settles_after_the_rate", after)
+    ratio = of(runs, OS, lambda run: quotient(held(run, F1, EARLY), held(run, F2, EARLY)))
+    yield measured("QCN-OS, f1 by f2, 60 to 90 ms", "backlog", ratio)
+    yield measured("f1, QCN-OS by QCN-AS, 110 to 150 ms", "throughput", by(runs, OS, AS))
+
+
+def by(runs: Runs, one: str, other: str) -> np.ndarray:
+    """f1's throughput of the end with one scheme by that with another."""
+    return np.asarray(quotients(throughput(runs, one, F1, LAST), throughput(runs, other, F1, LAST)))
+
+
+def figure_10(sweeps: Sweeps) -> Iterator[Measured]:
+    """Two samples, and end-to-end acknowledgements."""
+    runs = sweeps["fabric"]
+    yield from rows(runs, TWO, [F1, F2], TO_150_LATE)
+    yield measured("two samples by QCN-OS, f1, 110 to 150 ms", "throughput", by(runs, TWO, OS))
+    ratio = of(runs, TWO, lambda run: quotient(held(run, F1, FIRST), held(run, F2, FIRST)))
+    yield measured("two samples, f1 by f2, 50 to 60 ms", "backlog", ratio)
+    late, early = (of(runs, TWO, lambda run, w=w: share(run, F1, w)) for w in (TOLD_LATE, TOLD_EARLY))  # type: ignore[misc]
+    yield measured("two samples, f1, 100 to 150 ms", "share_of_cnms", late)
+    note = f"{early.mean():.3g} % from 50 to 70 ms"
+    yield measured("two samples, f1, 100 to 150 less 50 to 70 ms", "share_of_cnms", late - early, note)
+    yield from rows(runs, ACKS, [F1, F2], TO_150_LATE)
+    yield measured(
+        "ACKs, f2, 50 to 150 ms", "share_of_cnms", of(runs, ACKS, lambda run: share(run, F2, MEET))
+    )
+    ratio = of(runs, ACKS, lambda run: quotient(held(run, F2, MEET), held(run, F1, MEET)))
+    yield measured("ACKs, f2 by f1", "backlog", ratio)
+    yield measured("ACKs by QCN-OS, f1, 110 to 150 ms", "throughput", by(runs, ACKS, OS))
+    few, many = (of(runs, one, lambda run: float(told(run, F1, MEET))) for one in (ACKS, TWO))
+    note = f"{few.mean():.3g} and {many.mean():.3g}"
+    yield measured("ACKs by two samples, f1", "cnms", quotients(few, many), note)
+
+
+def figure_11(sweeps: Sweeps) -> Iterator[Measured]:
+    """Both together."""
+    runs = sweeps["fabric"]
+    for flow in (F1, F2):
+        value = throughput(runs, TWO_ACKS, flow, LAST)
+        yield measured(f"f{flow + 1}, 110 to 150 ms", "throughput", value)
+    yield measured("f1 by that of figure 10d", "throughput", by(runs, TWO_ACKS, ACKS))
+
+
+def victims(runs: Runs, variant: str) -> list[np.ndarray]:
+    """The throughput of all subflows of f1 together, Gb/s by step, of every seed."""
+    found = []
+    for table, sent in zip(runs.tables("flows", variant), runs.tables("sent_trace", variant), strict=True):
+        flows = Flows(table)
+        # The subflows of f1 are the first half.
+        place = flows.places(columns.numbers(sent, "flow"))
+        mine = np.where((place >= 0) & (place < len(flows.numbers) // 2), 0, -1)
+        wire = trace(sent, mine, "wire_bytes", (1, round(MANY[1] / STEP)))
+        found.append(wire[0] * 8 / (STEP * 1e6))
+    return found
+
+
+def recovery(sent: np.ndarray) -> float:
+    """From f2's start until the victims stay at nine tenths of their offer, ms; NaN where they never do."""
+    low = np.flatnonzero(by_ms(sent[steps(MANY)]) < RECOVERED * OFFER)
+    if not len(low):
+        return 0.0
+    return float("nan") if low[-1] == MANY[1] - MANY[0] - 1 else float(low[-1] + 1)
+
+
+def subflows(sweeps: Sweeps) -> Iterator[Measured]:
+    """f1 and f2 as ten subflows each."""
+    runs = sweeps["subflows"]
+    two, one = (np.array([recovery(sent) for sent in victims(runs, variant)]) for variant in (TWO_ACKS, ACKS))
+    note = f"{two.mean():.3g} and {one.mean():.3g} ms"
+    case = "subflows, two samples less QCN-OS, both with end-to-end ACKs"
+    yield measured(case, "time_to_recover", two - one, note)
+
+
+FIGURES: dict[str, Figure] = {
+    "fig8": Figure(figure_8),
+    "fig9": Figure(figure_9, draw_9),
+    "fig10": Figure(figure_10, draw_10),
+    "fig11": Figure(figure_11, draw_11),
+}
