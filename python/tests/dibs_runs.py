@@ -156,6 +156,7 @@ def everything() -> dict[str, Runs]:
         "buffers": made(buffers.BUFFER, buffer),
         "buffers_fifth": made(buffers.BUFFER, buffer),
         "shared": made(loads.DEGREE, DEGREES),
+        "shared_alone": made(loads.DEGREE, DEGREES),
         "ttl": made(limits.TTL, TTLS),
         "ttl_degree_100": made(limits.TTL, TTLS, variants=("dibs",)),
         "oversubscription": made(limits.FACTOR, (2, 3, 4)),

@@ -109,6 +109,28 @@ def test_the_best_reduction_is_tested_on_seeds_that_did_not_choose_it() -> None:
     assert values == pytest.approx([25, 25])
 
 
+def test_the_largest_reduction_is_over_the_sizes_of_table_2() -> None:
+    def smaller_is_better(variant: str, point: Point, _: int) -> float:
+        return 100 - (variant == "dibs") * (99 - value(point) / 2)
+
+    runs = swept(buffers.BUFFER, [f"{size}pkt" for size in SIZES], smaller_is_better)
+    [values] = found("abs", buffers_fifth=runs).values()
+    assert values == pytest.approx([89, 89]), "1 to 10 packets, with 98.5 to 94 %, are below that range"
+    fewer = swept(buffers.BUFFER, [f"{size}pkt" for size in SIZES], smaller_is_better, seeds=(1, 2))
+    [values] = found("abs", buffers_fifth=fewer).values()
+    assert values == pytest.approx([89]), "of seeds that all sweeps have"
+
+
+def test_queries_that_never_meet_have_rows_of_their_own() -> None:
+    metrics = {"drops": lambda variant, point, _: (variant == "dctcp") * max(0, value(point) - 150)}
+    metrics |= {"detours": lambda *_: 0}
+    runs = swept(loads.DEGREE, DEGREES, lambda *_: 40, metrics=metrics)
+    got = found("sec5.5.2", shared_alone=runs)
+    assert got["alone, dctcp", "least_degree_with_drops"] == [160] * 4
+    assert got["dctcp", "least_degree_with_drops"] == [40] * 4
+    assert got["alone, degree 100, dctcp", "drops"] == [0] * 4
+
+
 def test_a_reduction_from_a_bound_is_none() -> None:
     runs = Made(kept={"flows": lambda variant, *_: flows([[None if variant == "dctcp" else 5.0]])})
     assert all(math.isnan(one) for one in loads.reduction(runs, {}))

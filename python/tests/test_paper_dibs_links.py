@@ -175,13 +175,16 @@ def test_a_detour_is_told_by_where_it_leads() -> None:
     assert found[1].counts.tolist() == [1, 1, 1, 3]
 
 
-def test_shares_of_detours_are_means_over_packets() -> None:
+def test_packets_with_fifteen_detours_are_divided_one_by_one() -> None:
     packets = [
         detour_paths.DetourPath(0, 0, np.array([0] * 30)),
         detour_paths.DetourPath(0, 1, np.array([2] * 12 + [1] * 3)),
     ]
-    assert detour_paths.shares(packets).tolist() == [7.5, 1.5, 6, 0]
-    assert np.isnan(detour_paths.shares([])).all()
+    found = detour_paths.divided([packets, [], packets[1:]])
+    assert {kind: one.tolist() for kind, one in found.items()} == {
+        "core": [0, 0], "edges": [3, 3], "aggregation": [12, 12], "elsewhere": [0, 0],
+    }  # fmt: skip
+    assert all(len(one) == 0 for one in detour_paths.divided([[], []]).values())
 
 
 def test_a_run_without_such_packets_has_none() -> None:

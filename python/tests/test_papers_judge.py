@@ -198,3 +198,15 @@ def test_rows_that_were_revised_are_told_apart_with_what_they_were() -> None:
         "another setting: 3 rows, 2 hold, 1 held before",
         "a second case: 1 row, 1 hold, 0 held before, 1 new",
     ]
+
+
+def test_one_more_part_lies_between_order_statistics() -> None:
+    row = replace(NUMBER, tolerance=Tolerance({"prediction": 0.95}, prediction=0.95), one_run=True)
+    parts = [0.0] * 60 + [15.0] * 18 + [10.0]  # 79: the second of each end
+    found = judge.judge(row, Measured("c", "m", parts, seeds=2))
+    assert (found.ci95, found.seeds, found.verdict) == (None, 2, "holds")
+    assert found.prediction == {"low": 0, "high": 15, "inside": True}
+    assert judge.judge(replace(row, published=16.0), Measured("c", "m", parts, seeds=2)).verdict == "fails"
+    assert judge.interval_of_part([float(one) for one in range(79)], 0.95) == (1, 77)
+    assert judge.interval_of_part([1.0] * 38, 0.95) is None
+    assert judge.judge(row, Measured("c", "m", [10.0] * 38, seeds=2)).verdict == "inconclusive"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from overspill.papers.verdicts import FAILS, HOLDS, INCONCLUSIVE, NEW, VERDICTS
 # Ends of tolerances reach this much further, as a share: 0.13 + 0.005 is not 0.135 in binary.
 NOISE = 1e-9
 FEWEST = 3  # seeds from which the spread of single runs is known at all
+Of = Callable[[Sequence[float], float], tuple[float, float] | None]  # where one more value lies
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,10 @@ def judged(row: Row, found: Measured | None, missing: str) -> Judged:
         raise Failed(f"{place}: measured are {kinds[0]}, but {kinds[1]} is published")
     if texts:
         return of_texts(row, texts, found.note)
-    return of_numbers(row, [float(one) for one in found.values], found.note)
+    values = [float(one) for one in found.values]
+    if found.seeds is None:
+        return of_numbers(row, values, found.note)
+    return replace(of_numbers(row, values, found.note, interval_of_part), ci95=None, seeds=found.seeds)
 
 
 def of_texts(row: Row, texts: Sequence[str], note: str) -> Judged:
@@ -78,7 +82,7 @@ def of_texts(row: Row, texts: Sequence[str], note: str) -> Judged:
     return Judged(shown, None, len(texts), verdict, note)
 
 
-def of_numbers(row: Row, values: Sequence[float], note: str) -> Judged:
+def of_numbers(row: Row, values: Sequence[float], note: str, of_one: Of | None = None) -> Judged:
     """Numbers hold where their mean's interval lies within the tolerance, exact ones where every one does."""
     known = [one for one in values if math.isfinite(one)]
     if len(known) < len(values):
@@ -88,15 +92,16 @@ def of_numbers(row: Row, values: Sequence[float], note: str) -> Judged:
         return Judged(None, None, len(values), FAILS, joined(note, text), run(row, ()))
     centre, half = middle(values)
     assert row.tolerance is not None
+    of_one = of_one or interval_of_one
     if row.tolerance.prediction is not None:
-        verdict = predicted(row, values, row.tolerance.prediction)
+        verdict = predicted(row, values, row.tolerance.prediction, of_one)
     elif row.kind == "exact":
         each = (compared((one, one), row.tolerance, row.published) for one in values)
         verdict = HOLDS if all(one == HOLDS for one in each) else FAILS
     else:
         reach = half or 0.0
         verdict = compared((centre - reach, centre + reach), row.tolerance, row.published)
-    return Judged(centre, half, len(values), verdict, note, run(row, values))
+    return Judged(centre, half, len(values), verdict, note, run(row, values, of_one))
 
 
 def middle(values: Sequence[float]) -> tuple[float, float | None]:
@@ -132,12 +137,22 @@ def interval_of_one(values: Sequence[float], level: float) -> tuple[float, float
     return centre - reach, centre + reach
 
 
-def predicted(row: Row, values: Sequence[float], level: float) -> str:
-    """Whether the published value may be that of one of our runs."""
-    if len(values) < FEWEST:
+def interval_of_part(values: Sequence[float], level: float) -> tuple[float, float] | None:
+    """Where one more part lies with this confidence at least, however parts are distributed.
+
+    From the k-th least value to the k-th largest, of n, one more lies with (n + 1 - 2 k) / (n + 1); `None`
+    with too few. Counts of a packet are bounded, and often at either end: t would reach beyond.
+    """
+    ordered = sorted(values)
+    k = math.floor((1 - level) / 2 * (len(ordered) + 1) + NOISE)
+    return (ordered[k - 1], ordered[-k]) if k else None
+
+
+def predicted(row: Row, values: Sequence[float], level: float, of_one: Of) -> str:
+    """Whether the published value may be that of one of our runs, or of a part of one."""
+    between = of_one(values, level) if len(values) >= FEWEST else None
+    if between is None:
         return INCONCLUSIVE
-    between = interval_of_one(values, level)
-    assert between is not None
     return HOLDS if inside(row, between) else FAILS
 
 
@@ -147,11 +162,11 @@ def inside(row: Row, between: tuple[float, float]) -> bool:
     return compared((value, value), Tolerance({}, *between), value) == HOLDS
 
 
-def run(row: Row, values: Sequence[float]) -> Mapping[str, Any] | None:
+def run(row: Row, values: Sequence[float], of_one: Of = interval_of_one) -> Mapping[str, Any] | None:
     """The 95 % interval of one of our runs, and whether the published value is in, where one run is shown."""
     if not row.one_run:
         return None
-    between = interval_of_one(values, stats.LEVEL)
+    between = of_one(values, stats.LEVEL)
     if between is None:
         return {"low": None, "high": None, "inside": None}
     # Of runs that are all the same there is no spread, and what is printed is rounded.

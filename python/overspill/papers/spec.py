@@ -56,6 +56,9 @@ class Measured:
     metric: str
     values: Sequence[float] | Sequence[str]
     note: str = ""  # what the code saw and a reader should know, such as which seeds lost packets
+    # How many seeds they are of, where they are of parts of runs, such as packets. These are no independent
+    # draws, so that their mean has no interval.
+    seeds: int | None = None
 
 
 @dataclass(frozen=True)

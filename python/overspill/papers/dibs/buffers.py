@@ -12,15 +12,15 @@ from overspill.papers.common import jackknife, measured, quotients
 from overspill.papers.dibs.buffers_drawn import draw_background, draw_queries, draw_shared
 from overspill.papers.dibs.compare import at, below, curve, drops, later, rise, told
 from overspill.papers.dibs.drawn import number
-from overspill.papers.dibs.loads import DEGREE, best
+from overspill.papers.dibs.loads import BUFFER, DEGREE, best
 from overspill.papers.dibs.mixed import DCTCP, DIBS, Sweeps, bounds, flows_of, least, p99_qct
 from overspill.papers.spec import Figure, Measured, Point, Runs
 
-BUFFER = "switch.buffer.size"
 THRESHOLDS = {"K = 20": "buffers", "K = B/5": "buffers_fifth"}
 COLLATERAL_UP_TO = 100  # packets: where the paper says that DIBS is better
 FEW = (40, 60, 80, 100)
 MANY = (160, 180, 200, 220, 240)
+SHARED = {"shared": "", "shared_alone": "alone, "}  # sweeps, and how the cases of each begin
 
 
 def by_size(runs: Runs) -> dict[int, Point]:
@@ -74,24 +74,30 @@ def figure_11a(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def shared(sweeps: Sweeps) -> Iterable[Measured]:
-    """One memory for all ports of a switch."""
+    """One memory for all ports of a switch, with the default queries and with some that never meet."""
+    for name, place in SHARED.items():
+        yield from one_memory(sweeps[name], place)
     runs = sweeps["shared"]
+    yield from later("degree 200", runs, at(runs, DEGREE, 200))
+
+
+def one_memory(runs: Runs, place: str) -> Iterable[Measured]:
+    """What is lost and detoured, by degree."""
     for degree in FEW:
         point = at(runs, DEGREE, degree)
-        yield drops(f"degree {degree}, dctcp", runs, DCTCP, [point])
-        yield measured(f"degree {degree}, dibs", "detours", runs.metric("detours", DIBS, point))
+        yield drops(f"{place}degree {degree}, dctcp", runs, DCTCP, [point])
+        yield measured(f"{place}degree {degree}, dibs", "detours", runs.metric("detours", DIBS, point))
     for degree in MANY:
-        yield drops(f"degree {degree}, dctcp", runs, DCTCP, [at(runs, DEGREE, degree)])
+        yield drops(f"{place}degree {degree}, dctcp", runs, DCTCP, [at(runs, DEGREE, degree)])
     degrees, dropped = losses(runs)
     told_ = ", ".join(
         f"{degree} ({count})" for degree, count in zip(degrees, (dropped > 0).sum(axis=0), strict=True)
     )
     note = f"seeds that lose packets, by degree: {told_}"
-    yield measured("dctcp", "least_degree_with_drops", [first(degrees, one) for one in dropped], note)
-    yield drops("every degree, dibs", runs, DIBS, runs.points)
+    yield measured(f"{place}dctcp", "least_degree_with_drops", [first(degrees, one) for one in dropped], note)
+    yield drops(f"{place}every degree, dibs", runs, DIBS, runs.points)
     points = [at(runs, DEGREE, degree) for degree in MANY]
-    yield measured("best degree", "reduction_of_p99_qct", best(runs, points), told(runs, points[2]))
-    yield from later("degree 200", runs, at(runs, DEGREE, 200))
+    yield measured(f"{place}best degree", "reduction_of_p99_qct", best(runs, points), told(runs, points[2]))
 
 
 def losses(runs: Runs) -> tuple[list[int], np.ndarray]:

@@ -14,7 +14,6 @@ from overspill.papers.spec import Point, Runs
 
 DIBS = "dibs"
 DEGREE = "traffic.burst.senders"
-DEGREES = (40, 59)
 STEP = 0.1  # ms, `measure.bin` of the scenario
 RECEIVER, EDGE = "h0", "edge0"
 # The eight switches of the receiver's pod.
@@ -66,17 +65,35 @@ class Burst:
         return (self.end(*AGGS) + max(self.end(EDGE), self.end(*AGGS))) // 2
 
 
-def point(degree: int) -> Point:
-    """The point of a degree."""
-    return {DEGREE: str(degree)}
+@dataclass(frozen=True)
+class Case:
+    """An incast: the sweep that has it and its point there, and what a drawing says of it."""
+
+    name: str
+    sweep: str
+    point: Point
+    title: str
+
+    def metric(self, sweeps: Mapping[str, Runs], name: str) -> np.ndarray:
+        """A metric by seed."""
+        return sweeps[self.sweep].metric(name, DIBS, self.point)
+
+    def read(self, sweeps: Mapping[str, Runs]) -> list[Burst]:
+        """The bursts, seed by seed."""
+        runs = sweeps[self.sweep]
+        activity, trace, ports = (
+            runs.tables(name, DIBS, self.point) for name in ("activity", "queue_trace", "ports")
+        )
+        fabric = Fabric.of(runs, ports[0])
+        return [one_run(runs, fabric, pair) for pair in zip(activity, trace, strict=True)]
 
 
-def read(runs: Runs, degree: int) -> list[Burst]:
-    """The bursts of a degree, seed by seed."""
-    at = point(degree)
-    fabric = Fabric.of(runs, runs.tables("ports", DIBS, at)[0])
-    tables = zip(runs.tables("activity", DIBS, at), runs.tables("queue_trace", DIBS, at), strict=True)
-    return [one_run(runs, fabric, pair) for pair in tables]
+# The paper names no degree.
+CASES = (
+    Case("degree 40", "one_incast", {DEGREE: "40"}, "40 responses of 20 KB"),
+    Case("degree 59", "one_incast", {DEGREE: "59"}, "59 responses of 20 KB"),
+    Case("degree 100, 10 KB", "short_incast", {}, "100 responses of 10 KB"),
+)
 
 
 def one_run(runs: Runs, fabric: Fabric, tables: tuple[pa.Table, pa.Table]) -> Burst:

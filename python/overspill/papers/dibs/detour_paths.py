@@ -82,11 +82,11 @@ def kinds(fabric: Fabric, steps: pa.Table, receiver: np.ndarray) -> np.ndarray:
     return found
 
 
-def shares(found: Sequence[DetourPath]) -> np.ndarray:
-    """Each kind's share of 15 detours, the mean over packets; NaN without one."""
-    if not found:
-        return np.full(len(KINDS), np.nan)
-    return np.asarray(np.mean([OFTEN * one.counts / len(one.kinds) for one in found], axis=0))
+def divided(found: Sequence[Sequence[DetourPath]]) -> dict[str, np.ndarray]:
+    """How the detours of each packet with 15 of them divide, by kind; of all seeds."""
+    every = [one.counts for by_seed in found for one in by_seed if len(one.kinds) == OFTEN]
+    counts = np.array(every, np.int64).reshape(-1, len(KINDS))
+    return {kind: counts[:, at] for at, kind in enumerate(KINDS)}
 
 
 def often(table: pa.Table) -> tuple[int, int]:

@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import FancyArrowPatch
 
-from overspill import plots
-from overspill.papers.bars import Bars, grouped
-from overspill.papers.common import Published, sheet
-from overspill.papers.dibs.detour_paths import KINDS, OFTEN, SWEEP, DetourPath, detour_paths, shares
+from overspill import plots, stats
+from overspill.papers.common import Published, marked, sheet
+from overspill.papers.dibs.detour_paths import KINDS, OFTEN, SWEEP, DetourPath, detour_paths, divided
+from overspill.papers.judge import interval_of_part
 from overspill.papers.spec import Runs
 from overspill.plots import COLOURS
 
@@ -37,27 +37,43 @@ LABELS = {
     "elsewhere": "elsewhere",
 }
 PUBLISHED = {
-    "core": "aggregation_to_core_per_15_detours",
-    "edges": "aggregation_to_other_edges_per_15_detours",
-    "aggregation": "edge_to_aggregation_per_15_detours",
-    "elsewhere": "elsewhere_per_15_detours",
+    "core": "aggregation_to_core",
+    "edges": "aggregation_to_other_edges",
+    "aggregation": "edge_to_aggregation",
+    "elsewhere": "elsewhere",
 }
 
 
 def draw_packet(sweeps: Sweeps, published: Published) -> Drawing:
-    """A packet with 15 detours, and the mean over all with as many or more."""
+    """A packet with 15 detours, and within what one of all with as many lies."""
     found = detour_paths(sweeps[SWEEP])
-    by_seed = np.array([shares(one) for one in found])
     paper = {metric: value for (_, metric), value in published.items()}
     with plots.style():
         made, [left, right] = sheet(2, height=3.8)
-        marks = [[paper.get(PUBLISHED[kind]) for kind in KINDS]]
-        values = [[by_seed[:, at] for at in range(len(KINDS))]]
-        arcs(left, sample(found, marks[0]))
-        grouped(right, [LABELS[kind] for kind in KINDS], Bars(("mean of ours, 15 or more",), values), marks)
+        marks = [paper.get(PUBLISHED[kind]) for kind in KINDS]
+        arcs(left, sample(found, marks))
+        ranges(right, divided(found))
+        marked(right, list(enumerate(marks)), "the paper's packet")
+        if right.get_legend_handles_labels()[0]:
+            right.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
         right.set_ylabel("of 15 detours")
-        right.set_ylim(-0.4, OFTEN)
     return made
+
+
+def ranges(axes: Axes, of: Mapping[str, np.ndarray]) -> None:
+    """The mean of each kind, and where one more packet lies with 95 %."""
+    for at, kind in enumerate(KINDS):
+        values = [float(one) for one in of[kind]]
+        between = interval_of_part(values, stats.LEVEL)
+        if between is not None:
+            style: dict[str, Any] = {"color": COLOURS[0], "label": "ours: mean, and 95 % of packets"}
+            axes.vlines(
+                at, *between, linewidth=7, alpha=0.35, **style if at == 0 else style | {"label": None}
+            )
+            axes.plot(at, stats.mean(values), "o", color=COLOURS[0])
+    axes.set_xticks(range(len(KINDS)), [LABELS[kind] for kind in KINDS])
+    axes.grid(False, axis="x")
+    axes.axhline(0, color="#999999", linewidth=0.8)
 
 
 def sample(found: Sequence[Sequence[DetourPath]], wanted: Sequence[float | None]) -> DetourPath | None:

@@ -50,8 +50,6 @@ def figure_4(sweeps: Sweeps) -> Iterator[Measured]:
     for load in LOADS:
         shares = [share_above(one, HOT) for one in used(runs, load)]
         mean[load] = np.array([100 * one.mean() for one in shares])
-        if load == LOADS[-1]:
-            continue
         many = [100 * float(np.mean(one > FEW)) for one in shares]
         short = [share_above(one, HOT) for one in used(runs, load, SHORT)]
         told = (

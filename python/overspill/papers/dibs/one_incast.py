@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from overspill.papers.common import measured, names
-from overspill.papers.dibs.burst import AGGS, DEGREES, DIBS, EDGE, POD, STEP, Burst, point, read
+from overspill.papers.dibs.burst import AGGS, CASES, EDGE, POD, STEP, Burst
 from overspill.papers.dibs.one_incast_drawn import draw_buffers, draw_detours
 from overspill.papers.spec import Figure, Measured, Runs
 
@@ -16,14 +16,12 @@ Sweeps = Mapping[str, Runs]
 
 def figure_2a(sweeps: Sweeps) -> Iterator[Measured]:
     """Who detours for how long, and when the burst is over."""
-    runs = sweeps["one_incast"]
-    for degree in DEGREES:
-        case, found = f"degree {degree}", read(runs, degree)
-        yield measured(
-            case, "burst_absorbed_within", 1e3 * runs.metric("qct_mean", DIBS, point(degree)), outside(found)
-        )
-        yield measured(case, "drops", runs.metric("drops", DIBS, point(degree)))
-        yield measured(case, "timeouts", runs.metric("timeouts", DIBS, point(degree)))
+    for one_case in CASES:
+        case, found = one_case.name, one_case.read(sweeps)
+        within = 1e3 * one_case.metric(sweeps, "qct_mean")
+        yield measured(case, "burst_absorbed_within", within, outside(found))
+        yield measured(case, "drops", one_case.metric(sweeps, "drops"))
+        yield measured(case, "timeouts", one_case.metric(sweeps, "timeouts"))
         by_switch = [{name: one.detours[name].sum() for name in POD} for one in found]
         yield Measured(case, "switches_of_the_pod_that_detour", [names(one) for one in by_switch])
         longer = [STEP * (one.end(EDGE) - one.end(*AGGS)) for one in found]
@@ -44,8 +42,8 @@ def outside(found: list[Burst]) -> str:
 
 def figure_2b(sweeps: Sweeps) -> Iterator[Measured]:
     """Which buffers are full, and which are in use, when most are full."""
-    for degree in DEGREES:
-        case, found = f"degree {degree}, t2", read(sweeps["one_incast"], degree)
+    for one_case in CASES:
+        case, found = f"{one_case.name}, t2", one_case.read(sweeps)
         full = [one.full[one.t2] for one in found]
         told = f"at {STEP * np.mean([one.t2 for one in found]):.1f} ms: " + "; ".join(
             sorted({" ".join(name for name, yes in zip(POD, one, strict=True) if yes) for one in full})

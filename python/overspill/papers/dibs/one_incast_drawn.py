@@ -28,10 +28,10 @@ LARGEST = 60.0  # square points of a dot of as many detours as the busiest step 
 def draw_detours(sweeps: Sweeps, published: Published) -> Drawing:
     """Figure 2a, of the first seed: a dot for each switch and step in which it detours."""
     with plots.style():
-        made, panels = sheet(1, 2, height=2.9)
-        for axes, degree in zip(panels, bursts.DEGREES, strict=True):
-            timeline(axes, bursts.read(sweeps["one_incast"], degree)[0])
-            axes.set_title(f"{degree} responses of 20 KB to {bursts.RECEIVER}")
+        made, panels = sheet(1, len(bursts.CASES), height=2.9)
+        for axes, case in zip(panels, bursts.CASES, strict=True):
+            timeline(axes, case.read(sweeps)[0])
+            axes.set_title(f"{case.title} to {bursts.RECEIVER}")
         for axes in panels:
             axes.set_xlim(0, max(one.get_xlim()[1] for one in panels))
         panels[-1].set_xlabel("time (ms); a dot stands for the detours in 0.1 ms, the larger the more")
@@ -68,14 +68,14 @@ def draw_buffers(sweeps: Sweeps, published: Published) -> Drawing:
     """Figure 2b, of the first seed: the longest queues of the pod's eight switches."""
     shades = LinearSegmentedColormap.from_list("fuller is darker", SHADES)
     with plots.style():
-        made, panels = sheet(3, 2, height=3.0)
-        for at, degree in enumerate(bursts.DEGREES):
-            burst = bursts.read(sweeps["one_incast"], degree)[0]
+        made, panels = sheet(3, len(bursts.CASES), height=3.0)
+        for at, case in enumerate(bursts.CASES):
+            burst = case.read(sweeps)[0]
             for axes, (name, step) in zip(panels[3 * at : 3 * at + 3], instants(burst), strict=True):
                 longest = np.ma.masked_equal(burst.longest[step], 0)
                 image = axes.imshow(longest, cmap=shades, vmin=0, vmax=fabric.PLACES, aspect="auto")
                 numbers(axes, burst.longest[step])
-                axes.set_title(f"degree {degree}, {name} = {STEP * step:.1f} ms")
+                axes.set_title(f"{case.name}, {name} = {STEP * step:.1f} ms")
                 ruled(axes, named=name == "t1")
         made.colorbar(image, ax=panels, pad=0.01).set_label("most packets that wait in 0.1 ms (of 100)")
     return made
