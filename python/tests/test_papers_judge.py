@@ -126,6 +126,17 @@ def test_a_prediction_interval_is_that_of_one_more_run() -> None:
     assert judged([10.0] * 3, row).verdict == "holds"
 
 
+def test_a_published_text_may_be_that_of_one_more_run() -> None:
+    row = replace(TEXT, published="S1", tolerance=Tolerance({"prediction": 0.95}, prediction=0.95))
+    assert judged(["S1"] * 27 + ["S2"] * 3, row).verdict == "holds"
+    assert judged(["S1"] * 2 + ["S2"] * 28, row).verdict == "holds", "28 of 30 are less than 95 %"
+    assert judged(["S1"] + ["S2"] * 29, row).verdict == "fails", "29 of 30 are more"
+    assert judged(["S1"] + ["S2"] * 18 + ["S3"], row).verdict == "holds", "equally frequent ones together"
+    assert judged(["S2"] * 30, row).verdict == "fails"
+    assert judged(["S1"] * 2, row).verdict == "inconclusive"
+    assert judged(["S1"] * 27 + ["S2"] * 3, replace(row, tolerance=None)).verdict == "fails"
+
+
 def test_where_the_paper_shows_one_run_the_row_says_whether_ours_may_be_it() -> None:
     row = replace(NUMBER, one_run=True)
     found = judged([8.0, 10.0, 12.0], row)

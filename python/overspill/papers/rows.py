@@ -24,7 +24,8 @@ Key = tuple[str, str]  # case and metric
 class Tolerance:
     """Where a measured value must lie, in the row's unit; both ends are in.
 
-    With `prediction`, a share, the published value must lie in the interval of one of our runs instead.
+    With `prediction`, a share, the published value must lie in the interval of one of our runs instead; a
+    text among the most frequent, which together have that share of them.
     """
 
     form: Mapping[str, float]
@@ -152,18 +153,18 @@ def tolerance(fields: Fields) -> Tolerance | None:
         return Tolerance(form, low, high)
     if len(names) != 1 or not names <= {"abs", "rel", "factor", "prediction"}:
         raise fields.wrong("tolerance", repr(form), FORMS)
-    if not number(value):
+    if not number(value) and not (isinstance(value, str) and names == {"prediction"}):
         raise fields.wrong("tolerance", repr(form), "{ min, max } where no number is published")
+    if names == {"prediction"}:
+        if not 0 < form["prediction"] < 1:
+            raise fields.wrong("tolerance", repr(form), "prediction between 0 and 1, such as 0.95")
+        return Tolerance(form, prediction=float(form["prediction"]))
     return around(fields, form, float(value))
 
 
 def around(fields: Fields, form: dict[str, float], value: float) -> Tolerance:
     """A tolerance around a published number."""
     [(name, size)] = form.items()
-    if name == "prediction":
-        if not 0 < size < 1:
-            raise fields.wrong("tolerance", repr(form), "prediction between 0 and 1, such as 0.95")
-        return Tolerance(form, prediction=float(size))
     if name == "factor":
         if size < 1 or value <= 0:
             raise fields.wrong("tolerance", repr(form), "factor of 1 or more, and a published number above 0")
@@ -181,8 +182,9 @@ def fit(fields: Fields, row: Row) -> None:
     if isinstance(row.published, str):
         if row.kind != "exact":
             raise fields.wrong("kind", repr(row.kind), "exact, since a text is published")
-        if row.tolerance is not None:
-            raise fields.wrong("tolerance", repr(dict(row.tolerance.form)), "none, since a text is published")
+        if row.tolerance is not None and row.tolerance.prediction is None:
+            expected = "none or { prediction }, since a text is published"
+            raise fields.wrong("tolerance", repr(dict(row.tolerance.form)), expected)
     elif row.tolerance is None and not row.later:
         raise fields.wrong("tolerance", "nothing", FORMS)
     if row.one_run and not number(row.published):

@@ -81,6 +81,8 @@ def tolerance(row: Row) -> str:
     if set(form) == {"min", "max"}:
         return f"{plain(form['min'])} to {plain(form['max'])}"
     [(name, size)] = form.items()
+    if name == "prediction" and isinstance(row["published"], str):
+        return f"among the likeliest {plain(100 * size)} %"
     texts = {
         "min": f"≥ {plain(size)}",
         "max": f"≤ {plain(size)}",
