@@ -54,12 +54,12 @@ fn eleven_at_once_at_an_empty_queue_see_each_other_on_no_snapshot() {
 #[test]
 fn those_of_an_earlier_instant_are_seen() {
     for may_compute in [true, false] {
-        // One of four has gone to the wire: three wait, then five of which the next three find K.
+        // One of four has gone to the wire: three wait, then five, which is K.
         let mut snapshot = switch(Amount::Packets(5), true, may_compute);
         assert_eq!(arrive(&mut snapshot, 0, 4), [false; 4]);
         assert_eq!(arrive(&mut snapshot, 1, 2), [false; 2], "three wait");
-        assert_eq!(arrive(&mut snapshot, 2, 3), [true; 3], "five wait");
-        assert_eq!(arrive(&mut snapshot, 3, 1), [true], "alone");
+        assert_eq!(arrive(&mut snapshot, 2, 1), [true], "alone, five wait");
+        assert_eq!(arrive(&mut snapshot, 3, 3), [true; 3], "six wait");
     }
 }
 
