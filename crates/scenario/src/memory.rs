@@ -23,7 +23,7 @@ pub struct SwitchMemory {
     pub headers: Option<Amount>,
     /// The memory of each port for what came in by it, where there is such.
     pub input: Option<Amount>,
-    /// Buffers inside each, of its stages and internal links and for all classes in use, where there are such.
+    /// Buffers inside each, of its stages and internal links and for all classes and lanes in use, where there are such.
     pub inside: Option<Amount>,
     /// The memory for packets that are held before lookup, and how many ports have it.
     pub held: Option<(Amount, u16)>,
@@ -73,12 +73,14 @@ fn header_room(config: &SwitchConfig) -> Option<Amount> {
     })
 }
 
-/// The buffers inside a switch with so many ports, where stages lie there: each has room for every class up to the highest.
+/// The buffers inside a switch with so many ports, where stages lie there: each has room for every class up to the highest,
+/// and as much again for what is bounced.
 fn inside(config: &SwitchConfig, ports: u16, top_class: u8) -> Option<Amount> {
     let fabric = config.model.cioq()?.fabric.as_ref()?.slot.peek();
     let (rules, links) = (fabric.rules()?, fabric.links().len() as u64);
     let bytes = (u64::from(ports) + links) * rules.stage_buffer.0 + links * rules.link_buffer.0;
-    Some(Amount::Bytes(bytes * (u64::from(top_class) + 1)))
+    let lanes = 1 + u64::from(config.overflow.slot.peek().needs().back.is_some());
+    Some(Amount::Bytes(bytes * (u64::from(top_class) + 1) * lanes))
 }
 
 /// The longest queue of held packets that a port of a switch may have, and how many ports have one.
@@ -156,6 +158,9 @@ mod tests {
         assert_eq!(switch.total(), Some(Memory { packets: Some(400), bytes: Some(600_000) }));
         let bytes = SwitchMemory { buffer: Some(Amount::Bytes(1000)), ..switch };
         assert_eq!(bytes.total(), Some(Memory { packets: None, bytes: Some(601_000) }));
+        // What lies inside is of the switch, not of each port.
+        let stages = SwitchMemory { inside: Some(Amount::Bytes(96_000)), ..bytes };
+        assert_eq!(stages.total(), Some(Memory { packets: None, bytes: Some(697_000) }));
     }
 
     #[test]

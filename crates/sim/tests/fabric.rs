@@ -149,6 +149,17 @@ fn copies_count_against_the_memory_of_the_input() {
     assert!(lost(", end_to_end = true") > 4);
 }
 
+/// 32 frames come in 40 us, of which some eight leave meanwhile. The buffers inside hold more than the rest, so that next to
+/// nothing waits in virtual output queues.
+#[test]
+fn what_is_inside_counts_in_the_length_that_marking_sees() {
+    let traffic = "[[traffic]]\nname = \"c\"\nkind = \"constant\"\nsource = \"h0\"\ndestination = \"h2\"\nrate = \"10Gbps\"\n\
+                   ecn = true\nstop = \"40us\"\n";
+    let switch = format!("marking = {{ kind = \"ecn_threshold\", k = \"5pkt\" }}\n{}", mesh(""));
+    let marked = total(&run(&star(&switch, traffic), 1), "ports", "marked");
+    assert!((24..=28).contains(&marked), "{marked}");
+}
+
 /// Two messages are never of the same share by chance alone here: f1 and f2 have equal backlogs, so that occupancy names each as
 /// often; of two samples the one is named whose way is the more congested, f2's.
 #[test]
