@@ -148,15 +148,7 @@ impl Scenario {
     }
 }
 
-/// What cannot be captured.
-const NO_ROCE: &str =
-    "--pcap: found transport.kind = \"roce\"; expected TCP or raw packets, since frames of RoCE are not written yet";
-
 fn find_links(scenario: &scenario::Scenario, pcap: &[String]) -> PyResult<Vec<Link>> {
-    let is_roce = scenario.stacks().is_some_and(|stacks| stacks.any(|tcp| tcp.is_rate_based()));
-    if is_roce && !pcap.is_empty() {
-        return Err(ScenarioError::new_err((vec![NO_ROCE.to_string()],)));
-    }
     links(&scenario.topology, pcap).map_err(|lines| ScenarioError::new_err((lines,)))
 }
 

@@ -21,7 +21,7 @@ impl Tap for ThereAndBack {
     fn crossed(&mut self, crossed: &Crossed<'_>) {
         let (pkt, ext, plan) = (crossed.pkt, crossed.ext, self.0.plan);
         let mut frame = Vec::new();
-        deparse(&Crossing { pkt, ext, push: false, plan }, &mut frame);
+        deparse(&Crossing { pkt, ext, push: false, plan, roce: None }, &mut frame);
         assert_eq!(checksums(&frame, LengthIn::Ip), Ok(Checksums { ipv4: true, tcp: true }));
         let back = self.0.restore(&frame, &Side::of(pkt, ext)).unwrap_or_else(|why| panic!("{pkt:?}: {why}"));
         assert_eq!(back.pkt, Pkt { ext: NO_EXT, ..*pkt });

@@ -3,6 +3,7 @@
 use crate::address::{self, addresses, ports};
 use crate::flags::{CpPacket, TcpFlags};
 use crate::options::Options;
+use crate::roce;
 use crate::segment::{IPV4, Ip, LengthIn, SHORTEST, Segment};
 use dataplane::{Body, CNM_UNIT, Ext, PauseFrame, Pkt};
 use etherparse::{EtherType, Ethernet2Header, IpNumber, UdpHeader};
@@ -35,10 +36,12 @@ pub struct Crossing<'a> {
     pub push: bool,
     /// The addresses of the network where places have them; else hosts are numbered.
     pub plan: Option<AddressPlan>,
+    /// Of a flow of RoCE the payload of a full packet, bytes.
+    pub roce: Option<u16>,
 }
 
-/// Appends a packet's frame: Ethernet II, IPv4, and TCP, or UDP for raw packets and CNPs; PAUSE and PFC frames are
-/// MAC control frames, a CNM follows its EtherType.
+/// Appends a packet's frame: Ethernet II, IPv4, and TCP, UDP for raw packets, or RoCEv2, of which CNPs are; PAUSE and PFC frames
+/// are MAC control frames, a CNM follows its EtherType.
 ///
 /// It is as long as the simulation says, without check sequence, and at least what its headers and
 /// payload take: longer where a scenario's framing leaves headers out. What a raw packet's UDP
@@ -53,19 +56,29 @@ pub fn deparse(crossing: &Crossing, out: &mut Vec<u8>) {
             out.extend_from_slice(&Ethernet2Header { source, destination, ether_type: CNM }.to_bytes());
             message(crossing.pkt, notice, out);
         }
-        Body::Segment(_) => {
+        Body::Segment(_) if crossing.roce.is_none() => {
             let written = segment(crossing).write(LengthIn::Ip, out);
             debug_assert_eq!(written, Ok(()), "options and payload fit");
         }
-        Body::Raw(_) | Body::Notice(Notice::Cnp) => {
-            let (source, destination) = (mac(head.src), mac(head.dst));
-            let ethernet = Ethernet2Header { source, destination, ether_type: EtherType::IPV4 };
-            out.extend_from_slice(&ethernet.to_bytes());
+        Body::Raw(_) => {
+            ethernet(crossing, out);
             udp(crossing, out);
+        }
+        Body::Segment(_) | Body::Notice(Notice::Cnp) => {
+            ethernet(crossing, out);
+            roce::write(crossing, out);
         }
     }
     let length = usize::from(head.size.saturating_sub(FCS)).max(SHORTEST);
     out.resize(out.len().max(start + length), 0);
+}
+
+/// Ethernet's header before IPv4.
+fn ethernet(crossing: &Crossing, out: &mut Vec<u8>) {
+    let [source, destination] =
+        [crossing.pkt.head.src, crossing.pkt.head.dst].map(|host| addresses(host, crossing.plan).1);
+    let header = Ethernet2Header { source, destination, ether_type: EtherType::IPV4 };
+    out.extend_from_slice(&header.to_bytes());
 }
 
 /// PAUSE: the quanta. PFC: which classes are meant, and the quanta of each of them, 0 where it may go on.
@@ -95,7 +108,7 @@ fn message(pkt: &Pkt, notice: Notice, out: &mut Vec<u8>) {
 
 /// The class is a class selector (RFC 2474 §4.2.2); the identification counts the flow's emissions in this
 /// direction.
-fn internet(crossing: &Crossing) -> Ip {
+pub(crate) fn internet(crossing: &Crossing) -> Ip {
     let (pkt, head) = (crossing.pkt, &crossing.pkt.head);
     let ipv4 = |host| addresses(host, crossing.plan).0;
     Ip {

@@ -22,6 +22,7 @@ mod loss;
 mod options;
 mod pcapng;
 mod restore;
+mod roce;
 mod segment;
 mod switch;
 

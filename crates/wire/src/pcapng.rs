@@ -132,7 +132,7 @@ mod tests {
         bounced.head.bounces = 1;
         let mut bytes = Vec::new();
         for (face, at, pkt) in [(0, 12_304_999, plain), (1, 5_000_000_000_000_001_000, bounced)] {
-            writer.packet(face, at, &Crossing { pkt: &pkt, ext: None, push: false, plan: None }).unwrap();
+            writer.packet(face, at, &Crossing { pkt: &pkt, ext: None, push: false, plan: None, roce: None }).unwrap();
             bytes.extend(writer.take());
         }
         bytes
@@ -192,11 +192,11 @@ mod tests {
         let stamped = Ext { timestamps: Some(Timestamps { val: 1, ecr: 2 }), ..Ext::default() };
         for (ext, payload, size) in [(Some(&stamped), 1448, 70), (None, 1460, 64)] {
             pkt.payload = payload;
-            writer.packet(0, 0, &Crossing { pkt: &pkt, ext, push: false, plan: None }).unwrap();
+            writer.packet(0, 0, &Crossing { pkt: &pkt, ext, push: false, plan: None, roce: None }).unwrap();
             let mut cut = pkt;
             (cut.payload, cut.head.size) = (0, size);
             cut.head.flags = cut.head.flags.with(Flags::PPL).without(Flags::PAYLOAD);
-            writer.packet(0, 0, &Crossing { pkt: &cut, ext, push: false, plan: None }).unwrap();
+            writer.packet(0, 0, &Crossing { pkt: &cut, ext, push: false, plan: None, roce: None }).unwrap();
         }
         let seen = seen(&writer.take());
         let lengths: Vec<_> = seen.iter().map(|(kept, original, _)| (*kept, *original)).collect();
@@ -229,6 +229,8 @@ mod tests {
     #[test]
     fn a_packet_of_an_interface_that_is_not_there_is_refused() {
         let mut writer = Writer::new("", Vec::new(), None).unwrap();
-        assert!(writer.packet(0, 0, &Crossing { pkt: &data(), ext: None, push: false, plan: None }).is_err());
+        assert!(
+            writer.packet(0, 0, &Crossing { pkt: &data(), ext: None, push: false, plan: None, roce: None }).is_err()
+        );
     }
 }

@@ -137,7 +137,7 @@ impl Network {
             window: segment.window,
         };
         let (ext, push) = (extension(&segment.options, side.burst), segment.flags.has(TcpFlags::PSH));
-        let again = frame::segment(&Crossing { pkt: &pkt, ext: ext.as_ref(), push, plan: self.plan });
+        let again = frame::segment(&Crossing { pkt: &pkt, ext: ext.as_ref(), push, plan: self.plan, roce: None });
         if again == segment { Ok(Restored { pkt, ext, push }) } else { Err(Malformed::Foreign) }
     }
 }

@@ -44,6 +44,7 @@ pub use pacing::Pacing;
 pub use receiver::{Finished, Receiver, ReceiverStats, ack_of_finished};
 pub use released::{Released, Run};
 pub use rto::Rto;
+pub use segment::is_nak;
 pub use sender::notice::BounceState;
 pub use sender::{Sender, SenderStats};
 pub use specs::SPECS;

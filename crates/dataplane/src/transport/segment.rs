@@ -73,7 +73,7 @@ pub(super) fn nak(flow: &FlowInfo, next: u64, cfg: &TcpConfig) -> Pkt {
 }
 
 /// Whether an acknowledgement of RoCE is a NAK.
-pub(super) fn is_nak(pkt: &Pkt) -> bool {
+pub fn is_nak(pkt: &Pkt) -> bool {
     pkt.window == 0
 }
 

@@ -1,6 +1,6 @@
 //! Captured frames as the bytes of pcapng files.
 
-use super::{Capture, Link};
+use super::{Capture, Link, Row};
 use crate::world::World;
 use dataplane::Observer;
 use mech::routing::AddressPlan;
@@ -43,8 +43,10 @@ impl Dump {
         at_most: usize,
     ) -> Result<Vec<u8>, PcapError> {
         let (writer, plan) = (&mut self.writers[link], self.plan);
-        for row in world.take_crossed(link, at_most) {
-            let crossing = Crossing { pkt: &row.pkt, ext: row.ext.as_ref(), push: row.push, plan };
+        let rows: Vec<Row> = world.take_crossed(link, at_most).collect();
+        for row in rows {
+            let roce = world.roce_of(&row.pkt);
+            let crossing = Crossing { pkt: &row.pkt, ext: row.ext.as_ref(), push: row.push, plan, roce };
             writer.packet(row.interface, row.at.0, &crossing)?;
         }
         Ok(writer.take())

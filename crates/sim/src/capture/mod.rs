@@ -10,6 +10,7 @@ use crate::tap::{Crossed, Tap};
 use crate::world::World;
 use dataplane::Observer;
 use dataplane::{Ext, Pkt};
+use mech::PacketKind;
 use std::collections::VecDeque;
 use units::Time;
 
@@ -68,5 +69,12 @@ impl<O: Observer> World<O, Capture> {
         let rows = &mut self.tap.rows[capture];
         let count = rows.len().min(at_most);
         rows.drain(..count)
+    }
+
+    /// Of a segment of a flow of RoCE the payload of a full one.
+    fn roce_of(&self, pkt: &Pkt) -> Option<u16> {
+        let of_flow = || self.tcp.at(|| self.flows.info(pkt.head.flow).ends());
+        let tcp = (pkt.head.kind() == PacketKind::Segment).then(of_flow)?;
+        tcp.is_rate_based().then(|| tcp.mss())
     }
 }

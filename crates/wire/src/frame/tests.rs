@@ -6,7 +6,7 @@ use mech::{Ecn, FlowId, HostId, PacketKind, Purpose, Stream};
 
 fn frame(pkt: &Pkt, ext: Option<&Ext>, push: bool) -> Vec<u8> {
     let mut out = Vec::new();
-    deparse(&Crossing { pkt, ext, push, plan: None }, &mut out);
+    deparse(&Crossing { pkt, ext, push, plan: None, roce: None }, &mut out);
     out
 }
 
@@ -150,7 +150,7 @@ fn hosts_of_an_address_plan_have_its_addresses_on_every_layer() {
     for flags in [Flags::ACK, Flags::of(PacketKind::Raw)] {
         let pkt = packet(flags, 100, 0);
         let mut bytes = Vec::new();
-        deparse(&Crossing { pkt: &pkt, ext: None, push: false, plan }, &mut bytes);
+        deparse(&Crossing { pkt: &pkt, ext: None, push: false, plan, roce: None }, &mut bytes);
         // Hosts 1 and 2 of the fat-tree of 4 ports (PABO §VI-A).
         assert_eq!(bytes[..12], [0x0A, 0xAA, 10, 0, 1, 2, 0x0A, 0xAA, 10, 0, 0, 3]);
         assert_eq!(bytes[26..34], [10, 0, 0, 3, 10, 0, 1, 2]);

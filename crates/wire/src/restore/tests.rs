@@ -54,11 +54,11 @@ fn packet(draw: &mut Stream, framing: Framing) -> (Pkt, Ext) {
 fn there_and_back(network: &Network, pkt: &Pkt, ext: &Ext, push: bool) -> Restored {
     let mut frame = Vec::new();
     let ext = (*ext != Ext::default()).then_some(ext);
-    deparse(&Crossing { pkt, ext, push, plan: network.plan }, &mut frame);
+    deparse(&Crossing { pkt, ext, push, plan: network.plan, roce: None }, &mut frame);
     assert_eq!(is_pure_ack(&frame), Ok(pkt.head.is_pure_ack()), "bytes and flags say the same: {pkt:?}");
     let (mut echoes, mut released, mut expected) = (*pkt, frame.clone(), Vec::new());
     echoes.head.flags = echoes.head.flags.with(Flags::ECE);
-    deparse(&Crossing { pkt: &echoes, ext, push, plan: network.plan }, &mut expected);
+    deparse(&Crossing { pkt: &echoes, ext, push, plan: network.plan, roce: None }, &mut expected);
     set_ece(&mut released).unwrap();
     assert_eq!(released, expected, "corrected, the checksum is as it would have been written: {pkt:?}");
     network.restore(&frame, &Side::of(pkt, ext)).unwrap()
@@ -128,7 +128,7 @@ fn what_no_simulated_segment_says_is_refused_and_not_lost() {
     let (mut pkt, _) = packet(&mut drawn::stream(35), Framing::ETHERNET);
     pkt.head.flags = Flags::ACK.with(Flags::SYN);
     let mut frame = Vec::new();
-    deparse(&Crossing { pkt: &pkt, ext: None, push: false, plan: None }, &mut frame);
+    deparse(&Crossing { pkt: &pkt, ext: None, push: false, plan: None, roce: None }, &mut frame);
     let (whole, side) = (Segment::read(&frame, LengthIn::Ip).unwrap(), Side::of(&pkt, None));
     assert!(NUMBERED.restore(&frame, &side).is_ok());
     let changes: [fn(&mut Segment); 6] = [
@@ -152,7 +152,7 @@ fn a_frame_of_another_flow_or_of_nobody_is_refused() {
     let (mut pkt, ext) = packet(&mut drawn::stream(34), Framing::ETHERNET);
     (pkt.head.flow, pkt.head.flags) = (FlowId(4001), Flags::ACK);
     let mut frame = Vec::new();
-    deparse(&Crossing { pkt: &pkt, ext: Some(&ext), push: false, plan: None }, &mut frame);
+    deparse(&Crossing { pkt: &pkt, ext: Some(&ext), push: false, plan: None, roce: None }, &mut frame);
     let other = Side { flow: FlowId(1), ..Side::of(&pkt, None) };
     let said = NUMBERED.restore(&frame, &other).unwrap_err();
     assert_eq!(said.to_string(), "ports 37101 to 50001; expected those of flow 1");

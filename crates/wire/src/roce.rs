@@ -1,0 +1,188 @@
+//! Packets of RoCEv2: UDP to port 4791, a base transport header (BTH) and an invariant CRC (InfiniBand Architecture
+//! Specification 1, annex A17; BTH §9.2, AETH §9.6, CNP A17.9.3).
+
+use crate::address::ports;
+use crate::frame::{Crossing, internet};
+use dataplane::transport::is_nak;
+use dataplane::{Body, Segment};
+use etherparse::{IpNumber, UdpHeader};
+use mech::{Flags, FlowId};
+
+/// The port of RoCEv2 (A17.3.1.2).
+const PORT: u16 = 4791;
+const IPV4: usize = 20;
+const UDP: usize = 8;
+const BTH: usize = 12;
+const AETH: usize = 4;
+const ICRC: usize = 4;
+/// What a CNP has behind its BTH, all 0.
+const CNP_RESERVED: usize = 16;
+
+/// Opcodes of reliable connections (table 38), and of a CNP.
+const SEND_FIRST: u8 = 0x00;
+const SEND_MIDDLE: u8 = 0x01;
+const SEND_LAST: u8 = 0x02;
+const SEND_ONLY: u8 = 0x04;
+const ACKNOWLEDGE: u8 = 0x11;
+const CNP: u8 = 0x81;
+
+/// Syndromes of an AETH (tables 44 to 46): an ACK without a count of credits, and a NAK for a gap.
+const ACK: u8 = 0x1f;
+const NAK: u8 = 0x60;
+
+/// The default partition, and bits of a BTH: the message came from another request, a source is told of congestion.
+const PARTITION: u16 = 0xffff;
+const ACK_REQUEST: u32 = 1 << 31;
+const BECN: u8 = 1 << 6;
+/// Queue pairs and packet numbers have 24 bits; pairs 0 and 1 are for management.
+const BITS: u32 = 0x00ff_ffff;
+
+/// The pair of queues at one end of a flow.
+fn queue_pair(flow: FlowId, of_receiver: bool) -> u32 {
+    (2 + flow.0.wrapping_mul(2) + u32::from(of_receiver)) & BITS
+}
+
+/// What a packet says in its BTH, and behind it.
+struct Said {
+    opcode: u8,
+    becn: u8,
+    ack_request: bool,
+    /// The packet's number, or the last that is acknowledged, or the one that is missing.
+    number: u32,
+    aeth: Option<u8>,
+    payload: usize,
+}
+
+/// A segment of a flow with packets of `mss` bytes is one message: each flow is one SEND.
+fn of_segment(crossing: &Crossing, segment: &Segment, mss: u32) -> Said {
+    let flags = crossing.pkt.head.flags;
+    if !flags.has(Flags::REVERSE) {
+        let opcode = match (segment.seq, crossing.push) {
+            (0, true) => SEND_ONLY,
+            (0, false) => SEND_FIRST,
+            (_, true) => SEND_LAST,
+            (_, false) => SEND_MIDDLE,
+        };
+        let payload = usize::from(segment.payload);
+        return Said { opcode, becn: 0, ack_request: true, number: segment.seq / mss, aeth: None, payload };
+    }
+    let is_nak = is_nak(crossing.pkt);
+    let number = if is_nak { segment.ack / mss } else { segment.ack.div_ceil(mss).wrapping_sub(1) };
+    let aeth = Some(if is_nak { NAK } else { ACK });
+    Said { opcode: ACKNOWLEDGE, becn: 0, ack_request: false, number, aeth, payload: 0 }
+}
+
+const OF_CNP: Said = Said { opcode: CNP, becn: BECN, ack_request: false, number: 0, aeth: None, payload: CNP_RESERVED };
+
+/// Appends IPv4 and what it carries.
+pub(crate) fn write(crossing: &Crossing, out: &mut Vec<u8>) {
+    let said = match crossing.pkt.body() {
+        Body::Segment(segment) => of_segment(crossing, &segment, u32::from(crossing.roce.unwrap_or(1).max(1))),
+        _ => OF_CNP,
+    };
+    let flow = crossing.pkt.head.flow;
+    // CNPs and ACKs are for the sender of the flow.
+    let to_receiver = said.aeth.is_none() && said.becn == 0;
+    let pad = said.payload.wrapping_neg() & 3;
+    let extended = if said.aeth.is_some() { AETH } else { 0 };
+    let datagram = UDP + BTH + extended + said.payload + pad + ICRC;
+    let ip = internet(crossing).header(IpNumber::UDP, datagram as u16);
+    let (sender, receiver) = ports(flow);
+    let source_port = if to_receiver { sender } else { receiver };
+    let start = out.len();
+    out.extend_from_slice(&ip.to_bytes());
+    // Its checksum is 0 (A17.3.1.2): the invariant CRC is in its place.
+    let udp = UdpHeader { source_port, destination_port: PORT, length: datagram as u16, checksum: 0 };
+    out.extend_from_slice(&udp.to_bytes());
+    out.extend_from_slice(&[said.opcode, (pad as u8) << 4]);
+    out.extend_from_slice(&PARTITION.to_be_bytes());
+    let pair = u32::from(said.becn) << 24 | queue_pair(flow, to_receiver);
+    out.extend_from_slice(&pair.to_be_bytes());
+    let request = if said.ack_request { ACK_REQUEST } else { 0 };
+    out.extend_from_slice(&(request | said.number & BITS).to_be_bytes());
+    // One message a flow: none is complete before its last packet.
+    out.extend(said.aeth.into_iter().flat_map(|syndrome| [syndrome, 0, 0, 0]));
+    out.resize(out.len() + said.payload + pad, 0);
+    let crc = invariant_crc(&out[start..]);
+    out.extend_from_slice(&crc.to_le_bytes());
+}
+
+/// The CRC of Ethernet over what no switch changes: eight bytes of ones for a local routing header, and the packet with
+/// ones in the place of IPv4's type of service, time to live and checksum, of UDP's checksum, and of the BTH's fifth byte.
+fn invariant_crc(packet: &[u8]) -> u32 {
+    const CHANGED: [usize; 7] = [1, 8, 10, 11, IPV4 + 6, IPV4 + 7, IPV4 + UDP + 4];
+    let routing = std::iter::repeat_n(0xff, 8);
+    let masked = packet.iter().enumerate().map(|(at, byte)| if CHANGED.contains(&at) { 0xff } else { *byte });
+    !routing.chain(masked).fold(u32::MAX, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| crc >> 1 ^ if crc & 1 == 1 { 0xedb8_8320 } else { 0 })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::frame::{Crossing, deparse};
+    use dataplane::{NoticeSetup, Pkt};
+    use mech::{Flags, FlowId, HostId, Notice};
+
+    fn frame(pkt: &Pkt, push: bool) -> Vec<u8> {
+        let mut out = Vec::new();
+        deparse(&Crossing { pkt, ext: None, push, plan: None, roce: Some(1000) }, &mut out);
+        out
+    }
+
+    fn packet(flags: Flags, [seq, ack]: [u32; 2], payload: u16, size: u16) -> Pkt {
+        let mut pkt = Pkt { seq, ack, payload, window: 1, ..Pkt::default() };
+        pkt.head.flags = flags;
+        (pkt.head.src, pkt.head.dst, pkt.head.flow, pkt.head.ttl) = (HostId(1), HostId(2), FlowId(5), 9);
+        (pkt.head.size, pkt.head.orig_size) = (size, size);
+        pkt
+    }
+
+    /// From the opcode to the packet's number.
+    fn bth(frame: &[u8]) -> &[u8] {
+        &frame[42..54]
+    }
+
+    #[test]
+    fn a_flow_is_one_message_of_packets_that_are_numbered() {
+        let data = |seq, payload, push| frame(&packet(Flags::ACK.with(Flags::PAYLOAD), [seq, 0], payload, 1066), push);
+        let whole = data(0, 1000, false);
+        assert_eq!((whole.len(), &whole[23..24], &whole[36..38]), (1062, &[17u8][..], &[0x12u8, 0xb7][..]));
+        assert_eq!(whole[16..18], 1044u16.to_be_bytes(), "IPv4 20, UDP 8, BTH 12, 1000, CRC 4; 4 more are padding");
+        assert_eq!(bth(&whole), [0x00, 0, 0xff, 0xff, 0, 0, 0, 13, 0x80, 0, 0, 0]);
+        assert_eq!((bth(&data(3000, 1000, false))[0], bth(&data(3000, 1000, false))[11]), (0x01, 3));
+        let last = data(0x0100_0000 / 1000 * 1000, 1, true);
+        assert_eq!(bth(&last), [0x02, 0x30, 0xff, 0xff, 0, 0, 0, 13, 0x80, 0, 0x41, 0x89], "three bytes of padding");
+        assert_eq!(bth(&data(0, 7, true))[0], 0x04);
+        // Packet numbers have 24 bits, and bytes 32.
+        assert_eq!(bth(&data(4_294_967_000, 1000, false))[9..], [0x41, 0x89, 0x37]);
+    }
+
+    #[test]
+    fn acks_naks_and_cnps_go_to_the_sender_and_are_as_long_as_they_have_to_be() {
+        let back = Flags::ACK.with(Flags::REVERSE);
+        let ack = frame(&packet(back, [0, 2500], 0, 64), false);
+        assert_eq!((ack.len(), bth(&ack)), (62, &[0x11, 0, 0xff, 0xff, 0, 0, 0, 12, 0, 0, 0, 2][..]));
+        assert_eq!(ack[54..58], [0x1f, 0, 0, 0]);
+        let nak = frame(&Pkt { window: 0, ..packet(back, [0, 2000], 0, 64) }, false);
+        assert_eq!((bth(&nak)[11], &nak[54..58]), (2, &[0x60u8, 0, 0, 0][..]), "what is missing");
+        let cnp = NoticeSetup { notice: Notice::Cnp, flow: FlowId(5), to: HostId(1), node: 2, n: 0, size: 64 }.packet();
+        let cnp = frame(&cnp, false);
+        assert_eq!((cnp.len(), bth(&cnp)), (74, &[0x81, 0, 0xff, 0xff, 0x40, 0, 0, 12, 0, 0, 0, 0][..]));
+    }
+
+    #[test]
+    fn the_invariant_crc_is_of_what_no_switch_changes() {
+        let pkt = packet(Flags::ACK.with(Flags::PAYLOAD), [0, 0], 4, 66);
+        let crc = |pkt: &Pkt| frame(pkt, false)[58..62].to_vec();
+        let mut other = pkt;
+        other.head.ttl -= 1;
+        other.head.set_class(3);
+        assert_eq!(crc(&other), crc(&pkt));
+        assert_ne!(crc(&Pkt { seq: 1000, ..pkt }), crc(&pkt));
+        assert_eq!(super::invariant_crc(b"123456789"), {
+            // The same by the table of another program: zlib.crc32 of eight ones, and these with the bytes at 1 and 8 as ones.
+            0xb12d_5e69
+        });
+    }
+}
