@@ -3,12 +3,13 @@
 use crate::address::{self, addresses, ports};
 use crate::flags::{CpPacket, TcpFlags};
 use crate::options::Options;
-use crate::roce;
 use crate::segment::{IPV4, Ip, LengthIn, SHORTEST, Segment};
 use dataplane::{Body, CNM_UNIT, Ext, PauseFrame, Pkt};
 use etherparse::{EtherType, Ethernet2Header, IpNumber, UdpHeader};
 use mech::routing::AddressPlan;
 use mech::{Flags, Notice};
+
+mod roce;
 
 /// Bytes of a frame's check sequence, which captures do not have.
 pub const FCS: u16 = 4;
@@ -108,7 +109,7 @@ fn message(pkt: &Pkt, notice: Notice, out: &mut Vec<u8>) {
 
 /// The class is a class selector (RFC 2474 §4.2.2); the identification counts the flow's emissions in this
 /// direction.
-pub(crate) fn internet(crossing: &Crossing) -> Ip {
+fn internet(crossing: &Crossing) -> Ip {
     let (pkt, head) = (crossing.pkt, &crossing.pkt.head);
     let ipv4 = |host| addresses(host, crossing.plan).0;
     Ip {

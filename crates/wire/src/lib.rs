@@ -22,7 +22,6 @@ mod loss;
 mod options;
 mod pcapng;
 mod restore;
-mod roce;
 mod segment;
 mod switch;
 

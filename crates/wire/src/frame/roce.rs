@@ -1,8 +1,8 @@
 //! Packets of RoCEv2: UDP to port 4791, a base transport header (BTH) and an invariant CRC (InfiniBand Architecture
 //! Specification 1, annex A17; BTH §9.2, AETH §9.6, CNP A17.9.3).
 
+use super::{Crossing, internet};
 use crate::address::ports;
-use crate::frame::{Crossing, internet};
 use dataplane::transport::is_nak;
 use dataplane::{Body, Segment};
 use etherparse::{IpNumber, UdpHeader};
