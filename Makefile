@@ -201,6 +201,7 @@ studies: setup
 	$(BIN)/python studies/pause.py
 	$(BIN)/python studies/trim.py
 	$(BIN)/python studies/abq.py
+	$(BIN)/python studies/today.py
 
 clean:
 	rm -rf target out $(VENV)

@@ -1,0 +1,173 @@
+"""The study of occupancy sampling today can be run, and its page says what its numbers are."""
+
+import importlib
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGE, NUMBERS = ROOT / "docs/studies/today.md", ROOT / "docs/studies/today.csv"
+COURSES = ROOT / "docs/studies/today_course.csv"
+RANKS = [f"h{at}" for at in range(0, 16, 2)]
+SMALL = {
+    "hotspot": {"duration": "2ms", "traffic.reads.stop": "2ms"},
+    "reduce": {
+        "topology.k": 4,
+        "duration": "200us",
+        "traffic.ring.hosts": RANKS,
+        "traffic.ring.repeat": 2,
+        "traffic.writes.size": "40KB",
+        "traffic.writes.senders": 4,
+    },
+    "many": {"duration": "15ms"},
+}
+
+
+@pytest.fixture
+def numbers(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(ROOT / "studies"))
+    for name in ("common", "today", "today_numbers", "today_figures"):
+        sys.modules.pop(name, None)
+    return importlib.import_module("today_numbers")
+
+
+@pytest.fixture
+def study(numbers: ModuleType) -> ModuleType:
+    return importlib.import_module("today")
+
+
+def test_a_tiny_study_follows_victims_and_compares_every_variant(
+    numbers: ModuleType, study: ModuleType, tmp_path: Path
+) -> None:
+    only = [("hotspot", "k = 4"), ("reduce", numbers.BASE), ("many", "10 Gb/s, 10")]
+    plan = numbers.Plan(3, 3, jobs=1, sets=SMALL, only=only)
+    rows, courses = numbers.run(plan, tmp_path / "runs")
+    found = sys.modules["common"].by_case(rows)
+    assert {row.case.variant for row in rows if row.case.series == "reduce"} == {
+        *numbers.MAIN,
+        *numbers.BESIDE_RING,
+    }
+    assert all(row.n == 3 for row in rows)
+
+    def mean(series: str, point: str, variant: str, metric: str) -> float:
+        return float(found[numbers.Case(series, point, variant), metric].mean)
+
+    many = [mean("many", "10 Gb/s, 10", name, numbers.VICTIM) for name in numbers.MANY]
+    assert all(0.5e9 < one < 5e9 for one in many)
+    assert mean("many", "10 Gb/s, 10", "qcn_os", numbers.TOLD) > 0
+    less = found[numbers.Case("hotspot", "k = 4", "qcn_as"), numbers.PAUSED].less["pfc"]
+    assert less[1] <= less[0] <= less[2]
+    victims = [one for one in courses if (one.variant, one.who) == ("pfc", "victims")]
+    assert len(victims) == 7 and victims[0].mean > 2 * victims[-1].mean, "the hotspot begins in between"
+    study.STUDY.write(rows, tmp_path / "numbers.csv")
+    numbers.write_courses(courses, tmp_path / "courses.csv")
+    again = numbers.read_courses(tmp_path / "courses.csv")
+    assert [one.mean for one in again] == pytest.approx([one.mean for one in courses], rel=1e-4)
+    made = study.tables(study.STUDY.read(tmp_path / "numbers.csv"))
+    assert made["many, 10 Gb/s, 10"].count("\n") == 1 + len(numbers.MANY)
+
+
+def test_a_victim_is_back_when_it_stays_at_its_share(
+    numbers: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    share = 5e9 * numbers.SHARE["many"]
+    at = numbers.many("10 Gb/s, 1", 1, {})
+    seen = numbers.Seen(at, None)
+    assert seen.entitled == pytest.approx(share)
+
+    def after(*parts: tuple[int, float]) -> tuple[float, bool]:
+        bins = [share] * 5 + [one * share for length, one in parts for _ in range(length)]
+        received = sys.modules["numpy"].array(bins)
+        monkeypatch.setattr(numbers.Seen, "received", lambda self, hosts: received)
+        time, back = seen.recovery()
+        return round(1e3 * time), back
+
+    assert after((50, 1.0)) == (0, True)
+    assert after((20, 0.2), (30, 1.0)) == (20, True), "five bins without a low one"
+    assert after((20, 0.2), (10, 1.0), (10, 0.2), (20, 1.0)) == (40, True), "the last time counts"
+    assert after((20, 1.0), (30, 0.2)) == (50, False)
+
+
+def test_all_schemes_have_the_same_memory_and_one_thing_changes(numbers: ModuleType) -> None:
+    for series in ("hotspot", "reduce"):
+        written = tomllib.loads((ROOT / f"studies/today_{series}.toml").read_text(encoding="utf-8"))
+        variants = written["variants"]
+        assert set(variants) == {*numbers.MAIN, *numbers.ASIDES}
+        for name in numbers.MAIN:
+            switch = variants[name]["switch"]
+            assert (switch["model"], switch["input_buffer"]) == ("cioq", "1500KB")
+            assert "buffer" not in switch and "pause" not in switch
+        sampled, occupied = (variants[name] for name in ("qcn_as", "qcn_os"))
+        assert sampled["switch"]["notify"] | {"culprit": "occupancy"} == occupied["switch"]["notify"]
+        assert sampled["host"] == occupied["host"]
+        ports, each = 8, 1500 + 1500
+        for name in ("pfc_shared", "dcqcn_shared"):
+            assert variants[name]["switch"]["buffer"]["size"] == f"{ports * each // 1000}MB"
+
+
+def test_what_grows_with_the_rate_grows_in_proportion(numbers: ModuleType) -> None:
+    sets = numbers.rate(40)
+    written = tomllib.loads((ROOT / "studies/today_many.toml").read_text(encoding="utf-8"))
+    assert sets["switch.input_buffer"] == "600KB" and written["switch"]["input_buffer"] == "150KB"
+    assert sets["variants.qcn_os.switch.notify.q_eq"] == "240KB"
+    assert sets["variants.qcn_os.host.reaction.r_ai"] == "20Mbps"
+    small = numbers.flows(100)
+    assert (small["traffic.victim.rate"], small["traffic.victim.flows"]) == ("50Mbps", 100)
+    assert "traffic.hot1.flows" not in small and numbers.flows(100, 100)["traffic.hot1.flows"] == 100
+
+
+def test_a_paired_difference_is_the_difference_of_the_means(numbers: ModuleType) -> None:
+    found = numbers.STUDY.read(NUMBERS)
+    known = sys.modules["common"].by_case(found)
+    compared = [(row, name, less) for row in found for name, less in row.less.items()]
+    assert len(compared) > 100
+    for row, name, (mean, low, high) in compared:
+        assert low <= mean <= high
+        other = known[numbers.reference(row.case, name), row.metric]
+        if row.n == other.n:
+            size = max(1e-9, row.mean, other.mean)
+            assert mean == pytest.approx(row.mean - other.mean, rel=1e-3, abs=1e-5 * size), row
+
+
+def test_the_tables_of_the_page_are_those_of_the_committed_numbers(study: ModuleType) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert study.place(text, study.tables(study.STUDY.read(NUMBERS))) == text, (
+        "run `python studies/today.py --page`"
+    )
+
+
+def test_every_figure_is_drawn_from_the_committed_numbers(study: ModuleType, tmp_path: Path) -> None:
+    rows = study.STUDY.read(NUMBERS)
+    made = study.figures.draw(rows, study.read_courses(COURSES), tmp_path)
+    assert sorted(one.name for one in made) == sorted(
+        one.name for one in (ROOT / "docs/studies/images").glob("today-*.png")
+    )
+    panels = study.figures.many(study.read_courses(COURSES)).axes
+    assert [len(axes.lines) for axes in panels] == [1 + len(study.figures.MANY)] * 4, "and the onset"
+
+
+def test_what_the_page_says_in_words_is_in_the_numbers(numbers: ModuleType) -> None:
+    known = sys.modules["common"].by_case(numbers.STUDY.read(NUMBERS))
+
+    def mean(series: str, point: str, variant: str, metric: str) -> float:
+        return float(known[numbers.Case(series, point, variant), metric].mean)
+
+    hot = {name: mean("hotspot", numbers.BASE, name, numbers.VICTIMS) for name in numbers.MAIN}
+    assert [round(1e-9 * hot[name]) for name in ("pfc", "qcn_as", "qcn_os")] == [66, 178, 385]
+    chosen = known[numbers.Case("hotspot", numbers.BASE, "qcn_os"), numbers.VICTIMS]
+    assert chosen.differs("qcn_as") and not chosen.differs("dcqcn")
+    reads = known[numbers.Case("hotspot", numbers.BASE, "qcn_os"), numbers.READS]
+    assert not reads.differs("qcn_as")
+    for metric in (numbers.RING, numbers.WRITES, numbers.PAUSED):
+        assert not known[numbers.Case("reduce", numbers.BASE, "qcn_os"), metric].differs("pfc")
+    assert known[numbers.Case("reduce", numbers.BASE, "dcqcn"), numbers.WRITES].differs("pfc")
+    never = {n: mean("many", f"10 Gb/s, {n}", "qcn_os", numbers.NOT_BACK) for n in numbers.COUNTS}
+    assert never == {1: 0, 10: 0, 100: 1, 1000: 1}
+    assert round(1e3 * mean("many", "10 Gb/s, 10", "qcn_os", numbers.BACK)) == 145
+    told = [mean("many", "10 Gb/s, 100", "qcn_os", one) for one in (numbers.TOLD_VICTIMS[1], numbers.TOLD)]
+    assert told[0] < 0.01 * told[1]
+    cut = mean("many", "10 Gb/s, 100", "qcn_os", numbers.FEEDBACK) / 128
+    assert 0.1 < cut < 0.12
