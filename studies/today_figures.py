@@ -109,6 +109,7 @@ def trade(rows: Sequence[Row]) -> Figure:
     """Every variant by what its victims get and what the hot link carries."""
     figure = Figure(figsize=(7.5, 4.6), layout="constrained")
     axes = figure.subplots()
+    small = any((row.case.series, row.case.point) == ("hotspot", THIRD) for row in rows)
     for point, marker in ((BASE, "o"), (THIRD, "s")):
         found: dict[str, dict[str, Row]] = {}
         for row in rows:
@@ -143,7 +144,7 @@ def trade(rows: Sequence[Row]) -> Figure:
         ylabel="goodput of the hot link (Gb/s)",
         xlim=(0, None),
         ylim=(0, 110),
-        title="circles: 1.5 MB an input; squares: 0.5 MB",
+        title=f"circles: {BASE} an input" + ("; squares: 0.5 MB" if small else ""),
     )
     return figure
 
