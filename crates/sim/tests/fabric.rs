@@ -45,11 +45,14 @@ struct Seen {
     crossed: Vec<u64>,
     acknowledged: Vec<u64>,
     moved: Vec<u16>,
+    /// Frames delivered until 2 ms, by class.
+    by_class: [u64; 8],
 }
 
 impl Observer for Seen {
     fn delivered(&mut self, at: Spot, pkt: &Pkt) {
         self.delivered.push((at.now.0, at.node, pkt.emission));
+        self.by_class[usize::from(pkt.head.class())] += u64::from(at.now.0 < 2_000_000_000);
     }
     fn crossed(&mut self, at: Spot, _input: u32, _pkt: &Pkt) {
         self.crossed.push(at.now.0);
@@ -158,6 +161,30 @@ fn what_is_inside_counts_in_the_length_that_marking_sees() {
     let switch = format!("marking = {{ kind = \"ecn_threshold\", k = \"5pkt\" }}\n{}", mesh(""));
     let marked = total(&run(&star(&switch, traffic), 1), "ports", "marked");
     assert!((24..=28).contains(&marked), "{marked}");
+}
+
+/// Three classes have 5 Gb/s each for an internal link of 2.5, and class 7 hardly anything. Each of the three gets a third of the
+/// link, and nobody waits for those that have nothing to send.
+#[test]
+fn classes_that_are_backlogged_share_an_internal_link_frame_by_frame() {
+    let flow = |class: u32, rate: &str| {
+        format!(
+            "[[traffic]]\nname = \"c{class}\"\nkind = \"constant\"\nsource = \"h{}\"\ndestination = \"h{}\"\nrate = \"{rate}\"\n\
+             class = {class}\nbacklog = \"9KB\"\nstop = \"2ms\"\n",
+            class % 2,
+            2 + class % 2
+        )
+    };
+    let traffic = [flow(0, "5Gbps"), flow(1, "5Gbps"), flow(2, "4Gbps"), flow(7, "20Mbps")].concat();
+    for kind in ["mesh", "folded_clos\", cores = 1, lists = \"fifo"] {
+        let switch = format!("fabric = {{ kind = \"{kind}\", link_rate = \"2.5Gbps\" }}");
+        let text = star(&switch, &traffic)
+            .replace("nic_jitter = \"0us\"\n", "nic_jitter = \"0us\"\nnic = { kind = \"round_robin\" }\n");
+        let all = seen(&text).by_class;
+        let third = all[..3].iter().sum::<u64>() / 3;
+        assert!(all[..3].iter().all(|own| own.abs_diff(third) < third / 20), "{kind}: {all:?}");
+        assert!(all[7] >= 2, "{kind}: {all:?}");
+    }
 }
 
 /// Two messages are never of the same share by chance alone here: f1 and f2 have equal backlogs, so that occupancy names each as

@@ -120,10 +120,10 @@ TERMS = (
     ),
     Term(
         ("saturation tree", "internal blocking", "multi-stage fabric"),
-        "Inside a switch of several stages frames for different outputs meet at an internal link that has "
-        "less than they bring; what cannot move on fills the buffers behind it, back to the inputs, and "
-        "holds up flows that never cross that link (QCN-OS §V).",
-        (),
+        "Where a link has less than what is sent to it and nothing may be lost, the buffers behind it fill and "
+        "stop those behind them, hop by hop, by PAUSE between switches or by flow control inside one of several "
+        "stages; flows that never cross that link are held up too (QCN-OS §V).",
+        ("saturation_trees",),
         ("model", "link_rate", "link_buffer", "stage_buffer", "lists", "end_to_end"),
         ("switch.fabric.mesh", "switch.fabric.folded_clos"),
         "fabric.md",

@@ -17,16 +17,19 @@ pub(crate) struct AtOutput<'a> {
 }
 
 impl Inputs {
-    /// Begins a move to an idle target: of messages about congestion before all else, then of the queue of which the fewest
-    /// bytes are there, among equals of the most urgent. The time that it takes; `out` is asked of outputs.
+    /// Begins a move to an idle target: of messages about congestion before all else. Then to an output of the queue of which the
+    /// fewest bytes are there, among equals of the most urgent; elsewhere of each queue in turn, since what is behind a slow link
+    /// is emptied faster than it fills, so that the fewest bytes would say nothing. The time that it takes; `out` is asked of
+    /// outputs.
     pub(crate) fn grant_inside(&mut self, target: u16, out: &AtOutput, arena: &mut Arena, now: Time) -> Option<Dur> {
         let stages = self.stages.as_deref()?;
-        let there = |queue: QueueId| match stages.is_output(target) {
-            true => (out.waits)(queue),
-            false => stages.buffer(target).used(queue),
+        let (at_output, last) = (stages.is_output(target), stages.targets[usize::from(target)].last);
+        let later = |queue: QueueId| match at_output {
+            true => ((out.waits)(queue), u8::MAX - queue.0),
+            false => (0, (queue.0 + QueueId::COUNT - 1 - last) % QueueId::COUNT),
         };
         let mut queues: Vec<QueueId> = QueueId::each(self.asks_for(target)).collect();
-        queues.sort_by_key(|queue| (queue.lane() != Lane::Notice, there(*queue), u8::MAX - queue.0));
+        queues.sort_by_key(|queue| (queue.lane() != Lane::Notice, later(*queue)));
         queues.into_iter().find_map(|queue| self.grant_of(target, queue, out, (arena, now)))
     }
 

@@ -61,6 +61,8 @@ pub(super) struct Target {
     pub(super) arriving: Option<Move>,
     /// It is on the list of those whose arbiter is to be asked.
     listed: bool,
+    /// The queue of which it has got a frame last.
+    pub(super) last: u8,
     /// Its place among the ways on from what feeds it.
     pub(super) place: u16,
     /// Targets that feed it; none feeds the input buffer of a port's stage but the memory of that input.
@@ -174,12 +176,13 @@ impl Stages {
         let crosses = |target: u16, stage: u16, clock: Clock| {
             let (enters, exits) = (&enters[usize::from(stage)], &exits[usize::from(stage)]);
             let place = exits.iter().position(|exit| *exit == target).unwrap_or_default() as u16;
-            Target { clock, arriving: None, listed: false, place, feeds: enters.clone() }
+            Target { clock, arriving: None, listed: false, last: 0, place, feeds: enters.clone() }
         };
         let fed_by = |feeds: &[u16], clock: Clock| Target {
             clock,
             arriving: None,
             listed: false,
+            last: 0,
             place: 0,
             feeds: feeds.into(),
         };
@@ -290,7 +293,8 @@ impl Stages {
         if !self.is_output(target) {
             self.buffer_mut(target).used[usize::from(go.item.to.queue.0)] += u64::from(go.item.size);
         }
-        self.targets[usize::from(target)].arriving = Some(go);
+        let own = &mut self.targets[usize::from(target)];
+        (own.arriving, own.last) = (Some(go), go.item.to.queue.0);
     }
 
     /// The frame that moved to a target has got there; whoever waits for the room that it leaves is asked.

@@ -2,6 +2,10 @@
 //!
 //! A switch with combined input and output queueing holds an arrival in the memory of the port that it came in by,
 //! in a virtual output queue, until the arbiter of the output that it is for grants it the way through the fabric.
+//!
+//! In a `fabric` switch the same arbiter chooses for every buffer inside, which has a number from that of the last output on:
+//! among the virtual output queues of an input, numbered as outputs are, for the input buffer of its stage; among the buffers
+//! that feed it, numbered in their order, for any other. Stamps are of the whole switch there.
 
 mod oldest_first;
 mod round_robin;

@@ -18,7 +18,7 @@ pub struct OldestFirst;
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.arbiter",
     kind: "oldest_first",
-    doc: "Every output of a `cioq` switch takes the frame that came first of those that wait for it at inputs.",
+    doc: "Every output of a `cioq` switch takes the frame that came first of those that wait for it at inputs; in a `fabric` switch every buffer inside does so, too.",
     cite: "McKeown et al. 1999, §III; QCN-OS §IV",
     params: &[],
 };

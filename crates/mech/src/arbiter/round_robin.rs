@@ -20,7 +20,7 @@ pub struct RoundRobin {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.arbiter",
     kind: "round_robin",
-    doc: "Every output of a `cioq` switch takes a frame from each input in turn that has one for it.",
+    doc: "Every output of a `cioq` switch takes a frame from each input in turn that has one for it; in a `fabric` switch every buffer inside does so, too.",
     cite: "McKeown 1999, §II; QCN-OS §IV",
     params: &[],
 };

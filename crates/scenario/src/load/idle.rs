@@ -19,7 +19,15 @@ use units::{Amount, Bytes, Dur};
 pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
     let asked = Asked { document, scenario };
     if asked.is_raw() {
-        let lists = [asked.turns(), asked.measures(), asked.transport(), asked.flows(), asked.classes(), asked.cuts()];
+        let lists = [
+            asked.turns(),
+            asked.measures(),
+            asked.transport(),
+            asked.flows(),
+            asked.too_small(),
+            asked.classes(),
+            asked.cuts(),
+        ];
         let others = [asked.snapshot(), asked.jitter(), asked.clocks()];
         let lists = lists.into_iter().flatten().chain(asked.holds()).chain(asked.tells()).chain(asked.ways_back());
         return lists.chain(others.into_iter().flatten()).collect();

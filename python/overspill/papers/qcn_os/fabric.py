@@ -85,7 +85,7 @@ def rows(
 
 
 CASES = {TWO: "two samples", ACKS: "ACKs"}
-TO_150, TO_150_LATE = ("60 to 150 ms", LATE), ("110 to 150 ms", LAST)
+FROM_60, FROM_110 = ("60 to 150 ms", LATE), ("110 to 150 ms", LAST)
 
 
 def told(run: Seen, flow: int, window: tuple[float, float]) -> int:
@@ -120,9 +120,9 @@ def stays(run: Seen) -> float:
 
 
 def last_pause(run: Seen) -> float:
-    """When the last pause before f2 ends takes effect, ms."""
+    """When the last pause before f2 ends takes effect, ms; NaN without any."""
     inside = run.pauses[run.pauses[:, 0] < MEET[1]] if len(run.pauses) else run.pauses
-    return float(inside[-1, 0]) if len(inside) else 0.0
+    return float(inside[-1, 0]) if len(inside) else float("nan")
 
 
 def figure_9(sweeps: Sweeps) -> Iterator[Measured]:
@@ -130,14 +130,14 @@ def figure_9(sweeps: Sweeps) -> Iterator[Measured]:
     runs = sweeps["fabric"]
     for variant in (PFC, OUT, AS, OS):
         yield from rows(runs, variant, [F1], ("before", BEFORE))
-    yield from rows(runs, PFC, [F1, F2], TO_150)
-    yield from rows(runs, OUT, [F1], TO_150)
+    yield from rows(runs, PFC, [F1, F2], FROM_60)
+    yield from rows(runs, OUT, [F1], FROM_60)
     cnms = of(runs, OUT, lambda run: float((run.told < MEET[1]).sum()))
     later = of(runs, OUT, lambda run: float((run.told >= MEET[1]).sum()))
-    note = f"until f2 ends; {later.mean():.2g} afterwards, when what waits of f1 leaves at once"
+    note = f"{later.mean():.2g} afterwards, when what waits of f1 leaves at once"
     yield measured(NAMES[OUT], "cnms", cnms, note)
     for variant in (AS, OS):
-        yield from rows(runs, variant, [F1, F2], TO_150_LATE)
+        yield from rows(runs, variant, [F1, F2], FROM_110)
     yield measured(NAMES[AS], "last_pause", of(runs, AS, last_pause))
     limits = [of(runs, OS, lambda run, flow=flow: run.limits[flow].mean(DOWN)) for flow in (F1, F2)]  # type: ignore[misc]
     yield measured("QCN-OS, f1 by f2, 55 to 80 ms", "rate_limit", quotients(limits[0], limits[1]))
@@ -159,7 +159,7 @@ def by(runs: Runs, one: str, other: str) -> np.ndarray:
 def figure_10(sweeps: Sweeps) -> Iterator[Measured]:
     """Two samples, and end-to-end acknowledgements."""
     runs = sweeps["fabric"]
-    yield from rows(runs, TWO, [F1, F2], TO_150_LATE)
+    yield from rows(runs, TWO, [F1, F2], FROM_110)
     yield measured("two samples by QCN-OS, f1, 110 to 150 ms", "throughput", by(runs, TWO, OS))
     ratio = of(runs, TWO, lambda run: quotient(held(run, F1, FIRST), held(run, F2, FIRST)))
     yield measured("two samples, f1 by f2, 50 to 60 ms", "backlog", ratio)
@@ -167,7 +167,7 @@ def figure_10(sweeps: Sweeps) -> Iterator[Measured]:
     yield measured("two samples, f1, 100 to 150 ms", "share_of_cnms", late)
     note = f"{early.mean():.3g} % from 50 to 70 ms"
     yield measured("two samples, f1, 100 to 150 less 50 to 70 ms", "share_of_cnms", late - early, note)
-    yield from rows(runs, ACKS, [F1, F2], TO_150_LATE)
+    yield from rows(runs, ACKS, [F1, F2], FROM_110)
     yield measured(
         "ACKs, f2, 50 to 150 ms", "share_of_cnms", of(runs, ACKS, lambda run: share(run, F2, MEET))
     )
