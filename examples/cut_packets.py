@@ -17,7 +17,9 @@ results = overspill.run(SCENARIO, seeds=2, sets={"variants.cp.switch.overflow.cu
 for variant, by_seed in results.values.items():
     runs = list(by_seed.values())
     counts = [f"{sum(one[name].value for one in runs):.0f} {name}" for name in COUNTS if name in runs[0]]
-    print(f"{variant:5} QCT p99 {max(one['qct_p99'].value for one in runs) * 1e3:.2f} ms; {', '.join(counts)}")
+    print(
+        f"{variant:5} QCT p99 {max(one['qct_p99'].value for one in runs) * 1e3:.2f} ms; {', '.join(counts)}"
+    )
     ports = results.ports.filter(pc.equal(results.ports["variant"], variant))
     if "trims" in runs[0]:
         most = ports.sort_by([("trimmed", "descending")]).slice(0, 1).to_pylist()[0]
