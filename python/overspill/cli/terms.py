@@ -120,9 +120,9 @@ TERMS = (
     ),
     Term(
         ("saturation tree", "internal blocking", "multi-stage fabric"),
-        "Where a link has less than what is sent to it and nothing may be lost, the buffers behind it fill and "
-        "stop those behind them, hop by hop, by PAUSE between switches or by flow control inside one of several "
-        "stages; flows that never cross that link are held up too (QCN-OS §V).",
+        "Where a link has less than what is sent to it and nothing may be lost, the buffers behind it fill "
+        "and stop those behind them, hop by hop, by PAUSE between switches or by flow control inside one of "
+        "several stages; flows that never cross that link are held up too (QCN-OS §V).",
         ("saturation_trees",),
         ("model", "link_rate", "link_buffer", "stage_buffer", "lists", "end_to_end"),
         ("switch.fabric.mesh", "switch.fabric.folded_clos"),
