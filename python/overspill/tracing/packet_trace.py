@@ -119,7 +119,8 @@ class PacketTrace:
                 visit.before, visit.stored_ps = step["before"], step["time_ps"]
         elif what in (CROSSED, MOVED):
             since = step["time_ps"] - (visit.stored_ps or 0)
-            visit.happened.append(f"{DOING[what]} after {formats.time(since)}")
+            where = f" {self.inside(step)}" if what == MOVED else ""
+            visit.happened.append(f"{DOING[what]}{where} after {formats.time(since)}")
         elif what == STARTED:
             visit.left_ps, visit.to = step["time_ps"], port
         elif what in (DETOURED, BOUNCED):
@@ -139,6 +140,14 @@ class PacketTrace:
             visit.happened.append(f"lost: {reason}{to}")
         else:
             visit.happened.append(DOING[what])
+
+    def inside(self, step: dict[str, int]) -> str:
+        """The buffer inside a switch that it has moved to: its stage's, or one of an internal link."""
+        ports = sum(node == step["node"] for node, _ in self.peers)
+        link, behind = divmod(step["buffer"] - ports, 2)
+        if link < 0:
+            return "into its stage"
+        return f"behind link {link}" if behind else f"before link {link}"
 
     def name(self, node: int | None) -> str:
         """A node's name."""
@@ -244,6 +253,8 @@ class PacketTrace:
             }
         if step["before"] != NO_COUNT:
             found["before"] = step["before"]
+        if what == MOVED:
+            found["buffer"] = step["buffer"]
         return found | {"size": step["size"]}
 
 

@@ -115,6 +115,9 @@ pub struct Step {
     pub taken: Option<u32>,
     /// How many frames wait at the port before a stored one.
     pub before: Option<u32>,
+    /// The buffer inside a `fabric` switch that it has got to: input buffers of the ports' stages come first, then two of each
+    /// internal link, the one in front of it and the one behind.
+    pub buffer: Option<u16>,
     /// Bytes of the frame; once it is cut, those that are left.
     pub size: u16,
 }
@@ -149,7 +152,7 @@ impl Steps {
             return None;
         }
         self.last = Some(*pkt);
-        self.steps.push(Step { at, what, taken: None, before: None, size: pkt.head.size });
+        self.steps.push(Step { at, what, taken: None, before: None, buffer: None, size: pkt.head.size });
         self.steps.last_mut()
     }
 
@@ -207,8 +210,10 @@ impl Observer for Steps {
     fn crossed(&mut self, at: Spot, _input: u32, pkt: &Pkt) {
         self.note(at, What::Crossed, pkt);
     }
-    fn moved(&mut self, at: Spot, _buffer: u16, pkt: &Pkt) {
-        self.note(at, What::Moved, pkt);
+    fn moved(&mut self, at: Spot, buffer: u16, pkt: &Pkt) {
+        if let Some(step) = self.note(at, What::Moved, pkt) {
+            step.buffer = Some(buffer);
+        }
     }
     fn held(&mut self, at: Spot, pkt: &Pkt) {
         self.note(at, What::Held, pkt);

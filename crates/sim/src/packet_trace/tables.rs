@@ -13,7 +13,8 @@ impl Tracer {
         vec![self.steps_table(), self.detours_table(), self.occupancy_table()]
     }
 
-    /// What happened to the packet; `taken` is the port of a detour, `before` what waited before a stored frame.
+    /// What happened to the packet; `taken` is the port of a detour, `before` what waited before a stored frame, `buffer` that
+    /// inside a switch of one that moved.
     fn steps_table(&self) -> Table {
         let rows = self.steps();
         let port = |step: &Step, port: u32| (port - self.plan.base[step.at.node as usize]) as u16;
@@ -24,6 +25,7 @@ impl Tracer {
             ("port", column(rows, Column::U16, |s| port(s, s.at.port))),
             ("taken", column(rows, Column::U16, |s| s.taken.map_or(NO_PORT, |taken| port(s, taken)))),
             ("before", column(rows, Column::U32, |s| s.before.unwrap_or(NO_COUNT))),
+            ("buffer", column(rows, Column::U16, |s| s.buffer.unwrap_or(NO_PORT))),
             ("size", column(rows, Column::U16, |s| s.size)),
         ];
         Table { name: "steps", columns: named(columns) }
