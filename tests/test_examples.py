@@ -11,6 +11,7 @@ SAID = {
     "abq": ("drop  ", "abq  ", "no_ece  ", " drops, QCT p99 ", " ACKs held for "),
     "cut_packets": ("drop  QCT p99 ", "cp    QCT p99 ", " trims", " returned", "most at port "),
     "from_python": ("drop ", "detour ", "FCT p99 ", "over 3 seeds"),
+    "fabric": ("pfc  ", "two_samples  ", "acknowledged  ", " victim ", " culprit ", " pauses"),
     "roce": ("together  ", "apart  ", "dcqcn  ", " writes ", " short flows ", " pauses"),
     "qcn": ("pfc  ", "arrival  ", "occupancy  ", " victim ", " culprit ", " pauses"),
 }
