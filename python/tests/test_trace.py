@@ -497,13 +497,3 @@ def test_a_message_about_congestion_says_what_it_tells_its_source(command: Comma
     assert f"{feedback}: {above} B {side} the set point, {more} B more than at the last sample" in lines[-1]
     few.write_text(SCENARIO)
     assert overspill.trace(few, "most_detoured").document()["message"] is None
-
-
-def test_buffers_inside_a_switch_are_told_by_what_they_are() -> None:
-    network = {
-        "nodes": [{"name": "h0"}, {"name": "s0"}, {"name": "h1"}],
-        "links": [{"a": 0, "a_port": 0, "b": 1, "b_port": 0}, {"a": 2, "a_port": 0, "b": 1, "b_port": 1}],
-    }
-    traced = PacketTrace({}, {}, network)
-    told = [traced.inside({"node": 1, "buffer": buffer}) for buffer in (0, 1, 2, 3, 6)]
-    assert told == ["into its stage"] * 2 + ["before link 0", "behind link 0", "before link 2"]

@@ -359,31 +359,38 @@ fn overflows_by(text: &str, kind: &str) -> bool {
     text.contains(&format!("overflow = {{ kind = \"{kind}\""))
 }
 
+/// The results of a scenario, stopped on the way to look at its counters, with a copy from there beside it. Each of its packets
+/// ends once.
+pub(crate) fn audited(n: u64, text: &str, max_events: u64) -> Results {
+    let s = scenario(text, "");
+    let mut world = world(&s, n, Options { max_events: Some(max_events), ..Options::default() });
+    for events in [1, 10, 100, 1000, 3000, 10_000] {
+        world.advance(events);
+        assert!(world.conserves(), "scenario {n} after some events: {:?}\n{text}", world.imbalance());
+    }
+    let mut copy = world.clone();
+    copy.run();
+    world.run();
+    let results = world.results(&s);
+    assert!(results.conserved, "scenario {n}: {:?}\n{text}", world.imbalance());
+    assert_eq!(results.tables, copy.results(&s).tables, "scenario {n}");
+    let mut ends = rows(&results, "packets", ["flow", "reverse", "emission"]);
+    let all = ends.len();
+    ends.sort_unstable();
+    ends.dedup();
+    assert_eq!(ends.len(), all, "scenario {n}: a packet has two fates");
+    results
+}
+
 /// No packet is made or lost without being counted, at any instant; each ends once; and inputs do fill.
 #[test]
 fn nothing_is_lost_uncounted_over_random_scenarios() {
     let (mut full, mut marked, mut answered) = (0, 0, [0; 4]);
     for n in 0..36 {
         let text = random(n, n % 2 == 1);
-        let s = scenario(&text, "");
-        let mut world = world(&s, n, Options { max_events: Some(1_000_000), ..Options::default() });
-        for events in [1, 10, 100, 1000, 3000, 10_000] {
-            world.advance(events);
-            assert!(world.conserves(), "scenario {n} after some events: {:?}\n{text}", world.imbalance());
-        }
-        let mut copy = world.clone();
-        copy.run();
-        world.run();
-        let results = world.results(&s);
-        assert!(results.conserved, "scenario {n}: {:?}\n{text}", world.imbalance());
-        assert_eq!(results.tables, copy.results(&s).tables, "scenario {n}");
+        let (s, results) = (scenario(&text, ""), audited(n, &text, 1_000_000));
         let heap = run_with(&s, n, Options { heap: true, max_events: Some(1_000_000), ..Options::default() });
         assert_eq!(results.tables, heap.tables, "scenario {n}");
-        let mut ends = rows(&results, "packets", ["flow", "reverse", "emission"]);
-        let all = ends.len();
-        ends.sort_unstable();
-        ends.dedup();
-        assert_eq!(ends.len(), all, "scenario {n}: a packet has two fates");
         full += u64::from(lost(&results, "input_full") > 0);
         marked += u64::from(total(&results, "ports", "marked") > 0);
         let happened = |kind: &str| total(&results, "ports", kind) > 0;

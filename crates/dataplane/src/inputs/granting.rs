@@ -28,9 +28,15 @@ impl Inputs {
             true => ((out.waits)(queue), u8::MAX - queue.0),
             false => (0, (queue.0 + QueueId::COUNT - 1 - last) % QueueId::COUNT),
         };
-        let mut queues: Vec<QueueId> = QueueId::each(self.asks_for(target)).collect();
-        queues.sort_by_key(|queue| (queue.lane() != Lane::Notice, later(*queue)));
-        queues.into_iter().find_map(|queue| self.grant_of(target, queue, out, (arena, now)))
+        let order = |queue: &QueueId| (queue.lane() != Lane::Notice, later(*queue));
+        let mut left = self.asks_for(target);
+        while let Some(queue) = QueueId::each(left).min_by_key(order) {
+            left &= !queue.bit();
+            if let Some(time) = self.grant_of(target, queue, out, (arena, now)) {
+                return Some(time);
+            }
+        }
+        None
     }
 
     /// Queues of which something may want to move to a target.
