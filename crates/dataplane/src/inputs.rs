@@ -8,12 +8,14 @@
 //!
 //! In a `fabric` switch stages lie between: see [`stages`].
 
+mod buffer;
 mod granting;
 mod stages;
 
+pub(crate) use buffer::Item;
 pub(crate) use granting::AtOutput;
 pub use stages::StagesSetup;
-pub(crate) use stages::{Item, Source, Stages};
+pub(crate) use stages::{Source, Stages};
 
 use crate::arena::{Arena, Queue};
 use crate::port::QueueAt;

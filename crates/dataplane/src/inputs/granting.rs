@@ -1,6 +1,7 @@
 //! Which frame moves next inside a `fabric` switch: a target's arbiter chooses among what feeds it.
 
-use super::stages::{Item, Move, Source};
+use super::buffer::Item;
+use super::stages::{Move, Source};
 use super::{Inputs, takes_memory};
 use crate::arena::{Arena, NIL};
 use crate::port::QueueAt;

@@ -6,6 +6,7 @@
 //! may feed several targets at once, as an input of a `cioq` switch may. So nothing is lost on the way.
 
 use super::Amounts;
+use super::buffer::{Buffer, Item};
 use crate::arena::NIL;
 use crate::port::QueueAt;
 use mech::fabric::{FabricSlot, Lists, StageRules, stage_of};
@@ -23,20 +24,6 @@ pub struct StagesSetup {
     pub across: Clock,
     /// How fast they go over the link.
     pub link: Clock,
-}
-
-/// A frame inside.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Item {
-    /// Where it lies in the arena.
-    pub(crate) slot: u32,
-    /// The queue of its output that it is for.
-    pub(crate) to: QueueAt,
-    pub(crate) size: u16,
-    /// Where its copy lies, which its input keeps; [`NIL`] where there is none.
-    pub(crate) copy: u32,
-    pub(crate) stamp: u64,
-    pub(crate) hash: u32,
 }
 
 /// What a frame moves from.
@@ -67,65 +54,6 @@ pub(super) struct Target {
     pub(super) place: u16,
     /// Targets that feed it; none feeds the input buffer of a port's stage but the memory of that input.
     pub(super) feeds: Box<[u16]>,
-}
-
-/// A buffer inside: of a stage's input, or in front of an internal link.
-#[derive(Clone, Debug)]
-pub(super) struct Buffer {
-    stage: u16,
-    /// Bytes for each queue.
-    limit: u64,
-    used: Box<[u64]>,
-    /// Targets that it feeds.
-    exits: Box<[u16]>,
-    /// By exit: queues with something for it.
-    pub(super) waits: Box<[u32]>,
-    /// By exit and queue.
-    lists: Box<[VecDeque<Item>]>,
-    /// By queue: exits in the order of arrival, where there is one list.
-    order: Option<Box<[VecDeque<u16>]>>,
-}
-
-impl Buffer {
-    fn at(&self, exit: u16, queue: QueueId) -> usize {
-        usize::from(exit) * self.used.len() + usize::from(queue.0)
-    }
-    pub(super) fn has_room(&self, queue: QueueId, size: u16) -> bool {
-        self.used(queue) + u64::from(size) <= self.limit
-    }
-    pub(super) fn used(&self, queue: QueueId) -> u64 {
-        self.used[usize::from(queue.0)]
-    }
-    pub(super) fn limit(&self) -> u64 {
-        self.limit
-    }
-    /// The frame of a queue that may go on to an exit next.
-    pub(super) fn first(&self, exit: u16, queue: QueueId) -> Option<&Item> {
-        let turn = self.order.as_ref().is_none_or(|order| order[usize::from(queue.0)].front() == Some(&exit));
-        self.lists[self.at(exit, queue)].front().filter(|_| turn)
-    }
-    /// Takes that frame; the target whose turn it is now, where there is one list.
-    pub(super) fn take(&mut self, exit: u16, queue: QueueId) -> (Option<Item>, Option<u16>) {
-        let list = self.at(exit, queue);
-        let item = self.lists[list].pop_front();
-        if self.lists[list].is_empty() {
-            self.waits[usize::from(exit)] &= !queue.bit();
-        }
-        let next = self.order.as_mut().and_then(|order| {
-            let order = &mut order[usize::from(queue.0)];
-            order.pop_front();
-            order.front().map(|exit| self.exits[usize::from(*exit)])
-        });
-        (item, next)
-    }
-    fn put(&mut self, exit: u16, item: Item) {
-        let (list, queue) = (self.at(exit, item.to.queue), item.to.queue);
-        self.lists[list].push_back(item);
-        self.waits[usize::from(exit)] |= queue.bit();
-        if let Some(order) = &mut self.order {
-            order[usize::from(queue.0)].push_back(exit);
-        }
-    }
 }
 
 /// See the module.
@@ -193,15 +121,8 @@ impl Stages {
             .enumerate()
             .flat_map(|(n, link)| [crosses(front(n), link.from, setup.across), fed_by(&[front(n)], setup.link)]);
         let targets = outputs.chain(inward).chain(of_links).collect();
-        let buffer = |stage: u16, limit: u64, exits: &[u16], fifo: bool| Buffer {
-            stage,
-            limit,
-            used: vec![0; queues_each].into(),
-            exits: exits.into(),
-            waits: vec![0; exits.len()].into(),
-            lists: vec![VecDeque::new(); exits.len() * queues_each].into(),
-            order: fifo.then(|| vec![VecDeque::new(); queues_each].into()),
-        };
+        let buffer =
+            |stage: u16, limit: u64, exits: &[u16], fifo: bool| Buffer::new(stage, limit, (exits, queues_each), fifo);
         let fifo = rules.lists == Lists::Fifo;
         let at_stage = |stage: u16| buffer(stage, rules.stage_buffer.0, &exits[usize::from(stage)], fifo);
         let of_links = links
