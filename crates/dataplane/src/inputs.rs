@@ -11,11 +11,13 @@
 mod buffer;
 mod granting;
 mod stages;
+mod standing;
 
 pub(crate) use buffer::Item;
 pub(crate) use granting::AtOutput;
 pub use stages::StagesSetup;
 pub(crate) use stages::{Source, Stages};
+pub use standing::Stays;
 
 use crate::arena::{Arena, Queue};
 use crate::port::QueueAt;
@@ -293,19 +295,8 @@ impl Inputs {
         Some((slot, pkt))
     }
 
-    /// By input: bytes in a virtual output queue whose first frame does not fit; 0 of others. Nothing where the class is
-    /// not in use.
-    pub(crate) fn blocked(&self, to: QueueAt, arena: &Arena, fits: impl Fn(u16) -> bool) -> impl Iterator<Item = u64> {
-        let first = self.first_of(to);
-        let built = if usize::from(to.queue.0) < self.queues_each { self.ports } else { 0 };
-        self.queues.get(first..).unwrap_or_default().iter().take(built).map(move |queue| match arena.first(queue) {
-            Some((slot, _)) if !fits(arena.get(slot).head.size) => queue.bytes(),
-            _ => 0,
-        })
-    }
-
     /// Bytes of the frame that crosses to a queue of an output; 0 where none does.
-    pub(crate) fn crossing(&self, output: PortId, queue: QueueId) -> u16 {
+    fn crossing(&self, output: PortId, queue: QueueId) -> u16 {
         let transfer = self.outputs[usize::from(output.0)].transfer.filter(|transfer| transfer.queue == queue);
         transfer.map_or(0, |transfer| transfer.size)
     }
@@ -332,14 +323,18 @@ impl Inputs {
         (sum.packets, sum.bytes)
     }
 
+    /// The virtual output queues: what each is for, the input that it is at, and its frames.
+    fn virtual_queues(&self) -> impl Iterator<Item = (QueueAt, PortId, &Queue)> {
+        self.queues.iter().enumerate().map(|(n, frames)| {
+            let (output, queue) = (n / self.ports / self.queues_each, n / self.ports % self.queues_each);
+            let to = QueueAt { port: PortId(output as u16), queue: QueueId(queue as u8) };
+            (to, PortId((n % self.ports) as u16), frames)
+        })
+    }
+
     /// The frames in the memories of inputs: the queue that each is for, and where it lies.
     pub(crate) fn slots<'a>(&'a self, arena: &'a Arena) -> impl Iterator<Item = (QueueAt, u32)> + 'a {
-        let place = |(n, frames): (usize, &'a Queue)| {
-            let (output, queue) = (n / self.ports / self.queues_each, n / self.ports % self.queues_each);
-            (QueueAt { port: PortId(output as u16), queue: QueueId(queue as u8) }, frames)
-        };
-        let waiting = self.queues.iter().enumerate().map(place);
-        let waiting = waiting.flat_map(|(at, frames)| arena.ids(frames).map(move |slot| (at, slot)));
+        let waiting = self.virtual_queues().flat_map(|(at, _, frames)| arena.ids(frames).map(move |slot| (at, slot)));
         let crosses = |(output, own): (u16, &Output)| {
             own.transfer.map(|done| (QueueAt { port: PortId(output), queue: done.queue }, done.slot))
         };

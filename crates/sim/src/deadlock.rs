@@ -2,13 +2,13 @@
 //!
 //! A node B resumes the link from A once what came in by it, or what of that is in the memory of its input, has fallen to
 //! a threshold. What waits at B for ports that are not paused leaves sooner or later, unless it waits at an input for a
-//! buffer that another class has filled for good. So, beginning with all links that are paused, every
-//! one is taken out again that falls to its threshold once all has left B that does not wait for a port still
-//! in the set; what remains is a deadlock. Only pauses that are refreshed before they expire count, and only
+//! buffer that another class has filled for good, or inside B behind what never leaves. So, beginning with all links that are
+//! paused, every one is taken out again that falls to its threshold once all has left B that can leave while the ports
+//! still in the set are paused; what remains is a deadlock. Only pauses that are refreshed before they expire count, and only
 //! while no resume is under way.
 
 use crate::link::Wires;
-use dataplane::{Core, Host, PauseInEffect, PauseSent, Switch};
+use dataplane::{Core, Host, PauseInEffect, PauseSent, Stays, Switch};
 use mech::{ClassSet, PortId};
 use std::collections::BTreeMap;
 use units::Time;
@@ -72,7 +72,9 @@ impl Standing<'_> {
         let mut stuck = self.paused();
         loop {
             let before = stuck.len();
-            let goes_on: Vec<(End, ClassSet)> = stuck.keys().map(|end| (*end, self.may_resume(*end, &stuck))).collect();
+            let ends: Vec<End> = stuck.keys().copied().collect();
+            let by_node = ends.chunk_by(|one, other| one.0 == other.0);
+            let goes_on: Vec<(End, ClassSet)> = by_node.flat_map(|ends| self.may_resume(ends, &stuck)).collect();
             let mut changed = false;
             for (end, go) in goes_on {
                 let Some(classes) = stuck.get_mut(&end) else { continue };
@@ -86,29 +88,35 @@ impl Standing<'_> {
         }
     }
 
-    /// The paused classes of a link that resume once all that can leave its end has left.
-    fn may_resume(&self, end: End, stuck: &BTreeMap<End, ClassSet>) -> ClassSet {
-        let (core, ingress) = (self.core(end.0), PortId(end.1));
-        // What never leaves: by class of what came in there, and in all by the port that it waits for.
-        let (mut own, mut by_port) = ([0; 8], vec![0; core.ports().len()]);
-        for (port, sum) in by_port.iter_mut().enumerate() {
-            let Some(classes) = stuck.get(&self.far(end.0, port as u16)) else { continue };
-            for class in 0..8 {
-                let bytes = core.stays_by_ingress(PortId(port as u16), class, *classes);
-                own[usize::from(class)] += bytes.get(usize::from(ingress.0)).copied().unwrap_or(0);
-                *sum += bytes.iter().sum::<u64>();
-            }
-        }
+    /// What never leaves a node, if the links that are stuck are.
+    fn stays(&self, node: u32, stuck: &BTreeMap<End, ClassSet>) -> Vec<Stays> {
+        let core = self.core(node);
+        let ports = 0..core.ports().len() as u16;
+        let classes = |port| stuck.get(&self.far(node, port)).copied().unwrap_or(ClassSet::NONE);
+        let classes: Vec<ClassSet> = ports.map(classes).collect();
+        if classes.iter().all(|own| *own == ClassSet::NONE) { Vec::new() } else { core.stays(&classes) }
+    }
+
+    /// By link that ends at a node: the paused classes that resume once all that can leave the node has left.
+    fn may_resume(&self, ends: &[End], stuck: &BTreeMap<End, ClassSet>) -> Vec<(End, ClassSet)> {
+        let Some((node, _)) = ends.first() else { return Vec::new() };
+        let (core, stays) = (self.core(*node), self.stays(*node, stuck));
+        let mut by_port = vec![0; core.ports().len()];
+        stays.iter().for_each(|own| by_port[usize::from(own.port.0)] += own.bytes);
         let free = core.shared_free(&by_port);
-        let mut go = ClassSet::NONE;
-        for class in (0..8).filter(|class| stuck[&end].has(*class)) {
-            let Some((pause_group, xon)) = core.resumes_at(ingress, class, free) else { continue };
-            let stays: u64 = (0..8).filter(|class| pause_group.has(*class)).map(|class| own[usize::from(class)]).sum();
-            if stays <= xon {
-                go = go.union(pause_group);
+        let resumes = |end: &End| {
+            let ingress = PortId(end.1);
+            let mut go = ClassSet::NONE;
+            for class in (0..8).filter(|class| stuck[end].has(*class)) {
+                let Some((pause_group, xon)) = core.resumes_at(ingress, class, free) else { continue };
+                let own = stays.iter().filter(|own| own.ingress == ingress && pause_group.has(own.class));
+                if own.map(|own| own.bytes).sum::<u64>() <= xon {
+                    go = go.union(pause_group);
+                }
             }
-        }
-        go
+            (*end, go)
+        };
+        ends.iter().map(resumes).collect()
     }
 
     /// Follows who waits for whom, from the first link that is stuck, until one comes again.
@@ -134,15 +142,16 @@ impl Standing<'_> {
     fn waits_for(&self, end: End, class: u8, stuck: &BTreeMap<End, ClassSet>) -> Option<(End, u8)> {
         let core = self.core(end.0);
         let (pause_group, _) = core.resumes_at(PortId(end.1), class, None)?;
-        let mut ways = (0..core.ports().len() as u16).flat_map(|port| (0..8).map(move |class| (port, class)));
-        ways.find_map(|(port, class)| {
-            let far = self.far(end.0, port);
-            let classes = stuck.get(&far).filter(|_| pause_group.has(class))?;
-            let stays = core.stays_by_ingress(PortId(port), class, *classes);
+        let stays = self.stays(end.0, stuck);
+        let held = stays.iter().filter(|own| own.ingress == PortId(end.1) && pause_group.has(own.class));
+        let mut links = held.filter_map(|own| {
+            let far = self.far(end.0, own.port.0);
+            let classes = stuck.get(&far)?;
             // It may be behind another class.
-            let holder = if classes.has(class) { class } else { (0..8).find(|class| classes.has(*class))? };
-            stays.get(usize::from(end.1)).is_some_and(|bytes| *bytes > 0).then_some((far, holder))
-        })
+            let holder = if classes.has(own.class) { own.class } else { (0..8).find(|class| classes.has(*class))? };
+            Some((far, holder))
+        });
+        links.next()
     }
 }
 

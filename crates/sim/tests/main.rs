@@ -42,6 +42,7 @@ mod packet_trace;
 mod parameters;
 mod pause;
 mod paused_inputs;
+mod paused_stages;
 mod pfabric;
 mod properties;
 mod qcn;

@@ -102,7 +102,7 @@ fn the_headroom_of_an_input_is_used_in_the_worst_case_and_a_byte_less_loses() {
 
 /// A ring of switches with so many hosts each, who send two hops clockwise packets of the class of their switch, those of
 /// class 1 from 5 ms on. What is on the ring gets no more of a link than each of the hosts there, and fills its input.
-fn ring(classes: &[u8], hosts: usize, buffer: &str) -> String {
+pub(crate) fn ring(classes: &[u8], hosts: usize, buffer: &str) -> String {
     let n = classes.len();
     let all = |one: &dyn Fn(usize, usize) -> String| {
         (0..n).flat_map(|i| (0..hosts).map(move |h| (i, h))).map(|(i, h)| one(i, h)).collect::<String>()
@@ -129,7 +129,7 @@ fn ring(classes: &[u8], hosts: usize, buffer: &str) -> String {
     )
 }
 
-const SMALL: &str = "kind = \"per_port\", size = \"1pkt\"";
+pub(crate) const SMALL: &str = "kind = \"per_port\", size = \"1pkt\"";
 
 /// Where the hosts of one switch send another class, no class is paused all the way round: behind the buffer that the other
 /// class has filled when they begin, their frames wait for ever. Where two switches differ, it comes to nothing.

@@ -3,6 +3,7 @@
 use super::Core;
 use super::pausing::Nowhere;
 use crate::ends::Tally;
+use crate::inputs::Stays;
 use crate::packet_store::Look;
 use crate::port::QueueAt;
 use mech::{ClassSet, Head, Lane, PortId, QueueId, View};
@@ -69,14 +70,20 @@ impl Core {
         }
         bytes
     }
-    /// Bytes of a class that count as long as these may not leave by a port and never cease to, by the port that they came
-    /// in by; nothing where there are none.
-    pub fn stays_by_ingress(&self, port: PortId, class: u8, stuck: ClassSet) -> Vec<u64> {
-        match (&self.store.inputs, stuck.has(class)) {
-            (Some(_), _) => self.store.stays_at_inputs(port, class, stuck),
-            (None, true) => self.waiting_by_ingress(port, class),
-            (None, false) => Vec::new(),
+    /// What never ceases to count for the ports that it came in by, by port that it waits for and class, while ports may not
+    /// send these classes.
+    pub fn stays(&self, stuck: &[ClassSet]) -> Vec<Stays> {
+        if self.store.inputs.is_some() {
+            return self.store.stays_at_inputs(stuck);
         }
+        let of_port = |(port, classes): (PortId, &ClassSet)| {
+            let classes = *classes;
+            (0..8).filter(move |class| classes.has(*class)).flat_map(move |class| {
+                let by_ingress = (0..).map(PortId).zip(self.waiting_by_ingress(port, class));
+                by_ingress.map(move |(ingress, bytes)| Stays { ingress, port, class, bytes })
+            })
+        };
+        (0..).map(PortId).zip(stuck).flat_map(of_port).filter(|stays| stays.bytes > 0).collect()
     }
     /// Bytes that the shared memory has free while ports hold so many; `None` where none is shared.
     pub fn shared_free(&self, held: &[u64]) -> Option<u64> {

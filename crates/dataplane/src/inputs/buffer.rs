@@ -87,4 +87,20 @@ impl Buffer {
             order[usize::from(queue.0)].push_back(exit);
         }
     }
+    /// What lies here of a queue, each frame with the target that it goes on to; those of a list in their order.
+    pub(super) fn lying(&self, queue: QueueId) -> Vec<(u16, &Item)> {
+        let mut lists: Vec<_> =
+            (0..).zip(&self.exits).map(|(exit, _)| self.lists[self.at(exit, queue)].iter()).collect();
+        match &self.order {
+            Some(order) => {
+                let each = order[usize::from(queue.0)].iter().map(|exit| usize::from(*exit));
+                each.filter_map(|exit| Some((self.exits[exit], lists[exit].next()?))).collect()
+            }
+            None => self.exits.iter().zip(lists).flat_map(|(exit, list)| list.map(|item| (*exit, item))).collect(),
+        }
+    }
+    /// Whether a frame that waits to go on to a target holds up one behind it for another.
+    pub(super) fn holds_up(&self, ahead: u16, behind: u16) -> bool {
+        self.order.is_some() || ahead == behind
+    }
 }

@@ -62,7 +62,7 @@ pub(crate) struct Stages {
     fabric: FabricSlot,
     rules: StageRules,
     /// Ports of the switch.
-    ports: u16,
+    pub(super) ports: u16,
     queues_each: usize,
     /// By port: its stage.
     stages: Box<[u16]>,
@@ -242,7 +242,7 @@ impl Stages {
     }
 
     /// The target to which a frame goes on from a buffer.
-    fn next(&self, target: u16, to: PortId, hash: u32) -> u16 {
+    pub(super) fn next(&self, target: u16, to: PortId, hash: u32) -> u16 {
         let own = self.buffer(target);
         if let [only] = *own.exits {
             return only;
@@ -299,6 +299,11 @@ impl Stages {
     /// Where copies lie, and the queue that the frame of each was for.
     pub(crate) fn copies(&self) -> impl Iterator<Item = (QueueAt, u32)> + '_ {
         self.copies.iter().map(|(slot, to)| (*to, *slot))
+    }
+
+    /// The frame that moves to a target.
+    pub(super) fn coming(&self, target: u16) -> Option<&Item> {
+        self.targets[usize::from(target)].arriving.as_ref().map(|go| &go.item)
     }
 
     /// Frames that move out of the memory of their inputs.

@@ -1,6 +1,7 @@
 //! What lies in the buffers of ports, and what at inputs, where these are two memories.
 
 use super::{PacketStore, joins, uses};
+use crate::inputs::{Inputs, Stays};
 use crate::port::QueueAt;
 use mech::{ClassSet, Fill, Lane, PortId, QueueId};
 
@@ -37,30 +38,25 @@ impl PacketStore {
         self.buffer.peek().fill(&uses((all.0 - elsewhere.0, all.1 - elsewhere.1)))
     }
 
-    /// Bytes of a class that never leave the memory of inputs while these may not leave by an output, by input. The buffer
-    /// there is of all classes: those that stay in it, or have their room in it already, keep out what does not fit
-    /// beside them, and all that is behind it.
-    pub(crate) fn stays_at_inputs(&self, output: PortId, class: u8, stuck: ClassSet) -> Vec<u64> {
-        let (Some(inputs), port) = (&self.inputs, &self.ports[usize::from(output.0)]) else { return Vec::new() };
-        // What stays there hangs on all that lies inside: nothing is claimed.
-        if inputs.stages.is_some() {
-            return Vec::new();
-        }
-        let mut stays = vec![0; self.ports.len()];
-        for lane in Lane::PAUSED {
-            let counts = |own: &u8| stuck.has(*own) && (lane == Lane::Normal || *own == class);
-            let there = (0..8).filter(counts).map(|own| {
-                let queue = QueueId::new(own, lane);
-                let ((packets, bytes), crosses) = (port.backlog(queue), inputs.crossing(output, queue));
-                (packets + u32::from(crosses > 0), bytes + u64::from(crosses))
-            });
-            let used = uses(there.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1)));
-            let to = QueueAt { port: output, queue: QueueId::new(class, lane) };
-            let fits = |size| joins(&self.buffer, &self.lanes, (to.queue, &used), size);
-            let blocked = inputs.blocked(to, &self.arena, fits);
-            stays.iter_mut().zip(blocked).for_each(|(sum, bytes)| *sum += bytes);
-        }
-        stays
+    /// What never leaves the memory of inputs while ports may not send these classes.
+    pub(crate) fn stays_at_inputs(&self, stuck: &[ClassSet]) -> Vec<Stays> {
+        let Some(inputs) = &self.inputs else { return Vec::new() };
+        inputs.stays(&self.arena, &|to, size| self.joins_beside(inputs, stuck[usize::from(to.port.0)], to, size))
+    }
+
+    /// Whether a frame joins a queue of its output once all has left there but these classes. The buffer is of all classes:
+    /// those that stay in it, or have their room in it already, keep out what does not fit beside them. Messages about
+    /// congestion are never paused.
+    fn joins_beside(&self, inputs: &Inputs, stuck: ClassSet, to: QueueAt, size: u16) -> bool {
+        let (lane, port) = (to.queue.lane(), &self.ports[usize::from(to.port.0)]);
+        let counts = |own: &u8| stuck.has(*own) && (lane == Lane::Normal || *own == to.queue.class());
+        let there = (0..8).filter(counts).map(|own| {
+            let queue = QueueId::new(own, lane);
+            let ((packets, bytes), comes) = (port.backlog(queue), inputs.coming(QueueAt { queue, ..to }));
+            (packets + u32::from(comes > 0), bytes + u64::from(comes))
+        });
+        let used = uses(there.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1)));
+        !Lane::PAUSED.contains(&lane) || joins(&self.buffer, &self.lanes, (to.queue, &used), size)
     }
 
     /// All frames that agents may sample.

@@ -2,9 +2,10 @@
 //! frames cross at 2 Gb/s. 1000 bytes take 4 us to cross and 8.16 us to leave.
 
 mod answers;
+mod standing;
 
 use super::*;
-use crate::InputSetup;
+use crate::{InputSetup, StagesSetup};
 use mech::arbiter::{ArbiterSlot, OldestFirst, RoundRobin};
 use mech::overflow::{Fate, Overflow};
 use mech::scheduler::Fifo;
@@ -71,10 +72,21 @@ fn with_answer(overflow: OverflowSlot, buffer: Amount, memory: Amount) -> Switch
     with_arbiter(RoundRobin::default().into(), overflow, [buffer, memory])
 }
 
+fn with_arbiter(arbiter: ArbiterSlot, overflow: OverflowSlot, room: [Amount; 2]) -> Switch {
+    with_stages(arbiter, overflow, room, None)
+}
+
 /// Buffers of outputs, and memory of inputs; with bounce queues where the answer needs them.
-fn with_arbiter(arbiter: ArbiterSlot, overflow: OverflowSlot, [buffer, memory]: [Amount; 2]) -> Switch {
+fn with_stages(
+    arbiter: ArbiterSlot,
+    overflow: OverflowSlot,
+    [buffer, memory]: [Amount; 2],
+    stages: Option<StagesSetup>,
+) -> Switch {
     let lanes = Lanes::default().with(Lane::Notice, LaneLimit::Unlimited);
     let back = overflow.peek().needs().back;
+    // It chooses for the buffers inside too.
+    let inside = stages.as_ref().map_or(0, |own| PORTS + 2 * own.fabric.peek().links().len() as u16);
     let port = || PortSetup {
         changes: false,
         clock: Rate::gbps(1).clock(),
@@ -96,10 +108,10 @@ fn with_arbiter(arbiter: ArbiterSlot, overflow: OverflowSlot, [buffer, memory]: 
             may_compute: true,
             ports: (0..PORTS).map(|_| port()).collect(),
             inputs: Some(InputSetup {
-                arbiter: arbiter.for_switch(&SwitchContext::alone(1, PORTS)),
+                arbiter: arbiter.for_switch(&SwitchContext::alone(1, PORTS + inside)),
                 memory: Room::of(memory),
                 transfers: vec![Rate::gbps(2).clock(); usize::from(PORTS)],
-                stages: None,
+                stages,
             }),
         },
         fib: FibSlot::routes(),
@@ -118,6 +130,11 @@ fn frame(n: u32, size: u16, (input, output): (u16, u32), class: u8) -> Pkt {
 
 /// Lets arrivals come at their instants, in microseconds, and all that follows happen, first to last.
 fn run(switch: &mut Switch, arrivals: &[(u64, Pkt)]) -> Asked {
+    watched(switch, arrivals, |_| ())
+}
+
+/// The same, looked at after every step.
+fn watched(switch: &mut Switch, arrivals: &[(u64, Pkt)], mut look: impl FnMut(&Switch)) -> Asked {
     let mut asked = Asked::default();
     let mut left = arrivals.to_vec();
     loop {
@@ -131,6 +148,7 @@ fn run(switch: &mut Switch, arrivals: &[(u64, Pkt)]) -> Asked {
         left.retain(|(us, _)| us * 1_000_000 != now);
         switch.step(&ended, &mut come, step_at!(Time(now), &mut asked));
         assert!(switch.conserves(), "at {now}");
+        look(switch);
     }
 }
 

@@ -1,0 +1,115 @@
+//! Deadlocks of paused links that pass through switches of several stages: found where frames stand inside, and never where
+//! any could move on.
+
+use crate::common::draw::Draw;
+use crate::common::{column, drops, pauses, run, same_again, scenario, world};
+use crate::paused_inputs::{SMALL, ring};
+use mech::Purpose;
+use sim::{Deadlock, Options};
+
+/// The ring of the tests of `cioq`, in which each port is at a stage of its own: all that goes on crosses an internal link.
+fn inside(classes: &[u8], hosts: usize, buffer: &str, fabric: &str) -> String {
+    let model = format!("model = \"fabric\"\nfabric = {{ elements = {}, {fabric} }}\n", hosts + 2);
+    ring(classes, hosts, buffer).replace("model = \"cioq\"\n", &model)
+}
+
+const MESH: &str = "kind = \"mesh\", link_rate = \"2Gbps\", link_buffer = \"3036B\", stage_buffer = \"3036B\"";
+const CLOS: &str =
+    "kind = \"folded_clos\", cores = 2, link_rate = \"2Gbps\", link_buffer = \"3036B\", stage_buffer = \"4KB\"";
+
+#[test]
+fn a_ring_deadlocks_through_its_internal_links_and_the_cycle_is_named() {
+    let check = |classes: &[u8], fabric: &str| {
+        let text = inside(classes, 3, SMALL, fabric);
+        let results = run(&text, 1);
+        let found = results.deadlock.clone().unwrap_or_else(|| panic!("{fabric}: every link waits for the next"));
+        assert_eq!((found.cycle.len(), found.class), (5, classes[0]), "{fabric}");
+        let s = scenario(&text, "");
+        for (at, next) in found.cycle.iter().zip(found.cycle.iter().cycle().skip(1)) {
+            assert_eq!(s.topology.nodes[at.0 as usize].ports[usize::from(at.1)].peer, next.0, "{fabric}");
+        }
+        // It is one: nothing has reached a host since, but what was on its way.
+        let last = column(&results, "packets", "end_ps").into_iter().max().unwrap();
+        assert!(last < found.at.0 + 100_000_000, "{fabric}: {last} after {}", found.at.0);
+        assert_eq!(drops(&results), 0, "{fabric}");
+    };
+    for more in ["", ", lists = \"fifo\"", ", end_to_end = true", ", lists = \"fifo\", end_to_end = true"] {
+        check(&[0; 5], &format!("{MESH}{more}"));
+        check(&[1, 0, 0, 0, 0], &format!("{MESH}{more}"));
+        check(&[0; 5], &format!("{CLOS}{more}"));
+    }
+    same_again(&inside(&[0; 5], 2, SMALL, &format!("{CLOS}, end_to_end = true")), 3);
+}
+
+/// Outputs without end take all that is inside, so that nothing stays at inputs. Where the hosts of two switches send another class,
+/// which has room of its own inside, it comes to nothing, as in switches without stages.
+#[test]
+fn where_frames_can_move_on_inside_no_deadlock_is_told() {
+    for more in ["", ", lists = \"fifo\"", ", end_to_end = true"] {
+        for (classes, buffer) in [([1, 0, 1, 0, 0], SMALL), ([0; 5], "kind = \"unlimited\"")] {
+            let text = inside(&classes, 2, buffer, &format!("{MESH}{more}"));
+            let results = run(&text, 1);
+            let last = column(&results, "packets", "end_ps").into_iter().max().unwrap();
+            assert_eq!(results.deadlock, None, "{text}");
+            assert!(last > 19_900_000_000, "{text}: {last}");
+        }
+    }
+}
+
+/// A random ring whose switches have inputs, and most of them stages.
+fn random(n: u64) -> String {
+    let mut draw = Draw::new(57, n, Purpose::Hash);
+    let classes: Vec<u8> = (0..draw.number(3, 5)).map(|_| draw.number(0, 3).saturating_sub(2) as u8).collect();
+    let buffer =
+        draw.of(&[SMALL, SMALL, "kind = \"per_port\", size = \"3pkt\"", "kind = \"per_port\", size = \"20KB\""]);
+    let rate = draw.of(&["900Mbps", "2Gbps", "10Gbps"]);
+    let [stage, link] = [(); 2].map(|()| draw.of(&["1518B", "3036B", "5KB", "9KB"]));
+    let (lists, copies) = (draw.of(&["by_exit", "fifo"]), draw.of(&["true", "false"]));
+    let kind = draw.of(&["mesh\"", "mesh\"", "folded_clos\", cores = 1", "folded_clos\", cores = 2"]);
+    let fabric = format!(
+        "kind = \"{kind}, link_rate = \"{rate}\", link_buffer = \"{link}\", stage_buffer = \"{stage}\", lists = \"{lists}\", \
+         end_to_end = {copies}"
+    );
+    let hosts = draw.number(2, 3) as usize;
+    let text = match draw.number(0, 4) {
+        0 => ring(&classes, hosts, buffer),
+        _ => inside(&classes, hosts, buffer, &fabric),
+    };
+    let xon = draw.of(&["2KB", "10KB", "19KB"]);
+    let payload = draw.of(&["1460B", "1460B", "700B"]);
+    let text = text
+        .replace("xon = \"10KB\"", &format!("xon = \"{xon}\""))
+        .replace("payload = \"1460B\"", &format!("payload = \"{payload}\""));
+    text.replace("duration = \"20ms\"", "duration = \"12ms\"")
+}
+
+/// A deadlock may be told after any event: every port of its cycle is paused by then, and is to the end.
+#[test]
+fn the_ports_of_a_deadlock_never_resume_over_random_rings() {
+    let (mut found, mut none) = (0, 0);
+    for n in 0..32 {
+        let text = random(n);
+        let s = scenario(&text, "");
+        let mut world = world(&s, n, Options::default());
+        let mut told: Vec<Deadlock> = Vec::new();
+        while world.progress().stop.is_none() {
+            world.advance(2_000);
+            told.extend(world.clone().results(&s).deadlock);
+        }
+        let results = world.results(&s);
+        assert!(results.conserved && results.lost.is_none(), "{n}: {text}");
+        let in_the_end = pauses(&results).into_iter().filter(|row| row[1] == results.progress.now.0);
+        let in_the_end: Vec<[u64; 5]> = in_the_end.collect();
+        for deadlock in &told {
+            for (node, port) in &deadlock.cycle {
+                let mut own = in_the_end.iter().filter(|row| (row[2], row[3]) == (u64::from(*node), u64::from(*port)));
+                assert!(own.any(|row| row[0] <= deadlock.at.0), "{n}: {node}:{port} of {deadlock:?}\n{text}");
+            }
+        }
+        // None is missed: where none is told, something arrives until the end.
+        let last = column(&results, "packets", "end_ps").into_iter().max().unwrap();
+        assert!(!told.is_empty() || last > 11_000_000_000, "{n}: {last}\n{text}");
+        *if told.is_empty() { &mut none } else { &mut found } += 1;
+    }
+    assert!(found > 8 && none > 4, "{found} deadlocks, {none} runs without");
+}
