@@ -36,7 +36,7 @@ pub use ext::{Ext, Exts, MAX_BLOCKS, SynOptions, Timestamps};
 pub use flows::{FlowTable, Message, NewFlow};
 pub use host::{FLOW_START, Host, HostSetup, HostStep, MESSAGE_START};
 pub use inputs::{InputSetup, StagesSetup, Stays};
-pub use lossless_violation::LosslessViolation;
+pub use lossless_violation::{LosslessViolation, TooLarge};
 pub use observer::{Freed, Leaves, Observer, Spot, Stored, Wants};
 pub use out::{Out, Outcome};
 pub use packet::{Framing, NO_EXT, Pkt};

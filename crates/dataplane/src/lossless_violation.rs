@@ -24,4 +24,17 @@ pub struct LosslessViolation {
     pub headroom: u64,
     /// How long a pause lasts, where one may have expired before it was refreshed.
     pub expired: Option<Dur>,
+    /// Where some buffer inside the switch could never hold it.
+    pub inside: Option<TooLarge>,
+}
+
+/// A packet that is larger than a buffer inside a switch of several stages, and what these hold. All in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLarge {
+    /// The packet.
+    pub size: u16,
+    /// The input buffer of a stage.
+    pub stage_buffer: u64,
+    /// The buffer in front of an internal link.
+    pub link_buffer: u64,
 }

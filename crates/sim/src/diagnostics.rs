@@ -2,6 +2,7 @@
 
 use crate::deadlock::Deadlock;
 use crate::driver::LosslessViolationAt;
+use dataplane::TooLarge;
 use scenario::Scenario;
 use units::{Bytes, Time};
 
@@ -11,6 +12,17 @@ impl LosslessViolationAt {
         let node = &scenario.topology.nodes[self.node as usize];
         let lost = &self.lost;
         let far = |port: u16| &scenario.topology.nodes[node.ports[usize::from(port)].peer as usize].name;
+        let place = format!(
+            "a packet of a lossless class found no memory: switch {}, port {} (from {}), class {}, at {}",
+            node.name,
+            lost.ingress.0,
+            far(lost.ingress.0),
+            lost.class,
+            microseconds(self.at)
+        );
+        if let Some(inside) = &lost.inside {
+            return format!("{place}. {}; {GOES_ON}", too_large(inside));
+        }
         let (over, needs) = (lost.held.saturating_sub(lost.xoff), format!("the link needs {}", Bytes(lost.headroom)));
         let room = match lost.expired {
             Some(duration) => {
@@ -38,19 +50,30 @@ impl LosslessViolationAt {
             false => ("Port", lost.out.0, "to"),
         };
         format!(
-            "a packet of a lossless class found no memory: switch {}, port {} (from {}), \
-             class {}, at {}. With it {} of what came in there would be held; xoff is {}, {room}. \
-             {whose} {port} ({end} {}) was full: {full}. {cure}; with lossless = false it is counted and the run goes on",
-            node.name,
-            lost.ingress.0,
-            far(lost.ingress.0),
-            lost.class,
-            microseconds(self.at),
+            "{place}. With it {} of what came in there would be held; xoff is {}, {room}. {whose} {port} ({end} {}) was full: \
+             {full}. {cure}; {GOES_ON}",
             Bytes(lost.held),
             Bytes(lost.xoff),
             far(port),
         )
     }
+}
+
+const GOES_ON: &str = "with lossless = false it is counted and the run goes on";
+
+/// What keeps a packet from ever getting through a switch of several stages.
+fn too_large(inside: &TooLarge) -> String {
+    let TooLarge { size, stage_buffer, link_buffer } = *inside;
+    let small = [("stage_buffer", stage_buffer), ("link_buffer", link_buffer)];
+    let small = small.into_iter().filter(|(_, holds)| u64::from(size) > *holds);
+    let (names, sizes): (Vec<_>, Vec<_>) = small.map(|(name, holds)| (name, Bytes(holds).to_string())).unzip();
+    let keep = if names.len() == 1 { "keeps" } else { "keep" };
+    format!(
+        "This frame of {} does not fit a buffer of {} inside the switch, however empty. A larger {} {keep} such a packet",
+        Bytes(u64::from(size)),
+        sizes.join(", nor one of "),
+        names.join(" and ")
+    )
 }
 
 /// An instant to the picosecond, without zeros at the end.

@@ -8,7 +8,7 @@
 use crate::cioq;
 use crate::common::digest::digest;
 use crate::common::{column, drops, run, scenario, total};
-use dataplane::Pkt;
+use dataplane::{Pkt, TooLarge};
 use sim::{Observer, Options, Spot, build};
 
 const LINK: u64 = 1_230_400;
@@ -214,6 +214,30 @@ fn of_two_samples_the_flow_is_told_that_goes_over_the_full_link() {
     let (one, two) = (told("occupancy"), told("two_samples"));
     assert!(one.0 > 100 && two.0 > 100, "{one:?} and {two:?}");
     assert!((0.4..0.6).contains(&one.1) && two.1 < 0.4, "{one:?} and {two:?}");
+}
+
+/// Neither the memory of the port nor its threshold is why a frame has no way through the switch.
+#[test]
+fn a_lossless_frame_that_is_larger_than_a_buffer_inside_ends_the_run_and_that_is_what_is_said() {
+    let told = |buffers: &str, size: &str| {
+        let pause = "pause = { kind = \"pfc\", xoff = \"50KB\", xon = \"20KB\" }\noverflow = { kind = \"tail_drop\" }";
+        let text = star(&format!("{}\n{pause}", mesh(buffers)), &burst(0, 2, 3, "").replace("1460B", size));
+        let lost = run(&text, 1).lost;
+        lost.map(|lost| (lost.lost.inside, lost.describe(&scenario(&text, ""))))
+    };
+    let small = ", stage_buffer = \"9KB\", link_buffer = \"1000B\"";
+    let (inside, text) = told(small, "1460B").expect("it never has room there");
+    assert_eq!(inside, Some(TooLarge { size: 1518, stage_buffer: 9000, link_buffer: 1000 }));
+    assert_eq!(
+        text,
+        "a packet of a lossless class found no memory: switch s0, port 0 (from h0), class 0, at 2.2304us. This frame of 1518B \
+         does not fit a buffer of 1KB inside the switch, however empty. A larger link_buffer keeps such a packet; with lossless = \
+         false it is counted and the run goes on"
+    );
+    let (_, text) = told(", stage_buffer = \"1517B\", link_buffer = \"999B\"", "1460B").expect("nor there");
+    assert!(text.contains("a buffer of 1517B, nor one of 999B inside the switch"), "{text}");
+    assert!(text.contains("A larger stage_buffer and link_buffer keep such"), "{text}");
+    assert_eq!(told(small, "942B"), None, "1000 B fit");
 }
 
 /// A random scenario of the tests of `cioq`, with stages inside its switches.

@@ -264,6 +264,7 @@ impl Core {
         let look = Look { store: &self.store, fib: &Nowhere, ingress: None };
         let held = each(pause_group).map(|class| look.allocated(ingress, class as u8)).sum::<u64>();
         let input = self.store.inputs.as_ref().filter(|_| why == DropReason::InputFull);
+        let stages = self.store.inputs.as_ref().and_then(|inputs| inputs.stages.as_ref());
         Some(LosslessViolation {
             ingress,
             class,
@@ -274,6 +275,7 @@ impl Core {
             xoff: slot.thresholds(look.pool_free()).0,
             headroom: gate.setup.headroom,
             expired,
+            inside: stages.and_then(|stages| stages.too_small(pkt.head.size)),
         })
     }
 }

@@ -7,6 +7,7 @@
 
 use super::Amounts;
 use super::buffer::{Buffer, Item};
+use crate::TooLarge;
 use crate::arena::NIL;
 use crate::port::QueueAt;
 use mech::fabric::{FabricSlot, Lists, StageRules, stage_of};
@@ -166,7 +167,12 @@ impl Stages {
     }
     /// Whether the buffers inside would hold a frame if they were empty.
     pub(crate) fn holds(&self, size: u16) -> bool {
-        u64::from(size) <= self.rules.stage_buffer.0.min(self.rules.link_buffer.0)
+        self.too_small(size).is_none()
+    }
+    /// What they hold, where one would not.
+    pub(crate) fn too_small(&self, size: u16) -> Option<TooLarge> {
+        let (stage_buffer, link_buffer) = (self.rules.stage_buffer.0, self.rules.link_buffer.0);
+        (u64::from(size) > stage_buffer.min(link_buffer)).then_some(TooLarge { size, stage_buffer, link_buffer })
     }
     /// Whether inputs keep copies.
     pub(crate) fn keeps_copies(&self) -> bool {
