@@ -15,7 +15,7 @@ fn word(text: &str) -> Value {
 }
 
 /// Bounces what finds its queue full and nothing else.
-fn bounces(bounce_size: u64, bounce_full: &str) -> OverflowSlot {
+pub(super) fn bounces(bounce_size: u64, bounce_full: &str) -> OverflowSlot {
     let size = Value::Amount(Amount::Packets(bounce_size));
     let values = [("theta", Value::Number(0.99)), ("lambda", Value::Number(50.0)), ("round_to", Value::Count(0))];
     let words = [("rounding", word("places")), ("back_port", word("source")), ("bounce_full", word(bounce_full))];

@@ -1,6 +1,7 @@
 //! What never leaves the memory of inputs while outputs may not send: frame by frame in a `fabric` switch, and as a law over
 //! random runs. Ports 0 and 1 are at the first stage, 2 and 3 at the second.
 
+use super::answers::bounces;
 use super::*;
 use mech::fabric::FabricSlot;
 use mech::{ClassSet, Purpose, Registry, Stream};
@@ -30,11 +31,21 @@ fn stages(kind: &str, [stage, link]: [u64; 2], lists: &str, end_to_end: bool) ->
 
 /// A switch whose output buffers hold so many bytes, and whose ports may not send these classes.
 fn paused(stages: Option<StagesSetup>, buffer: u64, classes: [ClassSet; PORTS as usize]) -> Switch {
+    answering(mech::overflow::TailDrop.into(), stages, buffer, classes)
+}
+
+/// The same with another answer to a full output.
+fn answering(
+    overflow: OverflowSlot,
+    stages: Option<StagesSetup>,
+    buffer: u64,
+    classes: [ClassSet; PORTS as usize],
+) -> Switch {
     let room = [Amount::Bytes(buffer), Amount::Bytes(20_000)];
-    let mut switch = with_stages(RoundRobin::default().into(), mech::overflow::TailDrop.into(), room, stages);
+    let mut switch = with_stages(RoundRobin::default().into(), overflow, room, stages);
     for (port, classes) in switch.core.store.ports.iter_mut().zip(classes) {
-        let queues = (0..8).filter(|class| classes.has(*class)).map(|class| QueueId::normal(class).bit());
-        port.rest.paused = queues.sum();
+        let of_class = |class| Lane::PAUSED.map(|lane| QueueId::new(class, lane).bit());
+        port.rest.paused = (0..8).filter(|class| classes.has(*class)).flat_map(of_class).sum();
     }
     switch
 }
@@ -136,12 +147,17 @@ fn what_is_said_to_stay_never_leaves_and_is_all_in_the_end_over_random_runs() {
             _ => Some(stages("folded_clos", room, lists, of(&[0, 1]) == 1)),
         };
         let stuck = std::array::from_fn(|_| ClassSet(of(&[0, 0, 1, 2, 3, 8, 15]) as u8));
-        let mut switch = paused(joined, of(&[1500, 1999, 4000]), stuck);
+        let overflow = match of(&[0, 1, 2]) {
+            0 => bounces(of(&[1, 2, 9]), "forward"),
+            _ => mech::overflow::TailDrop.into(),
+        };
+        let mut switch = answering(overflow, joined, of(&[1500, 1999, 4000]), stuck);
         let arrival = |n| {
             let size = of(&[64, 300, 999, 1000, 1001, 1500]) as u16;
             let (way, class) = ((of(&[0, 1, 2, 3]) as u16, of(&[0, 1, 2, 3]) as u32), of(&[0, 0, 1, 3]) as u8);
             let mut pkt = if of(&[0, 0, 0, 0, 0, 1]) == 1 { notice(n, way) } else { frame(n, size, way, class) };
             pkt.head.hash = of(&[0, 1 << 31]) as u32;
+            (pkt.head.src, pkt.head.bounces) = (HostId(u32::from(way.0)), of(&[0, 0, 1]) as u8);
             (of(&[0, 10, 20, 30, 40, 50, 60, 70, 200]), pkt)
         };
         let mut arrivals: Vec<(u64, Pkt)> = (0..60).map(arrival).collect();
