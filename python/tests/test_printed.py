@@ -60,6 +60,28 @@ def test_without_flows_that_end_goodput_is_printed() -> None:
     assert [one.metric.name for one in cells.printed(with_flows)] == ["fct_mean", "drops"]
 
 
+def test_without_flows_that_end_goodput_is_printed_by_workload() -> None:
+    def named(*names: str) -> list[str]:
+        return [str(one.metric.name) for one in cells.printed([row(name, 1) for name in names])]
+
+    parts = [Key("goodput", traffic=f"w{at}") for at in range(8)]
+    assert named("goodput", *parts[:2], "drops") == ["goodput", *parts[:2], "drops"]
+    assert named("goodput", *parts, "jain") == ["goodput", *parts[:6], "jain"], "six, the first"
+    assert named("fct_mean", "goodput", *parts[:2]) == ["fct_mean"], "where flows end, with --all"
+    others = [Key("delay_p99", traffic="w0"), Key("load_wire", of="host")]
+    assert named("goodput", *others) == ["goodput"], "of nothing else"
+    starved = [row("goodput", 1), row(parts[0], 0), row(parts[1], 1)]
+    assert cells.printed(starved) == starved, "one that gets nothing is there"
+
+
+def test_nothing_else_is_left_out_for_goodput_by_workload() -> None:
+    names = ["goodput", "jain", *(one for one in cells.FIRST if one != "fct_mean")]
+    parts = [row(Key("goodput", traffic=f"w{at}"), 1) for at in range(6)]
+    for others, room in ((9, 6), (14, 2), (20, 0)):
+        rows = [row(name, 1) for name in names[:others]]
+        assert cells.printed([*rows, *parts]) == [*rows[: cells.MOST], *parts[:room]]
+
+
 def test_a_sweep_has_the_range_of_two_seeds_and_no_interval(scenario: Path, tmp_path: Path) -> None:
     for seeds in (1, 2, 3):
         made = sweep(scenario, over={"switch.x": ["1us", "2us"]}, seeds=seeds, out=tmp_path / str(seeds))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from overspill import stats
 from overspill.results import formats
 from overspill.results.finished import Finished
+from overspill.results.key import parsed
 from overspill.results.rows import Row
 
 Cells = dict[str, tuple[str, bool]]  # by variant, its text and whether it is best
@@ -18,6 +19,7 @@ FIRST = (
 )
 # And these before them where no flow ends.
 WITHOUT_FLOWS = ("goodput", "jain")
+WORKLOADS = 6  # whose goodput is printed there, if the sixteen leave room: the first of the scenario
 COARSE = (
     "Percentiles of packet delays, and percentiles and maxima of waits, come from histograms and are known "
     "within 0.8 % (1/128): no interval or range of theirs is shown narrower."
@@ -25,11 +27,19 @@ COARSE = (
 
 
 def printed(rows: Sequence[Row]) -> list[Row]:
-    """The rows that say most, sixteen at most, in their order."""
+    """The rows that say most, sixteen at most, in their order; goodput by workload too where no flow ends."""
     there = {row.metric.name for row in rows if row.visible}
-    wanted = FIRST if "fct_mean" in there else (*WITHOUT_FLOWS, *FIRST)
-    names = [name for name in wanted if name in there][:MOST]
+    ended = "fct_mean" in there
+    names = [name for name in (FIRST if ended else (*WITHOUT_FLOWS, *FIRST)) if name in there][:MOST]
+    if not ended:
+        names += by_workload(rows)[: min(WORKLOADS, MOST - len(names))]
     return [row for row in rows if row.metric.name in names]
+
+
+def by_workload(rows: Sequence[Row]) -> list[str]:
+    """The goodput of each of several workloads: whoever looks for a victim wants it, not the sum."""
+    keys = (parsed(row.metric.name) for row in rows)
+    return [key for key in keys if (key.metric, key.by) == ("goodput", "traffic")]
 
 
 def cells(row: Row) -> tuple[str, Cells]:
