@@ -204,6 +204,21 @@ def exact(sweep: Results) -> list[Line]:
     return [one for one in lines if (one["variant"], metrics.name(one)) not in bounds]
 
 
+def summed(found: Sequence[Line]) -> Iterator[Line]:
+    """Means over seeds of what a study measures itself, and their intervals, by the rules of every sweep."""
+    groups: dict[tuple[Any, ...], list[Line]] = {}
+    for one in found:
+        key = tuple(value for name, value in one.items() if name not in ("seed", "value"))
+        groups.setdefault(key, []).append(one)
+    for several in groups.values():
+        values = [one["value"] for one in several]
+        bounds = stats.interval(values, "_p99" in several[0]["metric"])
+        if bounds is not None:
+            low, high = bounds
+            more = {"n": len(values), "mean": stats.mean(values), "ci95": (high - low) / 2}
+            yield several[0] | more | {"low": low, "high": high}
+
+
 def number(value: float) -> str:
     """Three digits, and no more than two places."""
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"

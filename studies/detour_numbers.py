@@ -3,15 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 import common
 import overspill
-from common import Line, Study, whole
-from overspill import Key, Results, columns, stats
+from common import Line, Study, summed, whole
+from overspill import Key, Results, columns
 
 SCENARIO = Path(__file__).with_name("detour.toml")
 QPS, K = "traffic.query.qps", "switch.marking.k"
@@ -187,27 +186,6 @@ def how_often(hist: pa.Table) -> dict[str, tuple[float, str]]:
         EACH: (float((middle * many).sum() / many.sum()), "detours"),
         EACH_TAIL: (float(tail), "detours"),
     }
-
-
-def summed(found: Sequence[Line]) -> Iterator[Line]:
-    """Means over seeds and their intervals, by the rules of every sweep."""
-    groups: dict[tuple[Any, ...], list[Line]] = {}
-    for one in found:
-        key = tuple(value for name, value in one.items() if name not in ("seed", "value"))
-        groups.setdefault(key, []).append(one)
-    for several in groups.values():
-        values = [one["value"] for one in several]
-        bounds, half = stats.interval(values, "_p99" in several[0]["metric"]), stats.half_width(values)
-        if bounds is None or half is None:
-            continue
-        ci95 = (bounds[1] - bounds[0]) / 2
-        yield several[0] | {
-            "n": len(values),
-            "mean": stats.mean(values),
-            "ci95": ci95,
-            "low": bounds[0],
-            "high": bounds[1],
-        }
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 import common
 import overspill
-from common import Line, Study, exact
+from common import Line, Study, exact, summed
 from overspill import Key, RunData, columns, stats
 
 HERE = Path(__file__).parent
@@ -316,20 +316,6 @@ def together(at: Point, seen: Sequence[Seen]) -> Iterator[Course]:
                 low, high = stats.interval(values, False) or (values[0], values[0])
                 place = (at.series, at.name, variant, who)
                 yield Course(*place, start * STEP[at.series], stats.mean(values), low, high)
-
-
-def summed(found: Sequence[Line]) -> Iterator[Line]:
-    """Means over seeds and their intervals, by the rules of every sweep."""
-    groups: dict[tuple[str, str], list[Line]] = {}
-    for one in found:
-        groups.setdefault((one["variant"], one["metric"]), []).append(one)
-    for several in groups.values():
-        values = [one["value"] for one in several]
-        bounds = stats.interval(values, False)
-        if bounds is not None:
-            low, high = bounds
-            more = {"n": len(values), "mean": stats.mean(values), "ci95": (high - low) / 2}
-            yield several[0] | more | {"low": low, "high": high}
 
 
 def write_courses(found: Iterable[Course], path: Path) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import common
 import overspill
-from common import Line, Study, Told, exact
-from overspill import Key, metrics, stats
+from common import Line, Study, Told, exact, summed
+from overspill import Key, metrics
 
 SCENARIO = Path(__file__).with_name("trim.toml")
 SENDERS = "traffic.query.senders"
@@ -175,20 +175,6 @@ def unheard(lines: Sequence[Line]) -> Iterator[Line]:
             value = found["trims"] - found["packs"]
             front = {"variant": variant, "seed": seed, "metric": UNHEARD}
             yield front | {"value": value, "unit": "packets"}
-
-
-def summed(found: Sequence[Line]) -> Iterator[Line]:
-    """Means over seeds and their intervals, by the rules of every sweep."""
-    groups: dict[str, list[Line]] = {}
-    for one in found:
-        groups.setdefault(one["variant"], []).append(one)
-    for several in groups.values():
-        values = [one["value"] for one in several]
-        bounds = stats.interval(values, False)
-        if bounds is not None:
-            low, high = bounds
-            more = {"n": len(values), "mean": stats.mean(values), "ci95": (high - low) / 2}
-            yield several[0] | more | {"low": low, "high": high}
 
 
 Rows = Mapping[tuple[Case, str], Row]
