@@ -21,11 +21,23 @@ pytestmark = pytest.mark.usefixtures("compiled")
 
 FLOWS = ["start,source,destination,bytes", *(f"0ms,h{i},h{(i + 2) % 5},500KB" for i in range(5))]
 
+BETWEEN = '{ a = "r", b = "s", rate = "1Gbps", delay = "1us" },'
+
 
 @pytest.fixture
 def slow(tmp_path: Path) -> Results:
     """One NIC that is paused from 51.888 to 384.096 us, and again after 400 us, the window's end."""
     return made.ran(tmp_path)
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> Path:
+    """The same with a switch `r` before `s`, so that s pauses r, and r pauses the NIC."""
+    path = tmp_path / "chain.toml"
+    text = made.SLOW.replace('{ name = "s"', '{ name = "r", kind = "switch" }, { name = "s"')
+    text = text.replace('a = "a", b = "s"', 'a = "a", b = "r"').replace("link = [", f"link = [{BETWEEN}")
+    path.write_text(text.replace('"100KB"', '"200KB"').replace('"80us"', '"200us"'))
+    return path
 
 
 @pytest.fixture
@@ -82,11 +94,15 @@ def test_bars_are_the_share_of_the_window_by_tier(slow: Results) -> None:
     assert "Never paused in the window: ports of switch." in chart.caption and "Never paused" in chart.told
 
 
-def test_the_tree_is_drawn_and_told_from_its_root_on(slow: Results, tmp_path: Path) -> None:
-    chart = charts.of_results(slow)["saturation"]
+def test_the_tree_is_drawn_and_told_from_its_root_on(chain: Path, tmp_path: Path) -> None:
+    results = overspill.run(chain)
+    chart = charts.of_results(results)["saturation"]
     drawn(chart)
     (graph,) = marks(chart, Graph)
-    assert [(arc.entry, arc.hover) for arc in graph.arcs] == [("tree", "s pauses a")]
+    assert [(arc.entry, arc.hover) for arc in graph.arcs] == [
+        ("tree", "s pauses r"),
+        ("tree", "r pauses a"),
+    ]
     entries = {entry.key: (entry.symbol, entry.look.colour) for entry in chart.legend}
     assert list(entries) == ["root", "paused", "tree"], "what is not drawn is not in the legend"
     assert entries["root"] == ("square", saturation.ROOT)
@@ -97,17 +113,33 @@ def test_the_tree_is_drawn_and_told_from_its_root_on(slow: Results, tmp_path: Pa
     assert [one.get_marker() for one in handles] == ["s", "s", "None"]
     assert handles[0].get_markerfacecolor() == saturation.ROOT
     colours = {name: nodes.plain for nodes in graph.nodes for name in nodes.hover}
-    assert (colours["s"], colours["a"]) == (saturation.ROOT, saturation.PAUSED)
+    assert [colours[name] for name in "sra"] == [saturation.ROOT, saturation.PAUSED, saturation.PAUSED]
     assert colours["b"] not in (saturation.ROOT, saturation.PAUSED)
-    (first, *rest) = saturation.rows(slow)
-    assert not rest, "the other tree begins after the window"
-    assert (first["root"], first["from"], first["to"]) == ("s", "51.888 us", "384.096 us")
-    assert [first[name] for name in ("depth", "ports", "switches", "hosts")] == ["1", "1", "0", "1"]
-    slow.save(tmp_path / "out")
-    page = report.write(slow, tmp_path / "out").read_text(encoding="utf-8")
+    first, second = saturation.rows(results)
+    assert (first["root"], first["from"], first["to"]) == ("s", "65.192 us", "397.4 us")
+    assert [first[name] for name in ("depth", "ports", "switches", "hosts")] == ["2", "2", "1", "1"]
+    assert (second["root"], second["from"], second["ports"]) == ("r", "397.4 us", "1"), "beside a larger one"
+    assert charts.left_out(results) == []
+    results.save(tmp_path / "out")
+    page = report.write(results, tmp_path / "out").read_text(encoding="utf-8")
     assert f'<rect x="1" y="1" width="10" height="10" fill="{saturation.ROOT}"' in page
-    assert "Saturation trees" in page and "<td>51.888 us</td><td>384.096 us</td>" in page
+    assert 'id="trees"' in page and "<td>65.192 us</td><td>397.4 us</td>" in page
     assert saturation.OVERLAP in page
+
+
+def test_trees_of_a_single_switch_or_port_are_left_out(slow: Results, chain: Path) -> None:
+    ((tree,),) = saturation.trees_of(slow).values()
+    assert tree.tree.most.ports == 1, "the other tree begins after the window"
+    one_port = overspill.run(chain, sets=["traffic.t.stop='80us'"])
+    for results, why in (
+        (slow, "the network has one switch"),
+        (one_port, "none ever has more than one port"),
+    ):
+        assert saturation.trees_of(results)
+        assert "saturation" not in charts.of_results(results) and saturation.rows(results) == []
+        assert charts.left_out(results) == [f"Saturation trees: left out, for {why}."]
+        page = report.run.render(results, [])
+        assert why in page and "#trees" not in page
 
 
 def test_a_run_without_pauses_has_no_figures_of_them(tmp_path: Path) -> None:
@@ -151,17 +183,15 @@ def test_a_sweep_keeps_deadlocks_and_tells_of_them(ring: Path, tmp_path: Path) -
     assert "DEADLOCK" in page and found["cycle"][0] in page
 
 
-def test_trees_of_a_pause_of_all_classes_are_one_row(tmp_path: Path) -> None:
-    text = made.SLOW.replace('kind = "pfc"', 'kind = "pause"')
-    path = tmp_path / "both.toml"
+def test_trees_of_a_pause_of_all_classes_are_one_row(chain: Path) -> None:
+    text = chain.read_text().replace('kind = "pfc"', 'kind = "pause"')
     quiet = text.partition("[[traffic]]")[2].partition("[variants")[0].replace('"t"', '"u"')
-    quiet = quiet.replace('"80us"', '"20us"').replace('stop = "20us"', 'stop = "20us"\nclass = 1')
-    path.write_text(text.replace("[variants.pfc]", f"[[traffic]]{quiet}[variants.pfc]", 1))
-    results = overspill.run(path, sets=["traffic.u.rate='10Mbps'"])
+    quiet = quiet.replace('"200us"', '"20us"\nclass = 1')
+    chain.write_text(text.replace("[variants.pfc]", f"[[traffic]]{quiet}[variants.pfc]", 1))
+    results = overspill.run(chain, sets=["traffic.u.rate='10Mbps'"])
     found = saturation.trees_of(results)["pfc"]
-    assert [one.tree.kind for one in found] == [0, 1]
-    (told,) = saturation.rows(results)
-    assert told["class"] == "0, 1"
+    assert [one.tree.kind for one in found if one.tree.most.ports > 1] == [0, 1]
+    assert [told["class"] for told in saturation.rows(results)] == ["0, 1"] * (len(found) // 2)
 
 
 def test_the_title_says_how_many_ports_there_are_beside_those_shown(

@@ -63,6 +63,9 @@ def with_instants(chart: Chart) -> Chart:
 
 def left_out(results: Results) -> list[str]:
     """Why a figure that a reader may look for is not there, a line each."""
-    if results.runs and flows.one_size(results):
-        return ["Slowdown by flow size: left out, for all measured flows have one size."]
-    return []
+    if not results.runs:
+        return []
+    found = []
+    if flows.one_size(results):
+        found.append("Slowdown by flow size: left out, for all measured flows have one size.")
+    return found + saturation.left_out(results)

@@ -67,9 +67,35 @@ def trees_of(results: Results) -> dict[str, list[Largest]]:
     return {variant: found[variant] for variant in results.variants if found.get(variant)}
 
 
+def told(results: Results) -> dict[str, list[Largest]]:
+    """The same, where a tree ever has more than one port in a network of several switches; else none."""
+    found = trees_of(results)
+    return found if any(grown(one) for many in found.values() for one in many) else {}
+
+
+def grown(one: Largest) -> bool:
+    """Whether it says more than who is paused: what a switch alone pauses are its hosts."""
+    return switches_of(one.run) > 1 and one.tree.most.ports > 1
+
+
+def switches_of(run: RunData) -> int:
+    """How many nodes are switches."""
+    return len(run.is_host) - int(run.is_host.sum())
+
+
+def left_out(results: Results) -> list[str]:
+    """Why trees are neither drawn nor listed although there are some, a line."""
+    found = trees_of(results)
+    if not found or told(results):
+        return []
+    alone = all(switches_of(one.run) == 1 for many in found.values() for one in many)
+    why = "the network has one switch" if alone else "none ever has more than one port"
+    return [f"Saturation trees: left out, for {why}."]
+
+
 def rows(results: Results) -> list[dict[str, str]]:
     """The largest trees of every variant as rows of the page; those alike in several classes are one."""
-    return [row(*alike) for many in trees_of(results).values() for alike in list(merged(many))[:ROWS_SHOWN]]
+    return [row(*alike) for many in told(results).values() for alike in list(merged(many))[:ROWS_SHOWN]]
 
 
 def merged(many: Iterable[Largest]) -> Iterator[tuple[Largest, list[int]]]:
@@ -108,9 +134,9 @@ def rooted(one: Largest) -> str:
 
 
 def largest(results: Results) -> Chart | None:
-    """The largest tree of each variant at its largest instant; `None` where nobody was paused."""
+    """The largest tree of each variant at its largest instant; `None` where none has more than one port."""
     panels = []
-    for variant, (one, *_) in list(trees_of(results).items())[:PANELS_SHOWN]:
+    for variant, (one, *_) in list(told(results).items())[:PANELS_SHOWN]:
         network = drawable(results, variant)
         if network is not None:
             panels.append(Panel(title(one), marks=[drawn(network, one)]))
