@@ -10,6 +10,7 @@ from overspill.charts import (
     axes,
     bounces,
     congestion,
+    covered,
     flows,
     goodput,
     holds,
@@ -48,7 +49,7 @@ def of_results(results: Results) -> dict[str, Chart]:
     found += [inputs.over_time(results)]
     found += [saturation.largest(results), saturation.deadlocks(results)]
     found += [activity.hot_links(results), packets.reordering(results)]
-    return {chart.name: with_instants(chart) for chart in found if chart is not None}
+    return {chart.name: with_instants(covered.told(chart)) for chart in found if chart is not None}
 
 
 def with_instants(chart: Chart) -> Chart:
