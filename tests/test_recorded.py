@@ -172,6 +172,9 @@ SOURCES = {
     "cnps": ("congestion_points",),
     "rate_limit": ("limited_flows",),
     "input_": ("inputs",),
+    "internal_link_": ("fabric_buffers",),
+    "link_buffer_": ("fabric_buffers",),
+    "stage_buffer_": ("fabric_buffers",),
     "pauses": ("pauses",),
     "paused_fraction_": ("pauses",),
     "pause_frames": ("pauses",),
@@ -241,6 +244,10 @@ def told(run: RunData) -> RunData:
     tables["congestion_points"] = pa.table({"cnms": [3, 0], "cnps": [0, 7], "feedback": [60, 0]})
     tables["limited_flows"] = pa.table({"limited_ps": [10**9, 0], "lowest_bps": [5e6, -1.0]})
     tables["inputs"] = pa.table({"max_bytes": [9000, 0], "byte_ps": [4e13, 0.0]})
+    columns = {"place": [0, 1, 2], "rate_bps": [1e10, 1e10, 1e9], "max_bytes": [9000, 8000, 1500]}
+    tables["fabric_buffers"] = pa.table(
+        columns | {"byte_ps": [4e13, 3e13, 1e12], "bytes": [9000, 9000, 9000]}
+    )
     return RunData(run.summary, tables)
 
 

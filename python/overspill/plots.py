@@ -22,6 +22,7 @@ from overspill.charts import (
     pauses,
     queues,
     saturation,
+    stages,
 )
 from overspill.charts import sweep as drawing
 from overspill.charts.mpl import WIDTH
@@ -46,12 +47,14 @@ __all__ = [
     "congestion_messages",
     "deadlock",
     "distribution",
+    "fabric_buffers",
     "figures",
     "goodput_of_flows",
     "goodput_of_hosts",
     "goodput_over_time",
     "hot_links",
     "input_memory",
+    "internal_links",
     "line",
     "look",
     "paused_by_tier",
@@ -168,6 +171,16 @@ def sent_rates(results: Results) -> Figure | None:
 def input_memory(results: Results) -> Figure | None:
     """What one input of a switch holds for each output over time; needs `measure.inputs`."""
     return drawn(inputs.over_time(results))
+
+
+def fabric_buffers(results: Results) -> Figure | None:
+    """How full the buffers inside a `fabric` switch are over time; needs `measure.inputs`."""
+    return drawn(stages.buffers(results))
+
+
+def internal_links(results: Results) -> Figure | None:
+    """What the internal links of a `fabric` switch carry over time; needs `measure.inputs`."""
+    return drawn(stages.links(results))
 
 
 def hot_links(results: Results) -> Figure | None:

@@ -145,6 +145,10 @@ pub trait Observer {
     /// A frame that is to leave by the port of `_at` has got to a buffer inside a `fabric` switch: the input buffers of its
     /// ports' stages come first, then two of each internal link, the one in front of it and the one behind.
     fn moved(&mut self, _at: Spot, _buffer: u16, _pkt: &Pkt) {}
+    /// A buffer inside a `fabric` switch, counted likewise, has room for so many bytes taken from now on, by what lies there,
+    /// comes to it and leaves it; a frame that is to leave by the port of `_at` made the difference. Messages about congestion
+    /// do not count.
+    fn occupied(&mut self, _at: Spot, _buffer: u16, _bytes: u64) {}
     /// The copy of a frame that was to leave by the port of `_at` is gone from the memory of its input, which keeps it in a
     /// `fabric` switch with reliable delivery.
     fn acknowledged(&mut self, _at: Spot, _input: u32, _copy: &Pkt) {}
@@ -200,6 +204,7 @@ both! {
     noticed(at: Spot, pkt: &Pkt);
     crossed(at: Spot, input: u32, pkt: &Pkt);
     moved(at: Spot, buffer: u16, pkt: &Pkt);
+    occupied(at: Spot, buffer: u16, bytes: u64);
     acknowledged(at: Spot, input: u32, copy: &Pkt);
     told(at: Spot, pkt: &Pkt);
     limited(at: Spot, flow: FlowId, rate: Option<Rate>);

@@ -1,7 +1,7 @@
 //! What small numbers in tables stand for.
 
 use crate::packet_trace::What;
-use crate::recorder::{Kind, Metric};
+use crate::recorder::{Kind, Metric, Of};
 use crate::results::Order;
 
 impl Metric {
@@ -34,14 +34,15 @@ impl Kind {
 /// What the numbers of a table stand for, from 0 on.
 pub type Numbered = (&'static str, Vec<&'static str>);
 
-/// Of `packet_hist`, `fates` and `activity`, `reorder`, and what happens to a packet that is traced (losses are counted
-/// on by their reasons).
-pub fn numbered() -> [Numbered; 4] {
+/// Of `packet_hist`, `fates` and `activity`, `reorder`, `place` of `fabric_buffers`, and what happens to a packet that is
+/// traced (losses are counted on by their reasons).
+pub fn numbered() -> [Numbered; 5] {
     let doing = What::BEFORE_LOSSES.into_iter().map(What::name);
     [
         ("packet_hist", in_order(Metric::ALL.map(|one| (one as usize, one.name())))),
         ("fates", in_order(Kind::ALL.map(|one| (one as usize, one.name())))),
         ("reorder", in_order(Order::ALL.map(|one| (one as usize, one.name())))),
+        ("fabric_buffers", Of::NAMES.to_vec()),
         ("doing", doing.collect()),
     ]
 }

@@ -7,6 +7,7 @@ mod distances;
 mod divided;
 mod follow;
 mod goodput;
+mod held;
 mod histogram;
 mod holds;
 mod inputs;
@@ -20,15 +21,17 @@ mod rows;
 mod scope;
 mod sent;
 mod sequence;
+mod stages;
 mod stored_at;
 mod sub_queues;
 mod workloads;
 
 pub(crate) use detour_steps::{Detour, DetourRow, DetourSteps};
 pub(crate) use follow::Follow;
+pub(crate) use held::Held;
 pub(crate) use histogram::Histogram;
 pub(crate) use holds::{HoldRow, HoldingPorts, Holds};
-pub(crate) use inputs::{Input, InputMemory, InputRow};
+pub(crate) use inputs::{InputMemory, InputRow};
 pub(crate) use limits::{LimitRow, Limited, RateLimits};
 pub(crate) use notices::{NoticeRow, Notices, Point};
 pub(crate) use pauses::{PauseRow, PausedPorts};
@@ -36,6 +39,7 @@ pub(crate) use rows::{ActivityRow, OpenBin, PacketRow, Rows, SentRow, SumRow, Tr
 pub use scope::Scope;
 pub(crate) use scope::{Crossed, Kind, Metric};
 pub(crate) use sent::SentOverTime;
+pub(crate) use stages::{FabricMemory, Inside, Of, StageRow};
 
 use ahead::{Ahead, Followers};
 use dataplane::{Pkt, Spot, Stored};
@@ -73,6 +77,7 @@ pub struct Recorder {
     pub(crate) notices: Option<Box<Notices>>,
     pub(crate) limits: Option<Box<RateLimits>>,
     pub(crate) inputs: Option<Box<InputMemory>>,
+    pub(crate) stages: Option<Box<FabricMemory>>,
     sent: Option<Box<SentOverTime>>,
     /// By node.
     activity: Vec<OpenBin>,
@@ -122,6 +127,7 @@ impl Recorder {
             notices: scenario.notifies().then(|| Box::new(Notices::new(ports.clone().count(), measure.notices))),
             limits: scenario.reacts().then(|| Box::new(RateLimits::new(measure.rate_limits))),
             inputs: InputMemory::of(scenario).map(Box::new),
+            stages: FabricMemory::of(scenario).map(Box::new),
             sent: measure.sent.then(|| Box::new(SentOverTime::of(scenario))),
             activity: vec![OpenBin::default(); nodes.len()],
             workloads: Workloads::new(scenario.traffic.len()),
@@ -217,6 +223,7 @@ impl Recorder {
             self.links.iter_mut().for_each(|links| links.settle(bin, &mut rows.links));
             self.holds.iter_mut().for_each(|holds| holds.settle(&scope, bin, &mut rows.holds));
             self.inputs.iter_mut().for_each(|inputs| inputs.settle(&scope, bin, &mut rows.inputs));
+            self.stages.iter_mut().for_each(|stages| stages.settle(&scope, bin, &mut rows.stages));
             self.sent.iter_mut().for_each(|sent| sent.settle(bin, &mut rows.sent));
         }
         self.rows.sort();
@@ -242,6 +249,7 @@ impl Recorder {
         self.links.iter_mut().for_each(|links| links.close(&mut self.rows.links));
         self.holds.iter_mut().for_each(|holds| holds.close(&scope, now, &mut self.rows.holds));
         self.inputs.iter_mut().for_each(|inputs| inputs.close(&scope, now, &mut self.rows.inputs));
+        self.stages.iter_mut().for_each(|stages| stages.close(&scope, now, &mut self.rows.stages));
         self.limits.iter_mut().for_each(|limits| limits.close(&scope, now));
         self.sent.iter_mut().for_each(|sent| sent.close(&mut self.rows.sent));
         self.reordering.iter_mut().for_each(|reordering| reordering.close());

@@ -174,6 +174,16 @@ fn held_acks_and_messages_about_congestion_are_the_same_in_any_number_of_partiti
     }
 }
 
+#[test]
+fn what_is_inside_switches_is_the_same_in_any_number_of_partitions() {
+    let fabric = "[switch]\nmodel = \"fabric\"\nfabric = { kind = \"mesh\", elements = 2, link_rate = \"500Mbps\" }";
+    let text =
+        AGENTS.replace("NIC", "fifo").replace("[switch]", fabric).replace("[measure]", "[measure]\ninputs = true");
+    let results = the_same(&text, 1);
+    assert!(rows(&results, "fabric_trace", ["bin"]).len() > 1000);
+    assert!(total(&results, "fabric_buffers", "bytes") > 1_000_000);
+}
+
 /// What waits for a dead port is lost at the switch in the very instant at which another frame is lost on a link to a
 /// host, whose number is lower.
 #[test]

@@ -94,6 +94,52 @@ fn a_frame_goes_by_every_buffer_of_its_way_to_the_picosecond() {
     assert_eq!(clos.moved, [0, 4, 5, 10, 11]);
 }
 
+/// Room is taken from when a frame begins to move to a buffer until it has left: in the stage of port 0 for two steps, in front of
+/// the link for a step and the link, behind it for the link and a step.
+#[test]
+fn the_buffers_inside_are_told_of_to_the_byte_and_picosecond() {
+    let text = format!("{}[measure]\ninputs = true\nbin = \"5us\"\n", burst(0, 2, 1, ""));
+    let text = star(&mesh(""), "").replace("[measure]\npackets = true\n", &text);
+    let results = run(&text, 1);
+    let of = |name: &str| column(&results, "fabric_buffers", name);
+    assert_eq!(of("max_bytes"), [1518, 0, 0, 0, 1518, 1518, 0, 0]);
+    assert_eq!(of("bytes"), [1518, 0, 0, 0, 1518, 1518, 0, 0]);
+    let floats = |table: &str, name: &str| column(&results, table, name).into_iter().map(f64::from_bits);
+    let area: Vec<u64> = floats("fabric_buffers", "byte_ps").map(|area| area as u64).collect();
+    let link = STEP + INSIDE;
+    assert_eq!(area, [1518 * 2 * STEP, 0, 0, 0, 1518 * link, 1518 * link, 0, 0]);
+    assert_eq!((of("stage"), of("place")), (vec![0, 0, 1, 1, 0, 1, 1, 0], vec![0, 0, 0, 0, 1, 2, 1, 2]));
+    assert_eq!(of("number"), [0, 1, 2, 3, 0, 0, 1, 1]);
+    let (wide, narrow) = (2e10, 2.5e9);
+    let rates: Vec<f64> = floats("fabric_buffers", "rate_bps").collect();
+    assert_eq!(rates, [wide, wide, wide, wide, wide, narrow, wide, narrow]);
+    // The frame comes at 2.2304 us, is in front of the link from 2.8376 on, and over it at 8.3024 us.
+    let trace = |name: &str| column(&results, "fabric_trace", name);
+    assert_eq!((trace("bin"), trace("buffer")), (vec![0, 0, 0, 1, 1], vec![0, 4, 5, 4, 5]));
+    assert_eq!(trace("max_bytes"), [1518; 5]);
+    assert_eq!(trace("bytes"), [1518, 1518, 0, 0, 1518]);
+    let mean = floats("fabric_trace", "mean_bytes").sum::<f64>() * 5e6;
+    assert!((mean - area.iter().sum::<u64>() as f64).abs() < 1.0, "{mean}");
+}
+
+#[test]
+fn what_moves_over_internal_links_and_fills_their_buffers_is_measured_in_the_window() {
+    let switch = mesh(", link_buffer = \"3036B\", stage_buffer = \"4554B\"");
+    let text = star(&switch, &burst(0, 2, 30, ""));
+    let results = run(&text, 1);
+    let of = |results, name: &str| column(results, "fabric_buffers", name);
+    assert_eq!(of(&results, "max_bytes"), [4554, 0, 0, 0, 3036, 3036, 0, 0]);
+    assert_eq!(of(&results, "bytes"), [30 * 1518, 0, 0, 0, 30 * 1518, 30 * 1518, 0, 0]);
+    assert!(column(&results, "fabric_trace", "bin").is_empty(), "buffers are not followed");
+    // The link carries a frame each 4.8576 us: in 50 us that begin long after the first, ten or eleven.
+    let window = text.replace("[measure]\n", "[measure]\nfrom = \"40us\"\nto = \"90us\"\n");
+    let inside = run(&window, 1);
+    assert!([10 * 1518, 11 * 1518].contains(&of(&inside, "bytes")[5]), "{:?}", of(&inside, "bytes"));
+    assert_eq!(of(&inside, "max_bytes")[4], 3036);
+    let idle = run(&text.replace("[measure]\n", "[measure]\nfrom = \"1ms\"\n"), 1);
+    assert_eq!((of(&idle, "max_bytes"), of(&idle, "bytes")), (vec![0; 8], vec![0; 8]));
+}
+
 #[test]
 fn an_internal_link_that_is_slower_sets_the_pace_and_loses_nothing() {
     let switch = mesh(", link_buffer = \"3036B\", stage_buffer = \"3036B\"");

@@ -20,6 +20,7 @@ from overspill.charts import (
     pauses,
     queues,
     saturation,
+    stages,
 )
 from overspill.charts.spec import Chart, Instant
 from overspill.results import formats
@@ -46,7 +47,7 @@ def of_results(results: Results) -> dict[str, Chart]:
     found += [bounces.by_switch(results), bounces.packets(results)]
     found += [holds.over_time(results), pauses.over_time(results), pauses.by_tier(results)]
     found += [congestion.notices(results), congestion.limits(results), congestion.sent(results)]
-    found += [inputs.over_time(results)]
+    found += [inputs.over_time(results), stages.buffers(results), stages.links(results)]
     found += [saturation.largest(results), saturation.deadlocks(results)]
     found += [activity.hot_links(results), packets.reordering(results)]
     return {chart.name: with_instants(covered.told(chart)) for chart in found if chart is not None}

@@ -123,7 +123,7 @@ TERMS = (
         "Where a link has less than what is sent to it and nothing may be lost, the buffers behind it fill "
         "and stop those behind them, hop by hop, by PAUSE between switches or by flow control inside one of "
         "several stages; flows that never cross that link are held up too (QCN-OS §V).",
-        ("saturation_trees",),
+        ("saturation_trees", "internal_link", "link_buffer_bytes", "stage_buffer_bytes"),
         ("model", "link_rate", "link_buffer", "stage_buffer", "lists", "end_to_end"),
         ("switch.fabric.mesh", "switch.fabric.folded_clos"),
         "fabric.md",

@@ -18,6 +18,7 @@ from overspill.results.measures import (
     pausing,
     rates,
     saturation,
+    stages,
     utilisation,
 )
 from overspill.results.measures.declare import Better, Metric
@@ -35,7 +36,7 @@ SECTIONS: dict[str, list[Metric]] = {
     "packets": [*delivery.METRICS, *events.DROPS, *delivery.SHARES],
     "bounces": bouncing.METRICS,
     "holds": holding.METRICS,
-    "congestion": congestion.METRICS,
+    "congestion": [*congestion.METRICS, *stages.METRICS],
     "pauses": [*pausing.METRICS, *saturation.METRICS],
     "reordering": disorder.METRICS,
     "senders": events.SENDERS,
@@ -57,6 +58,7 @@ PARTS = (
     measures.filled,
     measures.held,
     measures.congested,
+    measures.inside,
     measures.pauses,
     measures.saturated,
     measures.reordering,

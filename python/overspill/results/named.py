@@ -131,6 +131,11 @@ class Named(ABC):
         return self.table("inputs")
 
     @property
+    def fabric_buffers(self) -> pa.Table:
+        """Each buffer inside `fabric` switches, in the window: how full it was, and what moved into it."""
+        return self.table("fabric_buffers")
+
+    @property
     def notices(self) -> pa.Table:
         """Every CNM and CNP, where the scenario says `measure.notices`."""
         return self.table("notices")
@@ -144,6 +149,11 @@ class Named(ABC):
     def input_trace(self) -> pa.Table:
         """What each input holds for each output over time, where the scenario says `measure.inputs`."""
         return self.table("input_trace")
+
+    @property
+    def fabric_trace(self) -> pa.Table:
+        """Each buffer inside `fabric` switches over time, where the scenario says `measure.inputs`."""
+        return self.table("fabric_trace")
 
     @property
     def sent_trace(self) -> pa.Table:

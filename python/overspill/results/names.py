@@ -15,6 +15,7 @@ TABLES = (
     "congestion_points",
     "limited_flows",
     "inputs",
+    "fabric_buffers",
     "events",
     "queue_trace",
     "sub_queue_trace",
@@ -29,6 +30,7 @@ TABLES = (
     "notices",
     "rate_limits",
     "input_trace",
+    "fabric_trace",
     "sent_trace",
 )
 REASONS = (
@@ -61,6 +63,11 @@ DOING = (
     "started",
     "delivered",
     "came back",
+)
+FABRIC_BUFFERS = (
+    "port",
+    "link",
+    "behind_link",
 )
 FATES = (
     "drops",

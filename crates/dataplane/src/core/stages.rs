@@ -9,6 +9,7 @@ use super::{Core, Step};
 use crate::accounts::{Delta, Sides};
 use crate::inputs::{Item, Source, Stages};
 use crate::packet_store::Fib;
+use crate::port::QueueAt;
 use crate::{Observer, Out};
 use mech::{Lane, PacketKind, PortId};
 
@@ -24,6 +25,7 @@ impl Core {
         while let Some(target) = self.stages().and_then(Stages::next_asking) {
             if let Some(time) = self.store.grant_inside(target, step.now) {
                 step.out.wake(PortId(ports + target), step.now + time);
+                self.tell_occupied(target, step.out);
             }
         }
     }
@@ -38,6 +40,9 @@ impl Core {
         }
         let Some(done) = stages.arrived(target) else { return };
         let at_output = stages.is_output(target);
+        if let Source::Buffer(from) = done.from {
+            self.tell_room(from, done.item.to, step.out);
+        }
         let mut item = done.item;
         if done.from == Source::Input {
             self.left_input(&mut item, step);
@@ -50,6 +55,19 @@ impl Core {
             step.out.observer().moved(at, target - self.store.ports.len() as u16, pkt);
         }
         self.stages().into_iter().for_each(|stages| stages.put(target, item));
+    }
+
+    /// A frame begins to move to a target, where it has room.
+    fn tell_occupied<O: Out>(&mut self, target: u16, out: &mut O) {
+        let to = self.stages().filter(|stages| !stages.is_output(target)).and_then(|stages| stages.goal(target));
+        to.into_iter().for_each(|to| self.tell_room(target, to, out));
+    }
+
+    /// How much room is taken in the buffer that a target is, after a frame for this queue has got it or left.
+    fn tell_room<O: Out>(&mut self, target: u16, of: QueueAt, out: &mut O) {
+        let ports = self.store.ports.len() as u16;
+        let (stages, at) = (self.stages().filter(|_| of.queue.lane() != Lane::Notice), out.spot(of.port));
+        stages.into_iter().for_each(|all| out.observer().occupied(at, target - ports, all.occupied(target)));
     }
 
     /// A frame has left its virtual output queue for good: its memory is free, or its copy's now.

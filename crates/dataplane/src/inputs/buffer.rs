@@ -1,5 +1,6 @@
 //! A buffer inside a `fabric` switch: what lies in it, and in which order that may go on.
 
+use super::takes_memory;
 use crate::port::QueueAt;
 use mech::QueueId;
 use std::collections::VecDeque;
@@ -56,6 +57,11 @@ impl Buffer {
     }
     pub(super) fn used(&self, queue: QueueId) -> u64 {
         self.used[usize::from(queue.0)]
+    }
+    /// The same of all queues that count.
+    pub(super) fn counted(&self) -> u64 {
+        let counted = (0..).map(QueueId).zip(&self.used).filter(|(queue, _)| takes_memory(*queue));
+        counted.map(|(_, bytes)| *bytes).sum()
     }
     pub(super) fn limit(&self) -> u64 {
         self.limit

@@ -224,6 +224,15 @@ impl Stages {
         (own.arriving, own.last) = (Some(go), go.item.to.queue.0);
     }
 
+    /// The queue that the frame is for which moves to a target.
+    pub(crate) fn goal(&self, target: u16) -> Option<QueueAt> {
+        self.targets[usize::from(target)].arriving.as_ref().map(|go| go.item.to)
+    }
+    /// Bytes that are taken in the buffer that a target is, messages about congestion not counted. PRECONDITION: it is no output.
+    pub(crate) fn occupied(&self, target: u16) -> u64 {
+        self.buffer(target).counted()
+    }
+
     /// The frame that moved to a target has got there; whoever waits for the room that it leaves is asked.
     pub(crate) fn arrived(&mut self, target: u16) -> Option<Move> {
         let done = self.targets[usize::from(target)].arriving.take()?;

@@ -98,7 +98,8 @@ pub const MEASURE: Spec = Spec {
         },
         Param {
             name: "inputs",
-            doc: "Whether the memory of every input of `cioq` switches is followed over time, by output.",
+            doc: "Whether the memory of every input of `cioq` switches is followed over time, by output; of `fabric` switches the \
+                  buffers inside as well.",
             kind: Kind::Flag,
             default: Some("false"),
         },

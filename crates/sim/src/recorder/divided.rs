@@ -82,6 +82,9 @@ impl Recorder {
         if let Some((mine, its)) = self.inputs.as_mut().zip(part.inputs.as_ref()) {
             mine.take(its, of_port);
         }
+        if let Some((mine, its)) = self.stages.as_mut().zip(part.stages.as_ref()) {
+            mine.take(its, of_node);
+        }
         if let Some((mine, its)) = self.sent.as_mut().zip(part.sent.as_mut()) {
             mine.take(its, of_node);
         }

@@ -4,6 +4,7 @@
 //! Messages about congestion are in no memory that counts.
 
 use super::Scope;
+use super::held::{Course, Held, Over};
 use dataplane::{Pkt, Spot};
 use mech::PacketKind;
 use scenario::Scenario;
@@ -22,61 +23,9 @@ pub(crate) struct InputRow {
     pub(crate) output: u32,
 }
 
-/// One input, inside the window.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Input {
-    bytes: u64,
-    since: Time,
-    pub(crate) most: u64,
-    /// Bytes times picoseconds.
-    pub(crate) area: u128,
-}
-
-impl Input {
-    fn pass(&mut self, scope: &Scope, now: Time) {
-        let (first, last) = (self.since.max(scope.from), now.min(scope.to));
-        if last > first {
-            // What was there when the window began counts too.
-            self.most = self.most.max(self.bytes);
-            self.area += u128::from(self.bytes) * u128::from(last.since(first).0);
-        }
-        self.since = now;
-    }
-}
-
-/// What an input holds for one output, in the step of time that is open.
-#[derive(Clone, Copy, Debug, Default)]
-struct Pair {
-    bytes: u64,
-    since: Time,
-    bin: u32,
-    area: u128,
-    max: u64,
-}
-
-impl Pair {
-    /// Time goes on to `now` as things are; steps that are over are rows of these ports.
-    fn pass(&mut self, scope: &Scope, now: Time, ports: (u32, u32), rows: &mut Vec<InputRow>) {
-        let last = scope.bin_of(now);
-        while self.bin < last {
-            let edge = Time((u64::from(self.bin) + 1).saturating_mul(scope.bin.0));
-            self.spend(edge);
-            self.end_bin(ports, rows);
-            self.bin = if self.bytes == 0 { last } else { self.bin + 1 };
-            self.max = self.bytes;
-        }
-        self.spend(now);
-    }
-
-    fn spend(&mut self, end: Time) {
-        self.area += u128::from(self.bytes) * u128::from(end.since(self.since.min(end)).0);
-        self.since = end;
-    }
-
-    fn end_bin(&mut self, (input, output): (u32, u32), rows: &mut Vec<InputRow>) {
-        let (area, max) = (std::mem::take(&mut self.area) as f64, std::mem::take(&mut self.max));
-        rows.extend((max > 0).then_some(InputRow { area, max, bin: self.bin, input, output }));
-    }
+/// Makes a row of a step of time of an input and an output.
+fn row((input, output): (u32, u32), rows: &mut Vec<InputRow>) -> impl FnMut(Over) {
+    move |Over { bin, area, most, .. }| rows.push(InputRow { area, max: most, bin, input, output })
 }
 
 /// What is there after so many bytes have come, or, below 0, gone.
@@ -102,9 +51,9 @@ pub(crate) struct InputMemory {
     places: Vec<Option<Place>>,
     hosts: u32,
     /// By port over the whole network.
-    pub(crate) all: Vec<Input>,
+    pub(crate) all: Vec<Held>,
     /// By switch, input and output, where they are followed.
-    pairs: Vec<Pair>,
+    pairs: Vec<Course>,
 }
 
 impl InputMemory {
@@ -121,8 +70,8 @@ impl InputMemory {
             places.push(here);
         }
         let some = places.iter().any(Option::is_some);
-        let pairs = vec![Pair::default(); if scenario.measure.inputs { pairs } else { 0 }];
-        let all = vec![Input::default(); first as usize];
+        let pairs = vec![Course::default(); if scenario.measure.inputs { pairs } else { 0 }];
+        let all = vec![Held::default(); first as usize];
         some.then_some(InputMemory { places, hosts: net.hosts, all, pairs })
     }
 
@@ -147,16 +96,10 @@ impl InputMemory {
 
     fn change(&mut self, scope: &Scope, (at, input, bytes): (Spot, u32, i64), place: Place, rows: &mut Vec<InputRow>) {
         let one = &mut self.all[input as usize];
-        one.pass(scope, at.now);
-        one.bytes = after(one.bytes, bytes);
-        if scope.covers(at.now) {
-            one.most = one.most.max(one.bytes);
-        }
+        one.set(scope, at.now, after(one.bytes(), bytes));
         let pair = place.pairs + ((input - place.first) * place.ports + at.port - place.first) as usize;
         if let Some(pair) = self.pairs.get_mut(pair) {
-            pair.pass(scope, at.now, (input, at.port), rows);
-            pair.bytes = after(pair.bytes, bytes);
-            pair.max = pair.max.max(pair.bytes);
+            pair.set(scope, at.now, after(pair.bytes(), bytes), row((input, at.port), rows));
         }
     }
 
@@ -172,7 +115,7 @@ impl InputMemory {
     }
 
     /// All pairs, as `then` does with each: the pair, and its two ports over the whole network.
-    fn each(&mut self, mut then: impl FnMut(&mut Pair, (u32, u32))) {
+    fn each(&mut self, mut then: impl FnMut(&mut Course, (u32, u32))) {
         for place in self.places.iter().flatten() {
             let own = self.pairs.iter_mut().skip(place.pairs).take((place.ports * place.ports) as usize);
             own.zip(0..)
@@ -183,15 +126,15 @@ impl InputMemory {
     /// All that happened before the step `bin` is told of.
     pub(crate) fn settle(&mut self, scope: &Scope, bin: u32, rows: &mut Vec<InputRow>) {
         let start = Time(u64::from(bin).saturating_mul(scope.bin.0));
-        self.each(|pair, ports| pair.pass(scope, start.max(pair.since), ports, rows));
+        self.each(|pair, ports| pair.pass(scope, start.max(pair.since()), row(ports, rows)));
     }
 
     /// The run has ended.
     pub(crate) fn close(&mut self, scope: &Scope, now: Time, rows: &mut Vec<InputRow>) {
         self.all.iter_mut().for_each(|one| one.pass(scope, now));
         self.each(|pair, ports| {
-            pair.pass(scope, now, ports, rows);
-            pair.end_bin(ports, rows);
+            pair.pass(scope, now, row(ports, rows));
+            pair.end_bin().into_iter().for_each(row(ports, rows));
         });
     }
 }
@@ -207,8 +150,8 @@ mod tests {
     /// Two hosts, a switch without inputs that has two ports, and one with inputs that has ports 4 and 5.
     fn memory(follow: bool) -> InputMemory {
         let place = Place { first: 4, ports: 2, pairs: 0 };
-        let pairs = vec![Pair::default(); if follow { 4 } else { 0 }];
-        InputMemory { places: vec![None, Some(place)], hosts: 2, all: vec![Input::default(); 6], pairs }
+        let pairs = vec![Course::default(); if follow { 4 } else { 0 }];
+        InputMemory { places: vec![None, Some(place)], hosts: 2, all: vec![Held::default(); 6], pairs }
     }
 
     fn frame(ingress: u16, size: u16) -> Pkt {

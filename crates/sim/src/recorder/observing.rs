@@ -113,6 +113,14 @@ impl Observer for Recorder {
         let rows = &mut self.rows.inputs;
         self.inputs.iter_mut().for_each(|inputs| inputs.crossed(&self.scope, (at, input), pkt, rows));
     }
+    fn moved(&mut self, at: Spot, buffer: u16, pkt: &Pkt) {
+        let rows = &mut self.rows.stages;
+        self.stages.iter_mut().for_each(|stages| stages.moved(&self.scope, at, (buffer, pkt), rows));
+    }
+    fn occupied(&mut self, at: Spot, buffer: u16, bytes: u64) {
+        let rows = &mut self.rows.stages;
+        self.stages.iter_mut().for_each(|stages| stages.occupied(&self.scope, at, (buffer, bytes), rows));
+    }
     fn acknowledged(&mut self, at: Spot, input: u32, copy: &Pkt) {
         self.crossed(at, input, copy);
     }

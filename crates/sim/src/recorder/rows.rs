@@ -1,6 +1,6 @@
 //! What grows with simulated time: rows that wait until somebody takes them.
 
-use super::{DetourRow, HoldRow, InputRow, Kind, LimitRow, NoticeRow, PauseRow};
+use super::{DetourRow, HoldRow, InputRow, Kind, LimitRow, NoticeRow, PauseRow, StageRow};
 use dataplane::{Pkt, Spot};
 use mech::Flags;
 use units::Time;
@@ -92,6 +92,7 @@ pub(crate) struct Rows {
     pub(crate) links: Vec<SumRow>,
     pub(crate) holds: Vec<HoldRow>,
     pub(crate) inputs: Vec<InputRow>,
+    pub(crate) stages: Vec<StageRow>,
     pub(crate) sent: Vec<SentRow>,
     pub(crate) notices: Vec<NoticeRow>,
     pub(crate) limits: Vec<LimitRow>,
@@ -111,6 +112,7 @@ impl Rows {
         sums.into_iter().for_each(|rows| rows.sort_by_key(|row| (row.bin, row.of)));
         self.holds.sort_by_key(|row| (row.bin, row.port));
         self.inputs.sort_by_key(|row| (row.bin, row.input, row.output));
+        self.stages.sort_by_key(|row| (row.bin, row.node, row.buffer));
         self.sent.sort_by_key(|row| (row.bin, row.host, row.flow));
     }
 
@@ -135,6 +137,7 @@ impl Rows {
         self.links.append(&mut other.links);
         self.holds.append(&mut other.holds);
         self.inputs.append(&mut other.inputs);
+        self.stages.append(&mut other.stages);
         self.sent.append(&mut other.sent);
         self.notices.append(&mut other.notices);
         self.limits.append(&mut other.limits);
@@ -147,7 +150,7 @@ impl Rows {
         let sums = [&self.host_goodput, &self.flow_goodput, &self.links].map(Vec::len);
         let traces = [self.trace.len(), self.sub_trace.len(), self.packets.len(), self.activity.len()];
         let others = [self.detour_steps.len(), self.pauses.len(), self.holds.len()];
-        let congestion = [self.inputs.len(), self.sent.len(), self.notices.len(), self.limits.len()];
+        let congestion = [self.inputs.len(), self.stages.len(), self.sent.len(), self.notices.len(), self.limits.len()];
         sums.into_iter().chain(traces).chain(others).chain(congestion).max().unwrap_or(0)
     }
 }

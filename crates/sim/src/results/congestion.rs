@@ -1,7 +1,7 @@
 //! What congestion points told, what limits sources had, and what inputs held.
 
 use super::{Column, Table, column, named};
-use crate::recorder::{Input, InputRow, LimitRow, Limited, NoticeRow, Point, Recorder, SentRow};
+use crate::recorder::{Held, InputRow, Inside, LimitRow, Limited, NoticeRow, Point, Recorder, SentRow, StageRow};
 use crate::tap::Tap;
 use crate::world::World;
 
@@ -39,7 +39,7 @@ impl<T: Tap> World<Recorder, T> {
 
     /// The memory of every port's input inside the window; no rows where no switch has inputs.
     pub(super) fn inputs_table(&self) -> Table {
-        let all: &[Input] = self.state.observer.inputs.as_ref().map_or(&[], |inputs| &inputs.all);
+        let all: &[Held] = self.state.observer.inputs.as_ref().map_or(&[], |inputs| &inputs.all);
         let hosts = self.hosts.len();
         let rows: Vec<usize> = (hosts.min(all.len())..all.len()).collect();
         let place = |i: &usize| self.place(*i as u32);
@@ -50,6 +50,24 @@ impl<T: Tap> World<Recorder, T> {
             ("byte_ps", column(&rows, Column::F64, |i| all[*i].area as f64)),
         ];
         Table { name: "inputs", columns: named(columns) }
+    }
+
+    /// The buffers inside every switch that has stages, inside the window; no rows where none has.
+    pub(super) fn fabric_buffers(&self) -> Table {
+        let rows: &[Inside] = self.state.observer.stages.as_ref().map_or(&[], |stages| &stages.all);
+        let columns = [
+            ("node", column(rows, Column::U32, |r| r.node)),
+            ("buffer", column(rows, Column::U16, |r| r.buffer)),
+            ("stage", column(rows, Column::U16, |r| r.stage)),
+            ("place", column(rows, Column::U8, |r| r.of.numbers().0)),
+            ("number", column(rows, Column::U16, |r| r.of.numbers().1)),
+            ("size", column(rows, Column::U64, |r| r.size)),
+            ("rate_bps", column(rows, Column::F64, |r| r.rate.as_f64())),
+            ("max_bytes", column(rows, Column::U64, |r| r.held.most)),
+            ("byte_ps", column(rows, Column::F64, |r| r.held.area as f64)),
+            ("bytes", column(rows, Column::U64, |r| r.came)),
+        ];
+        Table { name: "fabric_buffers", columns: named(columns) }
     }
 
     /// Every message of a congestion point or a receiver.
@@ -78,6 +96,20 @@ impl<T: Tap> World<Recorder, T> {
             ("mean_bytes", column(rows, Column::F64, |r| r.area / width)),
         ];
         Table { name: "input_trace", columns: named(columns) }
+    }
+
+    /// What the buffers inside switches hold, and what came to them, by step of time.
+    pub(super) fn fabric_trace(&self, rows: &[StageRow]) -> Table {
+        let width = self.state.observer.scope.bin.0 as f64;
+        let columns = [
+            ("bin", column(rows, Column::U32, |r| r.bin)),
+            ("node", column(rows, Column::U32, |r| r.node)),
+            ("buffer", column(rows, Column::U16, |r| r.buffer)),
+            ("max_bytes", column(rows, Column::U64, |r| r.max)),
+            ("mean_bytes", column(rows, Column::F64, |r| r.area / width)),
+            ("bytes", column(rows, Column::U64, |r| r.came)),
+        ];
+        Table { name: "fabric_trace", columns: named(columns) }
     }
 }
 

@@ -122,6 +122,7 @@ impl<T: Tap> World<Recorder, T> {
             self.notices(&rows.notices),
             congestion::rate_limits(&rows.limits),
             self.input_trace(&rows.inputs),
+            self.fabric_trace(&rows.stages),
             congestion::sent_trace(&rows.sent),
         ];
         let mut tables = vec![
@@ -139,6 +140,7 @@ impl<T: Tap> World<Recorder, T> {
             self.congestion_points(),
             self.limited_flows(),
             self.inputs_table(),
+            self.fabric_buffers(),
             self.events_table(),
         ];
         tables.extend(over_time);

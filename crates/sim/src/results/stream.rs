@@ -28,7 +28,7 @@ impl<T: Tap> World<Recorder, T> {
 
     /// Rows that wait in the longest of the tables that grow with simulated time: `packets`, `queue_trace`,
     /// `sub_queue_trace`, `activity`, `host_goodput`, `flow_goodput`, `links`, `detour_steps`,
-    /// `pause_trace`, `hold_trace`, `notices`, `rate_limits`, `input_trace` and `sent_trace`.
+    /// `pause_trace`, `hold_trace`, `notices`, `rate_limits`, `input_trace`, `fabric_trace` and `sent_trace`.
     pub fn rows_waiting(&self) -> usize {
         self.state.observer.rows.waiting()
     }
@@ -55,6 +55,7 @@ impl<T: Tap> World<Recorder, T> {
         taker.take(&mut rows.links, |rows| self.links_table(rows));
         taker.take(&mut rows.holds, |rows| self.hold_trace(rows));
         taker.take(&mut rows.inputs, |rows| self.input_trace(rows));
+        taker.take(&mut rows.stages, |rows| self.fabric_trace(rows));
         taker.take(&mut rows.sent, congestion::sent_trace);
         let over = rows.detour_steps.partition_point(|row| row.end.now < now);
         taker.take_first(&mut rows.detour_steps, over, |rows| self.detour_steps(rows));

@@ -23,6 +23,7 @@ from overspill.results.measures.occupancy import busiest_ports, port_areas, queu
 from overspill.results.measures.pausing import pauses
 from overspill.results.measures.rates import goodput, hosts, jain, load, sharing
 from overspill.results.measures.saturation import saturated
+from overspill.results.measures.stages import inside
 from overspill.results.measures.utilisation import links
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "groups",
     "held",
     "hosts",
+    "inside",
     "jain",
     "links",
     "load",

@@ -1,0 +1,103 @@
+//! Bytes that lie somewhere: in the measurement window, and over time.
+
+use super::Scope;
+use units::Time;
+
+/// Inside the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Held {
+    bytes: u64,
+    since: Time,
+    pub(crate) most: u64,
+    /// Bytes times picoseconds.
+    pub(crate) area: u128,
+}
+
+impl Held {
+    /// So many from now on.
+    pub(super) fn set(&mut self, scope: &Scope, now: Time, bytes: u64) {
+        self.pass(scope, now);
+        self.bytes = bytes;
+        if scope.covers(now) {
+            self.most = self.most.max(bytes);
+        }
+    }
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+    /// Time goes on to `now` as things are.
+    pub(super) fn pass(&mut self, scope: &Scope, now: Time) {
+        let (first, last) = (self.since.max(scope.from), now.min(scope.to));
+        if last > first {
+            // What was there when the window began counts too.
+            self.most = self.most.max(self.bytes);
+            self.area += u128::from(self.bytes) * u128::from(last.since(first).0);
+        }
+        self.since = now;
+    }
+}
+
+/// A step of time that is over.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Over {
+    pub(super) bin: u32,
+    /// Bytes times picoseconds.
+    pub(super) area: f64,
+    pub(super) most: u64,
+    /// Bytes that have come.
+    pub(super) came: u64,
+}
+
+/// In the step of time that is open.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Course {
+    bytes: u64,
+    since: Time,
+    bin: u32,
+    area: u128,
+    most: u64,
+    came: u64,
+}
+
+impl Course {
+    /// So many from now on; steps that are over are told, those with nothing in them not.
+    pub(super) fn set(&mut self, scope: &Scope, now: Time, bytes: u64, tell: impl FnMut(Over)) {
+        self.pass(scope, now, tell);
+        self.bytes = bytes;
+        self.most = self.most.max(bytes);
+    }
+    /// So many more have come.
+    pub(super) fn came(&mut self, scope: &Scope, now: Time, bytes: u64, tell: impl FnMut(Over)) {
+        self.pass(scope, now, tell);
+        self.came += bytes;
+    }
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+    /// Until when it is told of.
+    pub(super) fn since(&self) -> Time {
+        self.since
+    }
+    /// Time goes on to `now` as things are.
+    pub(super) fn pass(&mut self, scope: &Scope, now: Time, mut tell: impl FnMut(Over)) {
+        let last = scope.bin_of(now);
+        while self.bin < last {
+            let edge = Time((u64::from(self.bin) + 1).saturating_mul(scope.bin.0));
+            self.spend(edge);
+            self.end_bin().into_iter().for_each(&mut tell);
+            self.bin = if self.bytes == 0 { last } else { self.bin + 1 };
+            self.most = self.bytes;
+        }
+        self.spend(now);
+    }
+    /// The step that is open is over.
+    pub(super) fn end_bin(&mut self) -> Option<Over> {
+        let (area, most) = (std::mem::take(&mut self.area) as f64, std::mem::take(&mut self.most));
+        let came = std::mem::take(&mut self.came);
+        (most > 0 || came > 0).then_some(Over { bin: self.bin, area, most, came })
+    }
+    fn spend(&mut self, end: Time) {
+        self.area += u128::from(self.bytes) * u128::from(end.since(self.since.min(end)).0);
+        self.since = end;
+    }
+}

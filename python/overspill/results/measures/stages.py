@@ -1,0 +1,97 @@
+"""The buffers inside `fabric` switches, and the use of their internal links."""
+
+import numpy as np
+
+from overspill.results.key import Key
+from overspill.results.measures.declare import PS, Metric, present
+from overspill.results.names import FABRIC_BUFFERS
+from overspill.results.rundata import RunData
+from overspill.stats.quantiles import Value
+
+WINDOW = "in the measurement window"
+FRONT, BEHIND = FABRIC_BUFFERS.index("link"), FABRIC_BUFFERS.index("behind_link")
+
+METRICS = [
+    Metric(
+        "internal_link_utilisation_max",
+        "internal link utilisation max",
+        "1",
+        f"The share of its rate that the busiest internal link of a `fabric` switch carried {WINDOW}. No "
+        "preamble and no gap cross.",
+        formula="max over internal links of 8 · bytes / (rate · window)",
+        source="QCN-OS §V",
+        order_statistic=True,
+    ),
+    Metric(
+        "internal_link_utilisation_mean",
+        "internal link utilisation mean",
+        "1",
+        f"The share of their rate that internal links of `fabric` switches carried {WINDOW}, the mean of "
+        "all.",
+        formula="mean over internal links of 8 · bytes / (rate · window)",
+        source="QCN-OS §V",
+    ),
+    Metric(
+        "link_buffer_bytes_max",
+        "internal link buffer max",
+        "B",
+        f"The most bytes that were taken {WINDOW} in a buffer in front of an internal link of a `fabric` "
+        "switch; messages about congestion are not counted.",
+        "lower",
+        formula="max bytes over buffers in front of internal links",
+        source="QCN-OS §V",
+        order_statistic=True,
+    ),
+    Metric(
+        "link_buffer_bytes_mean",
+        "internal link buffer mean",
+        "B",
+        f"The bytes that were taken in a buffer in front of an internal link, mean over the time {WINDOW}, "
+        "of the buffer with the highest.",
+        "lower",
+        formula="max over buffers of ∫ bytes dt / window",
+        source="QCN-OS §V",
+    ),
+    Metric(
+        "stage_buffer_bytes_max",
+        "stage buffer max",
+        "B",
+        f"The most bytes that were taken {WINDOW} in an input buffer of a stage of a `fabric` switch; "
+        "messages about congestion are not counted.",
+        "lower",
+        formula="max bytes over input buffers of stages",
+        source="QCN-OS §V",
+        order_statistic=True,
+    ),
+    Metric(
+        "stage_buffer_bytes_mean",
+        "stage buffer mean",
+        "B",
+        f"The bytes that were taken in an input buffer of a stage, mean over the time {WINDOW}, of the "
+        "buffer with the highest.",
+        "lower",
+        formula="max over buffers of ∫ bytes dt / window",
+        source="QCN-OS §V",
+    ),
+]
+
+
+def inside(run: RunData) -> dict[Key, Value]:
+    """What lay inside switches; nothing where no switch has stages."""
+    start, end = run.window_ps
+    if end <= start or not run.recorded("fabric_buffers"):
+        return {}
+    place, rate, most, area, size = run.columns(
+        "fabric_buffers", "place", "rate_bps", "max_bytes", "byte_ps", "bytes"
+    )
+    fronts, found = place == FRONT, dict[str, float | None]()
+    for name, own in (("link_buffer_bytes", fronts), ("stage_buffer_bytes", ~fronts)):
+        if own.any():
+            found[f"{name}_max"] = int(most[own].max())
+            found[f"{name}_mean"] = float(area[own].max()) / (end - start)
+    over = place == BEHIND
+    used = 8 * size[over].astype(np.float64) / (rate[over] * ((end - start) * PS))
+    if len(used):
+        found["internal_link_utilisation_max"] = float(used.max())
+        found["internal_link_utilisation_mean"] = float(used.mean())
+    return present(found)
