@@ -136,4 +136,37 @@ fn memory_that_holds_no_full_frame_is_told() {
     assert_eq!(of(&format!("{inputs} = \"500B\"")), said("switch.input_buffer"));
     assert_eq!(of(&format!("{inputs} = \"1518B\"")), NONE);
     assert_eq!(of("buffer = { kind = \"per_port\", size = \"1pkt\" }"), NONE);
+    let inside = |key: &str, size: &str| {
+        let fabric = format!("fabric = {{ kind = \"mesh\", link_rate = \"1Gbps\", {key} = \"{size}\" }}");
+        of(&format!("buffer = {{ kind = \"per_port\", size = \"150KB\" }}\nmodel = \"fabric\"\n{fabric}"))
+    };
+    assert_eq!(inside("stage_buffer", "500B"), said("switch.fabric.stage_buffer"));
+    assert_eq!(inside("link_buffer", "500B"), said("switch.fabric.link_buffer"));
+    assert_eq!(inside("link_buffer", "1518B"), NONE);
+}
+
+/// 100 KB each 1 ms are 800 Mb/s of 1 Gb/s; 125 KB are all of it.
+#[test]
+fn copies_that_keep_an_input_below_its_link_are_told() {
+    let of = |memory: &str, delay: &str, copies: bool| {
+        let fabric = format!("link_rate = \"1Gbps\", end_to_end = {copies}, ack_delay = \"{delay}\"");
+        let switch =
+            format!("model = \"fabric\"\nfabric = {{ kind = \"mesh\", {fabric} }}\ninput_buffer = \"{memory}\"");
+        let text = format!("[switch]\n{switch}\nbuffer = {{ kind = \"per_port\", size = \"150KB\" }}\n");
+        let all = loaded(&star(&text), &[]).notes;
+        all.into_iter().filter(|note| note.contains("ack_delay")).collect::<Vec<_>>()
+    };
+    let said = |memory: &str, delay: &str, most: &str| {
+        vec![format!(
+            "default: switch.fabric.ack_delay = {delay}: an input of s0, and of switches like it, carries at most {most} of \
+             the 1Gbps of its link, since copies wait so long in its memory of {memory}"
+        )]
+    };
+    assert_eq!(of("100KB", "1ms", true), said("100KB", "1ms", "800Mbps"));
+    assert_eq!(of("20pkt", "1ms", true), said("30360B", "1ms", "242Mbps"));
+    assert_eq!(of("2KB", "1s", true), said("2KB", "1s", "16Kbps"));
+    assert_eq!(of("125KB", "1ms", true), NONE);
+    assert_eq!(of("100KB", "1us", true), NONE);
+    assert_eq!(of("100KB", "0s", true), NONE);
+    assert_eq!(of("100KB", "1ms", false), NONE);
 }

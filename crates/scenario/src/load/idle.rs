@@ -3,6 +3,7 @@
 mod cuts;
 mod handshakes;
 mod holds;
+mod memory;
 mod tells;
 
 use super::tree::{Data, Node};
@@ -13,7 +14,7 @@ use dataplane::transport::TcpConfig;
 use mech::marking::MarkingSlot;
 use mech::{Asks, ClassSet, Room};
 use std::collections::BTreeSet;
-use units::{Amount, Bytes, Dur};
+use units::{Amount, Dur};
 
 /// What a user should know of a variant; `document` is what it was read from.
 pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
@@ -25,6 +26,7 @@ pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
             asked.transport(),
             asked.flows(),
             asked.too_small(),
+            asked.copies(),
             asked.classes(),
             asked.cuts(),
         ];
@@ -38,6 +40,7 @@ pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
         asked.order(),
         asked.marks(),
         asked.too_small(),
+        asked.copies(),
         asked.unreached(),
         asked.classes(),
     ];
@@ -227,28 +230,6 @@ impl Asked<'_> {
             return vec![format!("marking sets no mark: transport {kinds} is not ECN-capable as it stands")];
         }
         Vec::new()
-    }
-
-    /// Memory that no full frame fits.
-    fn too_small(&self) -> Vec<String> {
-        let frame = u64::from(self.scenario.largest_frame());
-        let lacks = |room: Option<Amount>| room.filter(|room| matches!(room, Amount::Bytes(bytes) if *bytes < frame));
-        let said =
-            |key: &str, room: Amount| format!("{key} = {room} holds no full frame, of {frame}B: all of these are lost");
-        let switches = &self.scenario.switches;
-        let buffer = switches.iter().find_map(|switch| lacks(switch.buffer.slot.peek().plain().and_then(Room::amount)));
-        let input = switches.iter().find_map(|switch| lacks(switch.model.cioq().map(|cioq| cioq.input_buffer)));
-        let rules = |switch: &crate::SwitchConfig| switch.model.cioq()?.fabric.as_ref()?.slot.peek().rules().cloned();
-        let of_stages = |size: fn(&mech::fabric::StageRules) -> Bytes| {
-            switches.iter().find_map(|switch| lacks(rules(switch).map(|rules| Amount::Bytes(size(&rules).0))))
-        };
-        let all = [
-            ("switch.buffer.size", buffer),
-            ("switch.input_buffer", input),
-            ("switch.fabric.stage_buffer", of_stages(|rules| rules.stage_buffer)),
-            ("switch.fabric.link_buffer", of_stages(|rules| rules.link_buffer)),
-        ];
-        all.into_iter().filter_map(|(key, room)| Some(said(key, room?))).collect()
     }
 
     /// Marking from a length on that no queue reaches, since its memory is full before.

@@ -1,0 +1,65 @@
+//! Memory that is too small for what is to lie in it.
+
+use super::Asked;
+use crate::SwitchConfig;
+use mech::Room;
+use mech::fabric::StageRules;
+use units::{Amount, Bytes, Dur, Rate};
+
+fn rules(switch: &SwitchConfig) -> Option<&StageRules> {
+    switch.model.cioq()?.fabric.as_ref()?.slot.peek().rules()
+}
+
+impl Asked<'_> {
+    /// Memory that no full frame fits.
+    pub(super) fn too_small(&self) -> Vec<String> {
+        let frame = u64::from(self.scenario.largest_frame());
+        let lacks = |room: Option<Amount>| room.filter(|room| matches!(room, Amount::Bytes(bytes) if *bytes < frame));
+        let said =
+            |key: &str, room: Amount| format!("{key} = {room} holds no full frame, of {frame}B: all of these are lost");
+        let switches = &self.scenario.switches;
+        let buffer = switches.iter().find_map(|switch| lacks(switch.buffer.slot.peek().plain().and_then(Room::amount)));
+        let input = switches.iter().find_map(|switch| lacks(switch.model.cioq().map(|cioq| cioq.input_buffer)));
+        let of_stages = |size: fn(&StageRules) -> Bytes| {
+            switches.iter().find_map(|switch| lacks(rules(switch).map(|rules| Amount::Bytes(size(rules).0))))
+        };
+        let all = [
+            ("switch.buffer.size", buffer),
+            ("switch.input_buffer", input),
+            ("switch.fabric.stage_buffer", of_stages(|rules| rules.stage_buffer)),
+            ("switch.fabric.link_buffer", of_stages(|rules| rules.link_buffer)),
+        ];
+        all.into_iter().filter_map(|(key, room)| Some(said(key, room?))).collect()
+    }
+
+    /// Copies that fill the memory of an input before the first of them is freed, so that it carries less than its link.
+    pub(super) fn copies(&self) -> Vec<String> {
+        let scenario = self.scenario;
+        let nodes = scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize);
+        let limit = scenario.switches.iter().zip(nodes).find_map(|(switch, node)| {
+            let rules = rules(switch).filter(|rules| rules.end_to_end && rules.ack_delay > Dur::ZERO)?;
+            let bytes = match switch.model.cioq()?.input_buffer {
+                Amount::Bytes(bytes) => bytes,
+                Amount::Packets(packets) => packets.saturating_mul(u64::from(scenario.largest_frame())),
+            };
+            let most = rate(bytes, rules.ack_delay)?;
+            let link = node.ports.iter().map(|port| port.rate).max().filter(|link| most < *link)?;
+            Some((rules.ack_delay, bytes, most, link, &node.name))
+        });
+        let told = limit.map(|(delay, bytes, most, link, name)| {
+            format!(
+                "switch.fabric.ack_delay = {delay}: an input of {name}, and of switches like it, carries at most {most} of \
+                 the {link} of its link, since copies wait so long in its memory of {}",
+                Bytes(bytes)
+            )
+        });
+        told.into_iter().collect()
+    }
+}
+
+/// So many bytes in that time, rounded down to Mb/s where it is as much.
+fn rate(bytes: u64, time: Dur) -> Option<Rate> {
+    let bps = u128::from(bytes) * 8_000_000_000_000 / u128::from(time.0);
+    let bps = u64::try_from(bps).unwrap_or(u64::MAX);
+    (bps > 0).then(|| Rate::bps(if bps > 1_000_000 { bps - bps % 1_000_000 } else { bps }))
+}
