@@ -15,7 +15,8 @@ FIRST = (
     *("unfinished_flows", "fct_mean", "fct_p99", "qct_mean", "qct_p99", "flow_goodput_mean", "goodput_last"),
     *("drops", "trims", "detours", "bounces", "held_acks", "pauses", "cnms", "cnps", "marks"),
     *("retransmits", "timeouts"),
-    *("delay_p99", "queue_busiest_max", "slowdown_p99", "hops_mean", "hot_link_share", "reordered_share"),
+    *("delay_p99", "queue_busiest_max", "internal_link_utilisation_max", "stage_buffer_bytes_max"),
+    *("slowdown_p99", "hops_mean", "hot_link_share", "reordered_share"),
 )
 # And these before them where no flow ends.
 WITHOUT_FLOWS = ("goodput", "jain")
