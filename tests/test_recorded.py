@@ -245,9 +245,7 @@ def told(run: RunData) -> RunData:
     tables["limited_flows"] = pa.table({"limited_ps": [10**9, 0], "lowest_bps": [5e6, -1.0]})
     tables["inputs"] = pa.table({"max_bytes": [9000, 0], "byte_ps": [4e13, 0.0]})
     columns = {"place": [0, 1, 2], "rate_bps": [1e10, 1e10, 1e9], "max_bytes": [9000, 8000, 1500]}
-    tables["fabric_buffers"] = pa.table(
-        columns | {"byte_ps": [4e13, 3e13, 1e12], "bytes": [9000, 9000, 9000]}
-    )
+    tables["fabric_buffers"] = pa.table(columns | {"byte_ps": [4e13, 3e13, 1e12], "busy_ps": [9, 9, 9]})
     return RunData(run.summary, tables)
 
 

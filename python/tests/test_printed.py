@@ -67,7 +67,8 @@ def test_without_flows_that_end_goodput_is_printed_by_workload() -> None:
     parts = [Key("goodput", traffic=f"w{at}") for at in range(8)]
     assert named("goodput", *parts[:2], "drops") == ["goodput", *parts[:2], "drops"]
     assert named("goodput", *parts, "jain") == ["goodput", *parts[:6], "jain"], "six, the first"
-    assert named("fct_mean", "goodput", *parts[:2]) == ["fct_mean"], "where flows end, with --all"
+    ends = Key("fct_mean", traffic="w0")
+    assert named("fct_mean", "goodput", ends, *parts[:2]) == ["fct_mean", parts[1]], "of w0 flows end"
     others = [Key("delay_p99", traffic="w0"), Key("load_wire", of="host")]
     assert named("goodput", *others) == ["goodput"], "of nothing else"
     starved = [row("goodput", 1), row(parts[0], 0), row(parts[1], 1)]

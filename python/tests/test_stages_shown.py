@@ -25,16 +25,17 @@ BUFFERS = {
     "rate_bps": [2e10, 2e10, 2e10, 2.5e9, 2e10, 2.5e9],
     "max_bytes": [9000, 0, 6000, 1500, 0, 0],
     "byte_ps": [4e13, 0.0, 3e13, 1e12, 0.0, 0.0],
+    "busy_ps": [2_000_000, 0, 1_000_000, 8_000_000, 0, 0],
     "bytes": [50_000, 0, 25_000, 25_000, 0, 0],
 }
-Row = tuple[int, int, int, float, int]  # bin, buffer, largest, mean, bytes
+Row = tuple[int, int, int, float, int]  # bin, buffer, largest, mean, busy
 
 
 def inside(results: Results, *rows: Row) -> Results:
     """The same results with these buffers, and rows of them over time, in every run."""
-    bins, buffer, largest, mean, size = zip(*rows, strict=True)
+    bins, buffer, largest, mean, busy = zip(*rows, strict=True)
     trace = {"bin": bins, "node": [SWITCH] * len(rows), "buffer": buffer}
-    trace |= {"max_bytes": largest, "mean_bytes": mean, "bytes": size}
+    trace |= {"max_bytes": largest, "mean_bytes": mean, "busy_ps": busy}
     tables = {"fabric_trace": trace, "fabric_buffers": BUFFERS}
     for name, columns in tables.items():
         table = pa.table({one: np.array(values) for one, values in columns.items()})
@@ -62,8 +63,8 @@ def test_buffers_are_called_by_their_stage_and_what_comes_to_them(scenario: Path
     assert chart is not None and results.runs[0].node_name(SWITCH) in chart.title
     labels = {entry.key: entry.label for entry in chart.legend}
     assert list(labels) == ["0", "2", "3"], "those that ever held any, in their order"
-    assert labels["0"].startswith("stage 0, input from ") and "port" not in labels["0"]
-    assert labels["2"] == "before link 0, stage 0 to 1" and labels["3"] == "stage 1, input from link 0"
+    assert labels["0"].startswith("input of stage 0 from ") and "port" not in labels["0"]
+    assert labels["2"] == "before link 0 (stage 0 to 1)" and labels["3"] == "input of stage 1 from link 0"
     found = lines(chart)
     assert found["2"].y[:2].tolist() == [5000, 6000] and found["0"].y[:2].tolist() == [8000, 0]
     assert "all that ever held any" in chart.caption
@@ -79,18 +80,13 @@ def test_of_many_buffers_those_that_hold_most_are_shown(
     assert "the 2 that hold most of 3" in chart.caption
 
 
-def test_links_carry_what_comes_over_them_and_their_rate_is_drawn(scenario: Path) -> None:
+def test_links_are_used_for_as_long_as_frames_cross_them(scenario: Path) -> None:
     results = inside(run(scenario), *ROWS)
     chart = stages.links(results)
-    assert chart is not None and [entry.label for entry in chart.legend] == [
-        "link 0, stage 0 to 1",
-        "rate of a link",
-    ]
-    found = lines(chart)
-    assert set(found) == {"3", "whole"} and found["whole"].y.tolist() == [2.5e9, 2.5e9]
+    assert chart is not None and [entry.label for entry in chart.legend] == ["link 0 (stage 0 to 1)"]
     bin_ps = int(results.runs[0].summary["bin_ps"])
-    assert found["3"].y[0] == pytest.approx(3000 * 8 / (bin_ps * measures.PS))
-    assert chart.panels[0].y.shown is not None and chart.panels[0].y.shown[1] >= 2.5e9
+    assert lines(chart)["3"].y[0] == pytest.approx(3000 / bin_ps)
+    assert chart.panels[0].y.shown == (0, 1.03) and stages.left_out(results) == []
 
 
 def test_switches_without_stages_have_neither(scenario: Path) -> None:
@@ -100,11 +96,21 @@ def test_switches_without_stages_have_neither(scenario: Path) -> None:
     assert stages.buffers(idle) is not None and stages.links(idle) is None, "nothing goes over a link"
 
 
+def test_where_buffers_are_not_followed_the_report_says_so(scenario: Path) -> None:
+    results = run(scenario)
+    assert stages.left_out(results) == [], "no switch has stages"
+    table = pa.table({one: np.array(values) for one, values in BUFFERS.items()})
+    results = charted.with_table(results, "fabric_buffers", dict.fromkeys(results.variants, table))
+    assert stages.left_out(results) == [
+        "Buffers and links inside switches over time: left out, for measure.inputs is off."
+    ]
+
+
 def test_the_use_of_links_and_the_fill_of_buffers_are_measured(scenario: Path) -> None:
     one = inside(run(scenario), *ROWS).runs[0]
     start, end = one.window_ps
     found = {str(key): value.value for key, value in measures.inside(one).items()}
-    busiest = 25_000 * 8 / (2.5e9 * (end - start) * measures.PS)
+    busiest = 8_000_000 / (end - start)
     assert found == {
         "link_buffer_bytes_max": 6000,
         "link_buffer_bytes_mean": pytest.approx(3e13 / (end - start)),

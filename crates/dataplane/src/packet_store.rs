@@ -158,7 +158,8 @@ impl PacketStore {
             Lane::Normal => self.buffer.peek().admits(&Use::default(), size),
             lane => self.lanes.limit(lane).accepts((0, 0), size),
         };
-        let holds = holds && inputs.stages.as_ref().is_none_or(|stages| stages.holds(size));
+        let holds =
+            holds && inputs.stages.as_ref().is_none_or(|stages| stages.too_small((ingress, to.port), size).is_none());
         match (self.ports[usize::from(to.port.0)].closed, holds) {
             (true, _) => Some(DropReason::LinkDown),
             (false, false) => Some(DropReason::of_full(to.queue.lane())),

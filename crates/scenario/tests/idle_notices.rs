@@ -141,32 +141,40 @@ fn memory_that_holds_no_full_frame_is_told() {
         of(&format!("buffer = {{ kind = \"per_port\", size = \"150KB\" }}\nmodel = \"fabric\"\n{fabric}"))
     };
     assert_eq!(inside("stage_buffer", "500B"), said("switch.fabric.stage_buffer"));
-    assert_eq!(inside("link_buffer", "500B"), said("switch.fabric.link_buffer"));
+    let far = said("switch.fabric.link_buffer")[0].replace("all of these", "all of these for another stage");
+    assert_eq!(inside("link_buffer", "500B"), [far]);
     assert_eq!(inside("link_buffer", "1518B"), NONE);
 }
 
 /// 100 KB each 1 ms are 800 Mb/s of 1 Gb/s; 125 KB are all of it.
 #[test]
 fn copies_that_keep_an_input_below_its_link_are_told() {
-    let of = |memory: &str, delay: &str, copies: bool| {
-        let fabric = format!("link_rate = \"1Gbps\", end_to_end = {copies}, ack_delay = \"{delay}\"");
-        let switch =
-            format!("model = \"fabric\"\nfabric = {{ kind = \"mesh\", {fabric} }}\ninput_buffer = \"{memory}\"");
+    let of = |memory: &str, fabric: &str, more: &str| {
+        let fabric = format!("fabric = {{ kind = \"mesh\", link_rate = \"1Gbps\", {fabric} }}");
+        let switch = format!("model = \"fabric\"\n{fabric}\ninput_buffer = \"{memory}\"\n{more}");
         let text = format!("[switch]\n{switch}\nbuffer = {{ kind = \"per_port\", size = \"150KB\" }}\n");
         let all = loaded(&star(&text), &[]).notes;
         all.into_iter().filter(|note| note.contains("ack_delay")).collect::<Vec<_>>()
     };
-    let said = |memory: &str, delay: &str, most: &str| {
+    let copies = |delay: &str| format!("end_to_end = true, ack_delay = \"{delay}\"");
+    let said = |delay: &str, what: &str| {
         vec![format!(
-            "default: switch.fabric.ack_delay = {delay}: an input of s0, and of switches like it, carries at most {most} of \
-             the 1Gbps of its link, since copies wait so long in its memory of {memory}"
+            "default: switch.fabric.ack_delay = {delay}: the copies of an input of s0, and of switches like it, are more than \
+             it has room for at the 1Gbps of its link; {what}"
         )]
     };
-    assert_eq!(of("100KB", "1ms", true), said("100KB", "1ms", "800Mbps"));
-    assert_eq!(of("20pkt", "1ms", true), said("30360B", "1ms", "242Mbps"));
-    assert_eq!(of("2KB", "1s", true), said("2KB", "1s", "16Kbps"));
-    assert_eq!(of("125KB", "1ms", true), NONE);
-    assert_eq!(of("100KB", "1us", true), NONE);
-    assert_eq!(of("100KB", "0s", true), NONE);
-    assert_eq!(of("100KB", "1ms", false), NONE);
+    let full = |most: &str, memory: &str| format!("it carries at most {most}, since its memory is {memory}");
+    assert_eq!(of("100KB", &copies("1ms"), ""), said("1ms", &full("800Mbps", "100KB")));
+    assert_eq!(of("20pkt", &copies("1ms"), ""), said("1ms", &full("242Mbps", "30360B")));
+    assert_eq!(of("2KB", &copies("1s"), ""), said("1s", &full("16Kbps", "2KB")));
+    assert_eq!(of("125KB", &copies("1ms"), ""), NONE);
+    assert_eq!(of("100KB", &copies("1us"), ""), NONE);
+    assert_eq!(of("100KB", &copies("0s"), ""), NONE);
+    assert_eq!(of("100KB", "end_to_end = false, ack_delay = \"1ms\"", ""), NONE);
+    // Copies count for PAUSE and PFC.
+    let pause =
+        |xoff: &str| format!("pause = {{ kind = \"pfc\", xoff = \"{xoff}\", xon = \"2KB\", lossless = false }}");
+    let paused = "it pauses its link, from 20KB on";
+    assert_eq!(of("125KB", &copies("1ms"), &pause("20KB")), said("1ms", paused));
+    assert_eq!(of("125KB", &copies("160us"), &pause("20KB")), NONE);
 }

@@ -117,7 +117,9 @@ fn the_buffers_inside_are_told_of_to_the_byte_and_picosecond() {
     let trace = |name: &str| column(&results, "fabric_trace", name);
     assert_eq!((trace("bin"), trace("buffer")), (vec![0, 0, 0, 1, 1], vec![0, 4, 5, 4, 5]));
     assert_eq!(trace("max_bytes"), [1518; 5]);
-    assert_eq!(trace("bytes"), [1518, 1518, 0, 0, 1518]);
+    let (moved, crossed) = (5_000_000 - COMES - 2 * STEP, COMES + 2 * STEP + INSIDE - 5_000_000);
+    assert_eq!(trace("busy_ps"), [STEP, STEP, moved, 0, crossed]);
+    assert_eq!(of("busy_ps"), [STEP, 0, 0, 0, STEP, INSIDE, 0, 0]);
     let mean = floats("fabric_trace", "mean_bytes").sum::<f64>() * 5e6;
     assert!((mean - area.iter().sum::<u64>() as f64).abs() < 1.0, "{mean}");
 }
@@ -135,6 +137,9 @@ fn what_moves_over_internal_links_and_fills_their_buffers_is_measured_in_the_win
     let window = text.replace("[measure]\n", "[measure]\nfrom = \"40us\"\nto = \"90us\"\n");
     let inside = run(&window, 1);
     assert!([10 * 1518, 11 * 1518].contains(&of(&inside, "bytes")[5]), "{:?}", of(&inside, "bytes"));
+    assert_eq!(of(&inside, "busy_ps")[5], 50_000_000, "it is never idle");
+    let short = run(&text.replace("[measure]\n", "[measure]\nfrom = \"40us\"\nto = \"42us\"\n"), 1);
+    assert_eq!(of(&short, "busy_ps")[5], 2_000_000, "less than a frame takes");
     assert_eq!(of(&inside, "max_bytes")[4], 3036);
     let idle = run(&text.replace("[measure]\n", "[measure]\nfrom = \"1ms\"\n"), 1);
     assert_eq!((of(&idle, "max_bytes"), of(&idle, "bytes")), (vec![0; 8], vec![0; 8]));

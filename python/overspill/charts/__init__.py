@@ -70,4 +70,4 @@ def left_out(results: Results) -> list[str]:
     found = []
     if flows.one_size(results):
         found.append("Slowdown by flow size: left out, for all measured flows have one size.")
-    return found + saturation.left_out(results)
+    return found + stages.left_out(results) + saturation.left_out(results)

@@ -160,10 +160,11 @@ def limit_of(results: Results, variant: str) -> str:
     if not size:
         return ""
     memory = ((results.facts.get("memory") or {}).get(variant) or {}).get("switches") or []
-    bounce, inputs = (only(one.get(name) for one in memory) for name in ("bounce", "input"))
+    bounce, inputs, inside = (only(one.get(name) for one in memory) for name in ("bounce", "input", "inside"))
     text = f", buffer {size} a port{in_frames(size, resolved)}"
     text += f", bounce queue {bounce}" if bounce else ""
-    return text + (f", {inputs} at each input" if inputs else "")
+    text += f", {inputs} at each input" if inputs else ""
+    return text + (f", {inside} inside" if inside else "")
 
 
 def only(found: Iterable[object]) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from overspill.charts import common, goodput
+from overspill.charts import common, goodput, spec
 from overspill.charts.common import Period
 from overspill.charts.queues import Trace
-from overspill.charts.spec import COLOURS, Axis, Chart, Entry, Kind, Line, Look, Mark, Panel
+from overspill.charts.spec import COLOURS, Axis, Chart, Entry, Line, Look, Mark, Panel
 from overspill.results import formats
 from overspill.results.names import FABRIC_BUFFERS
 from overspill.results.rundata import RunData
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 TRACE = "fabric_trace"
 SHOWN = len(COLOURS)
 STEPS = 300
-FULL = Look("#444444", (4.0, 2.0), 1.1)
 Place = tuple[int, int]  # a node, and its buffer
 
 
@@ -34,6 +33,7 @@ class Inside:
     node: int
     shown: tuple[int, ...]
     every: int
+    several: bool  # switches with something inside
 
     @property
     def first(self) -> RunData:
@@ -45,9 +45,20 @@ class Inside:
         """Its name."""
         return self.first.node_name(self.node)
 
+    @property
+    def among(self) -> str:
+        """Which of several switches it is."""
+        return ", the switch that holds most inside," if self.several else ""
+
+    def told(self, most: str, some: str) -> str:
+        """Which of its buffers are shown."""
+        return (
+            f"the {len(self.shown)} {most} of {self.every}" if self.every > len(self.shown) else f"all {some}"
+        )
+
     def look(self, buffer: int) -> Look:
-        """A buffer's, the same in every panel."""
-        return Look(COLOURS[self.shown.index(buffer)], width=1.4)
+        """A buffer's, the same in every panel; a wide line shows beside a narrow one that lies on it."""
+        return spec.look(self.shown.index(buffer))
 
     def legend(self, links: bool) -> list[Entry]:
         """An entry for each."""
@@ -70,9 +81,8 @@ class Shown:
     title: str
     caption: str
     legend: list[Entry]
+    y: Axis
     period: Period
-    label: str
-    kind: Kind
 
 
 def buffers(results: Results) -> Chart | None:
@@ -83,77 +93,82 @@ def buffers(results: Results) -> Chart | None:
     period = common.period_of(results, (TRACE,))
 
     def draw(run: RunData, buffer: int) -> Line:
-        at, _, mean = Trace("", *inside.rows(run, buffer, "bin", "max_bytes", "mean_bytes")).steps(
-            run, period
-        )
+        rows = inside.rows(run, buffer, "bin", "max_bytes", "mean_bytes")
+        at, _, mean = Trace("", *rows).steps(run, period)
         return Line(at, mean, inside.look(buffer), str(buffer), "post")
 
-    which = (
-        f"the {len(inside.shown)} that hold most of {inside.every}"
-        if inside.every > SHOWN
-        else "all that ever held any"
-    )
     caption = (
-        f"Bytes that are taken in the buffers inside {inside.switch}, {which}, mean of a step of time: by "
-        "frames that lie there, come there and leave."
+        f"Bytes that are taken in the buffers inside {inside.switch}{inside.among}, "
+        f"{inside.told('that hold most', 'that ever held any')}, mean of a step of time: by frames that lie "
+        "there, come there and leave, of all classes together."
     )
-    title = f"Buffers inside {inside.switch} over time"
-    shown = Shown("fabric-buffers", title, caption, inside.legend(links=False), period, "bytes", "bytes")
-    return stacked(results, inside, shown, draw)
+    title, legend = f"Buffers inside {inside.switch} over time", inside.legend(links=False)
+    highest = Shown("fabric-buffers", title, caption, legend, Axis("bytes", "bytes"), period)
+    return stacked(results, inside, highest, draw)
 
 
 def links(results: Results) -> Chart | None:
-    """What the internal links carry that carry most; `None` where none is followed."""
-    inside = chosen(results, "bytes", ("behind_link",))
+    """How much of the time the internal links that are used most are; `None` where none is followed."""
+    inside = chosen(results, "busy_ps", ("behind_link",))
     if inside is None:
         return None
     period = common.period_of(results, (TRACE,))
+    width = goodput.width_ps(inside.first, period, STEPS)
 
     def draw(run: RunData, buffer: int) -> Line:
-        bins, size = inside.rows(run, buffer, "bin", "bytes")
-        rates = goodput.rate(run, (bins, size), (period, STEPS))
-        return Line(
-            period.edges(run, STEPS), np.append(rates, rates[-1:]), inside.look(buffer), str(buffer), "post"
-        )
+        bins, busy = inside.rows(run, buffer, "bin", "busy_ps")
+        step = goodput.width_ps(run, period, STEPS)
+        used = period.sums(run, STEPS, (bins, busy.astype(np.float64))) / step
+        at = period.edges(run, STEPS)
+        return Line(at, np.append(used, used[-1:]), inside.look(buffer), str(buffer), "post")
 
-    whole = capacity(inside)
-    which = (
-        f"the {len(inside.shown)} that carry most of {inside.every}"
-        if inside.every > SHOWN
-        else "all that carry any"
-    )
-    step = formats.time(goodput.width_ps(inside.first, period, STEPS))
-    dashed = " Dashed: the rate of a link." if whole else ""
     caption = (
-        f"What internal links of {inside.switch} carry, {which}, in bins of {step}, frames without preamble "
-        f"and gap.{dashed}"
+        f"Share of the time in which frames cross internal links of {inside.switch}{inside.among}, "
+        f"{inside.told('that are used most', 'that are used')}, in bins of {formats.time(width)}."
     )
-    title = f"Internal links of {inside.switch} over time"
-    legend = inside.legend(links=True) + ([Entry("whole", "rate of a link", FULL)] if whole else [])
-    shown = Shown("internal-links", title, caption, legend, period, "carried", "rate")
-    return stacked(results, inside, shown, draw, whole)
+    title, legend = f"Use of internal links of {inside.switch} over time", inside.legend(links=True)
+    whole = Shown("internal-links", title, caption, legend, Axis("use", "share", shown=(0, 1.03)), period)
+    return stacked(results, inside, whole, draw)
+
+
+def left_out(results: Results) -> list[str]:
+    """Why neither is there, where switches have stages."""
+    runs = common.first_runs(results).values()
+    if any(common.has(run, TRACE) for run in runs) or not any(run.recorded("fabric_buffers") for run in runs):
+        return []
+    return ["Buffers and links inside switches over time: left out, for measure.inputs is off."]
 
 
 def chosen(results: Results, weight: str, places: tuple[str, ...]) -> Inside | None:
-    """The buffers with most of a column over all first seeds, of the switch that has most in all."""
+    """The buffers with most of a column over first seeds, of the switch whose buffers hold most in all."""
     every = common.first_runs(results)
     runs = {variant: run for variant, run in every.items() if common.has(run, TRACE)}
+    held = summed(runs, "mean_bytes", FABRIC_BUFFERS)
+    whole: dict[int, float] = {}
+    for (at, _), amount in held.items():
+        whole[at] = whole.get(at, 0.0) + amount
+    if not whole:
+        return None
+    switch = min(whole, key=lambda one: (-whole[one], one))
+    sums = {one: amount for one, amount in summed(runs, weight, places).items() if one[0] == switch}
+    own = sorted(sums, key=lambda one: (-sums[one], one))
+    shown = tuple(sorted(one for _, one in own[:SHOWN]))
+    return Inside(runs, switch, shown, len(own), len(whole) > 1) if shown else None
+
+
+def summed(runs: Mapping[str, RunData], weight: str, places: tuple[str, ...]) -> dict[Place, float]:
+    """A column of the buffers at such places over time, added up over runs; of those that have any."""
     sums: dict[Place, float] = {}
     for run in runs.values():
         known = of_places(run, places)
         node, buffer, amount = run.columns(TRACE, "node", "buffer", weight)
-        every_place, index = np.unique(np.array([node, buffer]), axis=1, return_inverse=True)
-        held = np.zeros(every_place.shape[1])
+        every, index = np.unique(np.array([node, buffer]), axis=1, return_inverse=True)
+        held = np.zeros(every.shape[1])
         np.add.at(held, index.reshape(-1), amount.astype(np.float64))
-        for (at, one), more in zip(every_place.T.tolist(), held.tolist(), strict=True):
+        for (at, one), more in zip(every.T.tolist(), held.tolist(), strict=True):
             if (at, one) in known and more > 0:
                 sums[at, one] = sums.get((at, one), 0.0) + more
-    if not sums:
-        return None
-    whole = {at: sum(sums[one] for one in sums if one[0] == at) for at in {at for at, _ in sums}}
-    switch = min(whole, key=lambda one: (-whole[one], one))
-    own = sorted((one for one in sums if one[0] == switch), key=lambda one: (-sums[one], one))
-    return Inside(runs, switch, tuple(sorted(one for _, one in own[:SHOWN])), len(own))
+    return sums
 
 
 def of_places(run: RunData, places: tuple[str, ...]) -> set[Place]:
@@ -165,7 +180,7 @@ def of_places(run: RunData, places: tuple[str, ...]) -> set[Place]:
 
 
 def name(run: RunData, at: Place, links: bool = False) -> str:
-    """`before link 0, stage 0 to 1`, `stage 0, input from h1`; of a link `link 0, stage 0 to 1`."""
+    """`before link 0 (stage 0 to 1)`, `input of stage 0 from h1`; of a link `link 0 (stage 0 to 1)`."""
     nodes, own, stage, place, number = (
         one.tolist() for one in run.columns("fabric_buffers", "node", "buffer", "stage", "place", "number")
     )
@@ -174,36 +189,24 @@ def name(run: RunData, at: Place, links: bool = False) -> str:
     if FABRIC_BUFFERS[where] == "port":
         node, port, peer = run.columns("ports", "node", "port", "peer")
         far = peer[(node == at[0]) & (port == of)]
-        return f"stage {its_stage}, input from {run.node_name(int(far[0])) if len(far) else f'port {of}'}"
+        return f"input of stage {its_stage} from {run.node_name(int(far[0])) if len(far) else f'port {of}'}"
     # The buffer in front of a link belongs to the stage that it leaves, the one behind it to the next.
     other = known[at[0], at[1] + (1 if FABRIC_BUFFERS[where] == "link" else -1)][0]
     if FABRIC_BUFFERS[where] == "link":
-        return f"before link {of}, stage {its_stage} to {other}"
-    return f"link {of}, stage {other} to {its_stage}" if links else f"stage {its_stage}, input from link {of}"
+        return f"before link {of} (stage {its_stage} to {other})"
+    return (
+        f"link {of} (stage {other} to {its_stage})" if links else f"input of stage {its_stage} from link {of}"
+    )
 
 
-def capacity(inside: Inside) -> float:
-    """The rate of all internal links, where it is one in all runs; else 0."""
-    found = set()
-    for run in inside.runs.values():
-        node, place, rate = run.columns("fabric_buffers", "node", "place", "rate_bps")
-        own = (node == inside.node) & (place == FABRIC_BUFFERS.index("behind_link"))
-        found |= set(rate[own].tolist())
-    return float(found.pop()) if len(found) == 1 else 0.0
-
-
-def stacked(
-    results: Results, inside: Inside, shown: Shown, draw: Callable[[RunData, int], Line], whole: float = 0.0
-) -> Chart:
-    """One panel a variant; `whole` is a level that all have."""
+def stacked(results: Results, inside: Inside, shown: Shown, draw: Callable[[RunData, int], Line]) -> Chart:
+    """One panel a variant."""
     drawn = {variant: [draw(run, one) for one in inside.shown] for variant, run in inside.runs.items()}
     highest = max(float(line.y.max(initial=0)) for lines in drawn.values() for line in lines)
-    y = Axis(shown.label, shown.kind, shown=(0, 1.06 * max(highest, whole, 1.0)))
+    y = shown.y if shown.y.shown else replace(shown.y, shown=(0, 1.06 * max(highest, 1.0)))
     panels = []
     for variant, run in inside.runs.items():
         marks: list[Mark] = [*common.outside(run, shown.period), *common.changes(run, shown.period)]
-        if whole:
-            marks.append(Line(np.array(shown.period.seconds), np.full(2, whole), FULL, "whole"))
         title = f"{common.label(results, variant)} (seed {run.seed})"
         panels.append(Panel(title, shown.period.axis(), y, [*marks, *drawn[variant]]))
     height, columns = common.height_of(len(panels), 1.9), common.columns_of(len(panels))

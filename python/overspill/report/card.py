@@ -11,7 +11,10 @@ from overspill.results import formats
 if TYPE_CHECKING:
     from overspill.results.results import Results
 
+INPUTS = ("model", "input_buffer", "speedup", "arbiter", "fabric")
 SLOTS = ("buffer", "overflow", "marking", "scheduler", "routing", "fib", "pause", "notify", "ack_hold")
+HOST = ("marking", "overflow", "reaction", "bounce_signal", "nic")
+PLAIN = ("none", "tail_drop", "fifo")  # kinds of these that are not worth a row
 TRANSPORT = ("kind", "initial_window", "min_rto", "dupack_threshold")
 EVENTS = 6  # that are spelled out
 IDLE: Mapping[str, Any] = {"class": 0, "jitter": "0ps", "allow_unfinished": False, "symmetric": False}
@@ -43,7 +46,7 @@ def rows(results: Results) -> list[Row]:
     subjects = list(dict.fromkeys(subject(label) for label in every))
     labels = sorted(every, key=lambda label: subjects.index(subject(label)))
     found = [Row(label, {variant: one.get(label, "-") for variant, one in facts.items()}) for label in labels]
-    return [row for row in found if row.same not in ("none", "-")]
+    return [row for row in found if row.same not in ("none", "-", "output_queued")]
 
 
 def subject(label: str) -> str:
@@ -81,17 +84,26 @@ def of_variant(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
             label = "transport" if key == "kind" else f"transport: {words(key)}"
             yield label, text(transport[key])
     yield from ((f"transport ({whose})", text(one)) for whose, one in own)
-    groups = resolved.get("switches") or []
-    for group in groups:
-        nodes = [str(one) for one in group.get("nodes", [])]
-        which = f" ({formats.listing(nodes, 2)})" if len(groups) > 1 and nodes else ""
-        for slot in SLOTS:
-            if slot in group:
-                yield f"{words(slot)}{which}", text(group[slot])
+    yield from slots(resolved)
     yield from events(resolved)
     measure = resolved.get("measure") or {}
     if "from" in measure and "to" in measure:
         yield "measured", f"{measure['from']} to {measure['to']}"
+
+
+def slots(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """What switches and hosts are made of; of hosts what is not plain."""
+    groups = resolved.get("switches") or []
+    for group in groups:
+        nodes = [str(one) for one in group.get("nodes", [])]
+        which = f" ({formats.listing(nodes, 2)})" if len(groups) > 1 and nodes else ""
+        for slot in (*INPUTS, *SLOTS):
+            if slot in group:
+                yield f"{words(slot)}{which}", text(group[slot])
+    for slot in HOST:
+        own_slot = (resolved.get("host") or {}).get(slot) or {}
+        if own_slot.get("kind", "none") not in PLAIN:
+            yield f"host: {words(slot)}", text(own_slot)
 
 
 def hosts(own: Mapping[str, Any]) -> str:

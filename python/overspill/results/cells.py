@@ -20,7 +20,7 @@ FIRST = (
 )
 # And these before them where no flow ends.
 WITHOUT_FLOWS = ("goodput", "jain")
-WORKLOADS = 6  # whose goodput is printed there, if the sixteen leave room: the first of the scenario
+WORKLOADS = 6  # without flows that end, whose goodput is printed if the sixteen leave room: the first
 COARSE = (
     "Percentiles of packet delays, and percentiles and maxima of waits, come from histograms and are known "
     "within 0.8 % (1/128): no interval or range of theirs is shown narrower."
@@ -28,19 +28,19 @@ COARSE = (
 
 
 def printed(rows: Sequence[Row]) -> list[Row]:
-    """The rows that say most, sixteen at most, in their order; goodput by workload too where no flow ends."""
+    """The rows that say most, sixteen at most, in their order; goodput too where no flow ends."""
     there = {row.metric.name for row in rows if row.visible}
     ended = "fct_mean" in there
     names = [name for name in (FIRST if ended else (*WITHOUT_FLOWS, *FIRST)) if name in there][:MOST]
-    if not ended:
-        names += by_workload(rows)[: min(WORKLOADS, MOST - len(names))]
+    names += by_workload(rows)[: min(WORKLOADS, MOST - len(names))]
     return [row for row in rows if row.metric.name in names]
 
 
 def by_workload(rows: Sequence[Row]) -> list[str]:
-    """The goodput of each of several workloads: whoever looks for a victim wants it, not the sum."""
-    keys = (parsed(row.metric.name) for row in rows)
-    return [key for key in keys if (key.metric, key.by) == ("goodput", "traffic")]
+    """The goodput of each workload without flows that end: whoever looks for a victim wants it."""
+    keys = [parsed(row.metric.name) for row in rows]
+    ended = {key.of for key in keys if (key.metric, key.by) == ("fct_mean", "traffic")}
+    return [key for key in keys if (key.metric, key.by) == ("goodput", "traffic") and key.of not in ended]
 
 
 def cells(row: Row) -> tuple[str, Cells]:

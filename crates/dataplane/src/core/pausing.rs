@@ -275,7 +275,7 @@ impl Core {
             xoff: slot.thresholds(look.pool_free()).0,
             headroom: gate.setup.headroom,
             expired,
-            inside: stages.and_then(|stages| stages.too_small(pkt.head.size)),
+            inside: stages.and_then(|stages| stages.too_small((ingress, out.port), pkt.head.size)),
         })
     }
 }

@@ -165,14 +165,13 @@ impl Stages {
     pub(super) fn buffer_mut(&mut self, target: u16) -> &mut Buffer {
         &mut self.buffers[usize::from(target - self.ports)]
     }
-    /// Whether the buffers inside would hold a frame if they were empty.
-    pub(crate) fn holds(&self, size: u16) -> bool {
-        self.too_small(size).is_none()
-    }
-    /// What they hold, where one would not.
-    pub(crate) fn too_small(&self, size: u16) -> Option<TooLarge> {
+    /// What the buffers inside hold, where one on the way from an input to an output would not hold a frame if it were empty. No
+    /// internal link is on the way to an output of the same stage.
+    pub(crate) fn too_small(&self, (from, to): (PortId, PortId), size: u16) -> Option<TooLarge> {
         let (stage_buffer, link_buffer) = (self.rules.stage_buffer.0, self.rules.link_buffer.0);
-        (u64::from(size) > stage_buffer.min(link_buffer)).then_some(TooLarge { size, stage_buffer, link_buffer })
+        let crosses = self.stages[usize::from(from.0)] != self.stages[usize::from(to.0)];
+        let least = if crosses { stage_buffer.min(link_buffer) } else { stage_buffer };
+        (u64::from(size) > least).then_some(TooLarge { size, stage_buffer, link_buffer })
     }
     /// Whether inputs keep copies.
     pub(crate) fn keeps_copies(&self) -> bool {

@@ -39,12 +39,12 @@ params! {
             default: None,
         },
         link_buffer: Bytes = {
-            doc: "Buffer in front of an internal link, for each class (QCN-OS §V: 32 KB).",
+            doc: "Buffer in front of an internal link, for each class and lane (QCN-OS §V: 32 KB).",
             kind: Kind::Size { min: 64 },
             default: Some("32KB"),
         },
         stage_buffer: Bytes = {
-            doc: "Input buffer of a stage, for each class: one for each port of the switch and each internal link that comes in \
+            doc: "Input buffer of a stage, for each class and lane: one for each port of the switch and each internal link that comes in \
                   (QCN-OS §V names it and gives no size).",
             kind: Kind::Size { min: 64 },
             default: Some("32KB"),

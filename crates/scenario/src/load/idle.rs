@@ -131,7 +131,9 @@ impl Asked<'_> {
 
     /// What is said of flows, where there are none.
     fn flows(&self) -> Vec<String> {
-        let told = self.given(&["measure.fct_end", "measure.drain", "measure.allow_unfinished"]);
+        // A deadlock leaves a run unfinished, whatever its flows are.
+        let ends = if self.scenario.pauses() { None } else { Some("measure.allow_unfinished") };
+        let told = self.given(&["measure.fct_end", "measure.drain"].into_iter().chain(ends).collect::<Vec<_>>());
         told.iter().map(|key| format!("{key} has no effect: all traffic is raw, without flows that end")).collect()
     }
 

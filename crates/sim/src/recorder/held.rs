@@ -1,7 +1,7 @@
 //! Bytes that lie somewhere: in the measurement window, and over time.
 
 use super::Scope;
-use units::Time;
+use units::{Dur, Time};
 
 /// Inside the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -11,6 +11,9 @@ pub(crate) struct Held {
     pub(crate) most: u64,
     /// Bytes times picoseconds.
     pub(crate) area: u128,
+    /// How long something has been coming.
+    pub(crate) busy: Dur,
+    comes: bool,
 }
 
 impl Held {
@@ -22,6 +25,11 @@ impl Held {
             self.most = self.most.max(bytes);
         }
     }
+    /// Something begins to come, or has come.
+    pub(super) fn coming(&mut self, scope: &Scope, now: Time, comes: bool) {
+        self.pass(scope, now);
+        self.comes = comes;
+    }
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -32,6 +40,7 @@ impl Held {
             // What was there when the window began counts too.
             self.most = self.most.max(self.bytes);
             self.area += u128::from(self.bytes) * u128::from(last.since(first).0);
+            self.busy += if self.comes { last.since(first) } else { Dur::ZERO };
         }
         self.since = now;
     }
@@ -44,8 +53,8 @@ pub(super) struct Over {
     /// Bytes times picoseconds.
     pub(super) area: f64,
     pub(super) most: u64,
-    /// Bytes that have come.
-    pub(super) came: u64,
+    /// How long something was coming.
+    pub(super) busy: Dur,
 }
 
 /// In the step of time that is open.
@@ -56,7 +65,8 @@ pub(super) struct Course {
     bin: u32,
     area: u128,
     most: u64,
-    came: u64,
+    busy: Dur,
+    comes: bool,
 }
 
 impl Course {
@@ -66,10 +76,10 @@ impl Course {
         self.bytes = bytes;
         self.most = self.most.max(bytes);
     }
-    /// So many more have come.
-    pub(super) fn came(&mut self, scope: &Scope, now: Time, bytes: u64, tell: impl FnMut(Over)) {
+    /// Something begins to come, or has come.
+    pub(super) fn coming(&mut self, scope: &Scope, now: Time, comes: bool, tell: impl FnMut(Over)) {
         self.pass(scope, now, tell);
-        self.came += bytes;
+        self.comes = comes;
     }
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
@@ -85,7 +95,7 @@ impl Course {
             let edge = Time((u64::from(self.bin) + 1).saturating_mul(scope.bin.0));
             self.spend(edge);
             self.end_bin().into_iter().for_each(&mut tell);
-            self.bin = if self.bytes == 0 { last } else { self.bin + 1 };
+            self.bin = if self.bytes == 0 && !self.comes { last } else { self.bin + 1 };
             self.most = self.bytes;
         }
         self.spend(now);
@@ -93,11 +103,13 @@ impl Course {
     /// The step that is open is over.
     pub(super) fn end_bin(&mut self) -> Option<Over> {
         let (area, most) = (std::mem::take(&mut self.area) as f64, std::mem::take(&mut self.most));
-        let came = std::mem::take(&mut self.came);
-        (most > 0 || came > 0).then_some(Over { bin: self.bin, area, most, came })
+        let busy = std::mem::take(&mut self.busy);
+        (most > 0 || busy > Dur::ZERO).then_some(Over { bin: self.bin, area, most, busy })
     }
     fn spend(&mut self, end: Time) {
-        self.area += u128::from(self.bytes) * u128::from(end.since(self.since.min(end)).0);
+        let passed = end.since(self.since.min(end));
+        self.area += u128::from(self.bytes) * u128::from(passed.0);
+        self.busy += if self.comes { passed } else { Dur::ZERO };
         self.since = end;
     }
 }

@@ -9,7 +9,7 @@ use dataplane::{Pkt, Spot};
 use mech::fabric::stage_of;
 use scenario::topology::Node;
 use scenario::{Cioq, Scenario};
-use units::{Rate, Time};
+use units::{Dur, Rate, Time};
 
 /// Which of a switch's buffers it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub(crate) struct Inside {
     pub(crate) rate: Rate,
     /// In the window.
     pub(crate) held: Held,
-    /// Bytes that have moved into it in the window.
+    /// Bytes of the frames that got to it in the window.
     pub(crate) came: u64,
 }
 
@@ -61,8 +61,8 @@ pub(crate) struct StageRow {
     pub(crate) area: f64,
     /// Bytes.
     pub(crate) max: u64,
-    /// Bytes that moved into it.
-    pub(crate) came: u64,
+    /// How long frames moved into it.
+    pub(crate) busy: Dur,
     pub(crate) bin: u32,
     pub(crate) node: u32,
     pub(crate) buffer: u16,
@@ -103,9 +103,18 @@ impl FabricMemory {
     /// So many bytes are taken in a buffer from now on.
     pub(crate) fn occupied(&mut self, scope: &Scope, at: Spot, (buffer, bytes): (u16, u64), rows: &mut Vec<StageRow>) {
         let Some(place) = self.place(at, buffer) else { return };
-        self.all[place].held.set(scope, at.now, bytes);
+        // Room is taken when a frame begins to move there, and given back when it has left.
+        let held = &mut self.all[place].held;
+        let begins = bytes > held.bytes();
+        held.set(scope, at.now, bytes);
+        if begins {
+            held.coming(scope, at.now, true);
+        }
         if let Some(course) = self.courses.get_mut(place) {
             course.set(scope, at.now, bytes, row((at.node, buffer), rows));
+            if begins {
+                course.coming(scope, at.now, true, row((at.node, buffer), rows));
+            }
         }
     }
 
@@ -113,8 +122,9 @@ impl FabricMemory {
     pub(crate) fn moved(&mut self, scope: &Scope, at: Spot, (buffer, pkt): (u16, &Pkt), rows: &mut Vec<StageRow>) {
         let (Some(place), size) = (self.place(at, buffer), u64::from(pkt.head.size)) else { return };
         self.all[place].came += if scope.covers(at.now) { size } else { 0 };
+        self.all[place].held.coming(scope, at.now, false);
         if let Some(course) = self.courses.get_mut(place) {
-            course.came(scope, at.now, size, row((at.node, buffer), rows));
+            course.coming(scope, at.now, false, row((at.node, buffer), rows));
         }
     }
 
@@ -146,7 +156,7 @@ impl FabricMemory {
 
 /// Makes a row of a step of time of a buffer.
 fn row((node, buffer): (u32, u16), rows: &mut Vec<StageRow>) -> impl FnMut(Over) {
-    move |Over { bin, area, most, came }| rows.push(StageRow { area, max: most, came, bin, node, buffer })
+    move |Over { bin, area, most, busy }| rows.push(StageRow { area, max: most, busy, bin, node, buffer })
 }
 
 /// The buffers inside a switch, in the order in which the dataplane counts them; none where it has no stages.

@@ -65,6 +65,7 @@ impl<T: Tap> World<Recorder, T> {
             ("rate_bps", column(rows, Column::F64, |r| r.rate.as_f64())),
             ("max_bytes", column(rows, Column::U64, |r| r.held.most)),
             ("byte_ps", column(rows, Column::F64, |r| r.held.area as f64)),
+            ("busy_ps", column(rows, Column::U64, |r| r.held.busy.0)),
             ("bytes", column(rows, Column::U64, |r| r.came)),
         ];
         Table { name: "fabric_buffers", columns: named(columns) }
@@ -107,7 +108,7 @@ impl<T: Tap> World<Recorder, T> {
             ("buffer", column(rows, Column::U16, |r| r.buffer)),
             ("max_bytes", column(rows, Column::U64, |r| r.max)),
             ("mean_bytes", column(rows, Column::F64, |r| r.area / width)),
-            ("bytes", column(rows, Column::U64, |r| r.came)),
+            ("busy_ps", column(rows, Column::U64, |r| r.busy.0)),
         ];
         Table { name: "fabric_trace", columns: named(columns) }
     }

@@ -3,7 +3,7 @@
 import numpy as np
 
 from overspill.results.key import Key
-from overspill.results.measures.declare import PS, Metric, present
+from overspill.results.measures.declare import Metric, present
 from overspill.results.names import FABRIC_BUFFERS
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
@@ -16,9 +16,9 @@ METRICS = [
         "internal_link_utilisation_max",
         "internal link utilisation max",
         "1",
-        f"The share of its rate that the busiest internal link of a `fabric` switch carried {WINDOW}. No "
-        "preamble and no gap cross.",
-        formula="max over internal links of 8 · bytes / (rate · window)",
+        f"The share of the time {WINDOW} in which frames crossed the busiest internal link of a `fabric` "
+        "switch; messages about congestion are not counted. No preamble and no gap cross.",
+        formula="max over internal links of busy time / window",
         source="QCN-OS §V",
         order_statistic=True,
     ),
@@ -26,9 +26,9 @@ METRICS = [
         "internal_link_utilisation_mean",
         "internal link utilisation mean",
         "1",
-        f"The share of their rate that internal links of `fabric` switches carried {WINDOW}, the mean of "
-        "all.",
-        formula="mean over internal links of 8 · bytes / (rate · window)",
+        f"The share of the time {WINDOW} in which frames crossed an internal link of a `fabric` switch, the "
+        "mean of all links.",
+        formula="mean over internal links of busy time / window",
         source="QCN-OS §V",
     ),
     Metric(
@@ -36,7 +36,7 @@ METRICS = [
         "internal link buffer max",
         "B",
         f"The most bytes that were taken {WINDOW} in a buffer in front of an internal link of a `fabric` "
-        "switch; messages about congestion are not counted.",
+        "switch, by all classes together; messages about congestion are not counted.",
         "lower",
         formula="max bytes over buffers in front of internal links",
         source="QCN-OS §V",
@@ -56,8 +56,8 @@ METRICS = [
         "stage_buffer_bytes_max",
         "stage buffer max",
         "B",
-        f"The most bytes that were taken {WINDOW} in an input buffer of a stage of a `fabric` switch; "
-        "messages about congestion are not counted.",
+        f"The most bytes that were taken {WINDOW} in an input buffer of a stage of a `fabric` switch, "
+        "by all classes together; messages about congestion are not counted.",
         "lower",
         formula="max bytes over input buffers of stages",
         source="QCN-OS §V",
@@ -81,16 +81,13 @@ def inside(run: RunData) -> dict[Key, Value]:
     start, end = run.window_ps
     if end <= start or not run.recorded("fabric_buffers"):
         return {}
-    place, rate, most, area, size = run.columns(
-        "fabric_buffers", "place", "rate_bps", "max_bytes", "byte_ps", "bytes"
-    )
+    place, most, area, busy = run.columns("fabric_buffers", "place", "max_bytes", "byte_ps", "busy_ps")
     fronts, found = place == FRONT, dict[str, float | None]()
     for name, own in (("link_buffer_bytes", fronts), ("stage_buffer_bytes", ~fronts)):
         if own.any():
             found[f"{name}_max"] = int(most[own].max())
             found[f"{name}_mean"] = float(area[own].max()) / (end - start)
-    over = place == BEHIND
-    used = 8 * size[over].astype(np.float64) / (rate[over] * ((end - start) * PS))
+    used = busy[place == BEHIND].astype(np.float64) / (end - start)
     if len(used):
         found["internal_link_utilisation_max"] = float(used.max())
         found["internal_link_utilisation_mean"] = float(used.mean())

@@ -15,8 +15,9 @@ impl Asked<'_> {
     pub(super) fn too_small(&self) -> Vec<String> {
         let frame = u64::from(self.scenario.largest_frame());
         let lacks = |room: Option<Amount>| room.filter(|room| matches!(room, Amount::Bytes(bytes) if *bytes < frame));
-        let said =
-            |key: &str, room: Amount| format!("{key} = {room} holds no full frame, of {frame}B: all of these are lost");
+        let said = |key: &str, room: Amount, all: &str| {
+            format!("{key} = {room} holds no full frame, of {frame}B: all of these{all} are lost")
+        };
         let switches = &self.scenario.switches;
         let buffer = switches.iter().find_map(|switch| lacks(switch.buffer.slot.peek().plain().and_then(Room::amount)));
         let input = switches.iter().find_map(|switch| lacks(switch.model.cioq().map(|cioq| cioq.input_buffer)));
@@ -24,34 +25,42 @@ impl Asked<'_> {
             switches.iter().find_map(|switch| lacks(rules(switch).map(|rules| Amount::Bytes(size(rules).0))))
         };
         let all = [
-            ("switch.buffer.size", buffer),
-            ("switch.input_buffer", input),
-            ("switch.fabric.stage_buffer", of_stages(|rules| rules.stage_buffer)),
-            ("switch.fabric.link_buffer", of_stages(|rules| rules.link_buffer)),
+            ("switch.buffer.size", buffer, ""),
+            ("switch.input_buffer", input, ""),
+            ("switch.fabric.stage_buffer", of_stages(|rules| rules.stage_buffer), ""),
+            ("switch.fabric.link_buffer", of_stages(|rules| rules.link_buffer), " for another stage"),
         ];
-        all.into_iter().filter_map(|(key, room)| Some(said(key, room?))).collect()
+        all.into_iter().filter_map(|(key, room, all)| Some(said(key, room?, all))).collect()
     }
 
-    /// Copies that fill the memory of an input before the first of them is freed, so that it carries less than its link.
+    /// Copies that fill the memory of an input, or pause its link, before the first of them is freed, so that it carries less
+    /// than its link.
     pub(super) fn copies(&self) -> Vec<String> {
         let scenario = self.scenario;
         let nodes = scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize);
-        let limit = scenario.switches.iter().zip(nodes).find_map(|(switch, node)| {
-            let rules = rules(switch).filter(|rules| rules.end_to_end && rules.ack_delay > Dur::ZERO)?;
-            let bytes = match switch.model.cioq()?.input_buffer {
+        let told = scenario.switches.iter().zip(nodes).find_map(|(switch, node)| {
+            let delay = rules(switch).filter(|rules| rules.end_to_end)?.ack_delay;
+            let memory = match switch.model.cioq()?.input_buffer {
                 Amount::Bytes(bytes) => bytes,
                 Amount::Packets(packets) => packets.saturating_mul(u64::from(scenario.largest_frame())),
             };
-            let most = rate(bytes, rules.ack_delay)?;
-            let link = node.ports.iter().map(|port| port.rate).max().filter(|link| most < *link)?;
-            Some((rules.ack_delay, bytes, most, link, &node.name))
-        });
-        let told = limit.map(|(delay, bytes, most, link, name)| {
-            format!(
-                "switch.fabric.ack_delay = {delay}: an input of {name}, and of switches like it, carries at most {most} of \
-                 the {link} of its link, since copies wait so long in its memory of {}",
-                Bytes(bytes)
-            )
+            let mut ports = node.ports.iter().zip(&switch.ports).filter(|_| delay > Dur::ZERO);
+            ports.find_map(|(link, port)| {
+                let fills = |bytes: u64| link.rate.time(bytes) < delay;
+                let xoff = port.pause.slot.for_port(link.rate.clock()).pausing().map(|pausing| pausing.thresholds(None).0);
+                let what = match xoff.filter(|xoff| fills(*xoff)) {
+                    Some(xoff) => format!("it pauses its link, from {} on", Bytes(xoff)),
+                    None if fills(memory) => {
+                        format!("it carries at most {}, since its memory is {}", rate(memory, delay)?, Bytes(memory))
+                    }
+                    None => return None,
+                };
+                Some(format!(
+                    "switch.fabric.ack_delay = {delay}: the copies of an input of {}, and of switches like it, are more than it has \
+                     room for at the {} of its link; {what}",
+                    node.name, link.rate
+                ))
+            })
         });
         told.into_iter().collect()
     }
