@@ -44,7 +44,7 @@ from today_numbers import (
 )
 
 HOTSPOT = {
-    VICTIMS: "seven victims (Gb/s)",
+    VICTIMS: "victims (Gb/s)",
     LATE_VICTIMS: "in the last third",
     JAIN: "Jain's index of victims",
     HOT: "hot link (Gb/s)",

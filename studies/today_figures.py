@@ -35,6 +35,8 @@ LABELS = {
     "two_samples": "QCN, two samples at inputs (two_samples)",
 }
 COLOUR = dict(zip(LABELS, COLOURS, strict=False))
+# Where lines lie on each other, wide ones show beside and between the dashes of those that come later.
+LOOK = {name: plots.look(at) for at, name in enumerate(LABELS)}
 # What is drawn, and up to which Gb/s.
 PANELS = (("victims", "seven victims", 720), ("hot", "hot link", 105))
 BARS = {
@@ -71,15 +73,8 @@ def lines(axes: Axes, courses: Sequence[Course], variants: Sequence[str]) -> Non
         width = found[1].start - found[0].start if len(found) > 1 else 0.0
         at = [1e3 * (one.start + width / 2) for one in found]
         low, high = ([1e-9 * max(0.0, getattr(one, end)) for one in found] for end in ("low", "high"))
-        style = "--" if name == "two_samples" else "-"
-        axes.plot(
-            at,
-            [1e-9 * one.mean for one in found],
-            style,
-            color=COLOUR[name],
-            label=LABELS[name],
-            linewidth=1.4,
-        )
+        means = [1e-9 * one.mean for one in found]
+        axes.plot(at, means, label=LABELS[name], **plots.line(LOOK[name]))
         axes.fill_between(at, low, high, color=COLOUR[name], alpha=0.15, linewidth=0)
     axes.set(ylim=(0, None))
 
@@ -150,7 +145,10 @@ def trade(rows: Sequence[Row]) -> Figure:
 
 
 # Labels that would lie on each other, in points.
-NUDGE: dict[str, int] = {}
+NUDGE = {
+    **{"pfc": -14, "pfc_shared": 12, "qcn_os": -14},
+    **{"dcqcn": -14, "dcqcn_shared": 12},
+}
 
 
 def reduce(rows: Sequence[Row]) -> Figure:
@@ -158,12 +156,9 @@ def reduce(rows: Sequence[Row]) -> Figure:
     known = {row.metric: row for row in rows if row.case == Case("reduce", BASE, "pfc")}
     figure = Figure(figsize=(9.5, 2.6), layout="constrained")
     for axes, (metric, name) in zip(figure.subplots(1, len(BARS), sharey=True), BARS.items(), strict=True):
-        for row in rows:
-            if (row.case.series, row.case.point, row.metric) == (
-                "reduce",
-                BASE,
-                metric,
-            ) and "pfc" in row.less:
+        chosen_rows = [row for row in rows if row.case.variant in MAIN and row.metric == metric]
+        for row in chosen_rows:
+            if (row.case.series, row.case.point) == ("reduce", BASE) and "pfc" in row.less:
                 mean, low, high = (100 * one / known[metric].mean for one in row.less["pfc"])
                 axes.errorbar(
                     [mean],

@@ -206,8 +206,8 @@ def points(seeds: int, few: int) -> list[Point]:
 class Plan:
     """What is run: all points or some, by series and name; and sets by series for small trials."""
 
-    seeds: int = 3
-    few: int = 3
+    seeds: int = 10
+    few: int = 5
     jobs: int | None = None
     sets: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     only: Sequence[tuple[str, str]] = ()
