@@ -66,7 +66,7 @@ def test_only_detours_where_links_are_paused_end_in_deadlocks(pause: ModuleType)
     found = {row.case: row.mean for row in pause.read(NUMBERS) if row.metric == "deadlocks"}
     assert {case.variant for case, share in found.items() if share} == {"pfc_dibs"}
     stuck = [row for row in pause.read(NUMBERS) if row.n != 10]
-    assert {(row.case.variant, row.n) for row in stuck} == {("pfc_dibs", 7)}
+    assert {(row.case.variant, row.n) for row in stuck} == {("pfc_dibs", 5)}
 
 
 def test_the_tables_of_the_page_are_those_of_the_committed_numbers(pause: ModuleType) -> None:
