@@ -236,6 +236,7 @@ def drawing(made: Reproduced, group: Group) -> Figure:
         axes.set_xlabel(
             "✓ holds  ✗ fails  ? inconclusive\nframed: another verdict than as reproduced on as many seeds",
             fontsize=8,
+            loc="right",  # beside few columns there is room on the left alone
         )
     return figure
 
