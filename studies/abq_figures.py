@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from abq_numbers import (
@@ -19,8 +18,7 @@ from abq_numbers import (
     chosen,
     told,
 )
-from common import by_case
-from overspill import plots
+from common import by_case, saved
 from overspill.plots import COLOURS
 
 NAMES = {QCT: "QCT, median", QCT_TAIL: "QCT, p99", BACKGROUND: "background FCT, mean"}
@@ -36,13 +34,7 @@ LOOKS = dict(zip(CANDIDATES, zip(COLOURS, "oDs^", strict=False), strict=True))
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
     """The figures of the rows, as PNG."""
-    folder.mkdir(parents=True, exist_ok=True)
-    made = []
-    with plots.style(), mpl.rc_context({"axes.titlesize": 9.5}):
-        for name, figure in {"abq-gain": gain(rows), "abq-tuning": tuning(rows)}.items():
-            made.append(folder / f"{name}.png")
-            figure.savefig(made[-1], dpi=110, metadata={"Software": None})
-    return made
+    return saved(lambda: {"abq-gain": gain(rows), "abq-tuning": tuning(rows)}, folder)
 
 
 def place(case: Case) -> str:

@@ -3,15 +3,13 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
 from bounce_numbers import ALL, ENTROPY, QCT, SHORT, Row
-from common import plain
-from overspill import plots
+from common import plain, saved
 from overspill.plots import COLOURS, DASHES
 
 NAMES = {
@@ -41,16 +39,13 @@ OVER_LOAD = ("drop", *("dctcp_k32", "dctcp_k32_rto_1ms", "dctcp_k32_shared"), "p
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
     """Every figure that the rows allow, as PNG."""
-    folder.mkdir(parents=True, exist_ok=True)
-    made = []
-    with plots.style(), mpl.rc_context({"axes.titlesize": 9.5}):
-        drawn = {f"bounce-map-{one}": maps(rows, one) for one in MAPS if chosen(rows, "grid", one)}
-        drawn["bounce-trade-off"] = trade_off(rows)
-        drawn["bounce-load"] = over_load(rows)
-        for name, figure in drawn.items():
-            made.append(folder / f"{name}.png")
-            figure.savefig(made[-1], dpi=110, metadata={"Software": None})
-    return made
+    return saved(lambda: figures(rows), folder)
+
+
+def figures(rows: Sequence[Row]) -> dict[str, Figure]:
+    """Maps of the metrics that were run, and two figures beside."""
+    drawn = {f"bounce-map-{one}": maps(rows, one) for one in MAPS if chosen(rows, "grid", one)}
+    return {**drawn, "bounce-trade-off": trade_off(rows), "bounce-load": over_load(rows)}
 
 
 def chosen(rows: Iterable[Row], series: str, variant: str, metric: str = SHORT) -> list[Row]:

@@ -7,10 +7,12 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
+import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from overspill import Results, metrics, stats
+from overspill import Results, metrics, plots, stats
 
 DOCS = Path(__file__).resolve().parents[1] / "docs/studies"
 BOUNDS = ("", "_low", "_high")
@@ -318,3 +320,14 @@ def plain(axes: Axes) -> None:
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def saved(draw: Callable[[], Mapping[str, Figure]], folder: Path) -> list[Path]:
+    """Figures of a page, drawn in one style and saved by their names as PNG: the same bytes every time."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = []
+    with plots.style(), mpl.rc_context({"axes.titlesize": 9.5}):
+        for name, figure in draw().items():
+            made.append(folder / f"{name}.png")
+            figure.savefig(made[-1], dpi=110, metadata={"Software": None})
+    return made

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from common import plain
+from common import plain, saved
 from detour_numbers import BACKGROUND, POLICIES, QCT, QCT_TAIL, Row
 from overspill import plots
 from overspill.plots import DASHES, GREY
@@ -45,18 +44,14 @@ SHOWN = ("fat_tree", "hyperx", "jellyfish")
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
     """Every figure as PNG."""
-    folder.mkdir(parents=True, exist_ok=True)
-    made = []
-    with plots.style(), mpl.rc_context({"axes.titlesize": 9.5}):
-        drawn = {
+    return saved(
+        lambda: {
             "detour-load": over_load(rows),
             "detour-policies": beside_random(rows),
             "detour-pabo": duel(rows),
-        }
-        for name, figure in drawn.items():
-            made.append(folder / f"{name}.png")
-            figure.savefig(made[-1], dpi=110, metadata={"Software": None})
-    return made
+        },
+        folder,
+    )
 
 
 def picked(rows: Sequence[Row], series: str, variant: str, metric: str) -> list[Row]:

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
 import overspill
-from common import plain
+from common import plain, saved
 from overspill import Key, plots
 from overspill.plots import COLOURS
 from pause_numbers import MAIN, QPS, SCENARIO, SHORT_MEAN, SHORT_P99, TIERS, Row
@@ -40,13 +39,7 @@ TREES = {QPS: 4000, "duration": "150ms", "traffic.query.stop": "150ms", "traffic
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
     """The figures of the rows, as PNG."""
-    folder.mkdir(parents=True, exist_ok=True)
-    made = []
-    with plots.style(), mpl.rc_context({"axes.titlesize": 9.5}):
-        for name, figure in {"pause-times": times(rows), "pause-where": where(rows)}.items():
-            made.append(folder / f"{name}.png")
-            figure.savefig(made[-1], dpi=110, metadata={"Software": None})
-    return made
+    return saved(lambda: {"pause-times": times(rows), "pause-where": where(rows)}, folder)
 
 
 def times(rows: Sequence[Row]) -> Figure:

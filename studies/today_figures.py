@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from common import saved
 from overspill import plots
 from overspill.plots import COLOURS
 from today_numbers import (
@@ -49,19 +49,15 @@ BARS = {
 
 def draw(rows: Sequence[Row], courses: Sequence[Course], folder: Path) -> list[Path]:
     """The figures, as PNG."""
-    folder.mkdir(parents=True, exist_ok=True)
-    made = []
-    with plots.style(), mpl.rc_context({"axes.titlesize": 9.5}):
-        figures = {
+    return saved(
+        lambda: {
             "today-hotspot": hotspot(courses),
             "today-trade": trade(rows),
             "today-reduce": reduce(rows),
             "today-many": many(courses),
-        }
-        for name, figure in figures.items():
-            made.append(folder / f"{name}.png")
-            figure.savefig(made[-1], dpi=110, metadata={"Software": None})
-    return made
+        },
+        folder,
+    )
 
 
 def lines(axes: Axes, courses: Sequence[Course], variants: Sequence[str]) -> None:

@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from common import Told, by_case
-from overspill import plots
+from common import Told, by_case, saved
 from overspill.plots import COLOURS
 from trim_numbers import BACKGROUND, MAIN, MARGIN, QCT, QCT_TAIL, TIMES, Case, Row, own, told
 
@@ -29,14 +27,9 @@ SHOWN = (QCT, QCT_TAIL, BACKGROUND)
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
     """The figures of the rows, as PNG."""
-    folder.mkdir(parents=True, exist_ok=True)
-    made = []
-    with plots.style(), mpl.rc_context({"axes.titlesize": 9.5}):
-        figures = {"trim-times": times(rows), "trim-gain": gain(rows), "trim-asides": asides(rows)}
-        for name, figure in figures.items():
-            made.append(folder / f"{name}.png")
-            figure.savefig(made[-1], dpi=110, metadata={"Software": None})
-    return made
+    return saved(
+        lambda: {"trim-times": times(rows), "trim-gain": gain(rows), "trim-asides": asides(rows)}, folder
+    )
 
 
 Bar = tuple[float, float, float, float]  # where it stands, mean, low, high
