@@ -151,12 +151,12 @@ def test_where_the_paper_shows_one_run_the_row_says_whether_ours_may_be_it() -> 
 def test_only_what_the_paper_says_is_in_the_score() -> None:
     rows = [
         replace(NUMBER, basis=basis)
-        for basis in ("text", "table", "axis", "derived", "own_model", "calibrated")
+        for basis in ("text", "table", "axis", "derived", "own_model", "calibrated", "setting")
     ]
     rows.append(replace(NUMBER, later=True))
     made = [
         {"verdict": verdict}
-        for verdict in ("holds", "fails", "inconclusive", "holds", "holds", "fails", "fails")
+        for verdict in ("holds", "fails", "inconclusive", "holds", "holds", "fails", "holds", "fails")
     ]
     score = judge.score(zip(rows, made, strict=True))
     assert score == {"of": 3, "holds": 1, "fails": 1, "inconclusive": 1}

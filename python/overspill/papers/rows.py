@@ -12,8 +12,8 @@ from overspill import BadInput
 from overspill.papers.reader import Fields, document, number
 from overspill.papers.verdicts import NEW, VERDICTS, Revised
 
-BASES = ("text", "table", "axis", "derived", "calibrated", "own_model")
-COUNTED = ("text", "table", "axis")  # what the paper itself says
+BASES = ("text", "table", "axis", "derived", "calibrated", "own_model", "setting")
+COUNTED = ("text", "table", "axis")  # what the paper itself found
 KINDS = ("exact", "value", "ratio", "order")
 FORMS = "{ abs }, { rel }, { factor }, { min, max } (one of them may be left out) or { prediction }"
 
