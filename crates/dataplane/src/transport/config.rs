@@ -326,6 +326,12 @@ impl TcpConfig {
         Ok(())
     }
 
+    /// Whether frames whose sizes are given are shorter than the headers that the framing gives every frame: the
+    /// parameter at fault, and the bytes that it must have at least. TCP's have what the framing gives, and options beside.
+    pub fn within(values: &Values, framing: &Framing) -> Option<(&'static str, u64)> {
+        if values.has("ack_size") { roce::within(values, framing) } else { None }
+    }
+
     /// Bytes that a flow may have under way at its start, at most.
     pub fn first_window(&self) -> u64 {
         u64::from(self.initial_window.min(self.receive_window))

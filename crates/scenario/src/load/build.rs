@@ -16,7 +16,7 @@ use dataplane::{Framing, transport};
 use mech::params::Spec;
 use std::collections::BTreeMap;
 use topology::{CustomGraph, CustomLink, CustomNode};
-use units::Dur;
+use units::{Bytes, Dur};
 
 /// More hosts than this are refused.
 const MOST_HOSTS: usize = 1_000_000;
@@ -105,15 +105,31 @@ fn graph(table: &Node, faults: &mut Faults) -> Option<CustomGraph> {
 }
 
 /// The transport of all flows.
-pub(super) fn transport(scenario: &Node, reading: Reading, faults: &mut Faults) -> Option<Choice> {
-    transport_of(&*table(scenario, "transport", faults)?, reading, faults)
+pub(super) fn transport(
+    scenario: &Node,
+    framing: Option<Framing>,
+    reading: Reading,
+    faults: &mut Faults,
+) -> Option<Choice> {
+    transport_of(&*table(scenario, "transport", faults)?, framing, reading, faults)
 }
 
-/// What a table makes a transport.
-pub(super) fn transport_of(table: &Node, reading: Reading, faults: &mut Faults) -> Option<Choice> {
+/// What a table makes a transport; `framing` is absent where that is wrong itself.
+pub(super) fn transport_of(
+    table: &Node,
+    framing: Option<Framing>,
+    reading: Reading,
+    faults: &mut Faults,
+) -> Option<Choice> {
     let made = choice(table, Kinds::or(transport::SPECS, settings::TRANSPORT), faults)?;
     match transport::TcpConfig::check(&made.values) {
         Ok(()) => {
+            let short = framing.and_then(|framing| transport::TcpConfig::within(&made.values, &framing));
+            if let Some((field, least)) = short {
+                let rule = format!("at least {}: the headers that `framing` gives every frame", Bytes(least));
+                faults.add(&table.find(field), message(Bytes(made.values.size(field)), rule));
+                return None;
+            }
             let said = transport::notes(&made.kind, &made.values, &|key| table.get(key).is_some());
             reading.notes.borrow_mut().extend(said);
             Some(made)

@@ -13,6 +13,7 @@ use crate::model::{Choice, OwnTransports};
 use crate::settings::{self, ROCE};
 use crate::topology::Topology;
 use crate::traffic;
+use dataplane::Framing;
 use dataplane::transport::Row;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,25 +22,28 @@ const MOST: usize = 32;
 /// What two hosts cannot differ in: there is no negotiation of it.
 const OF_ALL: [&str; 3] = ["mss", "ttl", "connection"];
 
-/// The transports of hosts that overrides name, and of workloads; `document` is the variant, `base` what `[transport]`
-/// comes to.
-pub(super) fn all(
-    document: &Node,
-    base: Option<&Choice>,
-    net: Option<&Topology>,
-    reading: Reading,
-    faults: &mut Faults,
-) -> OwnTransports {
+/// What own transports are laid upon; each is absent where it is wrong itself.
+#[derive(Clone, Copy)]
+pub(super) struct Base<'a> {
+    /// What `[transport]` comes to.
+    pub transport: Option<&'a Choice>,
+    pub net: Option<&'a Topology>,
+    pub framing: Option<Framing>,
+}
+
+/// The transports of hosts that overrides name, and of workloads; `document` is the variant.
+pub(super) fn all(document: &Node, base: Base, reading: Reading, faults: &mut Faults) -> OwnTransports {
+    let Base { transport, net, framing } = base;
     let overrides: Vec<(Vec<String>, &Node)> = entries(document, "override", faults)
         .into_iter()
         .filter(|over| checks::names_hosts(over))
         .filter_map(|over| parse(over, net, faults))
         .collect();
     let workloads = of_workloads(document, faults);
-    let (Some(base), Some(net)) = (base, net) else { return OwnTransports::default() };
+    let (Some(base), Some(net)) = (transport, net) else { return OwnTransports::default() };
     reading.notes.borrow_mut().extend(replaced(document, &overrides, net));
     let groups = Groups::of(&overrides, net);
-    let mut making = Making { document, base, reading, groups, made: OwnTransports::default() };
+    let mut making = Making { document, base, framing, reading, groups, made: OwnTransports::default() };
     making.of_hosts(&overrides, net, faults);
     for (i, name, own) in workloads {
         making.of_workload((i, name, own), &overrides, faults);
@@ -112,6 +116,7 @@ impl Groups {
 struct Making<'a> {
     document: &'a Node,
     base: &'a Choice,
+    framing: Option<Framing>,
     reading: Reading<'a>,
     groups: Groups,
     made: OwnTransports,
@@ -190,7 +195,7 @@ impl Making<'_> {
             whole
         };
         let lost = resets::notes(&within(&before), &within(&merged), "", &self.reading.source.registry);
-        let own = build::transport_of(&merged, self.reading, faults)?;
+        let own = build::transport_of(&merged, self.framing, self.reading, faults)?;
         // TCP beside RoCE has other parameters, as one expects.
         if (own.kind == ROCE) == (self.base.kind == ROCE) {
             lost.iter().for_each(|note| self.note(format!("{whose}: {note}")));

@@ -54,9 +54,11 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
     let network = build::network(document, reading, faults);
     let net = network.as_ref().map(|(_, net)| net);
     let framing = framing(document, faults);
+    let framed = framing.as_ref().map(|(_, framing)| *framing);
     let (host, host_values) = host(document, &source.registry, notes, faults).unzip();
-    let transport = build::transport(document, reading, faults);
-    let own_transports = transports::all(document, transport.as_ref(), net, reading, faults);
+    let transport = build::transport(document, framed, reading, faults);
+    let base = transports::Base { transport: transport.as_ref(), net, framing: framed };
+    let own_transports = transports::all(document, base, reading, faults);
     let measure = measure(document, duration, faults);
     let mut said = Vec::new();
     let filler = Filler::new(document, &source.registry, &mut said, faults);
@@ -77,7 +79,7 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
     };
     notes.borrow_mut().append(&mut said);
     let transports = transport.as_ref().map(|transport| (transport, &own_transports));
-    let ground = Ground { topology: net, duration, framing: framing.as_ref().map(|(_, framing)| *framing), transports };
+    let ground = Ground { topology: net, duration, framing: framed, transports };
     let traffic = build::all_traffic(document, ground, reading, faults);
     let events = match (net, &switches, duration, &measure) {
         (Some(net), Some((switches, _)), Some(duration), Some(measure)) => {

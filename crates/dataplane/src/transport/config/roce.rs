@@ -67,6 +67,13 @@ pub(super) fn config(values: &Values, framing: Framing) -> TcpConfig {
     }
 }
 
+/// See [`TcpConfig::within`].
+pub(super) fn within(values: &Values, framing: &Framing) -> Option<(&'static str, u64)> {
+    let header = u64::from(framing.header);
+    let least = [("header", header), ("ack_size", header + u64::from(framing.link))];
+    least.into_iter().find(|(name, least)| values.size(name) < *least)
+}
+
 /// See [`TcpConfig::check`].
 pub(super) fn check(values: &Values) -> Result<(), (&'static str, &'static str)> {
     for name in ["header", "ack_size"] {

@@ -18,13 +18,13 @@ pub(super) const ROCE: Spec = Spec {
         Param {
             name: "header",
             doc: "Headers of a data packet beside Ethernet's, at most 512 B: IPv4 20, UDP 8, base transport header 12, \
-                  invariant CRC 4, and 4 more. Not less than `framing.header`.",
+                  invariant CRC 4, and 4 more. At least `framing.header`.",
             kind: Kind::Size { min: 0 },
             default: Some("48B"),
         },
         Param {
             name: "ack_size",
-            doc: "Frame of an ACK or a NAK, at most 512 B.",
+            doc: "Frame of an ACK or a NAK, at most 512 B, and at least `framing.header` and `framing.link` together.",
             kind: Kind::Size { min: 64 },
             default: Some("64B"),
         },
