@@ -5,6 +5,7 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from common import plain, saved
 from detour_numbers import BACKGROUND, POLICIES, QCT, QCT_TAIL, Row
@@ -115,7 +116,6 @@ def beside_random(rows: Sequence[Row]) -> Figure:
                     markersize=5 if row.differs("random") else 3,
                     color=COLOURS[list(LABELS).index(name)],
                     elinewidth=0.9,
-                    label=LABELS[name] if point == points[0] else None,
                 )
         axes.axvline(0, color="black", linewidth=0.8)
         axes.set_xscale("symlog", linthresh=20)
@@ -124,8 +124,9 @@ def beside_random(rows: Sequence[Row]) -> Figure:
         axes.set(title=NAMES[metric].replace(" (ms)", ""), xlabel="less random, % of it")
     grid[0].set_yticks(range(len(points)), [f"{network}, {load} qps" for network, load in points])
     grid[0].invert_yaxis()
-    handles, labels = grid[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=5, fontsize=8)
+    colours = [COLOURS[list(LABELS).index(name)] for name in names]
+    handles = [Line2D([], [], color=one, marker="o", markersize=4, linewidth=0.9) for one in colours]
+    figure.legend(handles, [LABELS[one] for one in names], loc="outside lower center", ncols=5, fontsize=8)
     figure.suptitle("Left of 0 is better than random; large: the interval excludes 0 (Holm)", fontsize=9.5)
     return figure
 
