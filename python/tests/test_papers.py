@@ -104,10 +104,10 @@ def test_revised_rows_are_in_every_file(
     folder = Path("out/papers/small")
     document = json.loads((folder / "rows.json").read_text())
     assert document["score"]["of"] == 4 == 1 + document["without_revised"]["never_revised"]["of"]
-    assert document["rows"][0]["revised"] == {"verdict": "fails", "why": "x is 2 | now"}
+    assert document["rows"][0]["revised"] == {"verdict": "fails", "why": "x is 2 | now", "of": "measure"}
     table = pq.read_table(folder / "rows.parquet").to_pylist()
     assert [row["revised_verdict"] for row in table] == ["fails", *[None] * 5]
-    assert table[0]["revised_why"] == "x is 2 | now"
+    assert (table[0]["revised_why"], table[0]["revised_of"]) == ("x is 2 | now", "measure")
     readme = (folder / "README.md").read_text()
     assert f"\nR{told}.\n" in readme and "✓ holds, was fails |" in readme
     assert "- x is 2 \\| now: 1 row, 1 hold, 0 held before" in readme

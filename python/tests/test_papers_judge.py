@@ -179,8 +179,8 @@ def test_an_exact_row_fails_where_one_seed_does() -> None:
 
 def test_rows_that_were_revised_are_told_apart_with_what_they_were() -> None:
     kept = replace(NUMBER, metric="kept")
-    mended = replace(NUMBER, metric="mended", revised=Revised("fails", "another setting"))
-    lost = replace(NUMBER, metric="lost", revised=Revised("holds", "another setting"))
+    mended = replace(NUMBER, metric="mended", revised=Revised("fails", "another setting", settings=True))
+    lost = replace(NUMBER, metric="lost", revised=Revised("holds", "another setting", settings=True))
     new = replace(NUMBER, metric="new", revised=Revised("new", "a second case"))
     other = replace(mended, metric="other", basis="derived")
     rows = [kept, mended, lost, new, other]
@@ -189,10 +189,13 @@ def test_rows_that_were_revised_are_told_apart_with_what_they_were() -> None:
         judge.document("p", row, judge.judge(row, Measured("c", row.metric, [values[row.metric]])))
         for row in rows
     ]
-    assert "revised" not in made[0] and made[1]["revised"] == {"verdict": "fails", "why": "another setting"}
+    assert "revised" not in made[0]
+    assert made[1]["revised"] == {"verdict": "fails", "why": "another setting", "of": "settings"}
+    assert made[3]["revised"]["of"] == "measure"
     found = judge.without_revised(zip(rows, made, strict=True))
     assert found == {
         "never_revised": {"of": 1, "holds": 1, "fails": 0, "inconclusive": 0},
+        "same_measure": {"of": 3, "holds": 2, "fails": 1, "inconclusive": 0},
         "revised": {
             "of": 3, "holds": 2, "fails": 1, "inconclusive": 0, "new": 1,
             "before": {"of": 2, "holds": 1, "fails": 1, "inconclusive": 0},
@@ -200,13 +203,14 @@ def test_rows_that_were_revised_are_told_apart_with_what_they_were() -> None:
     }  # fmt: skip
     assert judge.without_revised([(kept, made[0])]) is None and words.without_revised(None) == ""
     assert words.without_revised(found) == (
-        "revised after a first run: 3 rows, 2 hold, 1 held before, 1 new; never revised: 1 row, 1 hold"
+        "revised after a first run: 3 rows, 2 hold, 1 held before, 1 new; with the measure and tolerance of "
+        "that run: 3 rows, 2 hold; never revised: 1 row, 1 hold"
     )
     assert [words.with_former(row) for row in made] == [
         "✓ holds", "✓ holds, was fails", "✗ fails, was holds", "✓ holds, new", "✓ holds, was fails",
     ]  # fmt: skip
     assert words.reasons(made) == [
-        "another setting: 3 rows, 2 hold, 1 held before",
+        "another setting: 3 rows, 2 hold, 1 held before. No longer: fig1, c, lost",
         "a second case: 1 row, 1 hold, 0 held before, 1 new",
     ]
 

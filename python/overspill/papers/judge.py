@@ -216,7 +216,11 @@ def document(paper: str, row: Row, found: Judged) -> dict[str, Any]:
     if found.prediction is not None:
         made["prediction"] = dict(found.prediction)
     if row.revised is not None:
-        made["revised"] = {"verdict": row.revised.verdict, "why": row.revised.why}
+        made["revised"] = {
+            "verdict": row.revised.verdict,
+            "why": row.revised.why,
+            "of": row.revised.of,
+        }
     return made
 
 
@@ -229,7 +233,8 @@ def score(rows: Iterable[tuple[Row, Mapping[str, Any]]]) -> dict[str, int]:
 def without_revised(rows: Iterable[tuple[Row, Mapping[str, Any]]]) -> dict[str, Any] | None:
     """The score of rows that were never revised, and of the others now and before; `None` without others.
 
-    Rows that were not there before are `new`, and in no score of before.
+    `same_measure` are those whose measure and tolerance are those of the first run, whatever their
+    settings were then. Rows that were not there before are `new`, and in no score of before.
     """
     every = list(rows)
     revised = [(row, made) for row, made in every if row.revised is not None and row.counted]
@@ -238,7 +243,9 @@ def without_revised(rows: Iterable[tuple[Row, Mapping[str, Any]]]) -> dict[str, 
     old = [row.revised.verdict for row, _ in revised if row.revised is not None]
     before = {"of": len(old) - old.count(NEW), **{verdict: old.count(verdict) for verdict in VERDICTS}}
     kept = [(row, made) for row, made in every if row.revised is None]
+    same = [(row, made) for row, made in every if row.revised is None or row.revised.settings]
     return {
         "never_revised": score(kept),
+        "same_measure": score(same),
         "revised": score(revised) | {"new": old.count(NEW), "before": before},
     }

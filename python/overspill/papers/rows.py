@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,13 +67,14 @@ def load(path: Path, figures: Iterable[str]) -> tuple[list[Row], str]:
     given, digest = document(path)
     top = Fields(path, "", given)
     tables, known = top.tables("row"), list(figures)
+    settings = top.texts("revised_settings", [])
     top.done()
     found: list[Row] = []
     wrong: list[str] = []
     seen: dict[tuple[str, str, str], int] = {}
     for at, table in enumerate(tables, 1):
         try:
-            row = one(path, (at, table), known)
+            row = one(path, (at, table), known, settings)
             first = seen.setdefault((row.figure, *row.key), at)
             if first != at:
                 place = f"{path}: row {at} ({row.figure}, {row.case}, {row.metric})"
@@ -87,13 +88,19 @@ def load(path: Path, figures: Iterable[str]) -> tuple[list[Row], str]:
     wrong += [
         f"{path}: found no row of figure {figure}; expected one or more" for figure in without if not wrong
     ]
+    reasons = [row.revised.why for row in found if row.revised is not None]
+    wrong += [
+        f"{path}: revised_settings: found {why!r}; expected the `why` of some row"
+        for why in settings
+        if why not in reasons and not wrong
+    ]
     if wrong:
         raise BadInput(wrong)
     return found, digest
 
 
-def one(path: Path, numbered: tuple[int, Any], figures: list[str]) -> Row:
-    """One row, in its place of the file."""
+def one(path: Path, numbered: tuple[int, Any], figures: list[str], settings: Sequence[str] = ()) -> Row:
+    """One row, in its place of the file; `settings` are the reasons for which settings alone were revised."""
     at, given = numbered
     told = given if isinstance(given, Mapping) else {}
     name = ", ".join(str(told[key]) for key in ("figure", "case", "metric") if key in told)
@@ -110,7 +117,7 @@ def one(path: Path, numbered: tuple[int, Any], figures: list[str]) -> Row:
         one_run=fields.flag("one_run"),
         later=fields.flag("later"),
         note=fields.text("note", ""),
-        revised=revised(fields),
+        revised=revised(fields, settings),
     )
     fields.done()
     fit(fields, row)
@@ -125,15 +132,15 @@ def published(fields: Fields) -> float | str | None:
     raise fields.wrong("published", repr(found), "a number, a text, or nothing")
 
 
-def revised(fields: Fields) -> Revised | None:
+def revised(fields: Fields, settings: Sequence[str]) -> Revised | None:
     """What the row was before it was revised after a first run, and why that was done."""
     given = fields.take("revised", None)
     if given is None:
         return None
     inner = Fields(fields.file, f"{fields.where}: revised", given)
-    made = Revised(inner.word("verdict", (*VERDICTS, NEW)), inner.text("why"))
+    verdict, why = inner.word("verdict", (*VERDICTS, NEW)), inner.text("why")
     inner.done()
-    return made
+    return Revised(verdict, why, why in settings)
 
 
 def tolerance(fields: Fields) -> Tolerance | None:

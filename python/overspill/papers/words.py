@@ -7,7 +7,7 @@ from typing import Any
 
 from overspill import formats
 from overspill.papers.rows import COUNTED
-from overspill.papers.verdicts import FAILS, HOLDS, INCONCLUSIVE, NEW, causes
+from overspill.papers.verdicts import FAILS, HOLDS, INCONCLUSIVE, NEW, Cause, causes
 
 HEADS = ("", "case", "metric", "published", "measured", "tolerance", "verdict", "basis")
 LEGEND = (
@@ -124,14 +124,27 @@ def without_revised(found: Mapping[str, Any] | None) -> str:
     """The score without the rows that were revised, and what became of these; empty without any."""
     if found is None:
         return ""
-    kept, now = found["never_revised"], found["revised"]
+    kept, same, now = found["never_revised"], found["same_measure"], found["revised"]
     text = outcome("revised after a first run", now["of"], (now["holds"], now["before"]["holds"], now["new"]))
-    return f"{text}; never revised: {kept['of']} row{'s' * (kept['of'] != 1)}, {kept['holds']} hold"
+    if same != kept:
+        text += f"; with the measure and tolerance of that run: {of(same)}"
+    return f"{text}; never revised: {of(kept)}"
+
+
+def of(score: Mapping[str, int]) -> str:
+    """How many rows of a score hold."""
+    return f"{score['of']} row{'s' * (score['of'] != 1)}, {score['holds']} hold"
 
 
 def reasons(rows: Sequence[Row]) -> list[str]:
     """Why rows were revised after a first run, a line for each reason."""
-    return [outcome(one.why, one.rows, (one.hold, one.held, one.new)) for one in causes(rows)]
+    return [reason(one) for one in causes(rows)]
+
+
+def reason(cause: Cause) -> str:
+    """What became of the rows of one reason, with the name of each that holds no more."""
+    text = outcome(cause.why, cause.rows, (cause.hold, cause.held, cause.new))
+    return f"{text}. No longer: {'; '.join(cause.lost)}" if cause.lost else text
 
 
 def outcome(of: str, rows: int, counts: tuple[int, int, int]) -> str:

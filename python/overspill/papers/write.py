@@ -39,6 +39,7 @@ SCHEMA = pa.schema(
         pa.field("prediction_inside", pa.bool_()),
         pa.field("revised_verdict", pa.string()),
         pa.field("revised_why", pa.string()),
+        pa.field("revised_of", pa.string()),
     ]
 )
 
