@@ -97,7 +97,9 @@ def one_memory(runs: Runs, place: str) -> Iterable[Measured]:
     yield measured(f"{place}dctcp", "least_degree_with_drops", [first(degrees, one) for one in dropped], note)
     yield drops(f"{place}every degree, dibs", runs, DIBS, runs.points)
     points = [at(runs, DEGREE, degree) for degree in MANY]
-    yield measured(f"{place}best degree", "reduction_of_p99_qct", best(runs, points), told(runs, points[2]))
+    found, where = best(runs, points)
+    note = f"at degree {where[DEGREE]}: {told(runs, where)}"
+    yield measured(f"{place}best degree", "reduction_of_p99_qct", found, note)
 
 
 def losses(runs: Runs) -> tuple[list[int], np.ndarray]:

@@ -141,18 +141,21 @@ def figures_9_and_10(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def abstract(sweeps: Sweeps) -> Iterable[Measured]:
-    """The largest reduction: its point is chosen on every other seed, and tested on the others."""
+    """The largest reduction: its point is chosen on every other seed, and tested on the others.
+
+    With fewer than four seeds all of them choose and test.
+    """
     places = [(name, point) for name in REDUCING for point in sweeps[name].points if in_range(point)]
     by_place = [reduction(sweeps[name], point) for name, point in places]
     found = np.array([one[: min(map(len, by_place))] for one in by_place])
-    chosen, tested = found[:, 0::2], found[:, 1::2]
-    if not tested.shape[1]:
-        chosen = tested = found
-    averages = np.array([float(np.mean(one)) for one in chosen])
+    chosen, tested, how = found[:, 0::2], found[:, 1::2], "chosen on every other seed, tested on the others"
+    if tested.shape[1] < 2:
+        chosen, tested, how = found, found, "chosen and tested on the same seeds"
+    averages = chosen.mean(axis=1)
     best = int(np.nanargmax(averages)) if np.isfinite(averages).any() else 0
     name, point = places[best]
     where = ", ".join(f"{path} {value}" for path, value in point.items())
-    note = f"at {where} ({name}); {told(sweeps[name], point)}"
+    note = f"at {where} ({name}), {how}; {told(sweeps[name], point)}"
     yield measured("best point", "reduction_of_p99_qct", tested[best], note)
 
 
@@ -167,10 +170,12 @@ def reduction(runs: Runs, point: Point) -> np.ndarray:
     return np.asarray(100 * (1 - after / before))
 
 
-def best(runs: Runs, points: Sequence[Point]) -> list[float]:
-    """The largest reduction over points, by seed, without what noise of single seeds adds."""
+def best(runs: Runs, points: Sequence[Point]) -> tuple[list[float], Point]:
+    """The largest reduction over points, and where; by seed, without what noise of single seeds adds."""
     by_point = np.array([reduction(runs, point) for point in points]).T
-    return jackknife(lambda curve: float(np.max(curve)), by_point)
+    averages = by_point.mean(axis=0)
+    where = int(np.nanargmax(averages)) if np.isfinite(averages).any() else 0
+    return jackknife(lambda curve: float(np.max(curve)), by_point), points[where]
 
 
 FIGURES: dict[str, Figure] = {
