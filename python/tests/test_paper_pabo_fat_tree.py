@@ -179,7 +179,7 @@ def test_drop_rates_are_of_what_was_delivered_or_dropped() -> None:
     assert got["3to1, without PABO", "drop_rate"].values == [10]
     assert got["3to1, without PABO", "drop_rate_with_acks"].values == [5]
     assert got["9to1, without PABO", "dropping_switches"].values == ["C1 S9"]
-    assert got["9to1, without PABO", "dropping_switches"].note == "seed 1: C1 4, S9 6"
+    assert got["9to1, without PABO", "dropping_switches"].note == "packets lost: C1 4, S9 6"
     assert got["12to1, without PABO", "share_of_drops_at_C1"].values == [40]
     assert got["12to1, without PABO", "drops_at_S9_less_C1"].values == [20]
     assert got["3to1, PABO", "drops"].values == [0]
@@ -187,6 +187,19 @@ def test_drop_rates_are_of_what_was_delivered_or_dropped() -> None:
     assert got["6to1 less 3to1", "bounces_per_bounced_packet"].values == [3]
     assert got["9to1 less 6to1", "bounces_per_bounced_packet"].values == [-3]
     assert got.keys() == rows("secVI-C").keys()
+
+
+def test_drops_at_several_switches_are_told_by_their_range_over_seeds() -> None:
+    two = [{"C1": 59, "S9": 221}, {"C1": 59, "S9": 300}]
+    assert places.places(two) == "packets lost: C1 59, S9 221 to 300"
+    three = [{"C1": 59, "S9": 221, "S12": 0}, {"C1": 63, "S9": 300, "S12": 5}, {"C1": 59, "S9": 0, "S12": 16}]
+    by_node = (
+        "C1 59 to 63 (59 in 2 of 3 seeds)",
+        "S9 221 to 300 (in 2 of 3 seeds)",
+        "S12 5 to 16 (in 2 of 3 seeds)",
+    )
+    assert places.places(three) == f"packets lost: {', '.join(by_node)}"
+    assert places.places([{"C1": 4, "S9": 0}, {"C1": 0, "S9": 6}]) == ""
 
 
 def test_a_loss_with_pabo_is_told_with_its_queue_and_what_hangs() -> None:

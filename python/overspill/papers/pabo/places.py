@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -110,21 +111,28 @@ def losses(name: str, runs: Runs) -> Iterable[Measured]:
     case, lost = f"{name}, without PABO", fat_tree.lost(runs, WITHOUT)
     yield measured(case, "drop_rate", fat_tree.drop_rates(runs, WITHOUT), OF_DATA)
     yield measured(case, "drop_rate_with_acks", fat_tree.drop_rates(runs, WITHOUT, acks=True), OF_ALL)
-    told = places(runs, WITHOUT, lambda one: "" if len(one) < 2 else parts(one))
-    yield Measured(case, "dropping_switches", [names(one) for one in lost], told)
+    yield Measured(case, "dropping_switches", [names(one) for one in lost], places(lost))
     with_it = [sum(one.values()) for one in fat_tree.lost(runs, PABO)]
     yield measured(f"{name}, PABO", "drops", with_it, lost_with_pabo(runs))
 
 
-def places(runs: Runs, variant: str, tell: Callable[[dict[str, int]], str]) -> str:
-    """A note on the nodes that dropped, seed by seed."""
-    lost = fat_tree.lost(runs, variant)
-    return fat_tree.seeds(runs, [tell({name: count for name, count in one.items() if count}) for one in lost])
+def places(lost: Sequence[Mapping[str, int]]) -> str:
+    """A note on how many packets each node dropped, where some seed dropped them at more than one."""
+    if all(sum(count > 0 for count in one.values()) < 2 for one in lost):
+        return ""
+    by_node = {name: [one[name] for one in lost if one[name]] for name in lost[0]}
+    told = [f"{name} {over_seeds(counts, len(lost))}" for name, counts in by_node.items() if counts]
+    return f"packets lost: {', '.join(told)}"
 
 
-def parts(lost: dict[str, int]) -> str:
-    """Each node with its drops: `C1 12, S9 30`."""
-    return ", ".join(f"{name} {count}" for name, count in lost.items())
+def over_seeds(counts: Sequence[int], seeds: int) -> str:
+    """The range of counts above 0: `59 to 63 (59 in 29 of 30 seeds)`, `5 to 16 (in 6 of 30 seeds)`."""
+    least, most = min(counts), max(counts)
+    span = f"{least}" if least == most else f"{least} to {most}"
+    if len(counts) < seeds:
+        return f"{span} (in {len(counts)} of {seeds} seeds)"
+    [(usual, often)] = Counter(counts).most_common(1)
+    return f"{span} ({usual} in {often} of {seeds} seeds)" if least < most and 2 * often > seeds else span
 
 
 def lost_with_pabo(runs: Runs) -> str:
