@@ -131,6 +131,16 @@ def test_queries_that_never_meet_have_rows_of_their_own() -> None:
     assert got["alone, degree 100, dctcp", "drops"] == [0] * 4
 
 
+def test_the_best_degree_is_named_with_its_own_levels() -> None:
+    def best_at_220(variant: str, point: Point, _: int) -> float:
+        return 80 if variant == "dctcp" else 20 if value(point) == 220 else 40
+
+    metrics = {"drops": lambda *_: 0, "detours": lambda *_: 0}
+    sweeps = {name: swept(loads.DEGREE, DEGREES, best_at_220, metrics=metrics) for name in buffers.SHARED}
+    [one] = [row for row in buffers.shared(sweeps) if row.case == "alone, best degree"]
+    assert one.values == pytest.approx([75] * 4) and one.note.startswith("at degree 220: dctcp 80 ms")
+
+
 def test_a_reduction_from_a_bound_is_none() -> None:
     runs = Made(kept={"flows": lambda variant, *_: flows([[None if variant == "dctcp" else 5.0]])})
     assert all(math.isnan(one) for one in loads.reduction(runs, {}))

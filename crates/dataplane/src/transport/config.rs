@@ -326,10 +326,10 @@ impl TcpConfig {
         Ok(())
     }
 
-    /// Whether frames whose sizes are given are shorter than the headers that the framing gives every frame: the
+    /// Which frames, of those whose sizes are given, are shorter than the headers that the framing gives every frame: the
     /// parameter at fault, and the bytes that it must have at least. TCP's have what the framing gives, and options beside.
-    pub fn within(values: &Values, framing: &Framing) -> Option<(&'static str, u64)> {
-        if values.has("ack_size") { roce::within(values, framing) } else { None }
+    pub fn too_short(values: &Values, framing: &Framing) -> Option<(&'static str, u64)> {
+        if values.has("ack_size") { roce::too_short(values, framing) } else { None }
     }
 
     /// Bytes that a flow may have under way at its start, at most.

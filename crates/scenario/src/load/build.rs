@@ -124,7 +124,7 @@ pub(super) fn transport_of(
     let made = choice(table, Kinds::or(transport::SPECS, settings::TRANSPORT), faults)?;
     match transport::TcpConfig::check(&made.values) {
         Ok(()) => {
-            let short = framing.and_then(|framing| transport::TcpConfig::within(&made.values, &framing));
+            let short = framing.and_then(|framing| transport::TcpConfig::too_short(&made.values, &framing));
             if let Some((field, least)) = short {
                 let rule = format!("at least {}: the headers that `framing` gives every frame", Bytes(least));
                 faults.add(&table.find(field), message(Bytes(made.values.size(field)), rule));

@@ -67,8 +67,8 @@ pub(super) fn config(values: &Values, framing: Framing) -> TcpConfig {
     }
 }
 
-/// See [`TcpConfig::within`].
-pub(super) fn within(values: &Values, framing: &Framing) -> Option<(&'static str, u64)> {
+/// See [`TcpConfig::too_short`].
+pub(super) fn too_short(values: &Values, framing: &Framing) -> Option<(&'static str, u64)> {
     let header = u64::from(framing.header);
     let least = [("header", header), ("ack_size", header + u64::from(framing.link))];
     least.into_iter().find(|(name, least)| values.size(name) < *least)
