@@ -22,7 +22,7 @@ from overspill.engine.pool import Result, failed, named
 from overspill.engine.simulate import Finished, How, simulate
 from overspill.engine.source import Source
 from overspill.engine.task import Listener, Task
-from overspill.errors import BadInput, Failed, OverspillError
+from overspill.errors import BadInput, Failed, OverspillError, bounded
 from overspill.results.cache import File
 
 LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
@@ -69,6 +69,16 @@ def check(on: str) -> None:
         )
     if find_spec("distributed") is None:
         raise Failed("--on needs Dask, which is not installed: pip install 'overspill[dask]'")
+    if LOCAL.fullmatch(on) and find_spec("cryptography") is None:
+        raise Failed("--on local:N needs cryptography, which is not installed: pip install 'overspill[dask]'")
+
+
+def of_tls(on: str, error: Exception) -> str:
+    """Returns the end of a message about a scheduler that is reached by TLS: the cause, and where to look."""
+    if not on.startswith(("tls:", "wss:")):
+        return ""
+    what = " ".join(str(error).split()) or type(error).__name__
+    return f" ({bounded(what)}); check the certificates that `distributed.comm.tls` names"
 
 
 class Cluster:
@@ -93,21 +103,13 @@ class Cluster:
         missing = f"no scheduler of Dask answers there within {ANSWER} s"
         try:
             if workers:
-                self.local = self.dask.LocalCluster(
-                    n_workers=workers,
-                    threads_per_worker=1,
-                    host="127.0.0.1",
-                    dashboard_address=None,
-                    silence_logs="CRITICAL",
-                    # A terminal's Ctrl-C is for the sweep alone, which ends its workers then.
-                    preload=["import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"],
-                )
+                self.local = import_module("overspill.engine.private_cluster").start(workers)
             self.client = self.dask.Client(self.local or self.on, timeout=ANSWER, set_as_default=False)
             missing = f"its scheduler has no worker after {WORKERS} s"
             self.client.wait_for_workers(1, timeout=WORKERS)
-        except (OSError, TimeoutError, ValueError) as error:
+        except (OSError, RuntimeError, TimeoutError, TypeError, ValueError) as error:
             self.close()
-            raise Failed(f"--on: {self.on}: {missing}") from error
+            raise Failed(f"--on: {self.on}: {missing}{of_tls(self.on, error)}") from error
         return self
 
     def __exit__(
