@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -152,6 +153,27 @@ def test_a_paper_goes_on_where_it_was_stopped(paper: Paper) -> None:
     whole = Path("out/papers/small/rows.json").read_bytes()
     assert paper("--out", "never_stopped").status == 0
     assert Path("never_stopped/rows.json").read_bytes() == whole
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(("number", "left"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize("runs", [5, 14])
+def test_a_paper_ends_with_the_status_of_its_signal(
+    paper: Paper, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, left: int, runs: int
+) -> None:
+    """Stopped after some runs, or after the last."""
+    original, done = fake_core.Made.summary, []
+
+    def summary(made: fake_core.Made) -> dict[str, Any]:
+        done.append(made)
+        if len(done) == runs:
+            os.kill(os.getpid(), number)
+        return original(made)
+
+    monkeypatch.setattr(fake_core.Made, "summary", summary)
+    ran = paper("--jobs", 1)
+    assert ran.status == left and "no files: interrupted" in ran.err
+    assert not Path("out/papers/small/rows.json").exists()
 
 
 def test_progress_counts_all_sweeps_at_once_and_keeps_their_points_apart(tmp_path: Path) -> None:

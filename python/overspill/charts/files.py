@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overspill.errors import BadInput
+from overspill.whole_files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,4 +80,5 @@ def save_as(figure: Figure, path: Path, name: str) -> None:
             FigureCanvasAgg(figure)
             engine.execute(figure)
             figure.set_layout_engine(None)
-        figure.savefig(path, dpi=PIXELS if kind == "png" else "figure", metadata=UNDATED[kind])
+        with replacing(path) as new:
+            figure.savefig(new, dpi=PIXELS if kind == "png" else "figure", metadata=UNDATED[kind])

@@ -15,7 +15,7 @@ from rich.text import Text
 from overspill.engine import memory
 from overspill.errors import plain
 
-FAILED, UNFINISHED, INTERRUPTED = 1, 3, 130
+FAILED, UNFINISHED = 1, 3
 BY_SIGNAL = 128  # and the signal's number, as shells have it
 
 

@@ -1,5 +1,6 @@
 """The command `overspill paper`."""
 
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -57,7 +58,8 @@ def paper(
     """Reproduce a paper: published beside measured; goes on where it was stopped.
 
     The exit status tells of runs, not of verdicts: 0 where every run was done, whichever rows hold; 1 where
-    runs failed; 3 where flows did not finish that had to; 130 where it was interrupted.
+    runs failed; 3 where flows did not finish that had to; 130, 143 or 129 where Ctrl-C, SIGTERM or SIGHUP
+    stopped it.
     """
     with commands.interruptible():
         from overspill.cli import paper_table as show
@@ -91,8 +93,10 @@ def paper(
 def finish(made: "Reproduced", how: tuple[bool, Sequence[str] | None], publish: Path | None) -> NoReturn:
     """Write the files, say where they are and what is missing, and leave with the right status."""
     as_json, formats = how
+    if made.signal == getattr(signal, "SIGHUP", None):
+        commands.hush()
     console, left = commands.err() if as_json else commands.out(), status(made)
-    if made.interrupted:
+    if made.signal is not None:
         text = "no files: interrupted; the same command goes on where it was stopped"
         commands.err().print(Text(text), soft_wrap=True)
     else:
@@ -118,8 +122,8 @@ def status(made: "Reproduced") -> int:
     """The exit status: of the runs, whatever the verdicts."""
     if made.failed:
         return commands.FAILED
-    if made.interrupted:
-        return commands.INTERRUPTED
+    if made.signal is not None:
+        return commands.status_of(made.signal)
     return commands.UNFINISHED if made.unfinished else 0
 
 

@@ -58,7 +58,9 @@ class Asked(threading.Event):
                 self.timer = None
 
 
-GIVEN_UP = "finished runs are kept; the same command goes on"
+GIVEN_UP = (
+    "finished runs are kept; the same command goes on, and `overspill report DIR` makes a sweep's tables"
+)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from overspill.engine.plan import Plan, placed, planned
 from overspill.engine.schedule import Memory, Outcome
 from overspill.engine.task import Listener, Task
 from overspill.errors import BadInput, Failed, OverspillError, Unwritable
-from overspill.results import cache, commit, gather, store
+from overspill.results import cache, commit, gather, pending, store
 from overspill.results.cache import Broken, Cache
 from overspill.results.phase import compared
 from overspill.results.results import Results
@@ -125,6 +125,8 @@ def opened(plan: Plan, stack: ExitStack) -> Cache | Memory:
         return Cache(Path(stack.enter_context(TemporaryDirectory(prefix="overspill-"))))
     found = stack.enter_context(cache.held(out))
     commit.refuse_others(out, sweep=not plan.whole)
+    if not plan.whole:
+        pending.write(out, known_of(plan) | {"failures": [], "interrupted": True})
     return found
 
 
@@ -251,18 +253,21 @@ def source_facts(plan: Plan) -> dict[str, str]:
 def of_grid(plan: Plan, outcome: Outcome, found: Cache | Memory) -> Results:
     """The results of every point, read from the store one by one."""
     assert isinstance(found, Cache)
-    known = grid_facts(plan) | {
-        "seeds": list(plan.seeds),
-        "max_events": plan.options.max_events,
-        "tables": list(plan.options.kept),
-        "failures": outcome.lines,
-        "interrupted": outcome.interrupted,
-    }
+    known = known_of(plan) | {"failures": outcome.lines, "interrupted": outcome.interrupted}
     known_by = [
         {variant: [plan.key(config, seed) for seed in plan.seeds] for variant, config in configs.items()}
         for configs in plan.checked.configs
     ]
     return gather.grid(known, plan.grid.axes, plan.checked.points, (found, known_by))
+
+
+def known_of(plan: Plan) -> dict[str, Any]:
+    """What the manifest of a sweep says before its first run."""
+    return grid_facts(plan) | {
+        "seeds": list(plan.seeds),
+        "max_events": plan.options.max_events,
+        "tables": list(plan.options.kept),
+    }
 
 
 def grid_facts(plan: Plan) -> dict[str, Any]:

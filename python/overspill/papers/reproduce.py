@@ -94,6 +94,12 @@ class Reproduced:
         return any(one.interrupted for one in self.ran)
 
     @property
+    def signal(self) -> int | None:
+        """The signal that stopped it, also if that came after the last run."""
+        signals = (one.sweep.signal for one in self.ran if one.sweep is not None)
+        return next((one for one in signals if one is not None), None)
+
+    @property
     def failed(self) -> bool:
         """Whether runs failed."""
         return any(one.errors or (one.sweep is not None and one.sweep.failures) for one in self.ran)

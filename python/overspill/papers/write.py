@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from overspill import BadInput, Unwritable
+from overspill import BadInput, Unwritable, whole_files
 from overspill import plots as look
 from overspill.charts import files
 from overspill.papers import report, whatif
@@ -51,29 +51,47 @@ def everything(made: Reproduced, formats: Collection[str] | None) -> Path:
     """
     out = made.asked.results
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        clear(out)
-        store.write_json(out / ROWS, made.document())
-        pq.write_table(table(made.rows), out / TABLE, compression="zstd")
-        if made.changed:
-            store.write_json(out / WHAT_IF, whatif.document(made))
-        if formats is None:
-            return out / ROWS
-        drawn = draw(made, out / files.PLACE, [*PUBLISHED, *sorted(set(formats) - set(PUBLISHED))])
-        (out / PAGE).write_text(report.page(made, drawn, out), encoding="utf-8")
-        (out / README).write_text(report.readme(made, drawn), encoding="utf-8")
-        return out / PAGE
+        with staged(out) as new:
+            store.write_json(new / ROWS, made.document())
+            store.write_table(table(made.rows), new / TABLE)
+            if made.changed:
+                store.write_json(new / WHAT_IF, whatif.document(made))
+            if formats is not None:
+                drawn = draw(made, new / files.PLACE, [*PUBLISHED, *sorted(set(formats) - set(PUBLISHED))])
+                whole_files.write_text(new / PAGE, report.page(made, drawn, new))
+                whole_files.write_text(new / README, report.readme(made, drawn))
+        return out / (ROWS if formats is None else PAGE)
     except OSError as error:
         raise Unwritable(f"{out}: cannot be written: {error.strerror or error}") from error
 
 
-def clear(out: Path) -> None:
-    """Take away what an earlier reproduction wrote, but for its runs."""
-    for name in (ROWS, TABLE, PAGE, README, WHAT_IF):
-        (out / name).unlink(missing_ok=True)
-    for kind in files.FORMATS:
-        for path in (out / "figures").glob(f"*.{kind}"):
-            path.unlink()
+@contextmanager
+def staged(out: Path) -> Iterator[Path]:
+    """Gives an empty folder; what is in it at the end takes the place of what an earlier reproduction wrote.
+
+    The earlier files stay as they are if the block fails or the process is killed.
+    """
+    new = out / f"{store.STAGING}paper"
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir(parents=True)
+    try:
+        yield new
+        made = sorted(path.relative_to(new) for path in new.rglob("*") if path.is_file())
+        # The page and the README go last: they show the figures.
+        for name in sorted(made, key=lambda name: len(name.parts), reverse=True):
+            (out / name).parent.mkdir(exist_ok=True)
+            (new / name).replace(out / name)
+        for name in written(out) - set(made):
+            (out / name).unlink()
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def written(out: Path) -> set[Path]:
+    """The files of a reproduction in a folder, as names in it; its runs are none of them."""
+    figures = [path for kind in files.FORMATS for path in (out / files.PLACE).glob(f"*.{kind}")]
+    named = [out / name for name in (ROWS, TABLE, PAGE, README, WHAT_IF)]
+    return {path.relative_to(out) for path in (*named, *figures) if path.is_file()}
 
 
 def table(rows: list[dict[str, Any]]) -> pa.Table:
@@ -133,14 +151,11 @@ def publish(made: Reproduced, folder: Path) -> Path:
         raise Unwritable(f"{place}: not published: runs failed")
     try:
         place.mkdir(parents=True, exist_ok=True)
-        clear(place)
-        for name in (ROWS, TABLE, PAGE, README, WHAT_IF):
-            if (out / name).is_file():
-                shutil.copyfile(out / name, place / name)
-        (place / "figures").mkdir(exist_ok=True)
-        for kind in PUBLISHED:
-            for path in sorted((out / "figures").glob(f"*.{kind}")):
-                shutil.copyfile(path, place / "figures" / path.name)
+        with staged(place) as new:
+            (new / files.PLACE).mkdir()
+            for name in sorted(written(out)):
+                if name.parent.name != files.PLACE or name.suffix[1:] in PUBLISHED:
+                    shutil.copyfile(out / name, new / name)
     except OSError as error:
         raise Unwritable(f"{place}: cannot be written: {error.strerror or error}") from error
     return place

@@ -7,7 +7,7 @@ from pathlib import Path
 from overspill.errors import BadInput, Failed
 from overspill.report import run, sweep
 from overspill.report.run import render
-from overspill.results import cache, store
+from overspill.results import cache, pending, store
 from overspill.results.results import WRITERS, Results
 
 __all__ = ["of_folder", "render", "write"]
@@ -16,10 +16,13 @@ __all__ = ["of_folder", "render", "write"]
 def of_folder(folder: Path, formats: Collection[str] = ()) -> Path:
     """Write the report of a folder that `overspill run` or `overspill sweep` wrote; the page's path.
 
-    Figures are saved in these formats, and anew in those in which they lie there.
+    Figures are saved in these formats, and anew in those in which they lie there. The tables of a sweep that
+    was stopped before it could write them are made from its finished runs.
     """
-    store.parse_manifest(folder, WRITERS)
+    if not (folder / store.PLAN).is_file():
+        store.parse_manifest(folder, WRITERS)
     with held(folder):
+        pending.complete(folder)
         return drawn(Results.load(folder), folder, formats)
 
 

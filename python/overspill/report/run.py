@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from overspill import charts
+from overspill import charts, whole_files
 from overspill.charts import saturation
 from overspill.errors import Failed, plain
 from overspill.report import card, page
@@ -24,7 +24,7 @@ def write(results: Results, folder: Path, formats: Collection[str] = ()) -> Path
         # Listed before they are drawn: where the command is stopped meanwhile, they go with these results.
         store.list_report(folder, [path.name, *page.names(made, folder, formats)], more=True)
         drawn = page.draw(made, folder, formats)
-        path.write_text(render(results, drawn), encoding="utf-8")
+        whole_files.write_text(path, render(results, drawn))
         saved = [link["path"] for one in drawn for link in one["links"]]
         store.list_report(folder, [path.name, *saved])
     except OSError as error:

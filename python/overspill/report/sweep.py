@@ -6,6 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from overspill import whole_files
 from overspill.charts import sweep as drawing
 from overspill.charts import swept
 from overspill.charts.swept import SweepResults
@@ -24,7 +25,7 @@ def write(sweep: SweepResults, folder: Path, formats: Collection[str] = ()) -> P
     try:
         drawn = page.draw(drawing.of_sweep(sweep), folder, formats)
         path = folder / store.REPORT
-        path.write_text(render(sweep, drawn), encoding="utf-8")
+        whole_files.write_text(path, render(sweep, drawn))
     except OSError as error:
         raise Failed(f"{folder}: the report cannot be written: {error.strerror}") from error
     return path

@@ -298,7 +298,7 @@ def drawn_in(folder: Path) -> Iterator[None]:
 def emptied(out: Path) -> None:
     """Take away a folder in which nothing is but the mark of its store."""
     left = {path.relative_to(out).as_posix() for path in out.rglob("*")} if out.is_dir() else {"-"}
-    if left <= {"store", f"store/{MARK}"}:
+    if left <= {"store", f"store/{MARK}", store.PLAN}:
         shutil.rmtree(out, ignore_errors=True)
 
 

@@ -141,6 +141,7 @@ def write_sweep(results: Finished, out: Path) -> None:
         raise Unwritable(f"{out}: cannot be written: {error.strerror or error}") from error
     finally:
         staging.discard()
+    (out / store.PLAN).unlink(missing_ok=True)
     results.facts = facts
     results.identity = store.identity(facts)
     results.folder = out

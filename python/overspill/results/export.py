@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from overspill import whole_files
 from overspill.errors import BadInput
 from overspill.results import store, tables
 from overspill.results.columns import U32_NONE, U64_NONE
@@ -152,7 +153,7 @@ def write(
         text, unfinished = make(run)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, newline="\n")
+            whole_files.write_text(path, text)
         except OSError as error:
             raise BadInput(f"{path}: cannot be written: {error.strerror or error}") from error
         yield Written(path, unfinished)

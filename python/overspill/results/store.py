@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from overspill import whole_files
 from overspill.errors import BadInput, Unwritable
 from overspill.results.rundata import RunData
 from overspill.results.stream import file_digest
@@ -19,6 +20,7 @@ from overspill.results.stream import file_digest
 MANIFEST = "manifest.json"
 RESULTS = "results.json"
 REPORT = "report.html"
+PLAN = "store/plan.json"  # of a sweep whose tables are not written yet
 STAGING = ".overspill-new-"  # and the process
 ANOTHER = "remove the file, or give a new folder"  # where something new is to be written
 FORMAT = 1
@@ -133,7 +135,8 @@ def folder(out: Path, run: Named) -> Path:
 
 def write_table(table: pa.Table, path: Path) -> None:
     """A table as a file, as all of them are written."""
-    pq.write_table(table, path, compression="zstd")
+    with whole_files.replacing(path) as new:
+        pq.write_table(table, new, compression="zstd")
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -144,9 +147,7 @@ def write_json(path: Path, value: Any) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a document as a whole or not at all."""
     try:
-        new = path.with_name(f"{path.name}.new")
-        new.write_text(text + "\n", encoding="utf-8")
-        new.replace(path)
+        whole_files.write_text(path, text + "\n")
     except OSError as error:
         raise Unwritable(f"{path}: cannot be written: {error.strerror}") from error
 
@@ -213,6 +214,8 @@ def parse_manifest(out: Path, writers: str, then: str = "run again") -> dict[str
             raise BadInput(f"{out}: a file; {expected}")
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
+        if (out / PLAN).is_file():
+            expected = f"the tables of a sweep are still to be made: `overspill report {out}` makes them"
         raise BadInput(f"{out}: no {MANIFEST} here; {expected}") from None
     except OSError as error:
         raise BadInput(f"{shortened(str(path))}: cannot be read: {error.strerror}") from None

@@ -18,6 +18,7 @@ from overspill.results.axes import Axis, Point
 from overspill.results.key import ALL, LABELS, Key, Label, of_cells, of_row, parsed
 from overspill.stats import bootstrap
 from overspill.stats.quantiles import Value
+from overspill.whole_files import replacing
 
 VALUES = (
     pa.field("variant", pa.string(), False),
@@ -276,10 +277,9 @@ def write(table: pa.Table, path: Path) -> list[Path]:
 
     files = [path.with_suffix(".parquet"), path.with_suffix(".csv")]
     for file in files:
-        new = file.with_name(f".{file.name}.new")
-        if file.suffix == ".parquet":
-            pq.write_table(table, new, compression="zstd")
-        else:
-            pc.write_csv(without_formulas(table), new)
-        new.replace(file)
+        with replacing(file) as new:
+            if file.suffix == ".parquet":
+                pq.write_table(table, new, compression="zstd")
+            else:
+                pc.write_csv(without_formulas(table), new)
     return files

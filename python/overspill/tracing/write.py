@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from pathlib import Path
 
+from overspill import whole_files
 from overspill.errors import BadInput, Unwritable
 from overspill.results import store
 from overspill.results.labels import Line
@@ -45,7 +46,7 @@ def write(traced: PacketTrace, folder: Path, formats: Collection[str] = ()) -> P
             "trace.html.j2", title=f"A packet of {facts['scenario']}", lines=lines, figures=drawn,
             heads=told.HEADS, rows=rows,
         )  # fmt: skip
-        (folder / PAGE).write_text(text, encoding="utf-8")
+        whole_files.write_text(folder / PAGE, text)
     except OSError as error:
         raise Unwritable(f"{folder}: cannot be written: {error.strerror}") from error
     return folder / PAGE

@@ -1,0 +1,61 @@
+"""The plan of a sweep without tables yet: with it `overspill report` makes them from the store."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from overspill.errors import BadInput
+from overspill.results import cache, commit, gather, store
+from overspill.results.axes import Axis, Point
+
+if TYPE_CHECKING:
+    from overspill.results.results import Results
+
+
+def write(out: Path, facts: dict[str, Any]) -> None:
+    """Keeps what a sweep's manifest is to say, until its tables are in the folder."""
+    store.write_text(out / store.PLAN, json.dumps(store.sealed(facts), ensure_ascii=False, allow_nan=False))
+
+
+def complete(out: Path) -> None:
+    """Writes the tables of a sweep that was stopped before it could, from its finished runs.
+
+    Does nothing if no sweep is pending, if none of its runs is finished, or if earlier results in the folder
+    have runs that it lacks. Whoever calls this holds the folder's store.
+    """
+    if not (out / store.PLAN).is_file():
+        return
+    made = gathered(out, read(out))
+    if made.finished:
+        made.store = out / "store"
+        commit.write(made, out)
+
+
+def read(out: Path) -> dict[str, Any]:
+    """Returns the plan of a folder; `BadInput` where it is not as it was written."""
+    path = out / store.PLAN
+    again = "expected the plan of a sweep; the same `overspill sweep` goes on"
+    try:
+        plan = json.loads(path.read_text(encoding="utf-8"))
+        if plan.pop("digest") != store.seal(plan):
+            raise BadInput(f"{path}: changed since it was written; {again}")
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        raise BadInput(f"{path}: cannot be read; {again}") from None
+    return dict(plan)
+
+
+def gathered(out: Path, plan: dict[str, Any]) -> Results:
+    """Returns the results of all runs of a plan that the store has."""
+    axes = [Axis(**axis) for axis in plan["axes"]]
+    paths = [axis.path for axis in axes]
+    points, keys = [], []
+    for at, one in enumerate(plan["points"]):
+        points.append(Point(at, dict(zip(paths, one["values"], strict=True)), ()))
+        of_seeds = {
+            variant: [cache.run_key(config, seed, plan["max_events"]) for seed in plan["seeds"]]
+            for variant, config in one["configs"].items()
+        }
+        keys.append(of_seeds)
+    return gather.grid(plan, axes, points, (cache.Cache(out / "store"), keys))
