@@ -19,7 +19,10 @@ use std::sync::{Arc, OnceLock};
 use trace::{Packet, Trace};
 use units::Time;
 
-/// The memory of a large network lies on fewer, larger pages than with the system's allocator.
+/// Allocator that puts the memory of a large network on fewer, larger pages than the system's does.
+///
+/// Its version is 2 (feature `v2`). Version 3 takes the thread that loads the library for the main thread, and clears
+/// the heap of that thread when it ends. The next thread with the same id gets the cleared heap: a segmentation fault.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,0 +1,59 @@
+"""Runs in threads that start and end, with the core alone: `python threads.py FILE_OF_CORE SCENARIO`.
+
+The first thread loads the core and ends. Others run one after the other and side by side. The main thread is
+the last, and the interpreter ends when they are gone. Nothing else is loaded, so that valgrind takes seconds.
+"""
+
+import importlib.machinery
+import importlib.util
+import json
+import sys
+import threading
+from typing import Any
+
+FILE, SCENARIO = sys.argv[1:]
+ONE_AFTER_THE_OTHER, SIDE_BY_SIDE = 3, 4
+found: dict[str, Any] = {}
+
+
+def load() -> None:
+    """Loads the core into this process."""
+    loader = importlib.machinery.ExtensionFileLoader("_core", FILE)
+    spec = importlib.util.spec_from_loader("_core", loader)
+    assert spec is not None
+    found["core"] = importlib.util.module_from_spec(spec)
+    loader.exec_module(found["core"])
+
+
+def run() -> None:
+    """Does one short run, and keeps what it gives if that is no other than before."""
+    with open(SCENARIO, encoding="utf-8") as file:
+        scene = found["core"].Scenario(SCENARIO, file.read(), [])
+    run = scene.run(json.loads(scene.document())["variants"][0], 1, 3000)
+    while not run.advance(1000)["done"]:
+        pass
+    summary = run.results()["summary"]
+    assert found.setdefault("summary", summary) == summary
+
+
+def first() -> None:
+    """Loads the core and runs, in a thread that ends."""
+    load()
+    run()
+
+
+def together(count: int, work: Any) -> None:
+    """Does some work in so many threads at a time, and waits for them."""
+    threads = [threading.Thread(target=work) for _ in range(count)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+
+
+together(1, first)
+for _ in range(ONE_AFTER_THE_OTHER):
+    together(1, run)
+together(SIDE_BY_SIDE, run)
+run()
+print("all threads are gone")
