@@ -33,9 +33,3 @@ def write_text(path: Path, text: str) -> None:
     """Writes a text in UTF-8, its line ends as they are."""
     with replacing(path) as new:
         new.write_text(text, encoding="utf-8", newline="")
-
-
-def copy(source: Path, path: Path) -> None:
-    """Copies the content of a file."""
-    with replacing(path) as new:
-        new.write_bytes(source.read_bytes())

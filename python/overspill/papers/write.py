@@ -11,12 +11,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from overspill import BadInput, Unwritable, whole_files
+from overspill import BadInput, Unwritable
 from overspill import plots as look
 from overspill.charts import files
 from overspill.papers import report, whatif
 from overspill.papers.reproduce import Asked, Reproduced, named, runs
 from overspill.results import store
+from overspill.whole_files import write_text
 
 ROWS, TABLE, PAGE, README, WHAT_IF = "rows.json", "rows.parquet", "page.html", "README.md", "what_if.json"
 PUBLISHED = ("svg", "png")  # which the page and the README show
@@ -58,8 +59,8 @@ def everything(made: Reproduced, formats: Collection[str] | None) -> Path:
                 store.write_json(new / WHAT_IF, whatif.document(made))
             if formats is not None:
                 drawn = draw(made, new / files.PLACE, [*PUBLISHED, *sorted(set(formats) - set(PUBLISHED))])
-                whole_files.write_text(new / PAGE, report.page(made, drawn, new))
-                whole_files.write_text(new / README, report.readme(made, drawn))
+                write_text(new / PAGE, report.page(made, drawn, new))
+                write_text(new / README, report.readme(made, drawn))
         return out / (ROWS if formats is None else PAGE)
     except OSError as error:
         raise Unwritable(f"{out}: cannot be written: {error.strerror or error}") from error

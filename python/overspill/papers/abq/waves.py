@@ -14,8 +14,6 @@ from pathlib import Path
 
 import numpy as np
 
-from overspill import whole_files
-
 HOSTS = 1000
 MEANS = (300, 400, 500, 600, 700)  # ms, of the exponential time at which the short flows of a group start
 START = 10_000_000  # ns
@@ -48,7 +46,7 @@ def write(folder: Path) -> None:
     """All draws."""
     for kind, count in DRAWS.items():
         for draw in range(1, count + 1):
-            whole_files.write_text(folder / f"{kind}_{draw}.csv", text(kind, draw))
+            (folder / f"{kind}_{draw}.csv").write_text(text(kind, draw))
 
 
 if __name__ == "__main__":
