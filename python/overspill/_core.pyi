@@ -20,6 +20,9 @@ class Status(TypedDict):
 def catalogue() -> str:
     """JSON list of `slot`, `kind`, `doc`, `cite`, `params`."""
 
+def check_nesting(path: str, text: str) -> None:
+    """`ScenarioError` for a TOML text whose tables and lists are nested more than 32 levels deep."""
+
 def curve(kind: str, sets: list[str], steps: int, places: list[float] = ...) -> str | None:
     """JSON: the curve of a mechanism with settings `NAME=VALUE`; `None` where it has none.
 

@@ -17,8 +17,8 @@ PAPERS = ROOT / "python/overspill/papers"
 # What reads papers and writes their pages is part of the command.
 OWN = {
     "data.py": {"overspill.results.names"},
-    "reader.py": {"overspill.engine.source"},
-    "write.py": {"overspill.charts", "overspill.report", "overspill.results"},
+    "reader.py": {"overspill.engine", "overspill.engine.source"},
+    "write.py": {"overspill.charts", "overspill.report", "overspill.results", "overspill.whole_files"},
     "report.py": {"overspill.charts", "overspill.report", "overspill.results"},
 }
 

@@ -50,6 +50,12 @@ fn catalogue() -> String {
     scenario::catalogue_json(registry()).to_string()
 }
 
+/// Refuses a TOML text whose tables and lists are nested too deep for a reader that descends into them.
+#[pyfunction]
+fn check_nesting(path: &str, text: &str) -> PyResult<()> {
+    scenario::load::check_nesting(path, text).map_err(|fault| ScenarioError::new_err((vec![fault.to_string()],)))
+}
+
 /// The JSON Schema of a scenario.
 #[pyfunction]
 fn schema() -> String {
@@ -267,6 +273,7 @@ fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Run>()?;
     module.add_class::<Trace>()?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(check_nesting, module)?)?;
     module.add_function(wrap_pyfunction!(curve, module)?)?;
     module.add_function(wrap_pyfunction!(numbered, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from tomllib import TOMLDecodeError
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,8 @@ import numpy as np
 from overspill import stats
 from overspill.charts import spec
 from overspill.charts.spec import Axis, Entry, Instant, Look, Span
+from overspill.engine import core
+from overspill.errors import BadInput
 from overspill.results import formats, measures, same
 from overspill.results.rundata import RunData
 
@@ -44,8 +46,8 @@ def place(facts: Mapping[str, Any], variants: Sequence[str], variant: str) -> in
 def declared(text: str) -> tuple[str, ...]:
     """The variants that a scenario's text has, in its order."""
     try:
-        return tuple(tomllib.loads(text).get("variants", ()))
-    except tomllib.TOMLDecodeError:
+        return tuple(core.parsed("the scenario", text).get("variants", ()))
+    except (BadInput, TOMLDecodeError):
         return ()
 
 

@@ -10,6 +10,7 @@ import importlib.machinery
 import importlib.util
 import json
 import os
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -70,6 +71,20 @@ def scenario(path: str, text: str, sets: list[str]) -> Scenario:
         return cast("Scenario", core.Scenario(path, text, sets))
     except core.ScenarioError as error:
         raise BadInput(error_lines(error)) from error
+
+
+def parsed(path: str, text: str) -> dict[str, Any]:
+    """Returns a TOML text as a dictionary.
+
+    `BadInput` if it is nested too deep, since `tomllib` and readers of its result have no bound of their own;
+    `TOMLDecodeError` if it is no TOML.
+    """
+    core = backend()
+    try:
+        core.check_nesting(path, text)
+    except core.ScenarioError as error:
+        raise BadInput(error_lines(error)) from error
+    return tomllib.loads(text)
 
 
 def links(scenario: Scenario, variant: str, pcap: list[str]) -> list[str]:

@@ -6,16 +6,22 @@ from collections.abc import Iterable, Mapping
 
 from overspill.errors import BadInput
 
+MOST_LEVELS = 32  # as in the core; here it also ends a list that contains itself
+
 
 def written(value: object) -> str:
     """A value as `--set` and `--over` take it: texts as they are, all else as TOML."""
     return value if isinstance(value, str) else toml(value)
 
 
-def toml(value: object) -> str:
-    """A value as TOML; `BadInput` of what TOML has no form for."""
+def toml(value: object, levels: int = 0) -> str:
+    """A value as TOML; `BadInput` of what TOML has no form for, or what is nested too deep, `levels` down."""
+    if levels > MOST_LEVELS:
+        found = f"tables and lists nested more than {MOST_LEVELS} levels deep"
+        raise BadInput(f"found {found}; expected at most {MOST_LEVELS}")
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{toml(str(key))} = {toml(each)}" for key, each in value.items()) + " }"
+        pairs = (f"{toml(str(key))} = {toml(each, levels + 1)}" for key, each in value.items())
+        return "{ " + ", ".join(pairs) + " }"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, bool):
@@ -23,5 +29,5 @@ def toml(value: object) -> str:
     if isinstance(value, numbers.Real):
         return str(value)
     if isinstance(value, Iterable):
-        return "[" + ", ".join(toml(each) for each in value) + "]"
+        return "[" + ", ".join(toml(each, levels + 1) for each in value) + "]"
     raise BadInput(f"found {value!r}; expected texts, numbers, lists and tables")

@@ -7,10 +7,10 @@ What only hangs on who came first at an instant is another number then. Moves ar
 import json
 import math
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from tomllib import TOMLDecodeError
 from typing import Any
 
 from overspill.engine import core, points
@@ -129,8 +129,8 @@ def key(name: str) -> str:
 def has_own_traffic(text: str, variant: str) -> bool:
     """Whether a variant of the file has workloads of its own in place of all others."""
     try:
-        return "traffic" in tomllib.loads(text).get("variants", {}).get(variant, {})
-    except tomllib.TOMLDecodeError:
+        return "traffic" in core.parsed("the scenario", text).get("variants", {}).get(variant, {})
+    except TOMLDecodeError:
         return False  # the core says what is wrong
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import threading
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import islice
+from tomllib import TOMLDecodeError
 from typing import TYPE_CHECKING, Any
 
 from overspill.engine import core, keys, machine
 from overspill.engine.grid import Grid
 from overspill.engine.memory import LEAST
 from overspill.engine.source import Source
-from overspill.errors import BadInput, Failed
+from overspill.errors import BadInput, Failed, bounded
 from overspill.results.axes import Point
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 AHEAD = 64  # points checked at a time
 TRIES = 5  # how often files are read that change meanwhile
+LONGEST_PATH = 300  # letters of a path that a line of the core has
 WAIT = 0.2  # seconds between two looks at Ctrl-C
 
 
@@ -84,7 +85,7 @@ def read(base: Base, point: Point) -> tuple[Scenario, dict[str, Any], dict[str, 
     The files are those that the scenario was read from: where one has changed meanwhile it is read again.
     """
     sets = [*base.sets, *point.sets]
-    names = mentioned(base.source.text, sets)
+    names = mentioned(base.source, sets)
     for _ in range(TRIES):
         before = {name: base.files.stamp(name) for name in names}
         made = core.scenario(base.source.path, base.source.text, sets)
@@ -95,11 +96,11 @@ def read(base: Base, point: Point) -> tuple[Scenario, dict[str, Any], dict[str, 
     raise Failed("a file that the scenario names changes while it is read")
 
 
-def mentioned(text: str, sets: Sequence[str]) -> set[str]:
+def mentioned(source: Source, sets: Sequence[str]) -> set[str]:
     """Every text of a scenario that may name a file."""
     try:
-        found = set(keys.texts(tomllib.loads(text)))
-    except tomllib.TOMLDecodeError:
+        found = set(keys.texts(core.parsed(source.path, source.text)))
+    except TOMLDecodeError:
         found = set()  # the core says what is wrong
     return found | {one.partition("=")[2].strip().strip("\"'") for one in sets}
 
@@ -220,7 +221,7 @@ def chosen(variants: Sequence[str], wanted: Sequence[str] | None) -> list[str]:
 def told(line: str, points: Sequence[Point], grid: Grid) -> str:
     """What is wrong, and where: with which values of the axes, or at which points."""
     for axis in grid.axes:
-        prefix = f"--set: {axis.path}: "
+        prefix = f"--set: {bounded(axis.path, LONGEST_PATH + 1)}: "
         if line.startswith(prefix):
             line = f"--over: {axis.path}: {line.removeprefix(prefix)}"
             break

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import math
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from tomllib import TOMLDecodeError
 from typing import Any
 
 from overspill import BadInput
+from overspill.engine import core
 from overspill.engine.source import read
 
 REQUIRED: Any = object()
@@ -19,8 +20,8 @@ def document(path: Path) -> tuple[dict[str, Any], str]:
     """A TOML file and the SHA-256 of its text; `BadInput` where it is none."""
     text = read(path).text
     try:
-        return tomllib.loads(text), hashlib.sha256(text.encode()).hexdigest()
-    except tomllib.TOMLDecodeError as error:
+        return core.parsed(str(path), text), hashlib.sha256(text.encode()).hexdigest()
+    except TOMLDecodeError as error:
         raise BadInput(f"{path}: found {error}; expected TOML") from None
 
 

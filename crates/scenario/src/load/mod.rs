@@ -12,6 +12,7 @@ mod input_side;
 mod meant;
 mod merge;
 mod needs;
+mod nesting;
 mod renamed;
 mod resets;
 mod resolved;
@@ -25,6 +26,7 @@ mod variant;
 pub(crate) use alone::alone;
 pub(crate) use build::specs;
 pub use needs::run_bytes;
+pub use nesting::check_nesting;
 pub(crate) use value::{allowed, default, word};
 
 use crate::diag::{Diagnostic, LONGEST_NOTE, LONGEST_PATH, message, one_of, plain};
@@ -173,6 +175,7 @@ impl Source {
 /// # Errors
 /// Everything that is wrong, in the order of the file.
 pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>> {
+    check_nesting(&source.path, &source.text).map_err(|diagnostic| vec![diagnostic])?;
     let mut document = tree::parse(source).map_err(|diagnostic| vec![diagnostic])?;
     let written = (!sets.is_empty()).then(|| document.clone());
     let mut faults = Faults::new(&source.path);

@@ -5,6 +5,7 @@
 //! effect and is refused; one that some variants override is noted.
 
 use super::fields::OwnKinds;
+use super::nesting::{is_within, too_deep};
 use super::tree::{At, Data, Node, join, ordinal, parse_value};
 use crate::diag::{Diagnostic, LONGEST_PATH, clipped, message, one_of, plain};
 use std::collections::BTreeSet;
@@ -23,6 +24,9 @@ pub(super) fn apply(document: &mut Node, sets: &[String]) -> Vec<Diagnostic> {
 fn split(set: &str) -> Result<(Vec<String>, &str), Diagnostic> {
     let rule = "PATH=VALUE, such as switch.buffer.size=50pkt";
     let (path, value) = set.split_once('=').ok_or_else(|| refused("", message(format!("`{set}`"), rule)))?;
+    if !is_within(path.trim(), value.trim()) {
+        return Err(refused(path.trim(), too_deep()));
+    }
     let keys = Key::parse(path.trim()).map_err(|_| refused(path.trim(), message(format!("`{set}`"), rule)))?;
     if value.trim().is_empty() {
         return Err(refused(path.trim(), message("no value", rule)));

@@ -158,7 +158,6 @@ pub(super) fn parse(source: &Source) -> Result<Node, Diagnostic> {
         return Err(broken(1, crate::diag::message("an empty file", rule)));
     }
     let doc = Document::parse(source.text.as_str()).map_err(|error| {
-        // Nesting beyond the parser's limit has no place of its own.
         let line = error.span().map_or(1, |span| lines.of(span.start));
         let why = error.message().trim().replace('\n', ", ");
         let found = format!("text that is not TOML ({why})");

@@ -1,0 +1,242 @@
+//! The bound on how deep tables and lists are nested, checked before a text is parsed.
+//!
+//! A reader that descends level by level needs a bound: without one a text of a few kilobytes exhausts its stack.
+
+use super::tree::join;
+use crate::diag::{Diagnostic, LONGEST_PATH, message, plain};
+use toml_parser::parser::{EventReceiver, parse_document, parse_key, parse_value};
+use toml_parser::{ErrorSink, ParseError, Source, Span, decoder::Encoding};
+
+/// Most levels of tables and lists, one inside another; each part of a dotted key is a level.
+pub(super) const MOST_LEVELS: usize = 32;
+
+/// Checks that no value of a TOML text is nested deeper than 32 levels; anything else may be wrong with the text.
+///
+/// # Errors
+/// The first value that is nested deeper, with file, line and key.
+pub fn check_nesting(path: &str, text: &str) -> Result<(), Diagnostic> {
+    let Some((offset, field)) = Levels::default().first_beyond(text) else { return Ok(()) };
+    Err(Diagnostic {
+        file: path.into(),
+        line: text[..offset].bytes().filter(|byte| *byte == b'\n').count() + 1,
+        field: plain(&field, LONGEST_PATH),
+        message: too_deep(),
+    })
+}
+
+/// The message about a value that is nested too deep.
+pub(super) fn too_deep() -> String {
+    let found = format!("tables and lists nested more than {MOST_LEVELS} levels deep");
+    message(found, format!("at most {MOST_LEVELS} levels; each part of a dotted key is one"))
+}
+
+/// Returns true if a dotted path together with the value that is set there stays within the bound.
+pub(super) fn is_within(path: &str, value: &str) -> bool {
+    let mut levels = Levels::default();
+    parse_key(&Source::new(path).lex().into_vec(), &mut levels, &mut Ignored);
+    levels.header = std::mem::take(&mut levels.parts);
+    if levels.header > MOST_LEVELS {
+        return false;
+    }
+    parse_value(&Source::new(value).lex().into_vec(), &mut levels, &mut Ignored);
+    levels.beyond.is_none()
+}
+
+/// A sink for errors: the parser that comes next reports them.
+struct Ignored;
+
+impl ErrorSink for Ignored {
+    fn report_error(&mut self, _error: ParseError) {}
+}
+
+/// A place of the text that is open.
+#[derive(PartialEq)]
+enum Open {
+    /// A key of so many parts whose value has not ended.
+    Pair(usize),
+    List,
+    Table,
+}
+
+/// Levels above the event that is read, and where they first exceed the bound.
+#[derive(Default)]
+struct Levels {
+    /// Parts of the header above, and one if it opens an entry of a list of tables.
+    header: usize,
+    header_span: Option<(usize, usize)>,
+    in_header: bool,
+    open: Vec<Open>,
+    /// Parts of the key that is being read, and where it is.
+    parts: usize,
+    key_span: Option<(usize, usize)>,
+    /// Offset, header and key of the first value beyond the bound.
+    beyond: Option<(usize, Option<(usize, usize)>, Option<(usize, usize)>)>,
+}
+
+impl Levels {
+    /// Returns the offset of the first value of a document beyond the bound, and its dotted key as written.
+    fn first_beyond(mut self, text: &str) -> Option<(usize, String)> {
+        parse_document(&Source::new(text).lex().into_vec(), &mut self, &mut Ignored);
+        let (offset, header, key) = self.beyond?;
+        let written = |span: Option<(usize, usize)>| span.map_or("", |(start, end)| &text[start..end]);
+        let field = if key.is_none() { written(header).to_string() } else { join(written(header), written(key)) };
+        Some((offset, field))
+    }
+
+    fn levels(&self) -> usize {
+        let inside = self.open.iter().map(|open| match open {
+            Open::Pair(parts) => *parts,
+            Open::List => 1,
+            Open::Table => 0,
+        });
+        self.header + self.parts + inside.sum::<usize>()
+    }
+
+    /// Notes the bound exceeded at an offset, unless it was before; returns true if it never was.
+    fn check(&mut self, offset: usize) -> bool {
+        let beyond = self.levels() > MOST_LEVELS;
+        if beyond && self.beyond.is_none() {
+            self.beyond = Some((offset, self.header_span, self.key_span));
+        }
+        self.beyond.is_none()
+    }
+
+    fn begin_header(&mut self) {
+        (self.header, self.header_span, self.in_header) = (0, None, true);
+        self.begin_statement();
+    }
+
+    fn begin_statement(&mut self) {
+        self.open.clear();
+        (self.parts, self.key_span) = (0, None);
+    }
+
+    fn end_header(&mut self, more: usize, offset: usize) {
+        self.in_header = false;
+        self.header = std::mem::take(&mut self.parts) + more;
+        self.check(offset);
+    }
+
+    fn begin_value(&mut self, open: Open, offset: usize) -> bool {
+        self.parts = 0;
+        self.open.push(open);
+        self.check(offset)
+    }
+
+    /// Ends a list or a table, and the pair whose value it is.
+    fn end_value(&mut self, ended: Option<Open>) {
+        if let Some(at) = ended.and_then(|ended| self.open.iter().rposition(|open| *open == ended)) {
+            self.open.truncate(at);
+        }
+        if matches!(self.open.last(), Some(Open::Pair(_))) {
+            self.open.pop();
+        }
+        self.parts = 0;
+    }
+}
+
+impl EventReceiver for Levels {
+    fn std_table_open(&mut self, _span: Span, _error: &mut dyn ErrorSink) {
+        self.begin_header();
+    }
+    fn std_table_close(&mut self, span: Span, _error: &mut dyn ErrorSink) {
+        self.end_header(0, span.start());
+    }
+    fn array_table_open(&mut self, _span: Span, _error: &mut dyn ErrorSink) {
+        self.begin_header();
+    }
+    fn array_table_close(&mut self, span: Span, _error: &mut dyn ErrorSink) {
+        self.end_header(1, span.start());
+    }
+    fn inline_table_open(&mut self, span: Span, _error: &mut dyn ErrorSink) -> bool {
+        self.begin_value(Open::Table, span.start())
+    }
+    fn inline_table_close(&mut self, _span: Span, _error: &mut dyn ErrorSink) {
+        self.end_value(Some(Open::Table));
+    }
+    fn array_open(&mut self, span: Span, _error: &mut dyn ErrorSink) -> bool {
+        self.begin_value(Open::List, span.start())
+    }
+    fn array_close(&mut self, _span: Span, _error: &mut dyn ErrorSink) {
+        self.end_value(Some(Open::List));
+    }
+    fn simple_key(&mut self, span: Span, _kind: Option<Encoding>, _error: &mut dyn ErrorSink) {
+        self.parts += 1;
+        let place = if self.in_header { &mut self.header_span } else { &mut self.key_span };
+        // The field of a message is the key of the statement, not one inside of its value.
+        if self.open.is_empty() {
+            *place = Some((place.map_or(span.start(), |(start, _)| start), span.end()));
+        }
+        self.check(span.start());
+    }
+    fn key_val_sep(&mut self, span: Span, _error: &mut dyn ErrorSink) {
+        let parts = std::mem::take(&mut self.parts);
+        self.begin_value(Open::Pair(parts), span.start());
+    }
+    fn scalar(&mut self, _span: Span, _kind: Option<Encoding>, _error: &mut dyn ErrorSink) {
+        self.end_value(None);
+    }
+    fn value_sep(&mut self, _span: Span, _error: &mut dyn ErrorSink) {
+        self.end_value(None);
+    }
+    fn newline(&mut self, _span: Span, _error: &mut dyn ErrorSink) {
+        if !self.open.iter().any(|open| matches!(open, Open::List | Open::Table)) {
+            self.begin_statement();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks texts that exceed the bound by one level, and the same within it.
+    fn refused(deep: impl Fn(usize) -> String, line: usize, field: &str) {
+        assert_eq!(check_nesting("a.toml", &deep(MOST_LEVELS)), Ok(()));
+        for levels in [MOST_LEVELS + 1, 500, 20_000] {
+            let fault = check_nesting("a.toml", &deep(levels)).unwrap_err();
+            assert_eq!((fault.line, fault.field.starts_with(field)), (line, true), "{fault}");
+            assert!(fault.message.contains("found tables and lists nested more than 32 levels deep; expected"));
+        }
+    }
+
+    fn dotted(parts: usize) -> String {
+        vec!["a"; parts].join(".")
+    }
+
+    #[test]
+    fn every_form_of_nesting_counts_its_levels() {
+        refused(|n| format!("x = 1\n\n{} = 1\n", dotted(n)), 3, "a.a.a");
+        refused(|n| format!("\n[{}]\n", dotted(n)), 2, "a.a.a");
+        refused(|n| format!("[[{}]]\n", dotted(n - 1)), 1, "a.a.a");
+        refused(|n| format!("[b]\nx.y = {}{}\n", "[".repeat(n - 3), "]".repeat(n - 3)), 2, "b.x.y");
+        refused(|n| format!("[b]\nx = {}1{}\n", "{a = ".repeat(n - 2), "}".repeat(n - 2)), 2, "b.x");
+        refused(|n| format!("x = [\n{{ y = [{{ {} = 1 }}] }}]\n", dotted(n - 4)), 2, "x");
+    }
+
+    #[test]
+    fn values_beside_each_other_are_no_levels() {
+        let wide = (0..200).map(|n| format!("k{n}.a = {{ b = [1.5, [2], {{ c = 3 }}], d = 1 }}\n"));
+        let tables =
+            (0..200).map(|n| format!("[t.u{n}]\nv = [\n  1, # of [many\n  '''['''\n]\n[[t.list{n}]]\nw = 1\n"));
+        let text: String = wide.chain(tables).collect();
+        assert_eq!(check_nesting("a.toml", &text), Ok(()));
+    }
+
+    #[test]
+    fn broken_text_is_left_to_the_parser_that_reports_it() {
+        for broken in ["a = \n", "a\n", "= 1\n", "[a\n", "]]]]\n", "a = 1}\n"] {
+            assert_eq!(check_nesting("a.toml", &broken.repeat(100)), Ok(()), "{broken:?}");
+        }
+        assert_eq!(check_nesting("a.toml", &format!("a = {}", "{".repeat(100_000))), Ok(()), "no levels without keys");
+        assert!(check_nesting("a.toml", &format!("a = {}", "[".repeat(100_000))).is_err());
+    }
+
+    #[test]
+    fn a_path_and_the_value_set_there_share_the_bound() {
+        let lists = |n: usize| "[".repeat(n) + &"]".repeat(n);
+        assert!(is_within(&dotted(30), &lists(2)) && !is_within(&dotted(30), &lists(3)));
+        assert!(is_within(&dotted(32), "bare text.a.b [") && !is_within(&dotted(33), "1"));
+        assert!(is_within("a", "{ b = 1, c = [2] }") && !is_within("a", &lists(500)));
+    }
+}
