@@ -58,19 +58,22 @@ enum Open {
     Table,
 }
 
+/// Start and end of a dotted key in the text, if there is one.
+type Stretch = Option<(usize, usize)>;
+
 /// Levels above the event that is read, and where they first exceed the bound.
 #[derive(Default)]
 struct Levels {
     /// Parts of the header above, and one if it opens an entry of a list of tables.
     header: usize,
-    header_span: Option<(usize, usize)>,
+    header_span: Stretch,
     in_header: bool,
     open: Vec<Open>,
     /// Parts of the key that is being read, and where it is.
     parts: usize,
-    key_span: Option<(usize, usize)>,
+    key_span: Stretch,
     /// Offset, header and key of the first value beyond the bound.
-    beyond: Option<(usize, Option<(usize, usize)>, Option<(usize, usize)>)>,
+    beyond: Option<(usize, Stretch, Stretch)>,
 }
 
 impl Levels {
@@ -78,7 +81,7 @@ impl Levels {
     fn first_beyond(mut self, text: &str) -> Option<(usize, String)> {
         parse_document(&Source::new(text).lex().into_vec(), &mut self, &mut Ignored);
         let (offset, header, key) = self.beyond?;
-        let written = |span: Option<(usize, usize)>| span.map_or("", |(start, end)| &text[start..end]);
+        let written = |span: Stretch| span.map_or("", |(start, end)| &text[start..end]);
         let field = if key.is_none() { written(header).to_string() } else { join(written(header), written(key)) };
         Some((offset, field))
     }
