@@ -18,6 +18,8 @@ pub struct Arena {
 struct Link {
     stamp: u64,
     next: u32,
+    /// The packet before it in its queue; without meaning at the head, which leaves without a write to the next.
+    before: u32,
 }
 
 /// A first-in-first-out list of packets in an [`Arena`].
@@ -63,12 +65,12 @@ impl Arena {
         match self.free.pop() {
             Some(id) => {
                 self.slots[id as usize] = pkt;
-                self.links[id as usize] = Link { stamp, next: NIL };
+                self.links[id as usize] = Link { stamp, next: NIL, before: NIL };
                 id
             }
             None => {
                 self.slots.push(pkt);
-                self.links.push(Link { stamp, next: NIL });
+                self.links.push(Link { stamp, next: NIL, before: NIL });
                 (self.slots.len() - 1) as u32
             }
         }
@@ -77,7 +79,8 @@ impl Arena {
     /// Appends a packet that lies here and waits in no queue.
     #[inline]
     pub fn append(&mut self, queue: &mut Queue, id: u32) {
-        self.links[id as usize].next = NIL;
+        let link = &mut self.links[id as usize];
+        (link.next, link.before) = (NIL, queue.tail);
         match queue.tail {
             NIL => queue.head = id,
             tail => self.links[tail as usize].next = id,
@@ -125,17 +128,30 @@ impl Arena {
         Some(self.release(queue, id))
     }
 
-    /// Takes a packet out of the middle of a queue; `None` where it does not wait there.
+    /// Takes a packet out of a queue, wherever it is there; `None` where it does not wait there.
     pub fn remove(&mut self, queue: &mut Queue, id: u32) -> Option<Pkt> {
-        if queue.head == id {
-            return self.pop(queue);
+        self.contains(queue, id).then(|| self.take(queue, id))
+    }
+
+    /// Takes a packet out of the queue that it waits in. PRECONDITION: it waits there.
+    pub fn take(&mut self, queue: &mut Queue, id: u32) -> Pkt {
+        let Link { next, before, .. } = self.links[id as usize];
+        match queue.head == id {
+            true => queue.head = next,
+            false => self.links[before as usize].next = next,
         }
-        let before = self.ids(queue).find(|i| self.links[*i as usize].next == id)?;
-        self.links[before as usize].next = self.links[id as usize].next;
-        if queue.tail == id {
-            queue.tail = before;
+        match queue.tail == id {
+            true => queue.tail = if queue.head == NIL { NIL } else { before },
+            false => self.links[next as usize].before = before,
         }
-        Some(self.release(queue, id))
+        self.release(queue, id)
+    }
+
+    /// Returns true if a packet waits in a queue. The search goes on from both ends, since what is looked for is near
+    /// one of them most often.
+    pub fn contains(&self, queue: &Queue, id: u32) -> bool {
+        let mut ends = self.ids(queue).zip(self.ids_from_tail(queue));
+        ends.any(|(first, last)| first == id || last == id)
     }
 
     fn release(&mut self, queue: &mut Queue, id: u32) -> Pkt {
@@ -165,6 +181,12 @@ impl Arena {
     pub fn ids<'a>(&'a self, queue: &Queue) -> impl Iterator<Item = u32> + 'a {
         let real = |id: u32| (id != NIL).then_some(id);
         std::iter::successors(real(queue.head), move |id| real(self.links[*id as usize].next))
+    }
+
+    /// The packets of a queue, last to first.
+    pub fn ids_from_tail<'a>(&'a self, queue: &Queue) -> impl Iterator<Item = u32> + 'a {
+        let (head, tail) = (queue.head, (queue.tail != NIL).then_some(queue.tail));
+        std::iter::successors(tail, move |id| (*id != head).then(|| self.links[*id as usize].before))
     }
 
     /// Packets that wait.

@@ -360,14 +360,11 @@ impl Core {
             Some(stamp) => stamp,
             None => p.rest.stamp + 1,
         };
-        let line = match &mut self.store.inputs {
-            Some(inputs) if at_input => inputs.store(to, &pkt.head),
-            _ => {
-                p.rest.eligible |= queue.bit();
-                &mut p.rest.queues[usize::from(queue.0)]
-            }
+        let stamp = p.rest.stamp;
+        let slot = match &mut self.store.inputs {
+            Some(inputs) if at_input => self.store.arena.push(inputs.store(to, &pkt.head), *pkt, stamp),
+            _ => self.store.push(to, *pkt, stamp),
         };
-        let slot = self.store.arena.push(line, *pkt, p.rest.stamp);
         Core::tell_stored(port, pkt, Stored { queue, before, leaves: Leaves::Slot(PktId(slot)) }, step.out);
         let joins = if at_input { Sides::INPUT } else { self.store.buffered() };
         self.count_stored(Frame { at: to, slot, head: &pkt.head }, joins, step);

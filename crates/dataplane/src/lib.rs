@@ -23,6 +23,7 @@ mod packet;
 mod packet_store;
 mod payload;
 mod port;
+mod ranked;
 mod raw;
 mod sampled;
 mod stack;

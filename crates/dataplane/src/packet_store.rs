@@ -5,13 +5,18 @@ use crate::arena::Arena;
 use crate::cutting::Cutting;
 use crate::inputs::{AtOutput, Inputs};
 use crate::port::{Port, QueueAt};
+use crate::ranked::Ranked;
 use crate::sampled::Sampled;
 use mech::buffer::{BufferSlot, ExtraRoom, Use};
 use mech::overflow::DropReason;
-use mech::{Fill, Head, HostId, Lane, Lanes, Occupant, PktId, PortId, QueueId, Side, View};
+use mech::{
+    Fill, Head, HostId, Lane, Lanes, Occupant, PktId, PortId, QueueId, Side, View, search_least_urgent,
+    search_most_urgent,
+};
 use units::{Dur, Time};
 
 mod buffers;
+mod queued;
 
 pub(crate) use buffers::Lying;
 
@@ -29,6 +34,8 @@ pub struct PacketStore {
     pub(crate) accounts: Accounts,
     /// The units of what they sample.
     pub(crate) sampled: Option<Box<Sampled>>,
+    /// Long queues by rank, where a mechanism searches them.
+    pub(crate) ranked: Option<Box<Ranked>>,
     /// Where arrivals wait at their inputs first.
     pub(crate) inputs: Option<Box<Inputs>>,
     /// Where cutting takes a time.
@@ -371,6 +378,21 @@ impl<F: Fib> View for Look<'_, F> {
         if let Some(queue) = self.port(port).rest.queues.get(usize::from(queue.0)) {
             self.store.arena.ids(queue).for_each(|id| each(PktId(id), &self.store.arena.get(id).head));
         }
+    }
+    fn visit_from_last(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(PktId, &Head) -> bool) {
+        if let Some(queue) = self.port(port).rest.queues.get(usize::from(queue.0)) {
+            let mut ids = self.store.arena.ids_from_tail(queue);
+            ids.find(|id| each(PktId(*id), &self.store.arena.get(*id).head));
+        }
+    }
+    fn least_urgent(&self, port: PortId, queue: QueueId) -> Option<(PktId, u32)> {
+        let indexed = self.store.ranked.as_ref().and_then(|ranked| ranked.least_urgent(QueueAt { port, queue }));
+        indexed.or_else(|| search_least_urgent(self, port, queue))
+    }
+    fn most_urgent(&self, port: PortId, queue: QueueId) -> Option<PktId> {
+        let (at, arena) = (QueueAt { port, queue }, &self.store.arena);
+        let indexed = self.store.ranked.as_ref().and_then(|ranked| ranked.most_urgent(at, arena));
+        indexed.or_else(|| search_most_urgent(self, port, queue))
     }
     fn allocated(&self, ingress: PortId, class: u8) -> u64 {
         self.store.accounts.input(ingress, class)

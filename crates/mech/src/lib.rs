@@ -49,7 +49,7 @@ pub use ids::{ClassSet, FlowId, HostId, PktId, PortId, QueueId, TimerId};
 pub use lanes::{Lane, LaneLimit, Lanes};
 pub use mechanism::{Mechanism, Only};
 pub use needs::{Asks, NO_RANKS, Needs, Room, Samples, Side};
-pub use place::{ForwardingContext, Occupant, PortView, QueueView, View};
+pub use place::{ForwardingContext, Occupant, PortView, QueueView, View, search_least_urgent, search_most_urgent};
 pub use registry::{HOST_SLOTS, InSlot, PORT_SLOTS, Registry, SLOTS};
 pub use rng::{Purpose, Stream, hash_mix};
 pub use routing::SwitchContext;

@@ -96,6 +96,10 @@ pub struct Needs {
     pub reorders: bool,
     /// It tells packets apart by their rank.
     pub ranks: bool,
+    /// It searches queues for the packet of the largest rank ([`crate::View::least_urgent`]).
+    pub finds_least_urgent: bool,
+    /// It searches queues for the flow of the smallest rank ([`crate::View::most_urgent`]).
+    pub finds_most_urgent: bool,
 }
 
 /// What is said where packets are told apart by a rank that none has.

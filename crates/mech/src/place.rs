@@ -66,6 +66,22 @@ pub trait View {
     }
     /// The packets that wait in a queue, first to last.
     fn visit(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(PktId, &Head));
+    /// The packets that wait in a queue, last to first, until `each` returns true.
+    fn visit_from_last(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(PktId, &Head) -> bool) {
+        let mut all = Vec::new();
+        self.visit(port, queue, &mut |pkt, head| all.push((pkt, *head)));
+        all.iter().rev().find(|(pkt, head)| each(*pkt, head));
+    }
+    /// The packet of the largest rank in a queue, the newest of equals, and its rank. In a long queue it is found in
+    /// logarithmic time by who declares [`crate::Needs::finds_least_urgent`].
+    fn least_urgent(&self, port: PortId, queue: QueueId) -> Option<(PktId, u32)> {
+        search_least_urgent(self, port, queue)
+    }
+    /// The oldest packet of the flow and direction that has the smallest rank in a queue, the oldest of equals. In a
+    /// long queue it is found in logarithmic time by who declares [`crate::Needs::finds_most_urgent`].
+    fn most_urgent(&self, port: PortId, queue: QueueId) -> Option<PktId> {
+        search_most_urgent(self, port, queue)
+    }
     /// Frames and bytes that wait in all queues of a port but those of messages about congestion.
     fn port_backlog(&self, port: PortId) -> (u32, u64) {
         let sum = |(packets, bytes): (u32, u64), (p, b): (u32, u64)| (packets + p, bytes + b);
@@ -117,6 +133,35 @@ pub trait View {
     fn fills_on_way(&self, frame: &Occupant, each: &mut dyn FnMut(Fill)) {
         each(self.output_fill(frame.out));
     }
+}
+
+/// Searches a queue for the packet of [`View::least_urgent`].
+pub fn search_least_urgent<V: View + ?Sized>(view: &V, port: PortId, queue: QueueId) -> Option<(PktId, u32)> {
+    let mut worst: Option<(PktId, u32)> = None;
+    view.visit(port, queue, &mut |id, other| {
+        if worst.is_none_or(|(_, rank)| other.rank >= rank) {
+            worst = Some((id, other.rank));
+        }
+    });
+    worst
+}
+
+/// Searches a queue for the packet of [`View::most_urgent`].
+pub fn search_most_urgent<V: View + ?Sized>(view: &V, port: PortId, queue: QueueId) -> Option<PktId> {
+    let mut least: Option<(u32, FlowId, HostId)> = None;
+    view.visit(port, queue, &mut |_, pkt| {
+        if least.is_none_or(|(rank, ..)| pkt.rank < rank) {
+            least = Some((pkt.rank, pkt.flow, pkt.src));
+        }
+    });
+    let (_, flow, src) = least?;
+    let mut oldest = None;
+    view.visit(port, queue, &mut |id, pkt| {
+        if oldest.is_none() && (pkt.flow, pkt.src) == (flow, src) {
+            oldest = Some(id);
+        }
+    });
+    oldest
 }
 
 /// Where an arrival stands: the switch, the port it came in by and the one it would leave by.

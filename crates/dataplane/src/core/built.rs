@@ -10,6 +10,7 @@ use crate::ends::Tally;
 use crate::inputs::{InputSetup, Inputs};
 use crate::packet_store::{PacketStore, Pool, waits_in};
 use crate::port::{Limits, Port, PortShape};
+use crate::ranked::Ranked;
 use crate::sampled::Sampled;
 use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
@@ -78,6 +79,7 @@ impl Core {
                 pool,
                 accounts: Accounts::default(),
                 sampled: None,
+                ranked: None,
                 inputs: None,
                 cutting: Cutting::new(cut.delay),
             },
@@ -115,6 +117,9 @@ impl Core {
             core.schedulers.push(p.scheduler);
         }
         let queues_each = core.store.ports.first().map_or(0, |port| port.rest.queues.len());
+        let needs = core.schedulers.iter().map(|scheduler| scheduler.peek().needs());
+        let needs = needs.chain([core.overflow.peek().needs()]);
+        core.store.ranked = Ranked::new(needs, core.store.ports.len(), queues_each);
         core.store.inputs = setup.inputs.map(|inputs| Box::new(Inputs::new(inputs, queues_each, seed, node)));
         core.pausing = (!pausing.is_empty()).then(|| Box::new(Pausing::new(pausing)));
         core.agents = Agents::new(agents, seed, node);

@@ -71,16 +71,14 @@ impl Core {
     /// A frame that lies here and is counted at a port joins its queue there, or is lost where the link of the port died
     /// meanwhile; whether it waits there. `from` are the memories that it lay in.
     pub(super) fn join<F: Fib, O: Out>(&mut self, slot: u32, to: QueueAt, from: Sides, step: &mut Step<F, O>) -> bool {
-        let QueueAt { port, queue } = to;
-        let p = &mut self.store.ports[usize::from(port.0)];
-        if p.closed {
+        let port = to.port;
+        if self.store.ports[usize::from(port.0)].closed {
             let pkt = self.store.arena.discard(slot);
             self.taken_out(Frame { at: to, slot, head: &pkt.head }, from, step);
             self.drop(&pkt, port, DropReason::LinkDown, step);
             return false;
         }
-        self.store.arena.append(&mut p.rest.queues[usize::from(queue.0)], slot);
-        p.rest.eligible |= queue.bit();
+        self.store.append(to, slot);
         if from == Sides::INPUT {
             let head = self.store.arena.get(slot).head;
             self.count_crossed(Frame { at: to, slot, head: &head }, step);

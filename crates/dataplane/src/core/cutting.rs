@@ -8,7 +8,7 @@ use crate::cutting::{BeingCut, Onward};
 use crate::packet_store::Fib;
 use crate::port::QueueAt;
 use crate::{Freed, Leaves, Observer, Out, Pkt, Stored};
-use mech::{Ecn, PktId, PortId, QueueId};
+use mech::{Ecn, PktId, PortId};
 
 impl Core {
     /// Cuts a packet; whether it is any shorter now.
@@ -87,15 +87,11 @@ impl Core {
     /// Cuts a packet that waits at a port; whether there was anything to cut. It keeps its place, or goes on to the
     /// queue of cut packets.
     pub(super) fn trim_waiting<F: Fib, O: Out>(&mut self, id: PktId, port: PortId, step: &mut Step<F, O>) -> bool {
-        let p = &self.store.ports[usize::from(port.0)];
-        let Some(at) = p.rest.queues.iter().position(|queue| self.store.arena.ids(queue).any(|own| own == id.0)) else {
-            return false;
-        };
+        let Some(from) = self.store.find(port, id.0) else { return false };
         let (before, mut cut) = (*self.store.arena.get(id.0), *self.store.arena.get(id.0));
         if !self.trim(&mut cut, port, step) {
             return false;
         }
-        let from = QueueAt { port, queue: QueueId(at as u8) };
         let to = QueueAt { port, queue: self.store.queue(cut.head.queue()) };
         match to.queue == from.queue {
             true => self.shorten(id, from, &cut, step),
@@ -110,8 +106,7 @@ impl Core {
     /// A packet that waits has become this one.
     fn shorten<F: Fib, O: Out>(&mut self, id: PktId, at: QueueAt, cut: &Pkt, step: &mut Step<F, O>) {
         let QueueAt { port, queue } = at;
-        let slot = &mut self.store.ports[usize::from(port.0)].rest.queues[usize::from(queue.0)];
-        let bytes = self.store.arena.shorten(slot, id.0, cut);
+        let bytes = self.store.shorten(at, id.0, cut);
         self.store.shrink(port, queue, bytes);
         self.count_trimmed(Frame { at, slot: id.0, head: &cut.head }, bytes, step);
     }
@@ -119,12 +114,9 @@ impl Core {
     /// Takes a packet out of its queue, for another one of the same port.
     fn take_again<F: Fib, O: Out>(&mut self, id: PktId, at: QueueAt, pkt: &Pkt, step: &mut Step<F, O>) {
         let QueueAt { port, queue } = at;
-        let slot = &mut self.store.ports[usize::from(port.0)].rest.queues[usize::from(queue.0)];
-        self.store.arena.remove(slot, id.0);
-        let empty = slot.packets() == 0;
+        self.store.remove(at, id.0);
         self.store.free(port, queue, &pkt.head);
         let p = &mut self.store.ports[usize::from(port.0)];
-        p.rest.eligible &= !(u32::from(empty) << queue.0);
         let counts = p.counts_mut();
         counts.evicted += 1;
         counts.evicted_bytes += u64::from(pkt.head.size);

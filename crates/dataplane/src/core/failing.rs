@@ -81,12 +81,11 @@ impl Core {
     }
 
     fn take_first<F: Fib, O: Out>(&mut self, port: PortId, queue: QueueId, step: &mut Step<F, O>) -> Option<Pkt> {
-        let slot = &mut self.store.ports[usize::from(port.0)].rest.queues[usize::from(queue.0)];
-        let (id, _) = self.store.arena.first(slot)?;
-        let pkt = self.store.arena.remove(slot, id)?;
-        let empty = slot.packets() == 0;
-        self.store.ports[usize::from(port.0)].rest.eligible &= !(u32::from(empty) << queue.0);
-        let frame = Frame { at: QueueAt { port, queue }, slot: id, head: &pkt.head };
+        let (id, _) =
+            self.store.arena.first(&self.store.ports[usize::from(port.0)].rest.queues[usize::from(queue.0)])?;
+        let at = QueueAt { port, queue };
+        let (pkt, _) = self.store.remove(at, id)?;
+        let frame = Frame { at, slot: id, head: &pkt.head };
         self.taken_out(frame, self.store.buffered(), step);
         Some(pkt)
     }

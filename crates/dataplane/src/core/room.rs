@@ -4,10 +4,9 @@ use super::agents::{NOBODY, Work};
 use super::moved::Frame;
 use super::{Core, Decision, Step};
 use crate::packet_store::Fib;
-use crate::port::QueueAt;
-use crate::{Freed, Out, Pkt};
+use crate::{Out, Pkt};
 use mech::overflow::{DropReason, Fate};
-use mech::{Flags, PktId, PortId, QueueId};
+use mech::{Flags, PktId, PortId};
 
 impl Core {
     /// Evicts or cuts what waits, and asks again, as long as something is to be. Where it is gone already,
@@ -34,24 +33,13 @@ impl Core {
     }
 
     fn evict<F: Fib, O: Out>(&mut self, id: PktId, port: PortId, step: &mut Step<F, O>) {
-        for queue in 0..self.store.ports[usize::from(port.0)].rest.queues.len() {
-            let slot = &mut self.store.ports[usize::from(port.0)].rest.queues[queue];
-            let Some(pkt) = self.store.arena.remove(slot, id.0) else { continue };
-            let empty = slot.packets() == 0;
-            self.store.free(port, QueueId(queue as u8), &pkt.head);
-            let p = &mut self.store.ports[usize::from(port.0)];
-            p.rest.eligible &= !(u32::from(empty) << queue);
-            p.counts_mut().evicted += 1;
-            p.counts_mut().evicted_bytes += u64::from(pkt.head.size);
-            let frame = Freed { queue: QueueId(queue as u8), after: p.waiting(), started: None };
-            Core::tell_freed(port, frame, step.out);
-            let at = QueueAt { port, queue: QueueId(queue as u8) };
-            self.count_left(Frame { at, slot: id.0, head: &pkt.head }, self.store.buffered(), step);
-            if empty {
-                self.run_empty(step.now, port);
-            }
-            return self.drop(&pkt, port, DropReason::Evicted, step);
+        let Some(at) = self.store.find(port, id.0) else { return };
+        let Some((pkt, empty)) = self.store.remove(at, id.0) else { return };
+        self.taken_out(Frame { at, slot: id.0, head: &pkt.head }, self.store.buffered(), step);
+        if empty {
+            self.run_empty(step.now, port);
         }
+        self.drop(&pkt, port, DropReason::Evicted, step);
     }
 
     /// A packet turns round: its source is its destination now. It is looked up when this decision is over. A NIC

@@ -87,13 +87,9 @@ impl Core {
             return self.send_control(port, step.now, step.out);
         }
         let Some((queue, id)) = self.next(port, step) else { return };
-        let slot = &mut self.store.ports[usize::from(port.0)].rest.queues[usize::from(queue.0)];
-        let taken = self.store.arena.remove(slot, id.0);
-        let empty = slot.packets() == 0;
-        let Some(pkt) = taken else { return };
+        let Some((pkt, empty)) = self.store.remove(QueueAt { port, queue }, id.0) else { return };
         self.store.free(port, queue, &pkt.head);
         let p = &mut self.store.ports[usize::from(port.0)];
-        p.rest.eligible &= !(u32::from(empty) << queue.0);
         p.counts_mut().sent += 1;
         p.counts_mut().sent_bytes += u64::from(pkt.head.size);
         p.free_at = step.now + p.time(pkt.head.size);

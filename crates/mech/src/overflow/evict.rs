@@ -26,13 +26,8 @@ pub(super) const SPEC: Spec = Spec {
 /// The least urgent packet that waits for a port, with its class and rank.
 fn least_urgent(at: &ForwardingContext) -> Option<(u8, u32, PktId)> {
     (0..8).find_map(|class| {
-        let mut worst: Option<(u8, u32, PktId)> = None;
-        at.view.visit(at.out, QueueId::normal(class), &mut |id, other| {
-            if worst.is_none_or(|(_, rank, _)| other.rank >= rank) {
-                worst = Some((class, other.rank, id));
-            }
-        });
-        worst
+        let (id, rank) = at.view.least_urgent(at.out, QueueId::normal(class))?;
+        Some((class, rank, id))
     })
 }
 
@@ -50,7 +45,7 @@ impl Overflow for Evict {
         }
     }
     fn needs(&self) -> Needs {
-        Needs { removes: true, ranks: true, ..Needs::default() }
+        Needs { removes: true, ranks: true, finds_least_urgent: true, ..Needs::default() }
     }
     /// It needs a queue that can be full.
     fn check(&self, beside: &Beside, report: &mut Report) {

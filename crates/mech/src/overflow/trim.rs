@@ -188,10 +188,9 @@ impl Trim {
     /// The last packet of a queue that may be cut.
     fn tail(&self, at: &ForwardingContext, queue: QueueId) -> Option<PktId> {
         let mut last = None;
-        at.view.visit(at.out, queue, &mut |id, head| {
-            if self.may_cut(head) && u64::from(head.size) > SMALLEST {
-                last = Some(id);
-            }
+        at.view.visit_from_last(at.out, queue, &mut |id, head| {
+            last = (self.may_cut(head) && u64::from(head.size) > SMALLEST).then_some(id);
+            last.is_some()
         });
         last
     }

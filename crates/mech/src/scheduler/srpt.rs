@@ -7,7 +7,7 @@
 
 use super::Scheduler;
 use crate::params::Spec;
-use crate::{Env, FlowId, HostId, Needs, PktId, PortView, QueueId};
+use crate::{Env, Needs, PktId, PortView, QueueId};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -24,23 +24,10 @@ pub(super) const SPEC: Spec = Spec {
 impl Scheduler for Srpt {
     fn next(&mut self, port: &PortView, _env: &mut Env) -> Option<(QueueId, PktId)> {
         let queue = QueueId(port.eligible.checked_ilog2()? as u8);
-        let mut least: Option<(u32, FlowId, HostId)> = None;
-        port.view.visit(port.port, queue, &mut |_, pkt| {
-            if least.is_none_or(|(rank, ..)| pkt.rank < rank) {
-                least = Some((pkt.rank, pkt.flow, pkt.src));
-            }
-        });
-        let (_, flow, src) = least?;
-        let mut oldest = None;
-        port.view.visit(port.port, queue, &mut |id, pkt| {
-            if oldest.is_none() && (pkt.flow, pkt.src) == (flow, src) {
-                oldest = Some(id);
-            }
-        });
-        oldest.map(|id| (queue, id))
+        port.view.most_urgent(port.port, queue).map(|id| (queue, id))
     }
     fn needs(&self) -> Needs {
-        Needs { reorders: true, ranks: true, ..Needs::default() }
+        Needs { reorders: true, ranks: true, finds_most_urgent: true, ..Needs::default() }
     }
     fn boxed(&self) -> Box<dyn Scheduler> {
         Box::new(self.clone())

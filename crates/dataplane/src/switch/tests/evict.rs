@@ -2,6 +2,7 @@
 //! that is a list.
 
 use super::*;
+use crate::port::QueueAt;
 use mech::{FlowId, Lanes};
 
 fn switch(size: Amount, snapshot: bool) -> Switch {
@@ -108,7 +109,9 @@ impl Model {
 
 #[test]
 fn every_arrival_and_every_departure_is_that_of_the_model_and_no_flow_is_reordered() {
-    for (seed, size) in [(0, Amount::Packets(24)), (1, Amount::Packets(3)), (2, Amount::Bytes(9000))] {
+    // The last is long enough for an index, which comes and goes.
+    let sizes = [Amount::Packets(24), Amount::Packets(3), Amount::Bytes(9000), Amount::Packets(300)];
+    for (seed, size) in (0..).zip(sizes) {
         let (mut switch, mut draws) = (switch(size, false), Stream::new(9, seed, Purpose::Custom(1)));
         let (mut model, mut now, mut evicted) = (Model::default(), 0, 0);
         let mut on_wire = None;
@@ -116,7 +119,12 @@ fn every_arrival_and_every_departure_is_that_of_the_model_and_no_flow_is_reorder
         for n in 0..20_000 {
             let mut told = Told::default();
             now += 1_000_000_000;
-            if draws.below(5) < 2 && !model.0.is_empty() {
+            let departures = match n % 2000 {
+                _ if seed < 3 => 2,
+                1000.. => 4,
+                _ => 1,
+            };
+            if draws.below(5) < departures && !model.0.is_empty() {
                 switch.step(&[PortId(0)], &mut [], step_at!(Time(now), &mut told));
                 on_wire = model.leave();
                 assert_eq!(told.sent.iter().map(|(_, pkt)| pkt.emission).next(), on_wire, "step {n}: work conserving");
@@ -146,4 +154,61 @@ fn every_arrival_and_every_departure_is_that_of_the_model_and_no_flow_is_reorder
         }
         assert!(evicted > 500, "{evicted}");
     }
+}
+
+/// Random arrivals, departures from any place, and cuts that change a packet's rank and move it to another class.
+#[test]
+fn the_index_of_a_long_queue_finds_what_a_search_finds() {
+    let (mut switch, mut draws) = (switch(Amount::Packets(4000), false), Stream::new(9, 7, Purpose::Custom(2)));
+    let store = &mut switch.core.store;
+    let (mut waiting, mut indexed) = (Vec::new(), 0);
+    for n in 0..12_000 {
+        let grows = n % 3000 < 1500;
+        let any = draws.below(waiting.len().max(1) as u64) as usize;
+        match draws.below(10) {
+            kind if kind < 2 && !waiting.is_empty() => {
+                let (at, slot): (QueueAt, u32) = waiting.swap_remove(any);
+                let mut cut = *store.arena.get(slot);
+                (cut.head.size, cut.head.rank) = (cut.head.size / 2, draws.below(40) as u32);
+                let queue = QueueId::normal(draws.below(2) as u8);
+                let to = QueueAt { queue, ..at };
+                if to == at {
+                    store.shorten(at, slot, &cut);
+                    waiting.push((at, slot));
+                } else {
+                    assert_eq!(store.find(at.port, slot), Some(at));
+                    assert!(store.remove(to, slot).is_none(), "it waits elsewhere");
+                    assert!(store.remove(at, slot).is_some());
+                    waiting.push((to, store.push(to, cut, 0)));
+                }
+            }
+            kind if (kind < if grows { 4 } else { 8 }) && !waiting.is_empty() => {
+                let (at, slot) = waiting.swap_remove(any);
+                assert!(store.remove(at, slot).is_some() && store.remove(at, slot).is_none());
+            }
+            _ => {
+                let at = QueueAt { port: PortId(0), queue: QueueId::normal(draws.below(2) as u8) };
+                let one = pkt(n, draws.below(40) as u32, draws.below(30) as u32);
+                waiting.push((at, store.push(at, one, 0)));
+            }
+        }
+        let fib = &Table { node: 0, routes: &Direct, routing: &switch.routing, now: Time::ZERO, learnt: None };
+        let look = Look { store, fib, ingress: None };
+        for queue in (0..2).map(QueueId::normal) {
+            let found = (look.least_urgent(PortId(0), queue), look.most_urgent(PortId(0), queue));
+            let searched =
+                (mech::search_least_urgent(&look, PortId(0), queue), mech::search_most_urgent(&look, PortId(0), queue));
+            assert_eq!(found, searched, "after {n}");
+            let at = QueueAt { port: PortId(0), queue };
+            indexed += u32::from(store.ranked.as_ref().is_some_and(|ranked| ranked.least_urgent(at).is_some()));
+        }
+    }
+    assert!((4000..20_000).contains(&indexed), "{indexed}: with an index and without");
+}
+
+#[test]
+fn switches_without_rank_searches_keep_no_index() {
+    let plain = super::switch();
+    assert!(plain.core.store.ranked.is_none());
+    assert!(switch(Amount::Packets(24), false).core.store.ranked.is_some());
 }

@@ -1,0 +1,72 @@
+//! The queues of ports: packets join at the end and leave from anywhere, and long queues keep an index where a
+//! mechanism searches for packets by rank.
+
+use super::PacketStore;
+use crate::Pkt;
+use crate::port::QueueAt;
+use mech::{PortId, QueueId};
+
+impl PacketStore {
+    /// Appends a packet to a queue of a port, in front of its link. Its handle.
+    #[inline]
+    pub(crate) fn push(&mut self, at: QueueAt, pkt: Pkt, stamp: u64) -> u32 {
+        let slot = self.arena.lay(pkt, stamp);
+        self.append(at, slot);
+        slot
+    }
+
+    /// Appends a packet that lies here and waits in no queue.
+    #[inline]
+    pub(crate) fn append(&mut self, at: QueueAt, slot: u32) {
+        let rest = &mut self.ports[usize::from(at.port.0)].rest;
+        rest.eligible |= at.queue.bit();
+        let queue = &mut rest.queues[usize::from(at.queue.0)];
+        self.arena.append(queue, slot);
+        if let Some(ranked) = &mut self.ranked {
+            ranked.join(at, queue, &self.arena);
+        }
+    }
+
+    /// Takes a packet out of a queue of a port; whether the queue is empty then. `None` where it does not wait there.
+    #[inline]
+    pub(crate) fn remove(&mut self, at: QueueAt, slot: u32) -> Option<(Pkt, bool)> {
+        let rest = &mut self.ports[usize::from(at.port.0)].rest;
+        let queue = &mut rest.queues[usize::from(at.queue.0)];
+        let pkt = match &mut self.ranked {
+            None => self.arena.remove(queue, slot)?,
+            Some(ranked) => {
+                let waits = ranked.contains(at, slot, &self.arena).unwrap_or_else(|| self.arena.contains(queue, slot));
+                let pkt = waits.then(|| self.arena.take(queue, slot))?;
+                ranked.leave(at, queue, &pkt.head, slot);
+                pkt
+            }
+        };
+        let empty = queue.packets() == 0;
+        rest.eligible &= !(u32::from(empty) << at.queue.0);
+        Some((pkt, empty))
+    }
+
+    /// Makes a packet that waits this shorter one, in its place; by how many bytes it is shorter.
+    pub(crate) fn shorten(&mut self, at: QueueAt, slot: u32, shorter: &Pkt) -> u16 {
+        if let Some(ranked) = &mut self.ranked {
+            ranked.replace(at, slot, &self.arena.get(slot).head, &shorter.head);
+        }
+        let queue = &mut self.ports[usize::from(at.port.0)].rest.queues[usize::from(at.queue.0)];
+        self.arena.shorten(queue, slot, shorter)
+    }
+
+    /// The queue of a port in which a packet waits. The queue that its head names comes first, since it waits there
+    /// unless a mechanism chose another.
+    pub(crate) fn find(&self, port: PortId, slot: u32) -> Option<QueueAt> {
+        let queues = &self.ports[usize::from(port.0)].rest.queues;
+        let waits_in = |queue: QueueId| {
+            let own = &queues[usize::from(queue.0)];
+            let indexed =
+                self.ranked.as_ref().and_then(|ranked| ranked.contains(QueueAt { port, queue }, slot, &self.arena));
+            indexed.unwrap_or_else(|| self.arena.contains(own, slot))
+        };
+        let likely = self.queue(self.arena.get(slot).head.queue());
+        let all = (0..queues.len() as u8).map(QueueId);
+        [likely].into_iter().chain(all).find(|queue| waits_in(*queue)).map(|queue| QueueAt { port, queue })
+    }
+}

@@ -1,0 +1,147 @@
+//! Long queues of a node, indexed by rank and by flow, for mechanisms that search for packets by rank.
+//!
+//! A queue has an index while it is long. A short one is searched, which costs less than to keep the order of its
+//! packets. The answers are the same, so nothing depends on where the limit is.
+
+use crate::arena::{Arena, Queue};
+use crate::port::QueueAt;
+use mech::{FlowId, Head, HostId, Needs, PktId};
+use std::collections::BTreeSet;
+
+/// A queue with more packets than this gets an index, which it loses at half as many.
+const LONG: u32 = 128;
+
+/// The indices of one node.
+#[derive(Clone, Debug)]
+pub(crate) struct Ranked {
+    /// By port and queue.
+    queues: Vec<Option<Box<Index>>>,
+    queues_each: usize,
+    /// By slot of the arena: the number of the packet there among all that joined indexed queues.
+    joined: Vec<u64>,
+    next: u64,
+    /// Whether packets are searched for by flow too.
+    by_flow: bool,
+}
+
+/// A packet in an index: its number among those that joined, and its slot in the arena.
+type Member = (u64, u32);
+
+/// The packets of one queue.
+#[derive(Clone, Debug, Default)]
+struct Index {
+    by_rank: BTreeSet<(u32, Member)>,
+    by_flow: BTreeSet<(FlowId, HostId, Member)>,
+}
+
+impl Index {
+    fn insert(&mut self, head: &Head, member: Member, by_flow: bool) {
+        self.by_rank.insert((head.rank, member));
+        if by_flow {
+            self.by_flow.insert((head.flow, head.src, member));
+        }
+    }
+
+    fn remove(&mut self, head: &Head, member: Member) -> bool {
+        self.by_flow.remove(&(head.flow, head.src, member));
+        self.by_rank.remove(&(head.rank, member))
+    }
+}
+
+impl Ranked {
+    /// The indices that mechanisms with these needs search; `None` if they search none.
+    pub(crate) fn new(needs: impl Iterator<Item = Needs>, ports: usize, queues_each: usize) -> Option<Box<Ranked>> {
+        let (least, most) = needs.fold((false, false), |(least, most), own| {
+            (least || own.finds_least_urgent, most || own.finds_most_urgent)
+        });
+        let ranked =
+            Ranked { queues: vec![None; ports * queues_each], queues_each, joined: Vec::new(), next: 0, by_flow: most };
+        (least || most).then(|| Box::new(ranked))
+    }
+
+    fn place(&self, at: QueueAt) -> usize {
+        usize::from(at.port.0) * self.queues_each + usize::from(at.queue.0)
+    }
+
+    fn index(&self, at: QueueAt) -> Option<&Index> {
+        self.queues.get(self.place(at))?.as_deref()
+    }
+
+    fn number(&mut self, slot: u32) -> Member {
+        let at = slot as usize;
+        if at >= self.joined.len() {
+            self.joined.resize(at + 1, 0);
+        }
+        self.joined[at] = self.next;
+        self.next += 1;
+        (self.joined[at], slot)
+    }
+
+    fn member(&self, slot: u32) -> Option<Member> {
+        Some((*self.joined.get(slot as usize)?, slot))
+    }
+
+    /// Enters the packet that has just become the last of a queue.
+    pub(crate) fn join(&mut self, at: QueueAt, queue: &Queue, arena: &Arena) {
+        let place = self.place(at);
+        match self.queues[place].take() {
+            Some(mut index) => {
+                let last = arena.ids_from_tail(queue).next();
+                last.into_iter().for_each(|slot| index.insert(&arena.get(slot).head, self.number(slot), self.by_flow));
+                self.queues[place] = Some(index);
+            }
+            None if queue.packets() > LONG => {
+                let mut index = Box::<Index>::default();
+                for slot in arena.ids(queue) {
+                    index.insert(&arena.get(slot).head, self.number(slot), self.by_flow);
+                }
+                self.queues[place] = Some(index);
+            }
+            None => {}
+        }
+    }
+
+    /// Returns true if a packet waits in a queue; `None` if the queue has no index.
+    pub(crate) fn contains(&self, at: QueueAt, slot: u32, arena: &Arena) -> Option<bool> {
+        let index = self.index(at)?;
+        let is_there = |member| index.by_rank.contains(&(arena.get(slot).head.rank, member));
+        Some(self.member(slot).is_some_and(is_there))
+    }
+
+    /// Takes a packet out of the index of its queue, before it leaves; a queue without an index has nothing to do.
+    pub(crate) fn leave(&mut self, at: QueueAt, queue: &Queue, head: &Head, slot: u32) {
+        let (place, member) = (self.place(at), self.member(slot));
+        let own = &mut self.queues[place];
+        if let Some((index, member)) = own.as_mut().zip(member) {
+            index.remove(head, member);
+        }
+        if queue.packets() <= LONG / 2 {
+            *own = None;
+        }
+    }
+
+    /// Enters what a packet that waits has become, in its place.
+    pub(crate) fn replace(&mut self, at: QueueAt, slot: u32, before: &Head, after: &Head) {
+        let (place, member, by_flow) = (self.place(at), self.member(slot), self.by_flow);
+        if let Some((index, member)) = self.queues[place].as_mut().zip(member)
+            && index.remove(before, member)
+        {
+            index.insert(after, member, by_flow);
+        }
+    }
+
+    /// The packet of the largest rank, the newest of equals, and its rank; `None` if the queue has no index.
+    pub(crate) fn least_urgent(&self, at: QueueAt) -> Option<(PktId, u32)> {
+        let (rank, (_, slot)) = *self.index(at)?.by_rank.last()?;
+        Some((PktId(slot), rank))
+    }
+
+    /// The oldest packet of the flow that has the smallest rank, the oldest of equals; `None` if the queue has no index.
+    pub(crate) fn most_urgent(&self, at: QueueAt, arena: &Arena) -> Option<PktId> {
+        let index = self.index(at)?;
+        let (_, (_, slot)) = *index.by_rank.first()?;
+        let Head { flow, src, .. } = arena.get(slot).head;
+        let (.., (_, oldest)) = *index.by_flow.range((flow, src, (0, 0))..).next()?;
+        Some(PktId(oldest))
+    }
+}
