@@ -1,5 +1,5 @@
-//! The instants at which is looked at what concerns the whole network: whether the run is over, cut by its
-//! bound on events, overloaded or failed, and whether links wait for each other.
+//! The instants at which is looked at what concerns the whole network: whether the run is over, overloaded or
+//! failed, and whether links wait for each other.
 //!
 //! They depend on the scenario alone, so that a run ends at the same instant however it is driven and into how
 //! many partitions it is divided. What is seen at an instant is what happened before it: the events of that very
@@ -26,11 +26,6 @@ impl Grid {
     pub(crate) fn of(duration: Dur) -> Grid {
         let step = (duration.0 / PARTS).max(1);
         Grid { origin: Time(duration.0), step: (1 << step.ilog2()).clamp(SHORTEST, LONGEST) }
-    }
-
-    /// The finest, on which a bound on events is looked at, so that a run is cut soon after it.
-    pub(crate) fn finest(self) -> Grid {
-        Grid { step: SHORTEST, ..self }
     }
 
     /// The first instant after `at`.
@@ -65,7 +60,6 @@ mod tests {
             let next = grid.after(at);
             assert!(next > at && next.0 - at.0 <= grid.step && (next.0 % grid.step) == 20_000_000_123 % grid.step);
             assert_eq!(grid.after(Time(next.0 - 1)), next);
-            assert!(grid.finest().after(at) <= next, "the finest has them all");
             at = next;
         }
         assert_eq!(grid.after(Time::NEVER), Time::NEVER);

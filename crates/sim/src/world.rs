@@ -12,7 +12,7 @@ use mech::{FlowId, HostId};
 use scenario::routes::Routes;
 use scenario::traffic::{FlowSpec, Flows};
 use std::sync::Arc;
-use units::Time;
+use units::{Dur, Time};
 
 /// One instant at a switch; not a method, for the switch and the lists of its step are used beside it.
 macro_rules! at_switch {
@@ -107,8 +107,16 @@ impl<O: Observer, T: Tap> World<O, T> {
     /// before it returns.
     pub fn advance(&mut self, max_events: u64) -> Progress {
         let until = self.events.saturating_add(max_events);
-        while self.stop.is_none() && self.events < until {
+        let bound = self.schedule.max_events.unwrap_or(u64::MAX);
+        while self.stop.is_none() && self.events < until.min(bound) {
             self.step();
+        }
+        if self.schedule.is_at_bound(self.events) {
+            // The instant is done to its end, so that the cut does not depend on the order of nodes in it.
+            self.milestone = self.milestone.min(self.now.saturating_add(Dur(1)));
+            while self.stop.is_none() && self.events < until {
+                self.step();
+            }
         }
         self.progress()
     }

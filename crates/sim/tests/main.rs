@@ -6,6 +6,7 @@ mod agents;
 mod asymmetric;
 mod bounce;
 mod bouncing;
+mod bounded;
 mod capture;
 mod changing;
 mod cioq;

@@ -155,12 +155,13 @@ impl<O: Divided> Partitions<O> {
     /// Goes on to the end; what it leaves is one world.
     pub(crate) fn run(mut self) -> World<O> {
         let (stop, instant) = loop {
-            let Some(next) = self.parts.iter().filter_map(|part| part.state.queue.peek()).map(Key::time).min() else {
+            let Some(next) = self.next_time() else {
                 break (self.seen().nothing_left(), None);
             };
-            self.parts.iter_mut().for_each(|part| part.keep_baselines(next));
             let schedule = self.parts[0].schedule;
-            match schedule.verdict(&self.seen(), next) {
+            let verdict = schedule.verdict(&self.seen(), next);
+            self.parts.iter_mut().for_each(|part| part.keep_baselines(verdict.reaches(next)));
+            match verdict {
                 Verdict::End(stop, instant) => break (stop, Some(instant)),
                 Verdict::Check(instant) if self.is_overloaded() => break (Stop::Overloaded, Some(instant)),
                 Verdict::Check(_) => self.check(),
@@ -203,10 +204,30 @@ impl<O: Divided> Partitions<O> {
         })
     }
 
+    /// The instant of the next event.
+    fn next_time(&self) -> Option<Time> {
+        self.parts.iter().filter_map(|part| part.state.queue.peek()).map(Key::time).min()
+    }
+
+    /// All go on, in turn, to `end`. With a bound on events the turn of each is one instant, and no further one begins
+    /// when the sum has reached the bound.
+    fn advance_to(&mut self, end: Time) {
+        let schedule = self.parts[0].schedule;
+        if schedule.max_events.is_none() {
+            return self.parts.iter_mut().for_each(|part| part.advance_to(end));
+        }
+        while let Some(next) = self.next_time().filter(|next| *next < end) {
+            self.parts.iter_mut().for_each(|part| part.advance_to(next.saturating_add(Dur(1))));
+            if schedule.is_at_bound(self.parts.iter().map(|part| part.events).sum()) {
+                return;
+            }
+        }
+    }
+
     /// All go on, in turn, to `end`; then what crosses is handed over.
     fn window(&mut self, end: Time) {
         let since: Vec<u32> = self.parts.iter().map(|part| part.flows.next_number()).collect();
-        self.parts.iter_mut().for_each(|part| part.advance_to(end));
+        self.advance_to(end);
         for (from, since) in since.into_iter().enumerate() {
             let opened: Vec<_> = self.parts[from].opened(since).collect();
             let others = self.parts.iter_mut().enumerate().filter(|(to, _)| *to != from);

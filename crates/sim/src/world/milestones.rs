@@ -19,8 +19,10 @@ impl<O: Observer, T: Tap> World<O, T> {
     /// measurement window, at the instants of the grid the run may end, and the network changes.
     #[cold]
     pub(super) fn passes_milestone(&mut self, at: Time) -> bool {
-        self.keep_baselines(at);
-        match self.schedule.verdict(&self.seen(), at) {
+        let verdict = self.schedule.verdict(&self.seen(), at);
+        // A cut run never reaches marks between its end and the next event.
+        self.keep_baselines(verdict.reaches(at));
+        match verdict {
             Verdict::GoOn => {}
             Verdict::Check(instant) => self.check(instant),
             Verdict::End(stop, instant) => self.end(stop, instant),
@@ -33,7 +35,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.stop.is_some()
     }
 
-    /// Keeps the counters at both ends of the measurement window, where the next event is at `at`.
+    /// Keeps the counters at both ends of the measurement window, as far as the run has come: to `at`.
     pub(super) fn keep_baselines(&mut self, at: Time) {
         let Schedule { from, to, .. } = self.schedule;
         if at >= from && self.baseline.is_none() && from > Time::ZERO {

@@ -50,30 +50,46 @@ impl Schedule {
 
     /// The first instant after `at` at which something else than a step may happen.
     pub(super) fn milestone_after(&self, at: Time) -> Time {
-        let next = if self.max_events.is_some() { self.grid.finest().after(at) } else { self.grid.after(at) };
         let marks = [self.from, self.to, self.last_instant()];
-        marks.into_iter().filter(|mark| *mark > at).fold(next, Time::min)
+        marks.into_iter().filter(|mark| *mark > at).fold(self.grid.after(at), Time::min)
     }
 
-    /// Whether the run ends, at the first instant of the grid since the last step, before what happens at `at`.
+    /// Returns true if a run with so many events has reached its bound: it ends with the instant that it is at.
+    pub(crate) fn is_at_bound(&self, events: u64) -> bool {
+        self.max_events.is_some_and(|bound| events >= bound)
+    }
+
+    /// Whether the run ends before what happens next, at `at`: at the first instant of the grid since the last step or,
+    /// at its bound on events, right after the instant of the last step. A run that needs no more events is not cut.
     pub(super) fn verdict(&self, seen: &Seen, at: Time) -> Verdict {
         let (instant, last) = (self.grid.after(seen.now), self.last_instant());
         let over = instant.max(self.duration).min(last);
-        let cut = self.grid.finest().after(seen.now);
+        let cut = seen.now.saturating_add(Dur(1));
+        let is_cut = cut <= at && self.is_at_bound(seen.events);
         if instant <= at && seen.failed {
             Verdict::End(Stop::LosslessViolation, instant)
         } else if over <= at && seen.unfinished == 0 {
             Verdict::End(Stop::Done, over)
-        } else if cut <= at && self.max_events.is_some_and(|bound| seen.events >= bound) {
-            Verdict::End(Stop::MaxEvents, cut)
         } else if at >= last {
             Verdict::End(Stop::DrainedOut, last)
+        } else if is_cut {
+            Verdict::End(if seen.failed { Stop::LosslessViolation } else { Stop::MaxEvents }, cut)
         } else if instant <= at && seen.has_too_many_flows() {
             Verdict::End(Stop::Overloaded, instant)
         } else if instant <= at && seen.events >= seen.check_at {
             Verdict::Check(instant)
         } else {
             Verdict::GoOn
+        }
+    }
+}
+
+impl Verdict {
+    /// How far the run goes on toward what happens next, at `at`.
+    pub(super) fn reaches(&self, at: Time) -> Time {
+        match self {
+            Verdict::End(_, instant) => at.min(*instant),
+            Verdict::GoOn | Verdict::Check(_) => at,
         }
     }
 }
