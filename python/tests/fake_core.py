@@ -35,6 +35,8 @@ class Behaviour:
     hammer = False
     user: threading.Thread | None = None
     steps = 4
+    stuck_after: int | None = None  # finished runs, after which a step takes a minute
+    stuck_building = False  # whether it is a network that takes it
 
     def __init__(self) -> None:
         self.finished = 0
@@ -55,6 +57,12 @@ def hammer() -> None:
     for _ in range(40):
         time.sleep(0.005)
         os.kill(os.getpid(), signal.SIGINT)
+
+
+def stick() -> None:
+    """What takes a minute and hears nobody."""
+    if behaviour.stuck_after is not None and behaviour.finished >= behaviour.stuck_after:
+        time.sleep(60)
 
 
 def parse(path: str, text: str, sets: list[str]) -> dict[str, Any]:
@@ -186,10 +194,14 @@ class Run:
         self.options = scenario.get("fake", {})
         self.allow = str(scenario.get("measure", {}).get("allow_unfinished", False)).lower() == "true"
         self.variant, self.seed, self.max_events, self.step = variant, seed, max_events, 0
+        if behaviour.stuck_building:
+            stick()
         if behaviour.crash or behaviour.crash_seed == seed:
             raise RuntimeError("queue 3 lost a packet")
 
     def advance(self, max_events: int, max_rows: int = 2**63) -> dict[str, Any]:
+        if not behaviour.stuck_building:
+            stick()
         self.step += 1
         done = self.step >= behaviour.steps
         if behaviour.interrupt_after is not None and behaviour.finished >= behaviour.interrupt_after:

@@ -80,6 +80,31 @@ def test_what_is_finished_is_kept_and_shown_whichever_signal_ends_the_command(
     assert kept <= keys(tmp_path / "o") and not Results.load(tmp_path / "o").missing
 
 
+@pytest.mark.parametrize(
+    ("number", "left", "building"),
+    [
+        (signal.SIGINT, 130, False),
+        (signal.SIGTERM, 143, False),
+        (signal.SIGHUP, 129, False),
+        (signal.SIGTERM, 143, True),
+    ],
+)
+def test_a_step_of_a_minute_is_left_behind_within_a_second(
+    scenario: Path, tmp_path: Path, number: signal.Signals, left: int, building: bool
+) -> None:
+    more = f"fake_core.behaviour.stuck_after, fake_core.behaviour.stuck_building = 2, {building}"
+    line = ("run", scenario, "--seeds", 9, "--jobs", 1, "--out", "o", "--no-report")
+    process = started(tmp_path, *line, steps=2, more=more)
+    after(2, tmp_path / "o")
+    time.sleep(0.3)
+    begun = time.monotonic()
+    process.send_signal(number)
+    out, err = process.communicate(timeout=50)
+    # What is finished is put together and printed too; a step takes a minute.
+    assert time.monotonic() - begun < 10 and process.returncode == left and "Traceback" not in err
+    assert "INTERRUPTED" in out and Results.load(tmp_path / "o").finished == len(keys(tmp_path / "o")) == 2
+
+
 def test_after_kill_9_the_same_command_goes_on(scenario: Path, tmp_path: Path) -> None:
     process = started(tmp_path, "run", scenario, "--seeds", 30, "--jobs", 1, "--out", "o")
     after(4, tmp_path / "o")

@@ -271,15 +271,16 @@ def test_the_files_are_written_and_a_folder_of_others_is_left_alone(command: Com
     assert command("run", few, "--no-report").status == 0, "the folder of results is another one"
 
 
-def test_ctrl_c_stops_it_and_leaves_nothing(few: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "left"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_stops_it_and_leaves_nothing(few: Path, tmp_path: Path, number: int, left: int) -> None:
     few.write_text(SCENARIO.replace('duration = "5ms"', 'duration = "400s"') + ENDLESS)
     line = [sys.executable, "-m", "overspill", "trace", str(few), "--packet", "most_detoured"]
     going = subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ})
     assert going.stderr is not None
     assert "finding the packet" in going.stderr.readline()
-    going.send_signal(signal.SIGINT)
+    going.send_signal(number)
     said = going.communicate(timeout=60)[1]
-    assert going.returncode == 130 and said.rstrip().endswith("interrupted")
+    assert going.returncode == left and said.rstrip().endswith("interrupted")
     assert not (tmp_path / "out").exists()
 
 

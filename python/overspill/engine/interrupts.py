@@ -3,9 +3,15 @@
 import _thread
 import signal
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
+
+from overspill.engine import machine
+
+Made = TypeVar("Made")
 
 # A closed terminal sends SIGHUP, which not every system has.
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -14,6 +20,10 @@ SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if 
 # Seconds after a signal, or after the last run where it came before, until what is left to do is given up.
 # Thousands of finished runs take some seconds to be put together, and are to be shown.
 PATIENCE = 5.0
+# Seconds after a signal until a step that still goes on is left behind. With the time between two looks it is
+# less than a second.
+GRACE = 0.4
+WAIT = 0.2  # seconds between two looks at who wants to stop
 
 
 class Asked(threading.Event):
@@ -85,6 +95,25 @@ def asked() -> Iterator[Asked]:
     finally:
         for one, before in previous.items():
             signal.signal(one, before)
+
+
+def heard(work: Callable[[], Made], stop: Asked) -> Made:
+    """Do some work in a thread of its own, so that a signal is heard whatever the work costs.
+
+    `work` looks at `stop` now and then and raises `KeyboardInterrupt`. If it does not do so soon, it is left
+    behind.
+    """
+    pool = ThreadPoolExecutor(1)
+    future, since = pool.submit(work), None
+    try:
+        while not wait([future], timeout=WAIT).done:
+            if stop.is_set():
+                since = since or time.monotonic()
+                if time.monotonic() - since > GRACE:
+                    raise KeyboardInterrupt(stop.signal)
+        return future.result()
+    finally:
+        machine.leave(pool, at_once=not future.done())
 
 
 def raised(number: int | None) -> None:

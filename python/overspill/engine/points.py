@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from overspill.engine import core, keys, machine
 from overspill.engine.grid import Grid
+from overspill.engine.interrupts import WAIT
 from overspill.engine.memory import LEAST
 from overspill.engine.source import Source
 from overspill.errors import BadInput, Failed, bounded
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 AHEAD = 64  # points checked at a time
 TRIES = 5  # how often files are read that change meanwhile
 LONGEST_PATH = 300  # letters of a path that a line of the core has
-WAIT = 0.2  # seconds between two looks at Ctrl-C
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Where runs are done: threads of this process, since the core releases the GIL."""
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from overspill.engine import machine
+from overspill.engine import interrupts, machine
 from overspill.engine.memory import Gate
 from overspill.engine.points import Scene
 from overspill.engine.simulate import Finished, How, simulate
@@ -58,6 +59,7 @@ class Threads:
     def __init__(self, threads: int, how: How, gate: Gate, staging: Path | None) -> None:
         self.threads, self.how, self.gate, self.staging = threads, how, gate, staging
         self.told = False  # whether it was said that runs wait for memory
+        self.since: float | None = None  # when it was seen that nothing more is to be run
         self.pool = ThreadPoolExecutor(threads)
         self.tasks: dict[Future[Finished | None], Task] = {}
 
@@ -68,14 +70,18 @@ class Threads:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.how.broken.set()
-        # What is being built is stopped by nothing, and is worth nothing: it ends behind our back.
+        # Nothing stops a network that is being built, or a step that takes long: they end behind our back.
         machine.leave(self.pool, at_once=self.stuck)
 
     @property
     def stuck(self) -> bool:
-        """Whether all that is left is being built, though nothing more is to be run."""
+        """Whether nothing more is to be run, and what is left does not stop soon or is being built."""
         going = {task for future, task in self.tasks.items() if future.running()}
-        return self.how.stopped and bool(going) and going <= self.how.building
+        if not self.how.stopped or not going:
+            return False
+        waited = 0.0 if self.since is None else time.monotonic() - self.since
+        patience = interrupts.PATIENCE if going & self.how.ended else interrupts.GRACE
+        return going <= self.how.building or waited > patience
 
     @property
     def room(self) -> int:
@@ -106,6 +112,7 @@ class Threads:
             raise named(task, error) from error
         finally:
             self.how.building.discard(task)
+            self.how.ended.discard(task)
 
     def results(self, seconds: float) -> Iterator[Result]:
         """What was done meanwhile."""
@@ -114,6 +121,8 @@ class Threads:
             self.how.listener.say(f"runs: fewer at a time for want of memory: {self.gate.short}")
         # A wait with a timeout lets Ctrl-C through on every platform.
         done, _ = wait(self.tasks, timeout=seconds, return_when=FIRST_COMPLETED)
+        if self.how.stopped and self.since is None:
+            self.since = time.monotonic()
         for future in done:
             task, error = self.tasks.pop(future), future.exception()
             if error is None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from overspill.engine import cluster, machine, memory
+from overspill.engine.interrupts import WAIT
 from overspill.engine.options import JOBS_MOST
 from overspill.engine.plan import Plan
 from overspill.engine.points import Scene
@@ -16,7 +17,6 @@ from overspill.errors import BadInput, OverspillError, Unwritable
 from overspill.results.cache import Broken, Cache, Entry
 from overspill.results.rundata import RunData
 
-WAIT = 0.2  # seconds between two looks at who wants to stop
 GOLDEN = 0x9E37_79B9_7F4A_7C15  # 2^64 times the fractional part of the golden ratio, rounded down
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
+from overspill.engine.pace import Pace
 from overspill.engine.pcap import Captures, Wanted
 from overspill.engine.task import Listener, Task
 from overspill.errors import Failed, OverspillError, Unwritable
@@ -26,7 +27,6 @@ from overspill.stats.quantiles import Value
 if TYPE_CHECKING:
     from overspill._core import Run, Scenario
 
-CHUNK = 200_000  # events between two looks at the clock and at who wants to stop
 # Of the summary of a run whose tables are not all kept, what says how it ended; what it was is in its key.
 KEPT = (
     "flows",
@@ -56,6 +56,7 @@ class How:
     pcap: Wanted = field(default_factory=Wanted)
     whole: bool = False
     building: set[Task] = field(default_factory=set)  # whose networks are being built, which nothing stops
+    ended: set[Task] = field(default_factory=set)  # whose last event is over, so that they are worth a wait
 
     @property
     def stopped(self) -> bool:
@@ -111,15 +112,19 @@ def advanced(scene: Scenario, task: Task, how: How, folder: Path | None) -> RunD
     how.building.discard(task)
     links = how.pcap.links(scene, task.variant)
     status: Mapping[str, Any] = {"done": False}
+    pace = Pace()
     with Sink(place) as sink, Captures(run, links, place) as captures:
         while not status["done"]:
             if how.stopped:
                 return None
-            status = run.advance(CHUNK, ROWS)
+            before = time.monotonic()
+            status = run.advance(pace.events, ROWS)
+            pace.took(time.monotonic() - before)
             if status["rows"] >= ROWS:
                 sink.append(columns.tables(run.take(ROWS)))
             captures.write()
             how.listener.advanced(task, status)
+        how.ended.add(task)
         data = finished(task, run.results(), sink)
         data.captured(captures.close(), captures.owner)
     how.listener.finished(task, status, time.monotonic() - began)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from overspill.engine import core, interrupts, source
 from overspill.engine.options import seeds_from
-from overspill.engine.simulate import CHUNK
+from overspill.engine.pace import Pace
 from overspill.engine.task import Listener, Task
 from overspill.errors import BadInput
 from overspill.results import columns
@@ -56,7 +56,7 @@ def trace(
 
 
 def execute(scenario: str | Path, options: Options) -> PacketTrace:
-    """Find it; Ctrl-C is `KeyboardInterrupt` at the next chunk."""
+    """Find it; Ctrl-C is `KeyboardInterrupt` within a second."""
     wanted, instants = Packet.of(options.packet), words.instants(options.at)
     text = source.read(scenario)
     scene = core.scenario(text.path, text.text, source.overrides(options.sets))
@@ -65,7 +65,8 @@ def execute(scenario: str | Path, options: Options) -> PacketTrace:
     words.within(instants, loaded["resolved"][variant])
     seed = seeds_from(loaded["seed"] if options.seed is None else options.seed, 1)[0]
     with interrupts.asked() as asked:
-        found = passes(scene, Task(variant, seed), (wanted, instants), options.listener, asked)
+        asked_for, job = (wanted, instants), Task(variant, seed)
+        found = interrupts.heard(lambda: passes(scene, job, asked_for, options.listener, asked), asked)
     facts = json.loads(found["summary"])
     facts |= {"scenario": loaded["name"], "variant": variant, "seed": seed}
     facts["instants_asked"] = instants is not None
@@ -84,11 +85,13 @@ def passes(
     listener.begin([job] * (len(PASSES) - 1 if packet.most else len(PASSES) - 2), ())
     try:
         going = scene.trace(job.variant, job.seed, packet.asked, instants)
-        began, done = time.monotonic(), False
+        began, done, pace = time.monotonic(), False, Pace()
         while not done:
             if stop.is_set():
-                interrupts.raised(stop.signal)
-            status = going.advance(CHUNK)
+                raise KeyboardInterrupt(stop.signal)
+            before = time.monotonic()
+            status = going.advance(pace.events)
+            pace.took(time.monotonic() - before)
             done = status["done"]
             listener.advanced(named(job, status), status)
             if status["over"]:
