@@ -9,8 +9,9 @@ from conftest import Ran
 from test_lost import keys, started
 
 from overspill import BadInput, Failed, Results, run, sweep
-from overspill.engine import memory, schedule
-from overspill.engine.memory import MIB, Gate, Limit
+from overspill.engine import memory, points, schedule
+from overspill.engine.grid import grid
+from overspill.engine.memory import MIB, Gate, Limit, Need
 
 Command = Callable[..., Ran]
 
@@ -155,3 +156,25 @@ def test_no_more_processes_of_this_machine_are_started_than_fit(
         with pytest.raises(Failed):
             sweep(scenario, "switch.x=1", seeds=9, on=on)
     assert asked == ["local:3", "local:2", "tcp://127.0.0.1:9"]
+
+
+def test_a_run_whose_counted_memory_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    need = Need.read({"all": 80 * MIB, "ports": 10 * MIB, "flows": 6 * MIB, "packets": 0})
+    monkeypatch.setattr(memory, "limits", lambda: [Limit("physical memory", 16 * MIB, 8 * MIB, 0)])
+    need.check()
+    monkeypatch.setattr(memory, "limits", lambda: [Limit("physical memory", 15 * MIB, 8 * MIB, 0)])
+    with pytest.raises(BadInput, match=r"about 16 MiB, 10 of them for ports of `topology`; expected"):
+        need.check()
+    Need.read(None).check()
+
+
+def test_a_text_of_any_depth_names_no_files() -> None:
+    assert points.mentioned("x = " + "[" * 100_000, []) == set()
+    assert points.mentioned(".".join(["k"] * 100_000) + ' = "a"', []) == set()
+
+
+def test_fifty_wrong_lines_of_all_points_are_shown_and_the_rest_counted() -> None:
+    axes = grid([], [], single=True)
+    every = list(axes.points())
+    shown = points.first_lines({f"a: found {n}; expected 1": every for n in range(70)}, axes)
+    assert (len(shown), shown[0], shown[-1]) == (51, "a: found 0; expected 1", "and 20 more")

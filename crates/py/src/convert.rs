@@ -110,6 +110,12 @@ fn write_all(text: &mut String, values: impl Iterator<Item = Value>) {
 
 /// Larger networks are left out of documents, and nobody draws them.
 const MOST_NODES: usize = 5000;
+/// More ports than this are not listed either: some 15 MB of text.
+const MOST_PORTS: usize = 200_000;
+
+fn ports(net: &Topology) -> usize {
+    net.nodes.iter().map(|node| node.ports.len()).sum()
+}
 
 /// The networks of a scenario's variants, each once, null where it is too large, as JSON; and which one each variant
 /// has.
@@ -124,7 +130,7 @@ pub(crate) fn networks_json(variants: &[Scenario]) -> (String, Value) {
         }
         of.insert(variant.variant.clone(), json!(at));
     }
-    let told = networks.into_iter().map(|net| match net.nodes.len() <= MOST_NODES {
+    let told = networks.into_iter().map(|net| match net.nodes.len() <= MOST_NODES && ports(net) <= MOST_PORTS {
         true => network_json(net),
         false => "null".to_string(),
     });

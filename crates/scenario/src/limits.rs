@@ -14,6 +14,21 @@ pub(crate) const FASTEST: Rate = Rate::gbps(1_000_000);
 pub(crate) const MOST_FLOWS: u64 = 20_000_000;
 /// The most bytes of a file that is read as a whole.
 pub(crate) const MOST_TEXT: u64 = 1 << 28;
-/// The most packets that flows of one instant may begin with; a run that still has ten million of them at the next
-/// instant at which that is looked at is stopped.
-pub(crate) const MOST_AT_ONCE: u64 = 100_000_000;
+/// The most packets of a run at a time: a run with more of them at an instant of its grid is stopped, and one that
+/// makes more between two such instants is refused. With their events they take up to 3 GB.
+pub const MOST_PACKETS: u64 = 10_000_000;
+/// The most flows of a run at a time that have begun and not ended, likewise.
+pub const MOST_OPEN: u64 = 4_000_000;
+
+/// About so many instants divide a run.
+const PARTS: u64 = 1 << 13;
+/// The shortest and the longest step of the grid: 131 ns and 16.8 us.
+const SHORTEST_GRID: u64 = 1 << 17;
+const LONGEST_GRID: u64 = 1 << 24;
+
+/// Time between two instants at which a run of a duration looks at its load: the power of two of picoseconds next
+/// below the duration over 8192, within bounds.
+pub fn grid_step(duration: Dur) -> Dur {
+    let step = (duration.0 / PARTS).max(1);
+    Dur((1 << step.ilog2()).clamp(SHORTEST_GRID, LONGEST_GRID))
+}

@@ -84,10 +84,10 @@ fn a_network_whose_routing_tables_take_more_than_a_gigabyte_is_refused() {
 }
 
 #[test]
-fn of_many_unknown_switches_a_hundred_are_told() {
+fn of_many_unknown_switches_fifty_are_shown() {
     let place = |i| format!("[[override]]\nwhere = {{ node = \"egde{i}\" }}\nswitch.ties = \"port\"\n");
     let found = refused(&tree(&(0..2000).map(place).collect::<String>()).replace("k = 4", "k = 32"), &[]);
-    assert_eq!(found.lines().count(), 100);
+    assert_eq!(found.lines().count(), 51);
     assert!(found.contains("(did you mean `edge0`?)"), "{}", found.lines().next().unwrap_or(""));
 }
 
@@ -99,7 +99,7 @@ fn thirty_thousand_sources_are_found_by_name_without_a_walk_for_each() {
         all.join(", ")
     );
     let found = refused(&star(&more).replace("n = 4", "n = 60000"), &[]);
-    assert_eq!(found.lines().count(), 100, "so many are told");
+    assert_eq!(found.lines().count(), 51, "so many are shown, and their number");
     let right = star(&more.replace("\"n0\", ", "").replace("\"n", "\"h")).replace("n = 4", "n = 60000");
     assert_eq!(loaded(&right, &[]).variants[0].traffic[1].raw(1, 1).len(), 29_999);
 }
@@ -170,7 +170,7 @@ fn the_memory_that_a_run_takes_is_counted_from_its_ports_and_its_flows() {
             "[[traffic]]\nname = \"w\"\nkind = \"incast\"\nsenders = {senders}\nreceiver = \"h0\"\nsize = \"5KB\"\n"
         );
         let text = star(&lines).replace("n = 4", &format!("n = {hosts}"));
-        scenario::run_bytes(&loaded(&text, &[]).variants[0])
+        scenario::Needs::of_run(&loaded(&text, &[]).variants[0]).all()
     };
     let (few, more_hosts, more_flows) = (burst(100, 10), burst(200, 10), burst(100, 90));
     assert_eq!(more_hosts - few, 200 * 6000, "each host has a port, and its switch one to it");
@@ -184,7 +184,85 @@ fn an_initial_window_of_more_packets_than_fit_the_memory_is_refused() {
                  kind = \"incast\"\nsenders = 1000\nreceiver = \"h0\"\nsize = \"900MB\"\n";
     let found = refused(&star(burst), &[]);
     let said = "found an initial window of 1073725440 B: 6.164e8 packets, 6.164e8 of them of `w` at once; expected at most \
-                100000000 packets at once: 1/7 of that would fit";
+                10000000 packets at once: 1/62 of that would fit";
     assert!(found.contains("transport.initial_window: ") && found.contains(said), "{found}");
-    loaded(&star(&burst.replace("senders = 1000\n", "senders = 100\n")), &[]);
+    loaded(&star(&burst.replace("senders = 1000\n", "senders = 10\n")), &[]);
+}
+
+#[test]
+fn a_raw_flood_between_two_looks_at_memory_is_refused() {
+    let flood = |more: &str| {
+        star(&format!(
+            "[[traffic]]\nname = \"w\"\nkind = \"constant\"\nsource = \"h1\"\ndestination = \"h0\"\nflows = 1000\n{more}"
+        ))
+    };
+    let found = refused(&flood("rate = \"1000Tbps\"\n"), &[]);
+    let said = "packets without a transport, ";
+    assert!(
+        found.contains("traffic.w: found ") && found.contains(said) && found.contains("10000000 packets"),
+        "{found}"
+    );
+    loaded(&flood("rate = \"10Gbps\"\n"), &[]);
+    loaded(&flood("rate = \"1000Tbps\"\n[host]\nnic_queue = \"100pkt\"\n"), &[]);
+}
+
+#[test]
+fn flows_of_a_file_that_start_at_once_are_counted() {
+    let text = star(
+        "[[traffic]]\nname = \"w\"\nkind = \"trace\"\nfile = \"f.csv\"\n[transport]\nkind = \"newreno\"\ninitial_window = \"6000pkt\"\n",
+    );
+    let load_with = |gap: u64| {
+        let rows: String = (0..2000).map(|i| format!("{}us,h0,h1,90MB\n", i * gap)).collect();
+        let files = Box::new(move |_: &str| {
+            let text = format!("start,source,destination,bytes\n{rows}");
+            Ok(Box::new(std::io::Cursor::new(text)) as Box<dyn std::io::BufRead>)
+        });
+        load(&Source { path: "test.toml".into(), text: text.clone(), files, registry: Registry::catalogue() }, &[])
+    };
+    let found = shown(&load_with(0).expect_err("twelve million packets at once"));
+    assert!(found.contains("1.200e7 packets, 1.200e7 of them of `w` at once"), "{found}");
+    load_with(5).expect("a few at a time");
+}
+
+#[test]
+fn a_network_that_is_too_large_is_refused_before_it_is_built() {
+    for (kind, said) in [
+        ("\"hyperx\"\ndims = [32, 32]\nhosts_per_switch = 1024", "1048576 hosts; expected at most 1000000 hosts"),
+        ("\"hyperx\"\ndims = [1024]\nhosts_per_switch = 900", "2890752 ports of 921600 hosts and 1024 switches; "),
+        ("\"jellyfish\"\nswitches = 4096\ndegree = 900\nhosts_per_switch = 1", "3694592 ports of 4096 hosts"),
+        ("\"leaf_spine\"\nleaves = 1024\nspines = 1024\nhosts_per_leaf = 900", "3940352 ports of 921600 hosts"),
+        ("\"linear\"\nswitches = 4096\nhosts_per_switch = 1024", "4194304 hosts; "),
+        ("\"hyperx\"\ndims = [1024, 1024, 1024, 1024, 1024, 1024, 1024]\nhosts_per_switch = 1", " hosts; "),
+    ] {
+        let found = refused(&star("").replace("\"star\"\nn = 4", kind), &[]);
+        assert!(found.starts_with("test.toml:3: topology: found ") && found.contains(said), "{found}");
+    }
+}
+
+#[test]
+fn keys_of_any_length_and_depth_cost_what_their_text_does() {
+    let long = "k".repeat(200_000);
+    let below: String = (0..2000).map(|i| format!("a{i} = 1\n")).collect();
+    assert!(refused(&star(&format!("[{long}]\n{below}")), &[]).len() < 4000);
+    let deep = vec!["k"; 100_000].join(".");
+    let found = refused(&star(&format!("[host]\n{deep} = 1\n")), &[]);
+    assert!(found.ends_with("found text that is not TOML (recursion limit); expected TOML 1.0"), "{found}");
+    assert!(refused(&star(""), &[&format!("{deep}=1")]).len() < 4000);
+    loaded(&star(&format!("[[traffic]]\nname = \"dots\"\nkind = \"permutation\"\nsize = \"1KB\" # {deep}\n")), &[]);
+}
+
+#[test]
+fn of_many_faults_fifty_are_shown_and_the_rest_counted() {
+    let keys: String = (0..100_000).map(|i| format!("k{i} = 1\n")).collect();
+    let found = refused(&star(&format!("[host]\n{keys}")), &[]);
+    assert_eq!(found.lines().count(), 51);
+    assert!(found.starts_with("test.toml:13: host.k0: found unknown key `k0`"), "{found}");
+    assert_eq!(found.lines().last(), Some("test.toml: and 99950 more"));
+    // Variants that name workloads that are not there, as many as there are.
+    let list: String = (0..20_000)
+        .map(|i| format!("[[traffic]]\nname = \"t{i}\"\nkind = \"permutation\"\nsize = \"1KB\"\n"))
+        .collect();
+    let named: String = (0..20_000).map(|i| format!("[variants.a.traffic.u{i}]\nsize = \"2KB\"\n")).collect();
+    let found = refused(&star(&(list + &named)), &[]);
+    assert_eq!(found.lines().count(), 51);
 }

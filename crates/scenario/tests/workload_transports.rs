@@ -172,7 +172,7 @@ fn packets_of_roce_have_no_rank_and_that_is_told_where_something_goes_by_ranks()
 fn what_flows_begin_with_is_counted_by_their_own_window() {
     let bytes = |own: &str| {
         let all = loaded(&text(own, ""), &["traffic.web.size=100MB"]);
-        scenario::run_bytes(&all.variants[0])
+        scenario::Needs::of_run(&all.variants[0]).all()
     };
     let (with, without) = (bytes(ROCE), bytes(""));
     assert!(with.abs_diff(without) < 100_000, "{with} {without}");

@@ -217,6 +217,7 @@ fn build_empty<O: Observer, T: Tap>(
         events: 0,
         hops: 0,
         check_at: 0,
+        guard_at: 1,
         stop: None,
         is_before: false,
         pauses: site.pauses,

@@ -5,13 +5,8 @@
 //! many partitions it is divided. What is seen at an instant is what happened before it: the events of that very
 //! instant have not begun.
 
+use scenario::limits::grid_step;
 use units::{Dur, Time};
-
-/// About so many instants divide a run.
-const PARTS: u64 = 1 << 13;
-/// The shortest and the longest step: 131 ns, and 16.8 us, in which no load fills the memory.
-const SHORTEST: u64 = 1 << 17;
-const LONGEST: u64 = 1 << 24;
 
 /// Equally distant instants, the end of the scenario's duration among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +19,7 @@ pub(crate) struct Grid {
 impl Grid {
     /// That of a run: the power of two of picoseconds that is next below its duration over 8192, within bounds.
     pub(crate) fn of(duration: Dur) -> Grid {
-        let step = (duration.0 / PARTS).max(1);
-        Grid { origin: Time(duration.0), step: (1 << step.ilog2()).clamp(SHORTEST, LONGEST) }
+        Grid { origin: Time(duration.0), step: grid_step(duration).0 }
     }
 
     /// The first instant after `at`.

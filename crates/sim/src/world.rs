@@ -73,6 +73,8 @@ pub struct World<O: Observer, T: Tap = ()> {
     /// From so many events on it is next looked at whether the run is overloaded, or links wait for each
     /// other.
     pub(crate) check_at: u64,
+    /// From so many events on it is looked at whether the run is far beyond its bounds.
+    pub(crate) guard_at: u64,
     pub(crate) stop: Option<Stop>,
     /// Whether the run ended before anything was done at the instant that it has reached.
     pub(crate) is_before: bool,
@@ -108,17 +110,27 @@ impl<O: Observer, T: Tap> World<O, T> {
     pub fn advance(&mut self, max_events: u64) -> Progress {
         let until = self.events.saturating_add(max_events);
         let bound = self.schedule.max_events.unwrap_or(u64::MAX);
-        while self.stop.is_none() && self.events < until.min(bound) {
-            self.step();
-        }
+        self.step_until(until.min(bound));
         if self.schedule.is_at_bound(self.events) {
             // The instant is done to its end, so that the cut does not depend on the order of nodes in it.
             self.milestone = self.milestone.min(self.now.saturating_add(Dur(1)));
-            while self.stop.is_none() && self.events < until {
-                self.step();
-            }
+            self.step_until(until);
         }
         self.progress()
+    }
+
+    /// Steps until so many events have happened, or the run ends.
+    #[inline]
+    fn step_until(&mut self, until: u64) {
+        while self.stop.is_none() && self.events < until {
+            let pause = until.min(self.guard_at);
+            while self.stop.is_none() && self.events < pause {
+                self.step();
+            }
+            if self.events >= self.guard_at {
+                self.guard();
+            }
+        }
     }
 
     /// Goes on to the end.

@@ -1,10 +1,13 @@
 """Memory that this process may still take: no more runs go on at a time than fit into it."""
 
+from __future__ import annotations
+
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from dataclasses import field as field_of
 from pathlib import Path
 
 from overspill.errors import BadInput
@@ -35,6 +38,34 @@ class Limit:
     def runs(self, need: int) -> int:
         """How many runs of so many bytes fit."""
         return (self.left - self.rest) // (need + self.each)
+
+
+# What a run takes memory for, and the setting that it comes from.
+PARTS = {"ports": "`topology`", "flows": "`traffic`", "packets": "`transport.initial_window`"}
+
+
+@dataclass(frozen=True)
+class Need:
+    """Memory that a run takes in bytes, and what of it can be counted before it begins, by cause."""
+
+    all: int = LEAST
+    parts: Mapping[str, int] = field_of(default_factory=dict)
+
+    @classmethod
+    def read(cls, found: Mapping[str, int] | None) -> Need:
+        """What the core says of a run."""
+        return cls() if not found else cls(found["all"], {part: found[part] for part in PARTS})
+
+    def check(self) -> None:
+        """`BadInput` where the counted part exceeds what is left: the run would be aborted."""
+        counted = sum(self.parts.values())
+        short = next((limit for limit in limits() if counted > limit.left), None)
+        if short is not None:
+            part, size = max(self.parts.items(), key=lambda item: item[1])
+            raise BadInput(
+                f"found a run that takes about {counted >> 20} MiB, {size >> 20} of them for {part} of "
+                f"{PARTS[part]}; expected one that fits: {short}"
+            )
 
 
 def limits() -> list[Limit]:

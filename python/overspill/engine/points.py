@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import islice
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from overspill.engine import core, keys, machine
 from overspill.engine.grid import Grid
 from overspill.engine.interrupts import WAIT
-from overspill.engine.memory import LEAST
+from overspill.engine.memory import Need
 from overspill.engine.source import Source
 from overspill.errors import BadInput, Failed, bounded
 from overspill.results.axes import Point
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 AHEAD = 64  # points checked at a time
 TRIES = 5  # how often files are read that change meanwhile
 LONGEST_PATH = 300  # letters of a path that a line of the core has
+SHOWN = 50  # wrong lines of all points that are shown
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Checked:
     configs: list[dict[str, str]]
     named: dict[str, str]  # files, with their hashes
     notes: list[str]
-    need: int  # bytes of memory that the largest run takes, as far as they can be counted
+    need: Need  # memory that the largest run takes, as far as it can be counted
     only: Facts | None = None  # where there is one point, all that is known of it
 
 
@@ -145,7 +146,7 @@ def check(base: Base, grid: Grid, wanted: Sequence[str] | None, seen: Callable[[
             for line in one[1]:
                 wrong.setdefault(line, []).append(one[0])
     if wrong:
-        raise BadInput([told(line, points, grid) for line, points in wrong.items()])
+        raise BadInput(first_lines(wrong, grid))
     first = found[0].document
     variants = chosen(first["variants"], wanted)
     for one in found:
@@ -168,7 +169,10 @@ def check(base: Base, grid: Grid, wanted: Sequence[str] | None, seen: Callable[[
             note if count == len(found) else f"{note} (at {count} of {len(found)} points)"
             for note, count in notes.items()
         ],
-        max(one.document.get("run_bytes", {}).get(name, LEAST) for one in found for name in variants),
+        max(
+            (Need.read(one.document.get("run_bytes", {}).get(name)) for one in found for name in variants),
+            key=lambda need: need.all,
+        ),
         found[0] if len(found) == 1 else None,
     )
 
@@ -216,6 +220,12 @@ def chosen(variants: Sequence[str], wanted: Sequence[str] | None) -> list[str]:
     if twice:
         raise BadInput(f"--variants: found {twice[0]} twice; expected each variant once")
     return [name for name in variants if name in wanted]
+
+
+def first_lines(wrong: Mapping[str, Sequence[Point]], grid: Grid) -> list[str]:
+    """The first lines of what is wrong, with their points, and how many more there are."""
+    shown = [told(line, points, grid) for line, points in islice(wrong.items(), SHOWN)]
+    return [*shown, f"and {len(wrong) - SHOWN} more"] if len(wrong) > SHOWN else shown
 
 
 def told(line: str, points: Sequence[Point], grid: Grid) -> str:

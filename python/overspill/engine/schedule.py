@@ -126,13 +126,18 @@ def opened(plan: Plan, left: Sequence[Task], found: Cache | Memory, how: How) ->
         on = f"local:{fitting(here, plan)}" if here else options.on
         return cluster.Cluster(on, how, plan.base)
     threads = fitting(min(options.jobs or machine.cores(), len(left), JOBS_MOST), plan)
-    gate = memory.Gate(plan.checked.need, lambda: how.stopped)
+    gate = memory.Gate(plan.checked.need.all, lambda: how.stopped)
     return Threads(threads, how, gate, found.staging if isinstance(found, Cache) else None)
 
 
 def fitting(asked: int, plan: Plan) -> int:
-    """How many runs go on at a time: as many as are asked for, or fit into memory."""
-    need, limit = plan.checked.need, memory.tightest(plan.checked.need)
+    """How many runs go on at a time: as many as are asked for, or fit into memory.
+
+    `BadInput` where not even one fits.
+    """
+    plan.checked.need.check()
+    need = plan.checked.need.all
+    limit = memory.tightest(need)
     if limit is None or limit.runs(need) >= asked:
         return asked
     fits = max(1, limit.runs(need))

@@ -9,19 +9,18 @@ use crate::diag::message;
 use crate::fault::Fault;
 use crate::model::{Choice, OwnTransports};
 use crate::settings;
-use crate::topology::Topology;
+use crate::topology::{Corrupted, Counts, Topology};
 use crate::traffic::Segments;
 use crate::{topology, traffic};
 use dataplane::{Framing, transport};
 use mech::params::Spec;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use topology::{CustomGraph, CustomLink, CustomNode};
 use units::{Bytes, Dur};
 
-/// More hosts than this are refused.
-const MOST_HOSTS: usize = 1_000_000;
-/// Most entries of routing tables, of 4 bytes each: a gigabyte.
-pub(super) const MOST_ROUTES: usize = 250_000_000;
+/// More nodes than this are refused before they are read.
+const MOST_NODES: usize = 2_000_000;
 /// More workloads than this are refused: flows are numbered by them in 16 bits.
 const MOST_TRAFFIC: usize = 65_535;
 
@@ -30,8 +29,17 @@ pub(crate) fn specs() -> [(&'static str, &'static [&'static Spec]); 3] {
     [("topology", topology::SPECS), ("transport", transport::SPECS), ("traffic", traffic::SPECS)]
 }
 
+/// A network.
+pub(super) struct Network {
+    /// What it was made from.
+    pub made: Choice,
+    pub topology: Topology,
+    /// Links that its file says corrupt frames.
+    pub corrupted: Vec<Corrupted>,
+}
+
 /// The network, and what it was made from.
-pub(super) fn network(scenario: &Node, reading: Reading, faults: &mut Faults) -> Option<(Choice, Topology)> {
+pub(super) fn network(scenario: &Node, reading: Reading, faults: &mut Faults) -> Option<Network> {
     let table = table(scenario, "topology", faults)?;
     let custom = table.get("kind").and_then(Node::text) == Some("custom") && table.get("file").is_none();
     let others: &[&str] = if custom { &["node", "link"] } else { &[] };
@@ -39,29 +47,23 @@ pub(super) fn network(scenario: &Node, reading: Reading, faults: &mut Faults) ->
     let graph = if custom { Some(graph(&table, faults)?) } else { None };
     let made = made?;
     let files = |name: &str| reading.source.text_of(name);
-    let given = topology::Given { graph: graph.as_ref(), files: &files, notes: Some(reading.notes) };
+    let corrupted = RefCell::default();
+    let given = topology::Given {
+        graph: graph.as_ref(),
+        files: &files,
+        notes: Some(reading.notes),
+        corrupted: Some(&corrupted),
+    };
     match topology::build(&made.kind, &made.values, &given) {
-        Ok(network) if network.hosts as usize > MOST_HOSTS => {
-            let found = format!("{} hosts", network.hosts);
-            faults.add(&table.at, message(found, format!("at most {MOST_HOSTS} hosts")));
-            None
-        }
         Ok(network) => {
-            faults.asked.ports += network.nodes.iter().map(|node| node.ports.len() as u64).sum::<u64>();
+            faults.asked.ports += Counts::of_network(&network).ports();
             if faults.asked.ports > Asked::MOST_PORTS {
                 let found = format!("{} ports in the variants up to here", faults.asked.ports);
                 let rule = format!("at most {} in all variants together", Asked::MOST_PORTS);
                 faults.add(&table.at, message(found, rule));
                 return None;
             }
-            let (switches, edges) = (network.switches().len(), network.edges());
-            if switches * edges > MOST_ROUTES {
-                let found = format!("{switches} switches, {edges} of them with hosts");
-                let rule = format!("at most {MOST_ROUTES} entries in all routing tables, the product of the two");
-                faults.add(&table.at, message(found, rule));
-                return None;
-            }
-            Some((made, network))
+            Some(Network { made, topology: network, corrupted: corrupted.into_inner() })
         }
         Err(wrong) => {
             faults.add_all(&table, wrong.into_iter().map(as_written).collect());
@@ -79,9 +81,9 @@ fn as_written(fault: Fault) -> Fault {
 fn graph(table: &Node, faults: &mut Faults) -> Option<CustomGraph> {
     let before = faults.count;
     let (nodes, links) = (entries(table, "node", faults), entries(table, "link", faults));
-    if nodes.len() > 2 * MOST_HOSTS {
+    if nodes.len() > MOST_NODES {
         let found = format!("{} nodes", nodes.len());
-        faults.add(&table.at, message(found, format!("at most {} nodes", 2 * MOST_HOSTS)));
+        faults.add(&table.at, message(found, format!("at most {MOST_NODES} nodes")));
         return None;
     }
     let mut graph = CustomGraph::default();

@@ -1,12 +1,12 @@
 //! The entries of `[[event]]`, against the network and the run that they are to change.
 
-use super::build::MOST_ROUTES;
 use super::fields::{Faults, Kinds, choice, entries};
 use super::tree::Node;
 use crate::diag::message;
 use crate::events::{self, Change, EVENT, Event};
 use crate::model::{Choice, Scenario, SwitchConfig};
-use crate::topology::Topology;
+use crate::topology::{Corrupted, Counts, MOST_ROUTES, Topology};
+use mech::params::{Value, Values};
 use units::{Dur, Time};
 
 /// More events than this are refused.
@@ -18,18 +18,28 @@ pub(super) struct Course<'a> {
     pub switches: &'a [SwitchConfig],
     /// When the run ends at the latest.
     pub end: Dur,
+    /// Links that corrupt frames from the start, as the network's file says.
+    pub corrupted: &'a [Corrupted],
 }
 
 /// The events in the order of time, those of one instant in that of the file, each with what it was made from.
 pub(super) fn all(scenario: &Node, course: &Course, faults: &mut Faults) -> Vec<(Choice, Event)> {
     let items = entries(scenario, "event", faults);
-    if items.len() > MOST_EVENTS {
-        let found = format!("{} events", items.len());
+    let count = items.len() + course.corrupted.len();
+    if count > MOST_EVENTS {
+        let found = format!("{count} events, links with an error rate included");
         faults.add(&scenario.find("event"), message(found, format!("at most {MOST_EVENTS}")));
         return Vec::new();
     }
     let before = faults.count;
     let mut made: Vec<(&Node, Choice, Event)> = Vec::new();
+    if let Some(table) = scenario.get("topology") {
+        let of_file = course.corrupted.iter().map(corruption);
+        made.extend(of_file.filter_map(|chosen| {
+            let event = Event::new(&chosen.kind, &chosen.values, course.net).ok()?;
+            Some((table, chosen, event))
+        }));
+    }
     for item in items {
         let Some(chosen) = choice(item, Kinds { common: EVENT.params, ..Kinds::of(events::SPECS) }, faults) else {
             continue;
@@ -58,6 +68,17 @@ pub(super) fn all(scenario: &Node, course: &Course, faults: &mut Faults) -> Vec<
     }
     routes(scenario, course, &in_order, faults);
     made.into_iter().map(|(_, chosen, event)| (chosen, event)).collect()
+}
+
+/// The event that a link with an error rate stands for.
+fn corruption(Corrupted { link, probability }: &Corrupted) -> Choice {
+    let values = [
+        ("at", Value::Time(Dur::ZERO)),
+        ("link", Value::Word(link.clone())),
+        ("probability", Value::Number(*probability)),
+    ];
+    let values = values.into_iter().map(|(key, value)| (key.into(), value)).collect();
+    Choice { kind: "corruption".into(), values: Values(values) }
 }
 
 /// Says where a run may end before an event: from its duration on it goes on only while something is unfinished.
@@ -92,8 +113,8 @@ fn routes(scenario: &Node, course: &Course, events: &[Event], faults: &mut Fault
         let found = format!("links that go down under `{}`, whose paths are fixed", switch.routing.kind);
         faults.add(&at, message(found, "routing that goes by the tables of what is left"));
     }
-    let size = course.net.switches().len() * course.net.edges();
-    if size.saturating_mul(turns + 1) > MOST_ROUTES {
+    let size = Counts::of_network(course.net).routes();
+    if size.saturating_mul(turns as u64 + 1) > MOST_ROUTES {
         let found = format!("{turns} turns of links, each with tables of {size} entries");
         faults.add(&at, message(found, format!("at most {MOST_ROUTES} entries in all of them")));
     }

@@ -17,6 +17,8 @@ pub(super) struct Faults {
     file: String,
     pub found: Vec<Diagnostic>,
     seen: BTreeSet<Diagnostic>,
+    /// Faults that were counted and not kept.
+    pub more: usize,
     /// How often something was wrong: what two variants share is found twice and kept once.
     pub count: usize,
     /// What the variants that have been read ask for together.
@@ -24,6 +26,11 @@ pub(super) struct Faults {
     /// By the number of a setting, the variants that name a kind of their own for its table, and that kind.
     pub own_kinds: OwnKinds,
 }
+
+/// Faults of a scenario that are shown.
+const MOST_SHOWN: usize = 50;
+/// Faults that are kept; further ones are only counted.
+const MOST_KEPT: usize = 1000;
 
 /// See [`Faults::own_kinds`].
 pub(super) type OwnKinds = Rc<[Vec<(String, String)>]>;
@@ -34,6 +41,7 @@ impl Faults {
             file: file.into(),
             found: Vec::new(),
             seen: BTreeSet::new(),
+            more: 0,
             count: 0,
             asked: Asked::default(),
             own_kinds: OwnKinds::default(),
@@ -41,7 +49,16 @@ impl Faults {
     }
     /// Something is wrong at a place.
     pub fn add(&mut self, at: &At, message: String) {
+        self.add_with(at, || message);
+    }
+    /// Something is wrong at a place; the message is made only if it is kept.
+    pub fn add_with(&mut self, at: &At, message: impl FnOnce() -> String) {
         self.count += 1;
+        if self.found.len() >= MOST_KEPT {
+            self.more += 1;
+            return;
+        }
+        let message = message();
         let (file, line) = match at.set {
             Some(_) => ("--set".to_string(), 0),
             None => (self.file.clone(), at.line),
@@ -50,6 +67,17 @@ impl Faults {
         if self.seen.insert(diagnostic.clone()) {
             self.found.push(diagnostic);
         }
+    }
+    /// The first faults in the order of the file, those of the command line last, and how many more there are.
+    pub fn in_order(mut self) -> Vec<Diagnostic> {
+        self.found.sort_by_key(|diagnostic| (diagnostic.line == 0, diagnostic.line));
+        let more = self.more + self.found.len().saturating_sub(MOST_SHOWN);
+        self.found.truncate(MOST_SHOWN);
+        if more > 0 {
+            let message = format!("and {more} more");
+            self.found.push(Diagnostic { file: self.file, line: 0, field: String::new(), message });
+        }
+        self.found
     }
     /// Faults that a builder found in a table.
     pub fn add_all(&mut self, table: &Node, faults: Vec<Fault>) {
@@ -199,6 +227,11 @@ fn flatten<'a>(
 ) -> Vec<(At, String)> {
     let mut wrong = Vec::new();
     for (key, node) in table.entries() {
+        if wrong.len() > MOST_KEPT {
+            // More of a table is counted and not described.
+            wrong.push((At::default(), String::new()));
+            continue;
+        }
         let name = join(prefix, key);
         if let Some(param) = wanted.all().find(|param| param.name == name) {
             each(param, Some(node));

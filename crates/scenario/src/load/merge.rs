@@ -3,20 +3,26 @@
 //! `[[traffic]]` as `traffic.NAME`.
 
 use super::tree::{Data, Node};
+use std::collections::BTreeMap;
 
 /// `over` laid upon `base`. Every value keeps the place where it was written.
 pub(super) fn merge(base: &mut Node, over: &Node) {
     let whole = over.get("kind").is_some();
-    match (&base.data, &over.data) {
-        (Data::Table(_), Data::Table(entries)) if !whole => {
-            for (key, node) in entries {
-                match base.get_mut(key) {
-                    Some(old) => merge(old, node),
-                    None => base.put(key, node.clone()),
-                }
-            }
-        }
+    match (&mut base.data, &over.data) {
+        (Data::Table(old), Data::Table(new)) if !whole => merge_entries(old, new, |_, old, new| merge(old, new)),
         _ => *base = over.clone(),
+    }
+}
+
+/// Lays entries upon those of a table: `both` joins the values of a key that is in both, others are added.
+fn merge_entries(old: &mut Vec<(String, Node)>, new: &[(String, Node)], both: impl Fn(&str, &mut Node, &Node)) {
+    // A table may have any number of keys, so that no key is looked for one by one.
+    let places: BTreeMap<String, usize> = old.iter().map(|(key, _)| key.clone()).zip(0..).collect();
+    for (key, node) in new {
+        match places.get(key) {
+            Some(place) => both(key, &mut old[*place].1, node),
+            None => old.push((key.clone(), node.clone())),
+        }
     }
 }
 
@@ -31,9 +37,14 @@ pub(super) fn is_by_name(list: &Node, over: &Node) -> bool {
 /// Tables laid upon the entries of a list that have their names; a name that none has says nothing.
 fn by_name(list: &mut Node, over: &Node) {
     let Data::List(items) = &mut list.data else { return };
+    let mut places = BTreeMap::new();
+    for (place, name) in items.iter().map(|item| item.get("name").and_then(Node::text)).enumerate() {
+        if let Some(name) = name {
+            places.entry(name.to_string()).or_insert(place);
+        }
+    }
     for (name, table) in over.entries().iter().filter(|(_, table)| matches!(table.data, Data::Table(_))) {
-        let is_it = |item: &&mut Node| item.get("name").and_then(Node::text) == Some(name);
-        let Some(item) = items.iter_mut().find(is_it) else { continue };
+        let Some(item) = places.get(name).map(|place| &mut items[*place]) else { continue };
         let known = item.get("name").cloned();
         merge(item, table);
         // A new kind begins anew, under the same name.
@@ -55,11 +66,12 @@ pub(super) fn variants(document: &Node) -> impl Iterator<Item = (String, Node)> 
     let alone = variants.is_empty().then(|| ("default".to_string(), base.clone()));
     let each = variants.iter().map(move |(name, over)| {
         let mut merged = base.clone();
-        over.entries().iter().for_each(|(key, node)| match merged.get_mut(key) {
-            Some(old) if key == BY_NAME && is_by_name(old, node) => by_name(old, node),
-            Some(old) => merge(old, node),
-            None => merged.put(key, node.clone()),
-        });
+        if let Data::Table(entries) = &mut merged.data {
+            merge_entries(entries, over.entries(), |key, old, node| match key == BY_NAME && is_by_name(old, node) {
+                true => by_name(old, node),
+                false => merge(old, node),
+            });
+        }
         (name.clone(), merged)
     });
     alone.into_iter().chain(each)

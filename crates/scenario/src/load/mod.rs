@@ -8,6 +8,7 @@ mod events;
 mod fibs;
 mod fields;
 mod idle;
+mod imported;
 mod input_side;
 mod meant;
 mod merge;
@@ -25,7 +26,7 @@ mod variant;
 
 pub(crate) use alone::alone;
 pub(crate) use build::specs;
-pub use needs::run_bytes;
+pub use needs::Needs;
 pub use nesting::check_nesting;
 pub(crate) use value::{allowed, default, word};
 
@@ -183,7 +184,7 @@ pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>>
     faults.own_kinds = sets::own_kinds(&document, sets);
     check_variants(&document, &mut faults);
     if !may_be_laid(&document, &mut faults) {
-        return Err(in_order(faults.found));
+        return Err(faults.in_order());
     }
     let (mut read, mut kept, mut said_by_variants) = (Vec::new(), Vec::new(), Vec::new());
     for (name, merged) in merge::variants(&document) {
@@ -191,7 +192,7 @@ pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>>
         read.extend(variant::read_variant(&name, &merged, Reading { source, notes: &said }, &mut faults));
         said_by_variants.extend(notes_of(&name, said.into_inner()));
         if faults.asked.too_much() || faults.count > MOST_FAULTS {
-            return Err(in_order(faults.found));
+            return Err(faults.in_order());
         }
         let mut left = BTreeSet::new();
         merged.sets(&mut left);
@@ -214,14 +215,8 @@ pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>>
             variants: read.into_iter().map(|read| read.scenario).collect(),
             notes: notes.iter().map(|note| plain(note, LONGEST_NOTE)).collect(),
         }),
-        _ => Err(in_order(faults.found)),
+        _ => Err(faults.in_order()),
     }
-}
-
-/// In the order of the file, those of the command line last.
-fn in_order(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    found.sort_by_key(|diagnostic| (diagnostic.line == 0, diagnostic.line));
-    found
 }
 
 /// The notes of a variant, with its name, each once.
@@ -273,10 +268,13 @@ fn check_named(document: &Node, over: &Node, faults: &mut Faults) {
         return;
     }
     let known = || list.items().iter().filter_map(|item| item.get("name").and_then(Node::text));
+    let names: BTreeSet<&str> = known().collect();
     for (name, node) in named.entries() {
-        if !known().any(|one| one == name) {
-            let rule = format!("the name of a workload, {}", one_of(name, known()));
-            faults.add(&node.at, message(format!("`{}`", plain(name, LONGEST_PATH)), rule));
+        if !names.contains(name.as_str()) {
+            faults.add_with(&node.at, || {
+                let rule = format!("the name of a workload, {}", one_of(name, known()));
+                message(format!("`{}`", plain(name, LONGEST_PATH)), rule)
+            });
         } else if !matches!(node.data, Data::Table(_)) {
             faults.add(&node.at, message(node.shown(), "a table of its keys"));
         } else if let Some(own) = node.get("name").filter(|own| own.text() != Some(name)) {

@@ -1,7 +1,7 @@
 //! A scenario's text as a tree in which every value knows where it was written.
 
 use super::Source;
-use crate::diag::{Diagnostic, clipped};
+use crate::diag::{Diagnostic, LONGEST_PATH, clipped, message};
 use std::collections::BTreeSet;
 use toml_edit::{Document, Item, TableLike, Value};
 
@@ -51,13 +51,6 @@ impl Node {
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entries().iter().find(|(k, _)| k == key).map(|(_, node)| node)
     }
-    /// The same, to change; `None` where there is none or this is no table.
-    pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
-        match &mut self.data {
-            Data::Table(entries) => entries.iter_mut().find(|(k, _)| k == key).map(|(_, node)| node),
-            _ => None,
-        }
-    }
     /// Puts a value under a key of a table, in the place of an old one if any.
     pub fn put(&mut self, key: &str, node: Node) {
         if let Data::Table(entries) = &mut self.data {
@@ -85,8 +78,11 @@ impl Node {
     pub fn lacks(&self, key: &str) -> At {
         At { path: join(&self.at.path, key), ..self.at.clone() }
     }
-    /// The place of a dotted name below this table, as far as it is there.
+    /// The place of a dotted name below this table, as far as it is there; that of the table itself for no name.
     pub fn find(&self, name: &str) -> At {
+        if name.is_empty() {
+            return self.at.clone();
+        }
         let mut node = self;
         let mut rest = name.split('.');
         while let Some(key) = rest.next() {
@@ -131,8 +127,16 @@ impl Node {
     }
 }
 
-/// `path.key`.
+/// `path.key`. Every value keeps its path, so that a path which is longer than messages show grows no further: the
+/// paths below a key of any length would take the product of their number and its length.
 pub(crate) fn join(path: &str, key: &str) -> String {
+    if path.len() > 4 * LONGEST_PATH {
+        return path.to_string();
+    }
+    let key = match key.len() > LONGEST_PATH {
+        true => key.char_indices().nth(LONGEST_PATH + 1).map_or(key, |(end, _)| &key[..end]),
+        false => key,
+    };
     if path.is_empty() { key.to_string() } else { format!("{path}.{key}") }
 }
 
@@ -155,13 +159,13 @@ pub(super) fn parse(source: &Source) -> Result<Node, Diagnostic> {
     let broken = |line, message| Diagnostic { file: source.path.clone(), line, field: String::new(), message };
     if source.text.trim().is_empty() {
         let rule = "a scenario, with at least `name`, `duration`, `[topology]` and one `[[traffic]]`";
-        return Err(broken(1, crate::diag::message("an empty file", rule)));
+        return Err(broken(1, message("an empty file", rule)));
     }
     let doc = Document::parse(source.text.as_str()).map_err(|error| {
         let line = error.span().map_or(1, |span| lines.of(span.start));
         let why = error.message().trim().replace('\n', ", ");
         let found = format!("text that is not TOML ({why})");
-        broken(line, crate::diag::message(found, "TOML 1.0"))
+        broken(line, message(found, "TOML 1.0"))
     })?;
     let at = At { line: 1, ..At::default() };
     Ok(Tree { lines, set: None }.table(doc.as_table(), at))
@@ -241,5 +245,18 @@ impl Tree {
         let name = table.and_then(|table| table.get("name")?.as_str()).filter(|name| !name.is_empty());
         let path = join(&list.path, name.unwrap_or(&ordinal(i)));
         At { line: span.map_or(list.line, |span| self.lines.of(span.start)), path, set: self.set }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_below_a_long_key_has_a_bounded_length() {
+        let long = "é".repeat(200_000);
+        let path = (0..100).fold(join("", &long), |path, _| join(&path, &long));
+        assert!(path.len() < 8 * LONGEST_PATH, "{} bytes", path.len());
+        assert_eq!(join("a", "b"), "a.b");
     }
 }

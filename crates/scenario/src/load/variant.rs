@@ -1,12 +1,13 @@
 //! One variant: from its document to its meaning.
 
 use super::Reading;
-use super::build::{self, Ground};
+use super::build::{self, Ground, Network};
 use super::checks;
 use super::events::{self, Course};
 use super::fibs;
 use super::fields::{Faults, Kinds, NAME_RULE, Slot, Wanted, choice, filled, is_name, read, table};
 use super::idle;
+use super::imported;
 use super::needs;
 use super::resolved;
 use super::switches::Filler;
@@ -52,7 +53,7 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
     check_name(document, faults);
     let duration = duration(document, top.as_ref());
     let network = build::network(document, reading, faults);
-    let net = network.as_ref().map(|(_, net)| net);
+    let net = network.as_ref().map(|network| &network.topology);
     let framing = framing(document, faults);
     let framed = framing.as_ref().map(|(_, framing)| *framing);
     let (host, host_values) = host(document, &source.registry, notes, faults).unzip();
@@ -81,17 +82,18 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
     let transports = transport.as_ref().map(|transport| (transport, &own_transports));
     let ground = Ground { topology: net, duration, framing: framed, transports };
     let traffic = build::all_traffic(document, ground, reading, faults);
-    let events = match (net, &switches, duration, &measure) {
-        (Some(net), Some((switches, _)), Some(duration), Some(measure)) => {
+    let events = match (&network, &switches, duration, &measure) {
+        (Some(Network { topology: net, corrupted, .. }), Some((switches, _)), Some(duration), Some(measure)) => {
             let end = duration.saturating_add(measure.drain);
-            events::all(document, &Course { net, switches, end }, faults)
+            events::all(document, &Course { net, switches, end, corrupted }, faults)
         }
         _ => Vec::new(),
     };
     if faults.count > before {
         return None;
     }
-    let (top, duration, (network, topology), (framing_choice, framing)) = (top?, duration?, network?, framing?);
+    let (top, duration, network, (framing_choice, framing)) = (top?, duration?, network?, framing?);
+    let Network { made: network, topology, .. } = network;
     let (host, transport, measure, (switches, groups)) = (host?, transport?, measure?, switches?);
     let mut map = resolved::values(&top);
     if events.is_empty() {
@@ -143,6 +145,7 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
     checks::notices(&scenario, &mut notes.borrow_mut());
     notes.borrow_mut().extend(scenario.stacks().into_iter().flat_map(|stacks| stacks.notes()));
     notes.borrow_mut().append(&mut idle::notes(document, &scenario));
+    notes.borrow_mut().extend(imported::note(document, &scenario));
     events::late(&scenario, &mut notes.borrow_mut());
     Some(Read { scenario, seed: top.count("seed"), resolved: map.into() })
 }

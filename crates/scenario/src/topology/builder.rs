@@ -72,9 +72,6 @@ pub(super) const HOSTS_PER_SWITCH: Param = Param {
     kind: Kind::Count { min: 1, max: 1024 },
     default: None,
 };
-/// Most ports that the switches of a scenario may have together.
-const MOST_PORTS: u64 = 4_000_000;
-
 /// Rate and delay of one direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Line {
@@ -148,15 +145,6 @@ fn exact(number: f64) -> Option<(u64, u64)> {
     let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
     let den = 10u64.checked_pow(part.len() as u32)?;
     Some((format!("{whole}{part}").parse().ok()?, den))
-}
-
-/// Refuses switches with more ports together than there may be; `field` is told.
-pub(super) fn ports_fit(field: &str, switches: u64, ports: u64) -> Result<(), Vec<Fault>> {
-    if switches.saturating_mul(ports) <= MOST_PORTS {
-        return Ok(());
-    }
-    let found = format!("{switches} switches of {ports} ports");
-    Err(vec![Fault { field: field.into(), found, rule: format!("at most {MOST_PORTS} ports of switches in all") }])
 }
 
 /// A network being put together: all hosts first, then the switches, then links.

@@ -5,6 +5,7 @@ use super::builder::{
     Builder, FABRIC_BACK_DELAY, FABRIC_BACK_RATE, FABRIC_DELAY, FABRIC_RATE, LINK_BACK_DELAY, LINK_BACK_RATE,
     LINK_DELAY, LINK_RATE, link,
 };
+use super::counts::Counts;
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};
 
@@ -47,6 +48,13 @@ pub(super) const SPEC: Spec = Spec {
 
 /// Most switches that a scenario may ask for.
 const MOST: u64 = 100_000;
+
+/// Counts of the network.
+pub(super) fn counts(values: &Values) -> Counts {
+    let (n, depth, receivers) = (values.count("n"), values.count("depth"), values.count("receivers"));
+    let edges = if depth == 0 { 1 } else { n + 1 };
+    Counts { hosts: n + receivers, switches: n * depth + 1, edges, links: n * depth }
+}
 
 pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
     let (n, depth, receivers) = (values.count("n"), values.count("depth"), values.count("receivers"));

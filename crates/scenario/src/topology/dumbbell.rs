@@ -2,6 +2,7 @@
 
 use super::Topology;
 use super::builder::{Builder, LINK_BACK_DELAY, LINK_BACK_RATE, LINK_DELAY, LINK_RATE, link};
+use super::counts::Counts;
 use mech::params::{Kind, Param, Spec, Values};
 
 pub(super) const SPEC: Spec = Spec {
@@ -47,6 +48,11 @@ pub(super) const SPEC: Spec = Spec {
         },
     ],
 };
+
+/// Counts of the network.
+pub(super) fn counts(values: &Values) -> Counts {
+    Counts { hosts: 2 * values.count("n"), switches: 2, edges: 2, links: 1 }
+}
 
 pub(super) fn build(values: &Values) -> Topology {
     let (n, host) = (values.count("n") as u32, link(values, "link", None));

@@ -9,6 +9,7 @@ use super::builder::{
     Builder, FABRIC_BACK_DELAY, FABRIC_BACK_RATE, FABRIC_DELAY, FABRIC_RATE, LINK_BACK_DELAY, LINK_BACK_RATE,
     LINK_DELAY, LINK_RATE, OVERSUBSCRIPTION, tiered,
 };
+use super::counts::Counts;
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};
 use mech::routing::AddressPlan;
@@ -36,6 +37,12 @@ pub(super) const SPEC: Spec = Spec {
         OVERSUBSCRIPTION,
     ],
 };
+
+/// Counts of the network.
+pub(super) fn counts(values: &Values) -> Counts {
+    let k = values.count("k");
+    Counts { hosts: k * k * k / 4, switches: k * k * 5 / 4, edges: k * k / 2, links: k * k * k / 2 }
+}
 
 pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
     let k = values.count("k") as u32;

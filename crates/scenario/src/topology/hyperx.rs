@@ -8,8 +8,9 @@
 use super::Topology;
 use super::builder::{
     Builder, FABRIC_BACK_DELAY, FABRIC_BACK_RATE, FABRIC_DELAY, FABRIC_RATE, HOSTS_PER_SWITCH, LINK_BACK_DELAY,
-    LINK_BACK_RATE, LINK_DELAY, LINK_RATE, OVERSUBSCRIPTION, ports_fit, tiered,
+    LINK_BACK_RATE, LINK_DELAY, LINK_RATE, OVERSUBSCRIPTION, tiered,
 };
+use super::counts::Counts;
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};
 
@@ -43,6 +44,13 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
+/// Counts of the network; its dimensions may be any.
+pub(super) fn counts(values: &Values) -> Counts {
+    let dims = values.counts("dims");
+    let switches = dims.iter().fold(1u64, |all, size| all.saturating_mul(*size));
+    Counts::flat(switches, values.count("hosts_per_switch"), dims.iter().map(|size| size - 1).sum())
+}
+
 pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
     let (dims, hosts) = (values.counts("dims"), values.count("hosts_per_switch"));
     if dims.is_empty() || dims.len() > MOST_DIMS {
@@ -50,8 +58,7 @@ pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
         return Err(vec![Fault { field: "dims".into(), found, rule: format!("1 to {MOST_DIMS}") }]);
     }
     let degree: u64 = dims.iter().map(|size| size - 1).sum();
-    let switches = dims.iter().fold(1u64, |all, size| all.saturating_mul(*size));
-    ports_fit("dims", switches, hosts + degree)?;
+    let switches: u64 = dims.iter().product();
     let (host, fabric) = tiered(values, hosts, degree)?;
     let (switches, hosts) = (switches as u32, hosts as u32);
     let mut net = Builder::with_hosts(switches * hosts);

@@ -11,8 +11,9 @@
 use super::Topology;
 use super::builder::{
     Builder, FABRIC_BACK_DELAY, FABRIC_BACK_RATE, FABRIC_DELAY, FABRIC_RATE, HOSTS_PER_SWITCH, LINK_BACK_DELAY,
-    LINK_BACK_RATE, LINK_DELAY, LINK_RATE, OVERSUBSCRIPTION, ports_fit, tiered,
+    LINK_BACK_RATE, LINK_DELAY, LINK_RATE, OVERSUBSCRIPTION, tiered,
 };
+use super::counts::Counts;
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};
 use mech::{Purpose, Stream};
@@ -62,6 +63,11 @@ const DRAWN: u64 = 100;
 /// Pairs that are drawn before those that may be joined are counted.
 const TOSSED: u32 = 64;
 
+/// Counts of the network.
+pub(super) fn counts(values: &Values) -> Counts {
+    Counts::flat(values.count("switches"), values.count("hosts_per_switch"), values.count("degree"))
+}
+
 pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
     let (switches, hosts) = (values.count("switches"), values.count("hosts_per_switch"));
     let degree = values.count("degree");
@@ -73,7 +79,6 @@ pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
         let found = format!("{degree} ports of each of {switches} switches");
         return Err(fault("degree", found, "an even number of ports in all"));
     }
-    ports_fit("switches", switches, hosts + degree)?;
     let (host, fabric) = tiered(values, hosts, degree)?;
     let stream = |n| Stream::new(values.count("seed"), 0, Purpose::Custom(0)).at(n);
     let drawn = (0..DRAWN).map(|n| Graph::random(switches as usize, degree as usize, &mut stream(n)));

@@ -5,6 +5,7 @@ use super::builder::{
     Builder, FABRIC_BACK_DELAY, FABRIC_BACK_RATE, FABRIC_DELAY, FABRIC_RATE, LINK_BACK_DELAY, LINK_BACK_RATE,
     LINK_DELAY, LINK_RATE, OVERSUBSCRIPTION, tiered,
 };
+use super::counts::Counts;
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};
 
@@ -43,6 +44,13 @@ pub(super) const SPEC: Spec = Spec {
         OVERSUBSCRIPTION,
     ],
 };
+
+/// Counts of the network.
+pub(super) fn counts(values: &Values) -> Counts {
+    let (leaves, spines) = (values.count("leaves"), values.count("spines"));
+    let hosts = leaves * values.count("hosts_per_leaf");
+    Counts { hosts, switches: leaves + spines, edges: leaves, links: leaves * spines }
+}
 
 pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
     let (leaves, spines) = (values.count("leaves") as u32, values.count("spines") as u32);

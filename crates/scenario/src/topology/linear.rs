@@ -5,8 +5,9 @@
 use super::Topology;
 use super::builder::{
     Builder, FABRIC_BACK_DELAY, FABRIC_BACK_RATE, FABRIC_DELAY, FABRIC_RATE, HOSTS_PER_SWITCH, LINK_BACK_DELAY,
-    LINK_BACK_RATE, LINK_DELAY, LINK_RATE, link, ports_fit,
+    LINK_BACK_RATE, LINK_DELAY, LINK_RATE, link,
 };
+use super::counts::Counts;
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};
 
@@ -34,9 +35,15 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
+/// Counts of the network.
+pub(super) fn counts(values: &Values) -> Counts {
+    let switches = values.count("switches");
+    let hosts = switches * values.count("hosts_per_switch");
+    Counts { hosts, switches, edges: switches, links: switches - 1 }
+}
+
 pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
     let (switches, hosts) = (values.count("switches"), values.count("hosts_per_switch"));
-    ports_fit("hosts_per_switch", switches, hosts + 2)?;
     let (switches, hosts) = (switches as u32, hosts as u32);
     let host = link(values, "link", None);
     let fabric = link(values, "fabric", Some(host));

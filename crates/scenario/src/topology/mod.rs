@@ -4,6 +4,7 @@ mod bisection;
 mod brought;
 mod builder;
 mod chain_tree;
+mod counts;
 mod custom;
 mod dumbbell;
 mod fat_tree;
@@ -17,6 +18,7 @@ mod linear;
 mod links;
 mod star;
 
+pub(crate) use counts::{Counts, MOST_ROUTES};
 pub use custom::{CustomGraph, CustomLink, CustomNode};
 pub use links::Link;
 
@@ -89,23 +91,47 @@ pub struct Given<'a> {
     pub files: &'a dyn Fn(&str) -> Result<String, String>,
     /// Sentences that a run prints, if somebody wants them.
     pub notes: Option<&'a RefCell<Vec<String>>>,
+    /// Links of a file that corrupt frames, if somebody wants them.
+    pub corrupted: Option<&'a RefCell<Vec<Corrupted>>>,
+}
+
+/// A link of a file that corrupts frames in both directions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Corrupted {
+    /// The link, as events name it.
+    pub link: String,
+    /// Probability of a frame.
+    pub probability: f64,
 }
 
 impl Given<'_> {
     /// No graph, no files, and nobody who wants notes.
     pub fn nothing() -> Given<'static> {
-        Given { graph: None, files: &|_| Err("cannot be read here".into()), notes: None }
+        Given { graph: None, files: &|_| Err("cannot be read here".into()), notes: None, corrupted: None }
     }
     fn note(&self, note: String) {
         self.notes.into_iter().for_each(|notes| notes.borrow_mut().push(note.clone()));
     }
 }
 
-/// The network of a kind.
+/// The network of a kind. One that is too large is refused by its counts, before it is built where its parameters give
+/// them.
 ///
 /// # Errors
-/// A [`Fault`] for each parameter, node or link that cannot be, and for each line of a file.
+/// A [`Fault`] for each parameter, node or link that cannot be, and for each line of a file; one without a field for
+/// the network as a whole.
 pub fn build(kind: &str, values: &Values, given: &Given) -> Result<Topology, Vec<Fault>> {
+    let fits = |counts: Counts| match counts.wrong() {
+        Some((found, rule)) => Err(vec![Fault { field: String::new(), found, rule }]),
+        None => Ok(()),
+    };
+    counts::counts(kind, values).map_or(Ok(()), fits)?;
+    let net = build_any(kind, values, given)?;
+    fits(Counts::of_network(&net))?;
+    Ok(net)
+}
+
+fn build_any(kind: &str, values: &Values, given: &Given) -> Result<Topology, Vec<Fault>> {
     match kind {
         "star" => Ok(star::build(values)),
         "dumbbell" => Ok(dumbbell::build(values)),

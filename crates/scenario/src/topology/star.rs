@@ -2,6 +2,7 @@
 
 use super::Topology;
 use super::builder::{Builder, LINK_BACK_DELAY, LINK_BACK_RATE, LINK_DELAY, LINK_RATE, link};
+use super::counts::Counts;
 use mech::params::{Kind, Param, Spec, Values};
 
 pub(super) const SPEC: Spec = Spec {
@@ -17,6 +18,11 @@ pub(super) const SPEC: Spec = Spec {
         LINK_BACK_DELAY,
     ],
 };
+
+/// Counts of the network.
+pub(super) fn counts(values: &Values) -> Counts {
+    Counts { hosts: values.count("n"), switches: 1, edges: 1, links: 0 }
+}
 
 pub(super) fn build(values: &Values) -> Topology {
     let (hosts, link) = (values.count("n") as u32, link(values, "link", None));

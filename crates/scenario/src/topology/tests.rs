@@ -151,8 +151,8 @@ fn a_chain_tree_of_three_is_the_tree_of_pabo() {
     assert_eq!(rates, [Rate::gbps(1), Rate::gbps(10), Rate::gbps(10), Rate::gbps(1)]);
     check(&try_net("chain_tree", &[("n", "2"), ("depth", "0"), ("receivers", "2")]).unwrap());
     assert_eq!(
-        faults(try_net("chain_tree", &[("n", "10000"), ("depth", "64")])),
-        ["depth: 10000 chains of 64; at most 100000 switches in all chains"]
+        faults(try_net("chain_tree", &[("n", "1600"), ("depth", "64")])),
+        ["depth: 1600 chains of 64; at most 100000 switches in all chains"]
     );
 }
 

@@ -176,6 +176,11 @@ impl AllReduce {
         self.plan.messages()
     }
 
+    /// Ranks of all jobs, each of which sends a message at the start.
+    pub fn ranks(&self) -> usize {
+        self.all
+    }
+
     pub fn is_persistent(&self) -> bool {
         self.plan.persistent
     }

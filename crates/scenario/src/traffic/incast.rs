@@ -6,7 +6,7 @@ use super::queries::{INTERVAL, Names, Pick, QPS, Queries, QueryStreams, REPEAT, 
 use super::{Context, Sizes};
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};
-use units::Time;
+use units::{Dur, Time};
 
 pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
@@ -74,9 +74,9 @@ impl Incast {
         self.rounds.queries_before(end) * self.messages() as f64
     }
 
-    /// Of each flow.
-    pub fn bytes(&self) -> u64 {
-        self.bytes
+    /// Flows that start within a time, and the payload of each.
+    pub fn at_once(&self, within: Dur) -> (f64, f64) {
+        (self.rounds.queries_within(within) * self.messages() as f64, self.bytes as f64)
     }
 
     /// Flows of a query.

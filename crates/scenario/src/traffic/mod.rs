@@ -294,18 +294,29 @@ impl Traffic {
         }
     }
 
-    /// How many of its flows start at one instant, and the bytes of each on average: of those that start at once by its
-    /// parameters, jitter or not.
-    pub fn at_once(&self, topology: &Topology) -> (f64, f64) {
+    /// How many of its flows start at most within a time, about, and the bytes of each on average: of those that start at
+    /// once by its parameters, jitter or not.
+    pub fn at_once(&self, topology: &Topology, within: Dur) -> (f64, f64) {
         match &self.source {
-            Source::Incast(incast) => (incast.messages() as f64, incast.bytes() as f64),
-            Source::Query(query) => query.at_once(),
+            Source::Incast(incast) => incast.at_once(within),
+            Source::Query(query) => query.at_once(within),
             Source::AllToAll(shuffle) => shuffle.at_once(),
             Source::Permutation(permutation) => (f64::from(topology.hosts), permutation.mean()),
             Source::LongLived(pairs) => (pairs.at_once(topology.hosts) as f64, ENDLESS as f64),
-            Source::Poisson(_) | Source::Sessions(_) | Source::AllReduce(_) => (1.0, ENDLESS as f64),
-            Source::Trace(_) => (1.0, ENDLESS as f64),
+            Source::Poisson(poisson) => poisson.at_once(within, topology),
+            Source::Sessions(sessions) => sessions.at_once(within),
+            Source::AllReduce(job) => (job.ranks() as f64, ENDLESS as f64),
+            Source::Trace(trace) => trace.at_once(within),
             Source::Raw(_) => (0.0, 0.0),
+        }
+    }
+
+    /// How many packets without a transport its sources make at most within a time, about; those that wait at their NIC
+    /// at most, where `backlog` bounds them.
+    pub fn raw_packets_within(&self, within: Dur) -> f64 {
+        match &self.source {
+            Source::Raw(raw) => raw.packets_within(within),
+            _ => 0.0,
         }
     }
 
@@ -329,7 +340,11 @@ impl Traffic {
 
     /// Whether its flows have no end: they never count as unfinished, and have no completion time.
     pub fn is_endless(&self) -> bool {
-        matches!(self.source, Source::LongLived(_))
+        match &self.source {
+            Source::LongLived(_) => true,
+            Source::Trace(trace) => trace.is_endless(),
+            _ => false,
+        }
     }
 
     /// The time from one shuffle to the next, where a load has set it and not the scenario.

@@ -9,7 +9,7 @@ use crate::topology::{Node, Topology};
 use mech::params::{Kind, Param, Spec, Values};
 use mech::{HostId, Stream};
 use std::sync::Arc;
-use units::Time;
+use units::{Dur, Time};
 
 pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
@@ -98,6 +98,11 @@ impl Poisson {
             Gap::OverRate(bits) => bits / host.ports[0].rate.as_f64(),
         };
         net.nodes[..net.hosts as usize].iter().map(|host| span / gap(host)).sum()
+    }
+
+    /// Flows that start within a time, on average, and their mean payload.
+    pub fn at_once(&self, within: Dur, net: &Topology) -> (f64, f64) {
+        (self.flows_before(self.start.saturating_add(within), net).max(1.0), self.sizes.mean())
     }
 
     pub fn arrivals(&self, net: &Topology, host: HostId, draws: Stream) -> Arrivals {

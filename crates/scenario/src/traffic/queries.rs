@@ -176,6 +176,11 @@ impl Rounds {
         }
     }
 
+    /// Queries that start within a time, on average, or one.
+    pub fn queries_within(&self, within: Dur) -> f64 {
+        self.queries_before(self.start.saturating_add(within)).max(1.0)
+    }
+
     /// How many hosts a query picks.
     pub fn degree(&self) -> u64 {
         self.degree

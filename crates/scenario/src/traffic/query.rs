@@ -116,9 +116,9 @@ impl Query {
     }
 
     /// Messages that a query begins with, and the mean bytes of each.
-    pub fn at_once(&self) -> (f64, f64) {
+    pub fn at_once(&self, within: Dur) -> (f64, f64) {
         let bytes = if self.asks() { self.request as f64 } else { self.response.mean() };
-        (self.rounds.degree() as f64, bytes)
+        (self.rounds.queries_within(within) * self.rounds.degree() as f64, bytes)
     }
 
     /// Messages of a query, requests included.

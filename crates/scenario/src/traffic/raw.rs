@@ -274,6 +274,24 @@ impl Raw {
         self.ecn
     }
 
+    /// Packets that all sources make at most within a time, by their mean gaps.
+    pub fn packets_within(&self, within: Dur) -> f64 {
+        let within = within.min(self.stop.since(self.start)).0 as f64;
+        let frame = f64::from(self.payload);
+        let waiting = self.backlog.map_or(f64::INFINITY, |bytes| bytes as f64 / frame + 1.0);
+        let of_source = |interval: &Dur| {
+            let gap = interval.0.max(1) as f64;
+            let steady = within / gap + 1.0;
+            if self.packets == 0 {
+                return steady.min(waiting);
+            }
+            let burst = self.packets as f64;
+            let cycle = (burst - 1.0) * gap + self.pause.0.max(1) as f64;
+            (within / cycle * burst + steady.min(burst)).min(waiting)
+        };
+        self.intervals.iter().map(of_source).sum()
+    }
+
     pub fn specs(&self, traffic: &Traffic, index: u16, seed: u64) -> Vec<RawSpec> {
         let spec = |(i, (src, dst)): (usize, &(HostId, HostId))| {
             let mut shake = Stream::new(seed, i as u32, Purpose::Raw(index));

@@ -195,6 +195,11 @@ impl Sessions {
         2.0 * requests * self.sessions as f64
     }
 
+    /// Requests that start within a time, and the mean payload of the larger one of request and reply.
+    pub fn at_once(&self, within: Dur) -> (f64, f64) {
+        (self.flows_before(self.start.saturating_add(within)) / 2.0, self.reply.mean().max(self.request as f64))
+    }
+
     /// The first requests of every session, or all where they go by the clock.
     pub fn all(&self, workload: u16, seed: u64, jitter: Dur) -> impl Iterator<Item = Session> + use<> {
         let plan = Arc::new(self.plan(workload, 0, seed));

@@ -2,15 +2,16 @@
 
 use super::common::fault;
 use super::draft::Draft;
-use super::{Context, QuerySize};
+use super::{Context, ENDLESS, QuerySize};
 use crate::fault::Fault;
 use crate::limits::MOST_FLOWS;
 use mech::HostId;
 use mech::params::{Kind, Param, Values};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 use std::sync::Arc;
-use units::Time;
+use units::{Dur, Time};
 
 pub(super) const FILE: Param = Param { name: "file", doc: "The file.", kind: Kind::Text, default: None };
 
@@ -93,9 +94,29 @@ impl Trace {
         self.rows.iter().filter_map(|row| row.class).max()
     }
 
+    /// Whether no flow has an end.
+    pub fn is_endless(&self) -> bool {
+        self.rows.iter().all(|row| row.bytes == ENDLESS)
+    }
+
     /// How many flows.
     pub fn len(&self) -> usize {
         self.rows.len()
+    }
+
+    /// The most flows that start within a time, and their mean payload.
+    pub fn at_once(&self, within: Dur) -> (f64, f64) {
+        let (mut first, mut bytes, mut most) = (0, 0u128, (0, 0));
+        for (last, row) in self.rows.iter().enumerate() {
+            bytes += u128::from(row.bytes);
+            while self.rows[first].start.saturating_add(within) <= row.start {
+                bytes -= u128::from(self.rows[first].bytes);
+                first += 1;
+            }
+            most = most.max((last + 1 - first, bytes));
+        }
+        let (flows, bytes) = (most.0 as f64, most.1 as f64);
+        (flows, bytes / flows.max(1.0))
     }
 
     pub fn rows(&self) -> Rows {
@@ -115,6 +136,15 @@ const MOST_LINE: u64 = 1 << 20;
 /// more than a line is in memory.
 pub(super) fn gather<T>(
     file: &mut dyn BufRead,
+    say: impl FnMut(usize, &str) -> Result<Option<T>, Wrong>,
+) -> Result<Vec<T>, Vec<Wrong>> {
+    gather_first(file, &Cell::new(usize::MAX), say)
+}
+
+/// What `say` makes of the first lines that give something, as many as it puts to `most`; what follows them is not read.
+pub(super) fn gather_first<T>(
+    file: &mut dyn BufRead,
+    most: &Cell<usize>,
     mut say: impl FnMut(usize, &str) -> Result<Option<T>, Wrong>,
 ) -> Result<Vec<T>, Vec<Wrong>> {
     let (mut good, mut faults) = (Vec::new(), Vec::new());
@@ -137,7 +167,7 @@ pub(super) fn gather<T>(
             Ok(said) => good.extend(said),
             Err((found, rule)) => faults.push((format!("line {number}: {found}"), rule)),
         }
-        if faults.len() == TOLD {
+        if faults.len() == TOLD || good.len() + faults.len() >= most.get() {
             break;
         }
         if good.len() as u64 > MOST_FLOWS {

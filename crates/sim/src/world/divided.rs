@@ -7,7 +7,7 @@
 //! have begun are told of. The order of what crosses matters only within a link.
 
 use super::World;
-use super::milestones::{CHECK_EVERY, MOST_ENDS, MOST_PACKETS};
+use super::milestones::{CHECK_EVERY, MOST_ENDS};
 use super::schedule::{Seen, Verdict};
 use crate::divided::{Divided, Owners};
 use crate::progress::{FlowRecord, Stop};
@@ -17,6 +17,7 @@ use dataplane::transport::FlowInfo;
 use dataplane::{Ext, FlowTable, NO_EXT, Observer, Pkt};
 use mech::FlowId;
 use mech::overflow::DropReason;
+use scenario::limits::MOST_PACKETS;
 use scenario::traffic::OWN;
 use std::sync::Arc;
 use units::{Dur, Time};

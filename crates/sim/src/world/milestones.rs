@@ -1,16 +1,20 @@
 //! What happens between steps: counters are kept, the network changes, the run ends.
 
 use super::World;
-use super::schedule::{Schedule, Seen, Verdict};
+use super::schedule::{MOST_OPEN, Schedule, Seen, Verdict};
 use crate::progress::Stop;
 use crate::tap::Tap;
 use dataplane::{Host, Observer};
+use scenario::limits::MOST_PACKETS;
 use units::Time;
 
-/// A run with more packets under way than this is stopped: they would take more than a gigabyte.
-pub(super) const MOST_PACKETS: u64 = 10_000_000;
-/// And one with more live senders and receivers than this.
+/// A run with more live senders and receivers than this is stopped.
 pub(super) const MOST_ENDS: u64 = 4_000_000;
+/// Times these bounds that end a run between two instants of its grid, where it would end as soon as it gets there.
+const FAR_BEYOND: u64 = 2;
+/// After so many events, or so many times its nodes, a run looks whether it is far beyond its bounds.
+const GUARD_EVERY: u64 = 1 << 17;
+const GUARD_NODES: u64 = 16;
 /// After so many events the rest is looked at again.
 pub(super) const CHECK_EVERY: u64 = 1 << 16;
 
@@ -79,11 +83,44 @@ impl<O: Observer, T: Tap> World<O, T> {
         packets > MOST_PACKETS || ends > MOST_ENDS
     }
 
+    /// Ends a run that is far beyond its bounds before it reaches the next instant of its grid: a load without bound
+    /// may take all memory until then. It goes by counts of events, however the run is driven.
+    #[cold]
+    pub(super) fn guard(&mut self) {
+        let nodes = (self.hosts.len() + self.switches.len()) as u64;
+        self.guard_at = self.events + GUARD_EVERY.max(GUARD_NODES * nodes);
+        let (packets, ends) = self.load();
+        let open = self.state.records.len() as u64 - self.state.completed;
+        if is_far_beyond(packets, ends, open) {
+            self.stop = self.stop.or(Some(Stop::Overloaded));
+        }
+    }
+
     /// Packets under way, and live ends of flows.
     pub(super) fn load(&self) -> (u64, u64) {
         let held: usize = self.cores().map(dataplane::Core::held).sum();
         let ends: usize = self.hosts.iter().map(Host::live_ends).sum();
         let held = held as u64 + self.hosts.iter().map(Host::waiting_in_flows).sum::<u64>();
         (held + self.state.wires.places(), ends as u64)
+    }
+}
+
+/// Whether a run has so many packets, live ends, or open flows that it cannot go on to the next instant of its grid.
+fn is_far_beyond(packets: u64, ends: u64, open: u64) -> bool {
+    [(packets, MOST_PACKETS), (ends, MOST_ENDS), (open, MOST_OPEN)]
+        .into_iter()
+        .any(|(found, most)| found > FAR_BEYOND * most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn twice_a_bound_is_not_far_beyond_and_one_more_is() {
+        let (packets, ends, open) = (2 * MOST_PACKETS, 2 * MOST_ENDS, 2 * MOST_OPEN);
+        assert!(!is_far_beyond(packets, ends, open));
+        let more = [(packets + 1, 0, 0), (0, ends + 1, 0), (0, 0, open + 1)];
+        assert!(more.into_iter().all(|(packets, ends, open)| is_far_beyond(packets, ends, open)));
     }
 }

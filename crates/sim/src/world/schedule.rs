@@ -8,7 +8,7 @@ use units::{Dur, Time};
 /// each would not fit. That is looked at whenever a run may end, since one event may begin as many flows as a
 /// host has to send.
 pub(super) const MOST_FLOWS: u64 = 40_000_000;
-pub(super) const MOST_OPEN: u64 = 4_000_000;
+pub(super) use scenario::limits::MOST_OPEN;
 
 /// When things count and when the run ends.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@ fn read(kind: &str, given: &[(&str, &str)], text: &str) -> Result<(Topology, Vec
     let notes = RefCell::new(Vec::new());
     let files = |name: &str| if name == "net" { Ok(text.to_string()) } else { Err("no such file".into()) };
     let all = [given, &[("file", "net")]].concat();
-    let given = Given { graph: None, files: &files, notes: Some(&notes) };
+    let given = Given { graph: None, files: &files, notes: Some(&notes), corrupted: None };
     let line = |f: Fault| format!("{}: {}; {}", f.field, f.found, f.rule);
     let net = build(kind, &values(spec, &all), &given).map_err(|f| f.into_iter().map(line).collect::<Vec<_>>())?;
     Ok((net, notes.into_inner()))

@@ -166,11 +166,11 @@ fn what_no_flat_network_can_be_is_refused() {
         (try_net("hyperx", &[("dims", ""), ("hosts_per_switch", "1")]), "dims: 0 dimensions; 1 to 16"),
         (
             try_net("hyperx", &[("dims", "1024 1024"), ("hosts_per_switch", "1")]),
-            "dims: 1048576 switches of 2047 ports; at most 4000000 ports of switches in all",
+            ": 1048576 hosts; at most 1000000 hosts",
         ),
         (
             try_net("linear", &[("switches", "10000"), ("hosts_per_switch", "1000")]),
-            "hosts_per_switch: 10000 switches of 1002 ports; at most 4000000 ports of switches in all",
+            ": 10000000 hosts; at most 1000000 hosts",
         ),
     ] {
         assert_eq!(faults(made), [said]);

@@ -1,0 +1,37 @@
+//! Settings that a network or traffic of another simulator leaves to defaults.
+
+use super::tree::Node;
+use crate::model::Scenario;
+
+/// Kinds of networks and traffic that files of other simulators give.
+const KINDS: [&str; 3] = ["hpcc", "htsim", "opera"];
+
+/// A note that names the defaults which stand in for settings of another simulator, if there are any.
+pub(super) fn note(document: &Node, scenario: &Scenario) -> Option<String> {
+    let is_imported = |table: &Node| KINDS.contains(&table.get("kind").and_then(Node::text).unwrap_or_default());
+    let traffic = document.get("traffic").map_or(&[][..], Node::items);
+    if !document.get("topology").is_some_and(is_imported) && !traffic.iter().any(is_imported) {
+        return None;
+    }
+    let own = !traffic.is_empty() && traffic.iter().all(|workload| workload.get("transport").is_some());
+    let places = document.get("override").map_or(&[][..], Node::items).iter().chain([document]);
+    let tables: Vec<&Node> = places.filter_map(|place| place.get("switch")).collect();
+    let is_set = |slot: &str| tables.iter().any(|table| table.get(slot).is_some());
+    let mut defaults = Vec::new();
+    if document.get("transport").is_none() && !own {
+        defaults.push(format!("`transport.kind = {}`", scenario.transport.kind));
+    }
+    let buffer = scenario.switches.first().map(|switch| &switch.buffer).filter(|_| !is_set("buffer"));
+    defaults.extend(buffer.map(|buffer| {
+        let size = if buffer.values.has("size") { buffer.values.amount("size").to_string() } else { String::new() };
+        format!("`switch.buffer = {}` {size}", buffer.kind)
+    }));
+    if !is_set("marking") {
+        defaults.push("no `switch.marking`".into());
+    }
+    (!defaults.is_empty()).then(|| {
+        let all = defaults.join(", ");
+        let why = "Those of the simulator that it was made for are in its configuration, not in its files: set them";
+        format!("an imported network or traffic runs with defaults of Overspill: {all}. {why}")
+    })
+}

@@ -1,0 +1,104 @@
+//! Counts of networks: one that is too large is refused before it is built.
+
+use super::{Topology, chain_tree, dumbbell, fat_tree, hyperx, jellyfish, leaf_spine, linear, star};
+use mech::params::Values;
+
+/// More hosts than this are refused.
+const MOST_HOSTS: u64 = 1_000_000;
+/// More ports than this are refused: a run takes about 9 GB for them.
+const MOST_PORTS: u64 = 1_500_000;
+/// Most entries of routing tables, of 4 bytes each: a gigabyte.
+pub(crate) const MOST_ROUTES: u64 = 250_000_000;
+
+/// Size of a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// Number of hosts, each with a link.
+    pub hosts: u64,
+    /// Number of switches.
+    pub switches: u64,
+    /// Number of switches with hosts.
+    pub edges: u64,
+    /// Number of links between switches.
+    pub links: u64,
+}
+
+impl Counts {
+    /// Counts of equal switches, each with hosts and with links to so many others.
+    pub fn flat(switches: u64, hosts: u64, degree: u64) -> Counts {
+        let times = |n: u64| switches.saturating_mul(n);
+        Counts { hosts: times(hosts), switches, edges: switches, links: times(degree) / 2 }
+    }
+
+    /// Counts of a network that is already built.
+    pub fn of_network(net: &Topology) -> Counts {
+        let (hosts, switches) = (u64::from(net.hosts), net.switches().len() as u64);
+        let ports: u64 = net.nodes.iter().map(|node| node.ports.len() as u64).sum();
+        Counts { hosts, switches, edges: net.edges() as u64, links: ports / 2 - hosts }
+    }
+
+    /// Ports of hosts and switches.
+    pub fn ports(self) -> u64 {
+        self.hosts.saturating_add(self.links).saturating_mul(2)
+    }
+
+    /// Entries of a set of routing tables.
+    pub fn routes(self) -> u64 {
+        self.switches.saturating_mul(self.edges)
+    }
+
+    /// What is too large, as what was found and what is expected.
+    pub fn wrong(self) -> Option<(String, String)> {
+        let Counts { hosts, switches, edges, .. } = self;
+        if hosts > MOST_HOSTS {
+            return Some((format!("{hosts} hosts"), format!("at most {MOST_HOSTS} hosts")));
+        }
+        if self.ports() > MOST_PORTS {
+            let rule = format!("at most {MOST_PORTS} ports, for which a run takes about 9 GB");
+            return Some((format!("{} ports of {hosts} hosts and {switches} switches", self.ports()), rule));
+        }
+        let rule = format!("at most {MOST_ROUTES} entries in all routing tables, the product of the two");
+        let found = format!("{switches} switches, {edges} of them with hosts");
+        (self.routes() > MOST_ROUTES).then_some((found, rule))
+    }
+}
+
+/// Counts of a network that parameters describe; `None` for kinds that a file or the scenario spells out.
+pub(super) fn counts(kind: &str, values: &Values) -> Option<Counts> {
+    Some(match kind {
+        "star" => star::counts(values),
+        "dumbbell" => dumbbell::counts(values),
+        "chain_tree" => chain_tree::counts(values),
+        "leaf_spine" => leaf_spine::counts(values),
+        "fat_tree" => fat_tree::counts(values),
+        "hyperx" => hyperx::counts(values),
+        "jellyfish" => jellyfish::counts(values),
+        "linear" => linear::counts(values),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::SPECS;
+    use crate::topology::tests::{net, values};
+
+    #[test]
+    fn counts_before_building_are_those_of_the_network() {
+        for (kind, given) in [
+            ("star", &[("n", "5")][..]),
+            ("dumbbell", &[("n", "3")]),
+            ("chain_tree", &[("n", "3"), ("depth", "2")]),
+            ("chain_tree", &[("n", "3"), ("depth", "0")]),
+            ("leaf_spine", &[("leaves", "3"), ("spines", "2"), ("hosts_per_leaf", "4")]),
+            ("fat_tree", &[("k", "6")]),
+            ("hyperx", &[("dims", "3 4"), ("hosts_per_switch", "2")]),
+            ("jellyfish", &[("switches", "9"), ("degree", "4"), ("hosts_per_switch", "3")]),
+            ("linear", &[("switches", "4"), ("hosts_per_switch", "2")]),
+        ] {
+            let spec = SPECS.iter().find(|spec| spec.kind == kind).expect("a kind");
+            assert_eq!(counts(kind, &values(spec, given)), Some(Counts::of_network(&net(kind, given))), "{kind}");
+        }
+    }
+}
