@@ -9,6 +9,7 @@ mod idle;
 mod idle_mechanisms;
 mod idle_notices;
 mod idle_transports;
+mod imported;
 mod laid_over;
 mod limits;
 mod loading;

@@ -1,18 +1,22 @@
 //! Topology files of the HPCC ns-3 simulator and of those made from it.
 
 use super::brought::{self, Brought, FILE, MOST_NODES, TOLD, Wrong, on_line};
-use super::{CustomLink, CustomNode, Given, Topology};
+use super::{Corrupted, CustomLink, CustomNode, Given, Topology};
 use crate::fault::Fault;
 use mech::params::{Spec, Values};
 use std::collections::{BTreeMap, BTreeSet};
+use units::Rate;
 
 pub(super) const SPEC: Spec = Spec {
     slot: "topology",
     kind: "hpcc",
     doc: "A topology file of the HPCC ns-3 simulator: a line of the numbers of nodes, switches and links, a line of \
-          the switches' ids, and a line `source destination rate delay error_rate` a link. Nodes are called by their \
-          ids, `0`…; tiers are `host`, and `edge`, `agg`, `core`, `level4`… by the hops to the nearest host. An error rate \
-          other than 0 is refused: links do not lose.",
+          the switches' ids, and a line `source destination rate delay error_rate` a link. What follows the last link is \
+          not read. A rate without a unit is in bit/s. An error rate is the probability that a frame is corrupted, in both \
+          directions, as an event of kind `corruption` from the start. Headers of ns3-datacenter (nodes, switches, ToRs, \
+          links) and of SimAI (nodes, GPUs a server, NVSwitches, switches, links, GPU) are known by their lengths; hosts have \
+          one link. Nodes are called by their ids, `0`…; tiers are `host`, and `edge`, `agg`, `core`, `level4`… by the hops to \
+          the nearest host.",
     cite: "Li et al., HPCC, SIGCOMM 2019: simulation/mix of its repository",
     params: &[FILE],
 };
@@ -49,21 +53,113 @@ pub(super) fn build(values: &Values, given: &Given) -> Result<Topology, Vec<Faul
     let path = values.word("file");
     let text = brought::text(path, given)?;
     let wrong = |all: Vec<Wrong>| all.into_iter().map(|each| brought::fault(path, each)).collect::<Vec<_>>();
-    let mut found = read(&text).map_err(wrong)?;
+    let File { mut found, errors, rest } = read(&text).map_err(wrong)?;
     name_tiers(&mut found);
-    found.build(path)
+    if let Some(line) = rest {
+        let links = found.graph.links.len();
+        given.note(format!(
+            "topology: `{path}` has links from line {line} on, beyond the {links} of its header: they are not read"
+        ));
+    }
+    let net = found.build(path)?;
+    let all = given.corrupted.into_iter();
+    all.for_each(|all| all.borrow_mut().extend(corrupted(&found.graph.links, &errors)));
+    Ok(net)
 }
 
-fn read(text: &str) -> Result<Brought, Vec<Wrong>> {
+/// The links that corrupt frames, named by their ends, and by their number where there are several between two nodes.
+fn corrupted(links: &[CustomLink], errors: &[f64]) -> Vec<Corrupted> {
+    let pair = |link: &CustomLink| match link.a < link.b {
+        true => (link.a.clone(), link.b.clone()),
+        false => (link.b.clone(), link.a.clone()),
+    };
+    let mut several: BTreeMap<_, usize> = BTreeMap::new();
+    links.iter().for_each(|link| *several.entry(pair(link)).or_default() += 1);
+    let (mut before, mut found): (BTreeMap<_, usize>, _) = (BTreeMap::new(), Vec::new());
+    for (link, probability) in links.iter().zip(errors.iter().copied()) {
+        let number = before.entry(pair(link)).or_default();
+        if probability > 0.0 {
+            let ends = format!("{}:{}", link.a, link.b);
+            let link = if several[&pair(link)] > 1 { format!("{ends}:{number}") } else { ends };
+            found.push(Corrupted { link, probability });
+        }
+        *number += 1;
+    }
+    found
+}
+
+/// Parsed contents of a file.
+struct File {
+    found: Brought,
+    /// Error rate of each link.
+    errors: Vec<f64>,
+    /// Line of a link behind those that are read, if there is one.
+    rest: Option<usize>,
+}
+
+/// Numbers of the first line of a file.
+struct Header {
+    nodes: u64,
+    switches: u64,
+    links: u64,
+}
+
+const SIMAI: &str = "a SimAI topology (nodes, GPUs a server, NVSwitches, switches, links, GPU)";
+
+impl Header {
+    /// The header of a family of files, which its number of words on the first line tells.
+    fn read(words: &mut Words) -> Result<Header, Wrong> {
+        let line = words.words.first().map_or(0, |(line, _)| *line);
+        let first: Vec<&str> =
+            words.words.iter().take_while(|word| word.0 == line).map(|word| word.1).take(8).collect();
+        let nodes = words.number("the number of nodes", MOST_NODES + 1)?;
+        let is_simai =
+            matches!(first[..], [_, _, _, _, _, gpu] | [_, _, _, _, _, gpu, _] if gpu.parse::<u64>().is_err());
+        if is_simai {
+            words.number("the number of GPUs a server", u64::MAX)?;
+            let nv = words.number("the number of NVSwitches", nodes + 1)?;
+            let switches = nv + words.number("the number of switches", nodes + 1 - nv)?;
+            let links = words.number("the number of links", 1 << 32)?;
+            words.at = first.len();
+            one_link_each(words, nodes)?;
+            return Ok(Header { nodes, switches, links });
+        }
+        let switches = words.number("the number of switches", nodes + 1)?;
+        if first.len() == 4 {
+            words.number("the number of ToRs", switches + 1)?;
+        }
+        let links = words.number("the number of links", 1 << 32)?;
+        Ok(Header { nodes, switches, links })
+    }
+}
+
+/// Refuses a SimAI topology whose hosts have several links: its switches are those of the second line.
+fn one_link_each(words: &Words, nodes: u64) -> Result<(), Wrong> {
+    let rest = &words.words[words.at..];
+    let Some((second, _)) = rest.first() else { return Ok(()) };
+    let ids = rest.iter().take_while(|word| word.0 == *second);
+    let switches: BTreeSet<u64> = ids.clone().filter_map(|word| word.1.parse().ok()).collect();
+    let mut linked = BTreeSet::new();
+    for link in rest[ids.count()..].chunks_exact(5) {
+        let ends = [link[0], link[1]].map(|(line, word)| (line, word.parse::<u64>().unwrap_or(nodes)));
+        for (line, end) in ends.into_iter().filter(|end| end.1 < nodes && !switches.contains(&end.1)) {
+            if !linked.insert(end) {
+                let found = format!("{SIMAI}, whose host {end} has a second link");
+                return on_line(line, found, "one link a host: hosts with two links are not supported");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn read(text: &str) -> Result<File, Vec<Wrong>> {
     let mut words = Words::new(text);
     let one = |wrong| vec![wrong];
-    let nodes = words.number("the number of nodes", MOST_NODES + 1).map_err(one)?;
-    let switches = words.number("the number of switches", nodes + 1).map_err(one)?;
-    let links = words.number("the number of links", 1 << 32).map_err(one)?;
+    let Header { nodes, switches, links } = Header::read(&mut words).map_err(one)?;
     // Before anything is made: what a file asks for is bounded by its length.
     if links + 1 < nodes {
         let rule = format!("at least {}, since a network is connected", nodes - 1);
-        return on_line(words.words[2].0, format!("{links} links of {nodes} nodes"), rule).map_err(one);
+        return on_line(words.words[words.at - 1].0, format!("{links} links of {nodes} nodes"), rule).map_err(one);
     }
     let mut ids = BTreeSet::new();
     for _ in 0..switches {
@@ -73,13 +169,13 @@ fn read(text: &str) -> Result<Brought, Vec<Wrong>> {
             return on_line(line, format!("switch {id} again"), "every switch once").map_err(one);
         }
     }
-    let mut found = Brought::default();
-    let mut faults = Vec::new();
+    let (mut found, mut errors, mut faults) = (Brought::default(), Vec::new(), Vec::new());
     for _ in 0..links {
         match link(&mut words, nodes) {
-            Ok((line, link)) => {
+            Ok((line, link, error)) => {
                 found.graph.links.push(link);
                 found.link_lines.push(line);
+                errors.push(error);
             }
             Err(wrong) => faults.push(wrong),
         }
@@ -87,35 +183,45 @@ fn read(text: &str) -> Result<Brought, Vec<Wrong>> {
             break;
         }
     }
-    if let Some((line, word)) = words.words.get(words.at).filter(|_| faults.is_empty()) {
-        return on_line(*line, format!("`{word}` after {links} links"), "as many links as line 1 says").map_err(one);
-    }
     if !faults.is_empty() {
         return Err(faults);
     }
+    let rest = words.words.get(words.at).map(|word| word.0).filter(|_| link(&mut words, nodes).is_ok());
     let node = |id: u64| CustomNode { name: id.to_string(), host: !ids.contains(&id), tier: String::new() };
     found.graph.nodes = (0..nodes).map(node).collect();
-    Ok(found)
+    Ok(File { found, errors, rest })
 }
 
-fn link(words: &mut Words, nodes: u64) -> Result<(usize, CustomLink), Wrong> {
+/// A link with its line and its error rate.
+fn link(words: &mut Words, nodes: u64) -> Result<(usize, CustomLink, f64), Wrong> {
     let (line, _) = words.words.get(words.at).copied().unwrap_or((words.last, ""));
     let take = words.at;
     let a = words.number("the id of a node", nodes);
     let b = words.number("the id of a node", nodes);
     let rate = words.next("a rate, such as `100Gbps`");
     let delay = words.next("a delay, such as `1us`");
-    let error = words.next("an error rate of 0");
+    let error = words.next("an error rate");
     // Whatever is wrong with a link, the next one is five words on.
     debug_assert_eq!(words.at, take + 5);
     let (a, b, (rate_line, rate), (delay_line, delay), (error_line, error)) = (a?, b?, rate?, delay?, error?);
     let placed = |line: usize| move |(found, rule): Wrong| (format!("line {line}: {found}"), rule);
-    let (rate, delay) =
-        (brought::rate(rate).map_err(placed(rate_line))?, brought::delay(delay).map_err(placed(delay_line))?);
-    if error.parse::<f64>().ok() != Some(0.0) {
-        return on_line(error_line, format!("error rate `{error}`"), "0, since links do not lose here");
-    }
-    Ok((line, CustomLink { a: a.to_string(), b: b.to_string(), rate, delay, back: (rate, delay), weight: 1.0 }))
+    let rate = plain_rate(rate).map_or_else(|| brought::rate(rate), Ok).map_err(placed(rate_line))?;
+    let delay = brought::delay(delay).map_err(placed(delay_line))?;
+    let Some(probability) = error.parse::<f64>().ok().filter(|error| (0.0..=1.0).contains(error)) else {
+        return on_line(
+            error_line,
+            format!("error rate `{error}`"),
+            "the probability that a frame is corrupted, 0 to 1",
+        );
+    };
+    let link = CustomLink { a: a.to_string(), b: b.to_string(), rate, delay, back: (rate, delay), weight: 1.0 };
+    Ok((line, link, probability))
+}
+
+/// A rate in bit/s without a unit: a whole number, though it may be written as a decimal.
+fn plain_rate(text: &str) -> Option<Rate> {
+    let rate = text.parse::<f64>().ok().filter(|rate| rate.fract() == 0.0 && (1.0..=1e15).contains(rate))?;
+    Some(Rate::bps(rate as u64))
 }
 
 /// Calls the switches' tiers by the hops to the nearest host.

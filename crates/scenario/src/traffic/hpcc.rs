@@ -2,11 +2,11 @@
 
 use super::Context;
 use super::common::{CLASS, JITTER, fault};
-use super::rows::{FILE, Hosts, Row, Trace, Unit, Wrong, gather, start, whole_bytes, words};
+use super::rows::{FILE, Hosts, Row, Trace, Unit, Wrong, gather_first, start, whole_bytes, words};
 use crate::fault::Fault;
 use mech::choice;
 use mech::params::{Kind, Param, Spec, Values};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::io::BufRead;
 use units::Time;
@@ -15,8 +15,9 @@ pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
     kind: "hpcc",
     doc: "A flow file of the HPCC ns-3 simulator: a line of the number of flows, and a line `source destination \
-          priority_group destination_port bytes start_seconds` a flow, in any order. Hosts go by the ids of an `hpcc` \
-          topology, and by their numbers in others. Destination ports are not kept.",
+          priority_group destination_port bytes start_seconds` a flow, in any order. Lines of five numbers lack the \
+          destination port, or the priority group where the third number is above 7. What follows the last flow is not read. \
+          Hosts go by the ids of an `hpcc` topology, and by their numbers in others. Destination ports are not kept.",
     cite: "Li et al., HPCC, SIGCOMM 2019: simulation/mix of its repository",
     params: &[
         FILE,
@@ -78,7 +79,8 @@ impl Reader<'_> {
         let rule = || "the number of flows".to_string();
         // The first line that says something, and the number there.
         let (mut first, mut count) = (None, None);
-        let rows = gather(file, |number, line| {
+        let most = Cell::new(usize::MAX);
+        let rows = gather_first(file, &most, |number, line| {
             let words = words(line);
             if words.is_empty() {
                 return Ok(None);
@@ -91,6 +93,7 @@ impl Reader<'_> {
                 _ => None,
             };
             let start: String = words.join(" ").chars().take(60).collect();
+            most.set(count.unwrap_or(usize::MAX));
             count.map_or_else(|| Err((format!("`{start}`"), rule())), |_| Ok(None))
         })?;
         match (first, count) {
@@ -103,9 +106,18 @@ impl Reader<'_> {
     }
 
     fn row(&self, words: &[&str]) -> Result<Row, Wrong> {
-        let [src, dst, group, port, bytes, at] = words else {
-            let rule = "6: source, destination, priority group, destination port, bytes, start in seconds";
-            return Err((format!("{} fields", words.len()), rule.into()));
+        let (src, dst, group, port, bytes, at) = match *words {
+            [src, dst, group, port, bytes, at] => (src, dst, group, port, bytes, at),
+            // Forks leave out the destination port, or the priority group; ports are no numbers as small as groups.
+            [src, dst, third, bytes, at] if third.parse::<u16>().is_ok_and(|port| port > 7) => {
+                (src, dst, "0", third, bytes, at)
+            }
+            [src, dst, third, bytes, at] => (src, dst, third, "0", bytes, at),
+            _ => {
+                let rule = "6: source, destination, priority group, destination port, bytes, start in seconds; or 5, without \
+                            the port or the group";
+                return Err((format!("{} fields", words.len()), rule.into()));
+            }
         };
         let (src, dst) = self.hosts.pair(src, dst)?;
         let group_rule = || "a whole number from 0 to 7".to_string();

@@ -1,8 +1,8 @@
 //! Connection matrices of htsim, and flow files of Opera, which is made from it.
 
-use super::Context;
 use super::common::{CLASS, JITTER};
 use super::rows::{FILE, Hosts, Row, Trace, Unit, Wrong, gather, start, whole_bytes, words};
+use super::{Context, ENDLESS};
 use crate::fault::Fault;
 use mech::choice;
 use mech::params::{Param, Spec, Values};
@@ -14,7 +14,8 @@ pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
     kind: "htsim",
     doc: "A connection matrix (`.cm`) of htsim: `Nodes N`, `Connections C`, and a line `source->destination id I start T \
-          size BYTES` a flow. Hosts go by number. `id` and `prio` are not used; flows that are started by triggers, and \
+          size BYTES` a flow. Hosts go by number. A flow of size 0 has no end. Other lines before the first flow are not read. `id` and `prio` are \
+          not used; flows that are started by triggers, and \
           failures, are refused.",
     cite: "htsim (Raiciu, Handley et al.), ConnectionMatrix::load",
     params: &[
@@ -106,17 +107,20 @@ enum Line {
 
 impl Reader<'_> {
     fn rows(&self, file: &mut dyn BufRead) -> Result<Vec<Row>, Vec<Wrong>> {
-        let (mut said, mut nodes) = (None, false);
+        let (mut said, mut nodes, mut begun) = (None, false, false);
         let rows = gather(file, |_, line| {
             let words = words(line);
             if words.is_empty() {
                 return Ok(None);
             }
-            match self.line(&words)? {
+            match self.line(&words, begun)? {
                 Line::Nodes => nodes = true,
                 Line::Nothing => {}
                 Line::Connections(count) => said = Some(count),
-                Line::Flow(row) => return Ok(Some(row)),
+                Line::Flow(row) => {
+                    begun = true;
+                    return Ok(Some(row));
+                }
             }
             Ok(None)
         })?;
@@ -132,7 +136,7 @@ impl Reader<'_> {
         }
     }
 
-    fn line(&self, words: &[&str]) -> Result<Line, Wrong> {
+    fn line(&self, words: &[&str], begun: bool) -> Result<Line, Wrong> {
         let number = |what: &str| {
             let found = words.get(1).and_then(|word| word.parse::<usize>().ok()).filter(|_| words.len() == 2);
             found.ok_or_else(|| (format!("`{}`", words.join(" ")), format!("`{what}` and a whole number")))
@@ -150,6 +154,7 @@ impl Reader<'_> {
             word @ ("trigger" | "failure") => Err(not_built(word)),
             word => match word.split_once("->") {
                 Some((src, dst)) => self.flow(src, dst, &words[1..]).map(Line::Flow),
+                None if !begun => Ok(Line::Nothing),
                 None => Err((format!("`{word}`"), "`Nodes`, `Connections` or `source->destination`".into())),
             },
         }
@@ -163,6 +168,8 @@ impl Reader<'_> {
             let value = value.ok_or_else(|| (format!("`{}` at the end", pair[0]), "a value behind it".to_string()));
             match pair[0] {
                 "start" => at = Some(start(value?, self.unit)?),
+                // A flow without a size never ends there.
+                "size" if pair[1..] == ["0"] => bytes = Some(ENDLESS),
                 "size" => bytes = Some(whole_bytes(value?)?),
                 "id" => drop(value?),
                 "prio" => {

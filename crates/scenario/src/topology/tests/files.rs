@@ -62,11 +62,10 @@ fn what_is_wrong_with_an_hpcc_topology_is_said_of_its_line() {
         ("0 5\n1", "0 0\n1", "`net`, line 2: switch 0 again; every switch once".into()),
         ("1 0 25", "9 0 25", "`net`, line 3: `9`; the id of a node, a whole number below 6".into()),
         ("3 5 25", "3 6 25", "`net`, line 5: `6`; the id of a node, a whole number below 6".into()),
-        ("0.000000", "0.01", "`net`, line 4: error rate `0.01`; 0, since links do not lose here".into()),
+        ("0.000000", "1.5", "`net`, line 4: error rate `1.5`; the probability that a frame is corrupted, 0 to 1".into()),
         ("0.001ms", "0ms", "`net`, line 3: delay `0ms`; a length of time with its unit (ps, ns, us, ms, s) from 1ps to 10 days, such as `1us`".into()),
         ("1 0 25Gbps", "1 0 25G", format!("`net`, line 3: rate `25G`, which has a unit of another kind; {rate}")),
         ("6 2 6", "6 2 7", "`net`, line 8: the end of the file; the id of a node".into()),
-        ("6 2 6", "6 2 5", "`net`, line 8: `0` after 5 links; as many links as line 1 says".into()),
         ("3 5 25Gbps", "2 5 25Gbps", "`net`: `2` with 2 links; exactly one link for a host".into()),
         ("3 5 25Gbps", "3 4 25Gbps", "`net`, line 5: a link between hosts `3` and `4`; a switch at one end".into()),
     ] {
@@ -80,6 +79,56 @@ fn what_is_wrong_with_an_hpcc_topology_is_said_of_its_line() {
     assert_eq!(read("hpcc", &[], &long).unwrap_err(), ["file: `net`, line 1: the end of the file; the id of a node"]);
     let gone = read("hpcc", &[("file", "gone")], HPCC).unwrap_err();
     assert_eq!(gone, ["file: `gone`: no such file; a file that can be read"]);
+}
+
+#[test]
+fn what_follows_the_links_of_an_hpcc_topology_is_not_read() {
+    let (whole, _) = read("hpcc", &[], HPCC).unwrap();
+    let prose = format!("{HPCC}\nFirst line: total node #, switch node #, link #\n");
+    assert_eq!(read("hpcc", &[], &prose).unwrap(), (whole, vec![]));
+    let (net, notes) = read("hpcc", &[], &HPCC.replace("6 2 6", "6 2 5")).unwrap();
+    assert_eq!(ports(&net, "5").len(), 3, "one of two parallel links");
+    assert_eq!(notes, ["topology: `net` has links from line 8 on, beyond the 5 of its header: they are not read"]);
+}
+
+#[test]
+fn an_ns3_datacenter_topology_has_tors_and_plain_rates() {
+    let text = HPCC.replace("6 2 6", "6 2 2 6").replace("25Gbps", "25000000000.0");
+    assert_eq!(read("hpcc", &[], &text).unwrap(), read("hpcc", &[], HPCC).unwrap());
+    let wrong = read("hpcc", &[], &text.replace("6 2 2 6", "6 2 3 6")).unwrap_err();
+    assert_eq!(wrong, ["file: `net`, line 1: `3`; the number of ToRs, a whole number below 3"]);
+    let half = read("hpcc", &[], &text.replacen("25000000000.0", "0.5", 1)).unwrap_err();
+    assert!(half[0].starts_with("file: `net`, line 3: rate `0.5`"), "{half:?}");
+}
+
+#[test]
+fn a_simai_topology_is_read_where_hosts_have_one_link() {
+    let text = HPCC.replace("6 2 6", "6 8 1 1 6 A100");
+    assert_eq!(read("hpcc", &[], &text).unwrap(), read("hpcc", &[], HPCC).unwrap());
+    assert_eq!(read("hpcc", &[], &text.replace("A100", "H100 8")).unwrap(), read("hpcc", &[], HPCC).unwrap());
+    let two = text.replace("3 5 25Gbps", "1 5 25Gbps");
+    let said = "file: `net`, line 5: a SimAI topology (nodes, GPUs a server, NVSwitches, switches, links, GPU), whose host 1 has \
+                a second link; one link a host: hosts with two links are not supported";
+    assert_eq!(read("hpcc", &[], &two).unwrap_err(), [said]);
+    // The second line tells the switches, whatever the header says of their number.
+    assert_eq!(read("hpcc", &[], &two.replace("6 8 1 1 6", "6 8 1 0 6")).unwrap_err(), [said]);
+}
+
+#[test]
+fn an_error_rate_is_of_its_link_among_parallel_ones() {
+    let corrupted = RefCell::default();
+    let text = HPCC
+        .replace("2us 0\n0 5", "2us 0\n5 0")
+        .replace("100Gbps 2us 0\n5", "100Gbps 2us 0.5\n5")
+        .replace("0.000000", "1e-3");
+    let files = |_: &str| Ok(text.clone());
+    let given = Given { graph: None, files: &files, notes: None, corrupted: Some(&corrupted) };
+    let spec = SPECS.iter().find(|spec| spec.kind == "hpcc").unwrap();
+    let net = build("hpcc", &values(spec, &[("file", "net")]), &given).unwrap();
+    let found = corrupted.into_inner();
+    let said: Vec<_> = found.iter().map(|one| (one.link.as_str(), one.probability)).collect();
+    assert_eq!(said, [("2:0", 1e-3), ("0:5:0", 0.5)]);
+    assert!(found.iter().all(|one| net.directions(&one.link).unwrap().len() == 2), "events find them");
 }
 
 const GRAPHML: &str = r#"<?xml version="1.0" encoding="utf-8"?>

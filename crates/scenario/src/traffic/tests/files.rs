@@ -64,8 +64,9 @@ fn a_malformed_hpcc_flow_file_is_refused_with_its_line() {
         ("0\n", "line 1: `0`; the number of flows"),
         ("2\n0 1 3 100 1000 0\n", "line 1: 2 flows, and 1 lines of them; their number"),
         (
-            "1\n0 1 3 100 1000\n",
-            "line 2: 5 fields; 6: source, destination, priority group, destination port, bytes, start in seconds",
+            "1\n0 1 3 100\n",
+            "line 2: 4 fields; 6: source, destination, priority group, destination port, bytes, start in seconds; or 5, \
+             without the port or the group",
         ),
         ("1\n0 9 3 100 1000 0\n", "line 2: destination `9`; the name of a host, or its number, 0 to 3"),
         ("1\n1 1 3 100 1000 0\n", "line 2: `1` sends to itself; a destination other than the source"),
@@ -79,6 +80,36 @@ fn a_malformed_hpcc_flow_file_is_refused_with_its_line() {
     }
     let early = read(&star(4), "hpcc", &[("origin", "2s")], "1\n0 1 3 100 9 1.5\n").unwrap_err();
     assert_eq!(early, ["file: `f`, line 2: start `1.5`; seconds from `origin`, 2s, on"]);
+}
+
+#[test]
+fn what_follows_the_flows_of_an_hpcc_file_is_not_read() {
+    let text = "2\n0 1 3 100 1000 0\n2 3 3 100 64000 0.5\n\nFirst line: flow #\n0 1 3 100 9 0\n";
+    assert_eq!(read(&star(4), "hpcc", &[], text).unwrap().0.len(), 2);
+}
+
+#[test]
+fn hpcc_flows_of_five_numbers_lack_the_port_or_the_group() {
+    let class = |text| read(&star(4), "hpcc", &[("priority_group", "class")], text).unwrap().0;
+    assert_eq!(class("1\n0 1 3 1000 0.5\n"), [("500ms".to_string(), 0, 1, 1000, 3)]);
+    assert_eq!(class("1\n0 1 100 1000 0.5\n"), [("500ms".to_string(), 0, 1, 1000, 0)]);
+}
+
+#[test]
+fn a_size_of_0_in_a_connection_matrix_has_no_end() {
+    let (flows, _) = read(&star(4), "htsim", &[("unit", "ps")], &CM.replace("size 10 ", "size 0 ")).unwrap();
+    assert_eq!(flows.iter().map(|flow| flow.3).collect::<Vec<_>>(), [ENDLESS, 2_000_000, 1]);
+    let endless = |text: &str| {
+        let all = [("file", "f"), ("unit", "ps")];
+        with_files(&star(4), "htsim", &all, &|_| Ok(text.into())).unwrap().0.is_endless()
+    };
+    assert!(endless("Nodes 4\nConnections 1\n0->3 start 0 size 0\n") && !endless(CM));
+}
+
+#[test]
+fn other_lines_before_the_connections_are_not_read_as_in_htsim() {
+    let text = CM.replace("Nodes 4", "Generated for a test\nNodes 4");
+    assert_eq!(read(&star(4), "htsim", &[("unit", "ps")], &text), read(&star(4), "htsim", &[("unit", "ps")], CM));
 }
 
 const CM: &str = "# burst\nNodes 4\nConnections 3\n0->3 id 1 start 1000000 size 2000000\n1->3 start 0.5 size 10 prio 3\n\
