@@ -1,12 +1,14 @@
 """Results with every table that figures know, and a sweep, made here."""
 
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from overspill import Results
+from overspill.results import axes as swept
 from overspill.results.rundata import RunData
 
 BINS = 400
@@ -140,6 +142,17 @@ def sweep(axes: list[Axis], variants: tuple[str, ...] = ("drop", "bounce"), seed
                 head = texts | {"variant": variant, "metric": metric, "by": "", "of": "", "unit": unit}
                 rows.append(head | numbers | {"censored": censored})
     return Sweep(axes, pa.Table.from_pylist(rows), {"name": "made", "notes": []})
+
+
+def results_of(sweep: Sweep) -> Results:
+    """The same as results that a page is made of."""
+    texts = [list(row) for row in product(*(axis.texts for axis in sweep.axes))]
+    variants = list(dict.fromkeys(sweep.summary.column("variant").to_pylist()))
+    facts = {"variants": variants, "seeds": [1, 2, 3, 4, 5], "sets": [], "together": [], "lines": []}
+    facts |= {"points": [{"values": one} for one in texts], "interrupted": False, "runs": {"finished": 40}}
+    facts |= {"missing": [], "partial": [], "unfinished": []}
+    axes = [swept.Axis(one.path, one.texts, one.numbers, one.unit) for one in sweep.axes]
+    return Results(sweep.facts | facts, axes=axes, tidy=(sweep.summary, sweep.summary))
 
 
 def sweep_of(metric: tuple[str, str], curves: dict[str, list[tuple[float, float]]]) -> Results:

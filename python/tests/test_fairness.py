@@ -1,18 +1,91 @@
 """Nobody is called best where the comparison would not be fair."""
 
+import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import fake_core
 import numpy as np
 import pytest
 from conftest import Ran
+from rich.console import Console
 
-from overspill import Results, run
-from overspill.results import cells, header
+from overspill import Key, Results, run
+from overspill.cli import table
+from overspill.report import run as report_run
+from overspill.results import cells, header, metrics, rows
+from overspill.results.fairness import Fairness
+from overspill.results.unequal import Unequal
+from overspill.stats.quantiles import Value
 
 Command = Callable[..., Ran]
+ALIKE = Fairness((("a", "b"),), 0, False, False)
+
+
+def row_of(fairness: Fairness, unequal: Unequal, samples: tuple[int, int] = (10, 10)) -> rows.Row:
+    """The FCT of two variants, of which the first is better in every seed."""
+    values = {
+        variant: {seed: {Key("fct_mean"): Value(mean + seed, samples=count)} for seed in (1, 2, 3)}
+        for variant, mean, count in zip("ab", (10.0, 100.0), samples, strict=True)
+    }
+    (row,) = rows.build(values, rows.Rules.of(values, fairness, unequal))
+    return row
+
+
+def test_a_star_says_that_samples_differ() -> None:
+    assert row_of(ALIKE, Unequal()).note == ""
+    row = row_of(ALIKE, Unequal(), (132, 104))
+    assert row.cells["a"].best and row.note == "samples 312 to 396"
+
+
+def test_a_star_says_that_load_or_memory_differ() -> None:
+    unequal = Unequal(
+        loads={"w": {"a": 0.4, "b": 0.6}, "v": {"a": 0.5, "b": 0.51}}, memory={"a": "1", "b": "2"}
+    )
+    row = row_of(ALIKE, unequal)
+    assert row.cells["a"].best and row.note == "achieved load [w] 0.4 to 0.6; unequal memory"
+
+
+def test_counts_of_senders_rest_on_measured_flows() -> None:
+    unequal = Unequal(measured={"a": 396, "b": 312})
+    known = unequal.text(metrics.REGISTRY["retransmits"], {"a": None, "b": None})
+    assert known == "samples 312 to 396"
+    assert unequal.text(metrics.REGISTRY["marks"], {"a": None, "b": None}) == ""
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"traffic": (("a",), ("b",))}, "different traffic"),
+        ({"cut": True}, "a run was cut"),
+        ({"idle_seeds": True}, "seeds change nothing"),
+        ({"measured_alike": False}, "[measure] differs"),
+        ({"unfinished": 3}, "unfinished flows"),
+    ],
+)
+def test_a_row_says_why_it_has_no_star(changed: dict[str, Any], reason: str) -> None:
+    row = row_of(replace(ALIKE, **changed), Unequal())
+    assert not row.cells["a"].best and row.note == f"no *: {reason}"
+
+
+def test_the_note_of_a_star_is_printed_in_its_line(command: Command, scenario: Path) -> None:
+    results = run(scenario, seeds=3)
+    results.facts["memory"]["bounce"]["switches"][0]["total"] = {"packets": 7}
+    starred = [row for row in results.rows if any(cell.best for cell in row.cells.values())]
+    assert starred and all("unequal memory" in row.note for row in starred)
+    name = starred[0].metric.name
+    assert results.document()["comparisons"][name]["note"] == starred[0].note
+    console = Console(width=200, record=True, file=io.StringIO())
+    table.show(results, console, every=True)
+    printed = [
+        line for line in console.export_text().splitlines() if " * " in line and "unequal memory" in line
+    ]
+    assert len(printed) >= len([row for row in starred if row.visible])
+    page = report_run.render(results, [])
+    assert "<td>unequal memory" in page
 
 
 def stars(results: Results) -> set[str]:

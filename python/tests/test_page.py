@@ -88,9 +88,8 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of a sweep over two axes."""
-    return sweepreport.write(
-        charted.sweep([charted.SIZES, charted.THETA]), tmp_path_factory.mktemp("swept"), files.FORMATS
-    )
+    made = charted.results_of(charted.sweep([charted.SIZES, charted.THETA]))
+    return sweepreport.write(made, tmp_path_factory.mktemp("swept"), files.FORMATS)
 
 
 @pytest.mark.parametrize("width", [1280, 390])

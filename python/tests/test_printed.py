@@ -12,10 +12,12 @@ from conftest import Ran
 from overspill import Key, run, sweep
 from overspill.cli import table
 from overspill.results import cells, formats, metrics
+from overspill.results.fairness import Fairness
 from overspill.results.measures import occupancy
 from overspill.results.measures.declare import HALF_BUCKET
-from overspill.results.rows import Cell, Row, build
+from overspill.results.rows import Cell, Row, Rules, build
 from overspill.results.sweep import rows
+from overspill.results.unequal import Unequal
 from overspill.stats.quantiles import Value
 
 Command = Callable[..., Ran]
@@ -161,7 +163,8 @@ def of_two(name: str, one: list[float], other: list[float], lost: tuple[float, f
         }
         for variant, known, drops in (("first", one, lost[0]), ("second", other, lost[1]))
     }
-    (found,) = (row for row in build(values, lambda _: True) if row.metric.name == name)
+    rules = Rules.of(values, Fairness((("first", "second"),), 0, False, False), Unequal())
+    (found,) = (row for row in build(values, rules) if row.metric.name == name)
     return found.cells["first"].best
 
 

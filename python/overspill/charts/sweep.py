@@ -33,10 +33,11 @@ from overspill.charts.swept import (
     others,
     telling,
 )
-from overspill.results import formats, metrics, same, tables
+from overspill.results import formats, loads, metrics, same, tables
 
 PANELS_SHOWN = 12
 MANY_VALUES = 6  # of a second axis, from which on a map takes the place of small panels
+BRACKETS = 5  # values of a load with the achieved one beside them; more have no space
 TICKS_SHOWN = 10  # of a map
 NOISE = 1e-12
 FAMILIES = (
@@ -117,6 +118,32 @@ def places(axis: Swept) -> tuple[np.ndarray, Axis]:
     every = tuple(zip(values.tolist(), axis.texts, strict=True))
     ticks = every if count <= 8 else None
     return values, Axis(label, kind, "log" if scale == "log" else "linear", ticks=ticks)
+
+
+def load_axis(sweep: SweepResults, at: int) -> Axis:
+    """Returns the axis of a field; of a load that was not achieved with the achieved load in brackets."""
+    field = sweep.axes[at]
+    values, axis = places(field)
+    found = loads.by_value(sweep, at)
+    if not found:
+        return axis
+    label = f"{field.path} asked for (achieved)"
+    if len(field.texts) > BRACKETS:
+        return replace(axis, label=label)
+    ticks = tuple(
+        (value, f"{text} ({found[text]:.2g})" if text in found else text)
+        for value, text in zip(values.tolist(), field.texts, strict=True)
+    )
+    return replace(axis, label=label, ticks=ticks)
+
+
+def achieved(sweep: SweepResults, at: int) -> str:
+    """Returns the achieved loads along an axis for a caption; empty if they are those asked for."""
+    found = loads.by_value(sweep, at)
+    if not found:
+        return ""
+    each = "; ".join(f"{load:.3g} where {text} was asked for" for text, load in found.items())
+    return f" Achieved load, mean over variants: {each}."
 
 
 def geometric(values: np.ndarray) -> bool:
@@ -206,7 +233,7 @@ def lines(sweep: SweepResults, what: tuple[str, str], tables: dict[str, dict[Key
     name, title = what
     at = along(sweep)
     index = 0 if at is None else at
-    _, x = places(sweep.axes[index])
+    x = load_axis(sweep, index)
     panels = []
     for metric, cells in tables.items():
         y = unit_axis(metric, cells)
@@ -214,7 +241,7 @@ def lines(sweep: SweepResults, what: tuple[str, str], tables: dict[str, dict[Key
         marks = [mark for one, *_ in groups(sweep) for mark in curve(sweep, cells, (index, held), (one, y))]
         panels.append(Panel(metrics.find(metric).title, x, y, marks))
     columns = min(2, len(panels))
-    text = caption(sweep, tables, sweep.axes[index].path)
+    text = caption(sweep, tables, sweep.axes[index].path) + achieved(sweep, index)
     told = hollow_told(tables.values())
     return Chart(f"sweep-{name}", title, text, panels, columns, 2.9, entries(sweep), told=told)
 
@@ -248,7 +275,7 @@ def crossed(sweep: SweepResults, metric: str, cells: dict[Key, Cell]) -> Chart:
     rest = [one for one in free_axes(sweep) if one != index]
     if len(rest) == 1 and len(sweep.axes[rest[0]].texts) > MANY_VALUES:
         return heat_maps(sweep, metric, cells, (index, rest[0]))
-    _, x = places(sweep.axes[index])
+    x = load_axis(sweep, index)
     y = unit_axis(metric, cells)
     held_by = list(dict.fromkeys(others(point, sweep, index) for point, _ in cells))
     panels = []
@@ -259,6 +286,7 @@ def crossed(sweep: SweepResults, metric: str, cells: dict[Key, Cell]) -> Chart:
     more = f" The first {PANELS_SHOWN} of {len(held_by)} combinations." if len(held_by) > PANELS_SHOWN else ""
     columns = min(3 if len(panels) > 4 else 2, len(panels))
     text = f"{metrics.find(metric).title}. {caption(sweep, {metric: cells}, sweep.axes[index].path)}{more}"
+    text += achieved(sweep, index)
     title = metrics.find(metric).title
     return Chart(
         f"sweep-{metric}",
@@ -298,6 +326,7 @@ def heat_maps(sweep: SweepResults, metric: str, cells: dict[Key, Cell], which: t
         mark = Heat(grid, np.arange(len(columns) + 1, dtype=np.float64), list(rows))
         panels.append(Panel(f"{same.label(group)}: {up.path} upwards", x, Axis(), [mark]))
     text = f"{known.title}, means over seeds: {across.path} to the right, {up.path} upwards."
+    text += achieved(sweep, which[0]) + achieved(sweep, which[1])
     title = known.title[:1].upper() + known.title[1:]
     return Chart(
         f"sweep-{metric}", title, text, panels, min(2, len(panels)), 0.9 + 0.24 * len(rows), colours=colours

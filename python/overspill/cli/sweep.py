@@ -42,6 +42,12 @@ def sweep(
         typer.Option(metavar="NAME", help="A metric to print; may be repeated. The files have all."),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Print every metric.")] = False,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VARIANT", help="The variant from which differences are taken (default: first)."
+        ),
+    ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: all cores).")] = None,
     on: Annotated[
         str | None,
@@ -80,6 +86,7 @@ def sweep(
                 seeds=seeds,
                 variants=names(variants),
                 max_events=max_events,
+                baseline=baseline,
                 tables=names(tables) or (),
                 jobs=jobs,
                 on=on,

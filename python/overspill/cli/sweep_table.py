@@ -9,12 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from overspill.cli import table
-from overspill.results import formats, metrics
-from overspill.results.labels import Line
+from overspill.results import differences, formats, loads, metrics, warnings
+from overspill.results.differences import Difference
 from overspill.results.results import Results
-from overspill.results.sweep import cautions, legend, rows
+from overspill.results.sweep import legend, rows
 from overspill.results.tables import Summary, known
-from overspill.results.warnings import of_sweep
 
 DEFAULTS = ("qct_p99", "fct_p99", "goodput")
 SHOWN = 60  # points in a table; the files have all
@@ -32,31 +31,11 @@ def chosen(sweep: Results, wanted: Sequence[str]) -> list[str]:
     return list(wanted) if wanted else [name for name in DEFAULTS if name in there][:1]
 
 
-def lines(sweep: Results, names: Sequence[str]) -> list[Line]:
-    """Every fact beside the tables of these metrics, the loud ones first."""
-    rough = cautions(sweep.facts, names)
-    axes = "; ".join(f"{axis.path} = {formats.listing(axis.texts)}" for axis in sweep.axes)
-    seeds = f"seed{'s' if len(sweep.seeds) > 1 else ''} {formats.seeds(sweep.seeds)} (n = {len(sweep.seeds)})"
-    sets = f"; set {', '.join(sweep.facts['sets'])}" if sweep.facts["sets"] else ""
-    together = [Line("together", " and ".join(paths)) for paths in sweep.facts["together"]]
-    points = f"{len(sweep.points)} points, {len(sweep.variants)} variants, {sweep.finished} runs"
-    return [
-        *of_sweep(sweep),
-        *(line for line in rough if line.loud),
-        Line("scenario", f"{sweep.scenario}, {seeds}{sets}"),
-        Line("swept", axes),
-        *together,
-        Line("finished", points),
-        *(line for line in rough if not line.loud),
-        *(Line("note", note) for note in sweep.notes),
-    ]
-
-
 def show(sweep: Results, wanted: Sequence[str], console: Console) -> None:
     """Print the facts and a table a metric."""
     facts = Table.grid(padding=(0, 2, 0, 0))
     names = chosen(sweep, wanted)
-    for line in lines(sweep, names):
+    for line in warnings.lines(sweep, names):
         style = "red" if line.loud else ""
         facts.add_row(Text(line.label, "bold red" if line.loud else "bold"), Text(line.text, style))
     facts.columns[0].no_wrap = True
@@ -64,37 +43,89 @@ def show(sweep: Results, wanted: Sequence[str], console: Console) -> None:
     for name in names:
         console.print()
         one(sweep, name, console)
-    table.put(console, Text(legend(sweep.summary, names), "dim"), table.LINE)
+    table.put(console, Text(legend(sweep, names), "dim"), table.LINE)
 
 
 def one(sweep: Results, name: str, console: Console) -> None:
-    """The table of a metric: rows are points, columns are variants."""
+    """The table of a metric, and that of its differences: rows are points, columns are variants."""
     found = rows(sweep, name)
     if not found:
         table.put(console, Text(f"{name}: no run has a value of it"), table.LINE)
         return
     metric = metrics.find(name)
     factor, unit = formats.scale(metric.unit, [entry.mean for entry in found.values()])
-    console.print(Text(f"{metric.title} ({unit})" if unit else metric.title, "bold"))
-    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
-    for axis in sweep.axes:
-        grid.add_column(Text(axis.path), justify="left" if axis.numbers is None else "right", no_wrap=True)
-    for variant in sweep.variants:
-        grid.add_column(Text(variant), justify="right", no_wrap=True)
-    for point in sweep.points[:SHOWN]:
-        cells = [found.get((*point.values(), variant)) for variant in sweep.variants]
-        grid.add_row(
-            *map(Text, point.values()), *(Text(text(cell, factor, len(sweep.seeds))) for cell in cells)
-        )
-    table.whole(console, grid)
+    console.print(Text(formats.headed(metric.title, unit), "bold"))
+    table.whole(console, grid(sweep, cells_of(sweep, found, factor), sweep.variants))
     if len(sweep.points) > SHOWN:
         left = len(sweep.points) - SHOWN
         table.put(console, Text(f"... {left} more points are in summary.csv"), table.LINE)
+    against(sweep, (name, formats.headed(metric.title, unit), factor), console)
 
 
-def text(entry: Summary | None, factor: float, seeds: int) -> str:
-    """A cell as `overspill run` prints it, with its seeds where some are missing; `-` for nothing."""
-    if entry is None:
-        return "-"
+def cells_of(sweep: Results, found: dict[tuple[str, ...], Summary], factor: float) -> Cells:
+    """Returns the text of each variant at each point."""
+    return {place: text(entry, factor, len(sweep.seeds)) for place, entry in found.items()}
+
+
+def against(sweep: Results, what: tuple[str, str, float], console: Console) -> None:
+    """Print the differences of a metric from the baseline, where there are any."""
+    name, title, factor = what
+    found = {} if sweep.compared is None else differences.of_metric(sweep.compared, sweep.axes, name)
+    if not found:
+        return
+    cells = {place: difference(one, factor) for place, one in found.items()}
+    others = [variant for variant in sweep.variants if variant != sweep.baseline]
+    notes = {
+        (*point.values(),): noted({one: found.get((*point.values(), one)) for one in others})
+        for point in sweep.points
+    }
+    console.print()
+    console.print(Text(f"{title}, difference from {sweep.baseline}", "bold"))
+    table.whole(console, grid(sweep, cells, others, notes))
+
+
+Cells = dict[tuple[str, ...], str]  # values of the axes, variant
+
+
+def grid(
+    sweep: Results, cells: Cells, variants: Sequence[str], notes: dict[tuple[str, ...], str] | None = None
+) -> Table:
+    """A table of points by variants, with the achieved load beside a load that was asked for."""
+    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
+    achieved = loads.achieved(sweep)
+    for axis in sweep.axes:
+        made.add_column(Text(axis.path), justify="left" if axis.numbers is None else "right", no_wrap=True)
+        if axis.path in achieved:
+            made.add_column(Text("achieved"), justify="right", no_wrap=True)
+    for variant in variants:
+        made.add_column(Text(variant), justify="right", no_wrap=True)
+    if notes and any(notes.values()):
+        made.add_column("", no_wrap=True)
+    for point in sweep.points[:SHOWN]:
+        values = tuple(point.values())
+        place = []
+        for path, value in point.items():
+            place += [value, achieved[path].get(values, "-")] if path in achieved else [value]
+        row = [*place, *(cells.get((*values, variant), "-") for variant in variants)]
+        made.add_row(*map(Text, row), *([Text(notes[values])] if notes and any(notes.values()) else []))
+    return made
+
+
+def difference(one: Difference, factor: float) -> str:
+    """A difference with its interval, and its mark."""
+    return formats.cell(one, factor) + (table.MARK if one.differs else "  ")
+
+
+def noted(found: dict[str, Difference | None]) -> str:
+    """Returns what stands beside the marks of a point, the variants with the same note together."""
+    by_note: dict[str, list[str]] = {}
+    for variant, one in found.items():
+        if one is not None and one.note:
+            by_note.setdefault(one.note, []).append(variant)
+    return "; ".join(f"{', '.join(variants)}: {note}" for note, variants in by_note.items())
+
+
+def text(entry: Summary, factor: float, seeds: int) -> str:
+    """A cell as `overspill run` prints it, with its seeds where some are missing."""
     few = f" (n = {entry.n})" if entry.n < seeds else ""
     return formats.cell(entry, factor) + few

@@ -13,6 +13,7 @@ from rich.text import Text
 from overspill.errors import plain
 from overspill.results import cells, formats, header, phase
 from overspill.results.cells import Cells
+from overspill.results.rows import Row
 
 if TYPE_CHECKING:
     from overspill.results.results import Results
@@ -42,8 +43,7 @@ def show(results: Results, console: Console, every: bool = False) -> None:
     body = [cells.cells(row) for row in chosen]
     for variants in blocks(body, results.variants, console.width):
         console.print()
-        table = grid(body, variants)
-        whole(console, table)
+        whole(console, grid(body, variants, notes(chosen, variants)))
     put(console, Text(counted(len(chosen), len(rows), len(known)), "dim"), LINE)
     put(console, Text(cells.legend(results), "dim"), LINE)
     moved(results, console)
@@ -116,17 +116,24 @@ def blocks(body: Sequence[tuple[str, Cells]], variants: Sequence[str], width: in
     return found
 
 
-def grid(body: Sequence[tuple[str, Cells]], variants: Sequence[str]) -> Table:
+def notes(rows: Sequence[Row], variants: Sequence[str]) -> list[str]:
+    """Returns the note of each row, in the block of variants that has its best."""
+    return [row.note if row.comparison and row.comparison.best in variants else "" for row in rows]
+
+
+def grid(body: Sequence[tuple[str, Cells]], variants: Sequence[str], notes: Sequence[str]) -> Table:
     """One block of the table."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
     table.add_column("", no_wrap=True)
     for variant in variants:
         table.add_column(Text(variant), justify="right", no_wrap=True)
-    for title, by_variant in body:
+    if any(notes):
+        table.add_column("", no_wrap=True)
+    for (title, by_variant), note in zip(body, notes, strict=True):
         texts = []
         for variant in variants:
             text, best = by_variant[variant]
             texts.append(Text(text + (MARK if best else "  "), "bold green" if best else ""))
         if any(text.plain.strip() != "-" for text in texts):
-            table.add_row(Text(title), *texts)
+            table.add_row(Text(title), *texts, *([Text(note, "dim")] if any(notes) else []))
     return table

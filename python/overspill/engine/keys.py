@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from overspill._core import Scenario
 
 # What a variant is called and which seed comes first changes no run.
-ENTRY = 4  # what is kept of a run
+ENTRY = 5  # what is kept of a run
 NO_PART = ("name", "description", "seed")
 LONGEST_NAME = 4096
 

@@ -44,6 +44,11 @@ class Plan:
         return None if found is None else Path(readable("--out", str(found)))
 
     @property
+    def baseline(self) -> str:
+        """The variant from which a sweep takes differences: the one asked for, or the first."""
+        return self.options.baseline or self.checked.variants[0]
+
+    @property
     def whole(self) -> bool:
         """Whether all of a run is kept: at a single point."""
         return not self.options.sweep
@@ -131,6 +136,9 @@ def planned(scenario: str | Path, options: Options) -> Plan:
     base = Base(text, tuple(sets), keys.Files(text.path), keys.build())
     listener = options.listener
     checked = points.check(base, axes, options.variants, lambda done: listener.checking(done, len(axes)))
+    if options.baseline is not None and options.baseline not in checked.variants:
+        expected = ", ".join(checked.variants)
+        raise BadInput(f"--baseline: found {options.baseline}; expected one of {expected}")
     seeds = seeds_from(checked.seed if options.seed is None else options.seed, options.seeds)
     plan = Plan(base, axes, checked, seeds, options, pcap)
     if plan.count > RUNS_MOST:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -16,6 +17,7 @@ from overspill.engine.interrupts import WAIT
 from overspill.engine.memory import Need
 from overspill.engine.source import Source
 from overspill.errors import BadInput, Failed, bounded
+from overspill.results import pointwise
 from overspill.results.axes import Point
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ class Checked:
     named: dict[str, str]  # files, with their hashes
     notes: list[str]
     need: Need  # memory that the largest run takes, as far as it can be counted
+    settings: list[str]  # by point, what warnings need of its variants
     only: Facts | None = None  # where there is one point, all that is known of it
 
 
@@ -114,6 +117,7 @@ class Facts:
     document: dict[str, Any]
     configs: dict[str, str]
     files: dict[str, str]
+    settings: str
     made: Scenario | None = None
 
 
@@ -128,11 +132,13 @@ def examine(base: Base, point: Point, only: bool = False) -> Facts | tuple[Point
         for name, one in document["resolved"].items()
     }
     every = {name: found for one in files.values() for name, found in one.items()}
+    # Thousands of points differ in one value: most of these texts are one object.
+    settings = sys.intern(pointwise.settings(document))
     if only:
-        return Facts(point, document, configs, every, made)
+        return Facts(point, document, configs, every, settings, made)
     few = {key: document.get(key) for key in ("name", "seed", "variants", "notes")}
     few["run_bytes"] = document.get("run_bytes", {})
-    return Facts(point, few, configs, every)
+    return Facts(point, few, configs, every, settings)
 
 
 def check(base: Base, grid: Grid, wanted: Sequence[str] | None, seen: Callable[[int], None]) -> Checked:
@@ -173,6 +179,7 @@ def check(base: Base, grid: Grid, wanted: Sequence[str] | None, seen: Callable[[
             (Need.read(one.document.get("run_bytes", {}).get(name)) for one in found for name in variants),
             key=lambda need: need.all,
         ),
+        [one.settings for one in found],
         found[0] if len(found) == 1 else None,
     )
 

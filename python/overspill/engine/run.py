@@ -126,7 +126,8 @@ def opened(plan: Plan, stack: ExitStack) -> Cache | Memory:
     found = stack.enter_context(cache.held(out))
     commit.refuse_others(out, sweep=not plan.whole)
     if not plan.whole:
-        pending.write(out, known_of(plan) | {"failures": [], "interrupted": True})
+        known = known_of(plan) | {"failures": [], "interrupted": True}
+        pending.write(out, known, plan.checked.settings)
     return found
 
 
@@ -254,11 +255,13 @@ def of_grid(plan: Plan, outcome: Outcome, found: Cache | Memory) -> Results:
     """The results of every point, read from the store one by one."""
     assert isinstance(found, Cache)
     known = known_of(plan) | {"failures": outcome.lines, "interrupted": outcome.interrupted}
+    checked = plan.checked
     known_by = [
         {variant: [plan.key(config, seed) for seed in plan.seeds] for variant, config in configs.items()}
-        for configs in plan.checked.configs
+        for configs in checked.configs
     ]
-    return gather.grid(known, plan.grid.axes, plan.checked.points, (found, known_by))
+    every = map(gather.Planned, checked.points, known_by, checked.settings)
+    return gather.grid(known, plan.grid.axes, list(every), found)
 
 
 def known_of(plan: Plan) -> dict[str, Any]:
@@ -267,6 +270,7 @@ def known_of(plan: Plan) -> dict[str, Any]:
         "seeds": list(plan.seeds),
         "max_events": plan.options.max_events,
         "tables": list(plan.options.kept),
+        "baseline": plan.baseline,
     }
 
 
@@ -355,6 +359,7 @@ def sweep(
     on: str | None = None,
     out: Callable[[str], Path] | str | Path | None = None,
     tables: str | Iterable[str] = (),
+    baseline: str | None = None,
     max_events: int | None = None,
     listener: Listener | None = None,
 ) -> Results:
@@ -362,7 +367,8 @@ def sweep(
 
     `over` maps fields to their values, or is a list of `path=a,b,c`. With `out`, finished runs are kept there
     and never repeated. `jobs` are threads (all cores by default); `on` names a Dask scheduler instead
-    (`tcp://...`, or `local:N` for N processes here). `zips` has groups of paths that move together. Runs that
-    fail are in `Results.failures`; `BadInput` tells everything that is wrong with any point.
+    (`tcp://...`, or `local:N` for N processes here). `zips` has groups of paths that move together.
+    `differences` of the results are from the variant `baseline`, the first if none is named. Runs that fail
+    are in `Results.failures`; `BadInput` tells everything that is wrong with any point.
     """
     return asked_for(sweep=True, **locals())

@@ -17,7 +17,7 @@ from overspill.engine.pace import Pace
 from overspill.engine.pcap import Captures, Wanted
 from overspill.engine.task import Listener, Task
 from overspill.errors import Failed, OverspillError, Unwritable
-from overspill.results import columns, metrics, same, starved, steady
+from overspill.results import columns, kept, metrics, starved, steady
 from overspill.results.cache import File
 from overspill.results.key import Key
 from overspill.results.rundata import RunData
@@ -41,6 +41,7 @@ KEPT = (
     "events",
     "hops",
     "traffic",
+    "changes",
 )
 
 
@@ -161,12 +162,11 @@ def measured(run: RunData, how: How, folder: Path | None) -> Finished:
     """
     run.values = values = metrics.measure(run)
     run.summary["starved"] = starved.kept(run)
-    if not how.whole:
-        summary = {key: run.summary[key] for key in KEPT if key in run.summary}
-        summary[same.QUIET] = same.quiet(run)
-        tables = {} if folder is None else files(run, how.tables, folder)
-        return Finished(values, summary, tables, absent(how.tables, tables), run=None)
     run.halves = steady.halves(run)
+    if not how.whole:
+        summary = {key: run.summary[key] for key in KEPT if key in run.summary} | kept.facts(run)
+        tables = {} if folder is None else files(run, how.tables, folder)
+        return Finished(values, summary, tables, absent(how.tables, tables), halves=run.halves)
     if folder is None:
         return Finished(values, run.summary, halves=run.halves, run=run)
     tables = files(run, how.tables, folder)

@@ -75,6 +75,7 @@ def metric_row(row: Row, shown: bool) -> dict[str, Any]:
         "doc": row.metric.doc,
         "shown": shown,
         "cells": found,
+        "note": row.note,
     }
 
 

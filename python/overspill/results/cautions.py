@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from overspill import stats
-from overspill.results import alike, formats, metrics, phase, starved, steady
+from overspill.results import alike, formats, metrics, phase, rows, starved, steady
 from overspill.results.finished import Finished
-from overspill.results.key import Key, parsed
+from overspill.results.key import Key
 from overspill.results.labels import Line
 
 SHOWN = 12  # groups of metrics that a line names
@@ -59,10 +59,12 @@ def rough(seeds: int) -> Line:
 def few_samples(results: Finished) -> list[Line]:
     """Percentiles that rest on fewer than five samples, by group, with the fewest samples that a seed has."""
     found: dict[Key, int] = {}
-    for row in results.rows:
-        counts = [cell.few_samples for cell in row.cells.values() if cell.few_samples is not None]
+    for key in rows.every_key(results.values):
+        # Not by rows, whose intervals take time.
+        cells = rows.cells_of(results.values, key) if metrics.needed(key) else {}
+        counts = [cell.few_samples for cell in cells.values() if cell.few_samples is not None]
         if counts:
-            found[parsed(row.metric.name)] = min(counts)
+            found[key] = min(counts)
     return largest(found, "`few_samples` in results.json")
 
 

@@ -8,6 +8,7 @@ from overspill.results.finished import Finished
 from overspill.results.labels import Line
 from overspill.results.rundata import Change, RunData
 
+COSTS = "event_costs"  # entry of a kept summary: the events of a run whose tables are not kept
 LINES = 12  # events that are printed; the report has all
 
 
@@ -48,9 +49,16 @@ def rows(results: Finished) -> list[Row]:
 
 def of_run(run: RunData) -> list[tuple[Change, tuple[int, int]]]:
     """The events that happened in a run, each with the frames that were lost on its link and at its ports."""
+    kept = run.summary.get(COSTS)
+    every = costs(run) if kept is None else kept
+    return [(run.changes[at], (on_link, at_ports)) for at, on_link, at_ports in every]
+
+
+def costs(run: RunData) -> list[tuple[int, int, int]]:
+    """Returns number, frames lost on the link and frames dropped at its ports of each event that happened."""
     number, lost, dropped = run.columns("events", "event", "lost", "dropped")
     known = zip(number.tolist(), lost.tolist(), dropped.tolist(), strict=True)
-    return [(run.changes[int(at)], (int(on_link), int(at_ports))) for at, on_link, at_ports in known]
+    return [(int(at), int(on_link), int(at_ports)) for at, on_link, at_ports in known]
 
 
 def document(run: RunData) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from overspill.errors import BadInput, Unwritable
-from overspill.results import document, store, tables
+from overspill.results import differences, document, store, tables
 from overspill.results.finished import Finished
 from overspill.results.rundata import RunData
 from overspill.results.stream import file_digest
@@ -131,6 +131,8 @@ def write_sweep(results: Finished, out: Path) -> None:
             *tables.write(results.metrics, staging.folder / tables.METRICS),
             *tables.write(results.summary, staging.folder / tables.MEANS),
         ]
+        if results.compared is not None:
+            files += tables.write(results.compared, staging.folder / differences.FILE)
         facts = results.facts | {"outputs": {path.name: file_digest(path) for path in files}}
         store.write_json(staging.folder / store.MANIFEST, store.sealed(facts))
         if not described(facts, out):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from overspill import stats
-from overspill.results import changes, header, sweep
+from overspill.results import changes, header, sweep, warnings
 from overspill.results.finished import Finished
 from overspill.results.rows import Cell, Row
 
@@ -32,7 +32,14 @@ def entry(cell: Cell, unit: str) -> dict[str, Any]:
 
 def of(results: Finished) -> dict[str, Any]:
     """The document of results, of one point or of a grid."""
-    return sweep.document(results) if results.of_sweep else build(results)
+    return of_sweep(results) if results.of_sweep else build(results)
+
+
+def of_sweep(results: Finished) -> dict[str, Any]:
+    """The document of a sweep, with what limits its numbers."""
+    every = warnings.lines(results, page=True)
+    limits = [line for line in every if line.loud or line.label == "few samples"]
+    return sweep.document(results) | {"cautions": [f"{line.label}: {line.text}" for line in limits]}
 
 
 def build(results: Finished) -> dict[str, Any]:
@@ -90,6 +97,7 @@ def comparisons(table: Sequence[Row]) -> dict[str, Any]:
                 }
                 for one in row.comparison.against
             ],
+            **({"note": row.note} if row.note else {}),
         }
         for row in table
         if row.comparison is not None

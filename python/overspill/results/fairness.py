@@ -16,6 +16,8 @@ from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
 RAW = ("constant", "bursts")  # traffic without flows that end
+MET = "traffic_met"  # entry of a kept summary: the traffic of a run whose tables are not kept
+MESSAGES = 500  # of closed loops that such a summary keeps: each takes some ten bytes of every run's file
 # Tells how much was left undone, and so is compared even then.
 OF_UNFINISHED = "unfinished_flows"
 
@@ -37,9 +39,19 @@ class Fairness:
 
     def allows(self, metric: str) -> bool:
         """Whether a variant may be called best in a metric."""
-        if self.different or self.cut or self.idle_seeds or not self.measured_alike:
-            return False
-        return not self.unfinished or parsed(metric).metric == OF_UNFINISHED
+        return not self.reason(metric)
+
+    def reason(self, metric: str) -> str:
+        """Returns why no variant may be called best in a metric; empty if one may."""
+        left = self.unfinished and parsed(metric).metric != OF_UNFINISHED
+        reasons = (
+            (self.different, "different traffic"),
+            (self.cut, "a run was cut"),
+            (self.idle_seeds, "seeds change nothing"),
+            (not self.measured_alike, "[measure] differs"),
+            (left, "unfinished flows"),
+        )
+        return next((text for holds, text in reasons if holds), "")
 
 
 Facts = Mapping[str, Any]
@@ -77,8 +89,8 @@ def same_traffic(facts: Facts, by_variant: ByVariant) -> list[tuple[str, ...]]:
     for variant, runs in ran.items():
         # A run that was cut may not have come to all of its flows.
         met = [run for run in runs if run.seed in seeds and not any_cut]
-        fixed = repr([raw_workloads(facts, variant), *(flows_met(run) for run in met)])
-        spoken = [conversations(run) for run in met]
+        fixed = repr([raw_workloads(facts, variant), *(flows_of(run) for run in met)])
+        spoken = [messages_of(run) for run in met]
         for known, theirs, names in groups:
             if known == fixed and all(compatible(*both) for both in zip(theirs, spoken, strict=True)):
                 names.append(variant)
@@ -131,6 +143,43 @@ def conversations(run: RunData) -> list[Conversation]:
         else:
             ordered.setdefault((workload, carrier), []).append(tuple(message))
     return [ordered, whole]
+
+
+def flows_of(run: RunData) -> str:
+    """Returns the hash of `flows_met`, from the summary if the run was kept without its tables."""
+    kept = run.summary.get(MET)
+    return flows_met(run) if kept is None else str(kept["flows"])
+
+
+def messages_of(run: RunData) -> list[Conversation]:
+    """Returns the messages of `conversations`, from the summary if the run was kept without its tables."""
+    kept = run.summary.get(MET)
+    if kept is None:
+        return conversations(run)
+    return [{tuple(key): list(map(tuple, every)) for key, every in spoken} for spoken in kept["spoken"]]
+
+
+def kept_traffic(run: RunData) -> dict[str, Any]:
+    """Returns the traffic of a run for a kept summary: a hash, and the first messages of closed loops."""
+    ordered, whole = conversations(run)
+    return {"flows": flows_met(run), "spoken": [first(ordered, cut=True), first(whole, cut=False)]}
+
+
+def first(spoken: Conversation, cut: bool) -> list[tuple[list[int], list[Message]]]:
+    """Returns conversations by key with `MESSAGES` messages at most.
+
+    A connection may be cut, as its beginning is compared; a query is kept whole or not at all, as its
+    messages are compared as a set.
+    """
+    found: list[tuple[list[int], list[Message]]] = []
+    left = MESSAGES
+    for key in sorted(spoken):
+        messages = spoken[key][:left] if cut else spoken[key]
+        if not messages or len(messages) > left:
+            break
+        found.append((list(key), messages))
+        left -= len(messages)
+    return found
 
 
 def compatible(left: list[Conversation], right: list[Conversation]) -> bool:

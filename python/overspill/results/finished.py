@@ -11,14 +11,14 @@ from typing import Any
 import pyarrow as pa
 
 from overspill.errors import BadInput
-from overspill.results import cache, columns, metrics, rows, same, steady, tables
+from overspill.results import cache, columns, metrics, rows, same, steady, tables, unequal
 from overspill.results.axes import Axis, Point
 from overspill.results.cache import Cache
 from overspill.results.fairness import Fairness, judge
 from overspill.results.key import Key
 from overspill.results.measures import saturation
 from overspill.results.named import Named
-from overspill.results.rows import Row
+from overspill.results.rows import Row, Rules
 from overspill.results.rundata import RunData
 from overspill.results.told import Told
 from overspill.stats.quantiles import Value
@@ -38,6 +38,8 @@ class Finished(Named):
     axes: list[Axis] = field(default_factory=list)
     # The tables of metrics and of summaries, where they are made already.
     tidy: tuple[pa.Table, pa.Table] | None = None
+    # The table of differences from a baseline, of a sweep.
+    compared: pa.Table | None = None
     # Where finished runs lie, where there is a folder for them.
     store: Path | None = None
     # What tells these results from others that are put into their folder; empty where they have none.
@@ -196,6 +198,21 @@ class Finished(Named):
         """Means and 95 % intervals over seeds: the axes, `variant`, `metric`, `by`, `of`, `n`, `mean`, ..."""
         return self.built[1]
 
+    @property
+    def baseline(self) -> str:
+        """The variant from which differences are taken; empty if none are known."""
+        return str(self.facts.get("baseline") or "")
+
+    @property
+    def differences(self) -> pa.Table:
+        """Differences of a sweep's variants from `baseline`: the axes, `variant`, `metric`, ..., `note`.
+
+        `BadInput` if these results have none: those of one point, and of older versions.
+        """
+        if self.compared is None:
+            raise BadInput("differences: found none; expected a sweep by this version, run the command again")
+        return self.compared
+
     @cached_property
     def ranges(self) -> dict[tuple[str, ...], tuple[float, float]]:
         """The least and largest value of what has one in two seeds, by what `summary` has before `unit`."""
@@ -232,9 +249,15 @@ class Finished(Named):
         return run.halves
 
     @cached_property
+    def rules(self) -> Rules:
+        """What forbids to call a variant best, and what is stated beside it where it is."""
+        beside = unequal.of(self.runs, self.values, self.facts.get("memory") or {})
+        return Rules.of(self.values, self.fairness, beside)
+
+    @cached_property
     def rows(self) -> list[Row]:
         """Every metric of all variants, with intervals and who is best."""
-        return rows.build(self.values, self.fairness.allows)
+        return rows.build(self.values, self.rules)
 
     def table(self, name: str) -> pa.Table:
         """A table of all runs, with the axes, `variant` and `seed` in front; empty where no run wrote it."""

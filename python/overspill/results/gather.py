@@ -1,52 +1,80 @@
-"""Finished runs read from a store: one, or all of a grid as tables and what is told of them."""
+"""Finished runs of a grid, read from a store: tables, and the facts that stand beside them."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from overspill.results import same, tables
+from overspill.results import differences, pointwise, same, tables
 from overspill.results.axes import Axis, Point
-from overspill.results.cache import Broken, Cache
+from overspill.results.cache import Broken, Cache, Entry
+from overspill.results.finished import Finished
 from overspill.results.key import Key
 from overspill.results.results import Results
+from overspill.results.rundata import RunData
 from overspill.results.told import Told
 from overspill.stats.quantiles import Value
 
-Keys = Sequence[Mapping[str, Sequence[str]]]  # by point and variant, of each seed
+
+@dataclass(frozen=True)
+class Planned:
+    """A point, the keys of its runs by variant and seed, and its `pointwise.settings`."""
+
+    point: Point
+    keys: Mapping[str, Sequence[str]]
+    settings: str
 
 
-def grid(
-    known: dict[str, Any], axes: list[Axis], points: Sequence[Point], store: tuple[Cache, Keys]
-) -> Results:
-    """The results of all runs of a grid that a store has; one at a time is in memory beside the tables."""
-    told, alike, (found, keys) = Told(), same.Swept(), store
+@dataclass
+class Facts:
+    """Facts and warnings gathered while runs are read."""
+
+    table: differences.Table
+    told: Told = field(default_factory=Told)
+    alike: same.Swept = field(default_factory=same.Swept)
+    lines: pointwise.Collected = field(default_factory=pointwise.Collected)
+
+    def add(
+        self, planned: Planned, known: Mapping[str, Any], runs: Mapping[str, dict[int, Entry | None]]
+    ) -> None:
+        """Adds the runs of a point, by variant and seed."""
+        for variant, entries in runs.items():
+            there = {seed: entry for seed, entry in entries.items() if entry is not None}
+            self.told.add(
+                planned.point,
+                variant,
+                {seed: None if entry is None else entry.summary for seed, entry in entries.items()},
+            )
+            self.told.measured(planned.point, variant, {seed: one.values for seed, one in there.items()})
+            if there:
+                ones = {seed: same.One(one.values, one.summary) for seed, one in there.items()}
+                self.alike.add(planned.point.values.values(), variant, ones)
+        results = at_point(planned, known, runs)
+        if results.runs:
+            self.lines.add(planned.point, results)
+            self.table.add(planned.point, results.values, results.rules)
+
+
+def grid(known: dict[str, Any], axes: list[Axis], planned: Sequence[Planned], found: Cache) -> Results:
+    """The results of all runs of a grid that a store has; the runs of one point are in memory at a time."""
+    gathered = Facts(differences.Table(axes, known["baseline"]))
 
     def runs() -> Iterator[tuple[Point, str, dict[int, dict[Key, Value]]]]:
-        for point, by_variant in zip(points, keys, strict=True):
-            for variant, of_seeds in by_variant.items():
-                by_seed: dict[int, dict[Key, Value]] = {}
-                summaries: dict[int, dict[str, Any] | None] = {}
-                for seed, key in zip(known["seeds"], of_seeds, strict=True):
-                    try:
-                        entry = found.read(key)
-                    except Broken:
-                        entry = None
-                    summaries[seed] = None if entry is None else entry.summary
-                    if entry is not None:
-                        by_seed[seed] = entry.values
-                told.add(point, variant, summaries)
-                told.measured(point, variant, by_seed)
+        for one in planned:
+            by_variant = {
+                variant: {seed: read(found, key) for seed, key in zip(known["seeds"], keys, strict=True)}
+                for variant, keys in one.keys.items()
+            }
+            gathered.add(one, known, by_variant)
+            for variant, entries in by_variant.items():
+                by_seed = {seed: entry.values for seed, entry in entries.items() if entry is not None}
                 if by_seed:
-                    alike.add(
-                        point.values.values(),
-                        variant,
-                        {seed: same.One(values, summaries[seed] or {}) for seed, values in by_seed.items()},
-                    )
-                    yield point, variant, by_seed
+                    yield one.point, variant, by_seed
 
-    made = tables.build(axes, runs())
-    planned = len(points) * len(known["variants"]) * len(known["seeds"])
+    made, told = tables.build(axes, runs()), gathered.told
+    count = len(planned) * len(known["variants"]) * len(known["seeds"])
     known = known | {
-        "runs": {"planned": planned, "finished": told.finished},
+        "runs": {"planned": count, "finished": told.finished},
         "missing": told.missing,
         "unfinished": told.unfinished,
         "partial": told.partial,
@@ -54,6 +82,40 @@ def grid(
         "starved": told.starved,
         "alike": told.alike,
         "rough": told.rough,
-        "same": alike.facts,
+        "same": gathered.alike.facts,
+        "lines": gathered.lines.facts,
     }
-    return Results(known, axes=axes, tidy=made)
+    return Results(known, axes=axes, tidy=made, compared=gathered.table.made())
+
+
+def read(found: Cache, key: str) -> Entry | None:
+    """Returns a finished run, if the store has it undamaged."""
+    try:
+        return found.read(key)
+    except Broken:
+        return None
+
+
+def at_point(
+    planned: Planned, known: Mapping[str, Any], runs: Mapping[str, dict[int, Entry | None]]
+) -> Finished:
+    """Returns the runs of a point as results of their own, without tables."""
+    settings = json.loads(planned.settings)
+    facts = {
+        "name": known["name"],
+        "variants": list(runs),
+        "seeds": known["seeds"],
+        "sets": [],
+        "notes": [],
+        "interrupted": False,
+        "resolved": {name: settings["resolved"].get(name, {}) for name in runs},
+        "memory": {name: one for name, one in settings["memory"].items() if name in runs},
+    }
+    made = []
+    for variant, entries in runs.items():
+        for seed, entry in entries.items():
+            if entry is not None:
+                run = RunData({**entry.summary, "variant": variant, "seed": seed}, {})
+                run.values, run.halves = entry.values, entry.halves
+                made.append(run)
+    return Finished(facts, made)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from overspill.results import active, cautions, changes, formats, same
+from overspill.results import active, cautions, changes, formats, same, unequal
 from overspill.results.finished import Finished
 from overspill.results.key import Key
 from overspill.results.labels import Line
@@ -270,19 +270,14 @@ def carried(results: Finished, variant: str) -> str | None:
 def memory(results: Finished) -> list[Line]:
     """Each variant's switch memory, flagged where unequal."""
     known = results.facts["memory"]
-    totals = {variant: total_of(known[variant]) for variant in results.variants if variant in known}
-    unequal = len(set(totals.values())) > 1
+    totals = {variant: unequal.total(known[variant]) for variant in results.variants if variant in known}
+    differ = len(set(totals.values())) > 1
     groups = grouped(results, lambda variant: memory_text(known.get(variant)))
     found = [Line("switch memory", variants + text) for variants, text in groups]
-    if unequal:
+    if differ:
         text = "the variants' switches do not have the same memory: this is not like for like"
         found.append(Line("UNEQUAL MEMORY", text, True))
     return found
-
-
-def total_of(memory: dict[str, Any]) -> str:
-    """A variant's memory, comparable."""
-    return repr(sorted((one["tier"], one["count"], repr(one["total"])) for one in memory["switches"]))
 
 
 def memory_text(memory: dict[str, Any] | None) -> str | None:

@@ -17,6 +17,9 @@ LABELS = {
     "DEADLOCK": (
         "Paused ports that wait for each other in a circle: none of them will ever send that class again."
     ),
+    "NOT KNOWN": (
+        "The results were written by an older version, which kept nothing that tells if some warnings apply."
+    ),
     "NOTHING MEASURED": "No flow starts in the measurement window (`measure.from` to `measure.to`).",
     "NOT COMPARED": "Variants carry different traffic or measure differently, so nobody is called best.",
     "NOT STEADY": (
@@ -94,13 +97,25 @@ LABELS = {
     "swept": "The axes of a sweep and their values.",
     "together": "Axes that move together.",
     "finished": "Points, variants and runs of a sweep that are done.",
-    "variants": "The variants of a sweep.",
-    "seeds": "The seeds of a sweep.",
-    "runs": "Runs of a sweep that are finished, of all.",
     "figures": "How many metrics of a sweep have figures, and how to draw the others.",
     "Run": "The run in which a packet was followed: scenario, variant, seed.",
     "Packet": "The packet that was followed: its flow, and which of its emissions.",
     "PART": "Not all of a paper was asked for.",
+}
+
+# Labels that one command alone prints; all others stand above the tables of `run` and `sweep` alike.
+ALONE = {
+    "NOT KNOWN": "sweep",
+    "HANGS ON TIES": "run --check-phase",
+    "phase check": "run --check-phase",
+    "PHASE CHECK": "run --check-phase",
+    "swept": "sweep",
+    "together": "sweep",
+    "finished": "sweep",
+    "figures": "sweep",
+    "Run": "trace",
+    "Packet": "trace",
+    "PART": "paper",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,14 @@ if TYPE_CHECKING:
     from overspill.results.results import Results
 
 
-def write(out: Path, facts: dict[str, Any]) -> None:
-    """Keeps what a sweep's manifest is to say, until its tables are in the folder."""
-    store.write_text(out / store.PLAN, json.dumps(store.sealed(facts), ensure_ascii=False, allow_nan=False))
+SETTINGS = ("settings", "settings_of")  # of the plan alone: each once, and which of them each point has
+
+
+def write(out: Path, facts: dict[str, Any], settings: Sequence[str]) -> None:
+    """Keeps what a sweep's manifest is to say, and the settings of its points, until its tables are in the folder."""
+    places = {text: at for at, text in enumerate(dict.fromkeys(settings))}
+    plan = facts | dict(zip(SETTINGS, (list(places), [places[text] for text in settings]), strict=True))
+    store.write_text(out / store.PLAN, json.dumps(store.sealed(plan), ensure_ascii=False, allow_nan=False))
 
 
 def complete(out: Path) -> None:
@@ -48,14 +54,16 @@ def read(out: Path) -> dict[str, Any]:
 
 def gathered(out: Path, plan: dict[str, Any]) -> Results:
     """Returns the results of all runs of a plan that the store has."""
+    known = {name: value for name, value in plan.items() if name not in SETTINGS}
+    settings, settings_of = (plan[name] for name in SETTINGS)
     axes = [Axis(**axis) for axis in plan["axes"]]
     paths = [axis.path for axis in axes]
-    points, keys = [], []
+    planned = []
     for at, one in enumerate(plan["points"]):
-        points.append(Point(at, dict(zip(paths, one["values"], strict=True)), ()))
+        point = Point(at, dict(zip(paths, one["values"], strict=True)), ())
         of_seeds = {
             variant: [cache.run_key(config, seed, plan["max_events"]) for seed in plan["seeds"]]
             for variant, config in one["configs"].items()
         }
-        keys.append(of_seeds)
-    return gather.grid(plan, axes, points, (cache.Cache(out / "store"), keys))
+        planned.append(gather.Planned(point, of_seeds, settings[settings_of[at]]))
+    return gather.grid(known, axes, planned, cache.Cache(out / "store"))

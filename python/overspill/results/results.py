@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from overspill.errors import BadInput
-from overspill.results import cache, commit, document, tables
+from overspill.results import cache, commit, differences, document, tables
 from overspill.results import store as files
 from overspill.results.axes import Axis
 from overspill.results.finished import Finished
@@ -68,7 +68,13 @@ def loaded_sweep(out: Path, facts: dict[str, Any]) -> Results:
             files.check(out / name, facts["outputs"][name])
         axes = [Axis(**axis) for axis in facts["axes"]]
         values, summary = (pq.ParquetFile(out / name).read() for name in (tables.METRICS, tables.MEANS))
+        compared = None
+        if differences.FILE in facts["outputs"]:
+            files.check(out / differences.FILE, facts["outputs"][differences.FILE])
+            compared = pq.ParquetFile(out / differences.FILE).read()
     except (KeyError, TypeError, AttributeError, OSError, pa.ArrowException):
         raise BadInput(f"{path}: not a whole manifest of `overspill sweep`") from None
     known = files.identity(facts)
-    return Results(facts, folder=out.absolute(), axes=axes, tidy=(values, summary), identity=known)
+    made = Results(facts, folder=out.absolute(), axes=axes, tidy=(values, summary), identity=known)
+    made.compared = compared
+    return made

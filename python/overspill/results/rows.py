@@ -1,12 +1,16 @@
 """Every metric of all variants over their seeds: intervals, comparisons, and who is best."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from overspill import stats
 from overspill.results import metrics
+from overspill.results.fairness import Fairness
 from overspill.results.key import Key
 from overspill.results.metrics import Metric
+from overspill.results.unequal import Unequal
 from overspill.stats import bootstrap
 from overspill.stats.bootstrap import Interval
 from overspill.stats.quantiles import Value
@@ -75,6 +79,12 @@ class Cell:
         return min(counts) if counts and min(counts) < self.needed else None
 
     @property
+    def samples(self) -> int | None:
+        """Number of samples that its values rest on, of all seeds; `None` where that is not known."""
+        counts = [one.samples for one in self.values if one is not None and one.samples is not None]
+        return sum(counts) if counts else None
+
+    @property
     def exact(self) -> dict[int, float] | None:
         """Value by seed, if every seed has one that is not censored."""
         if self.censored or len(self.known) < len(self.values) or not self.values:
@@ -89,6 +99,7 @@ class Row:
     metric: Metric
     cells: dict[str, Cell]
     comparison: stats.Comparison | None
+    note: str = ""  # what stands beside a star, or why there is none although all intervals exclude 0
 
     @property
     def known(self) -> bool:
@@ -102,11 +113,18 @@ class Row:
         return self.known and (self.metric.zero_shown or counted)
 
 
-def build(values: AllValues, allows: Callable[[str], bool]) -> list[Row]:
-    """Every metric that any run has, in the order of the registry; `allows` says whether one may be compared.
+def build(values: AllValues, rules: Rules) -> list[Row]:
+    """Every metric that any run has, in the order of the registry; `rules` say which may be compared.
 
     All intervals that are resampled are made at once, since that takes time.
     """
+    drafts = [draft(values, key) for key in every_key(values)]
+    of_cells = resample(sample for one in drafts for sample in one.cells_resampled.values())
+    return [row(one, of_cells, rules) for one in drafts]
+
+
+def every_key(values: AllValues) -> list[Key]:
+    """Returns every metric that any run has, in the order of the registry."""
     keys: dict[Key, None] = {}
     for by_seed in values.values():
         for found in by_seed.values():
@@ -114,11 +132,18 @@ def build(values: AllValues, allows: Callable[[str], bool]) -> list[Row]:
     for key in metrics.one_size(keys):
         del keys[key]
     order = {name: index for index, name in enumerate(metrics.REGISTRY)}
-    ordered = sorted(keys, key=lambda key: order[key.registered])
-    drafts = [draft(values, key) for key in ordered]
-    of_cells = resample(sample for one in drafts for sample in one.cells_resampled.values())
-    lost = {variant: losses(by_seed.values()) for variant, by_seed in values.items()}
-    return [row(one, of_cells, Rules(allows, lost)) for one in drafts]
+    return sorted(keys, key=lambda key: order[key.registered])
+
+
+def cells_of(values: AllValues, key: Key) -> dict[str, Cell]:
+    """Returns the values of a metric by variant."""
+    needed, within = metrics.needed(key), metrics.find(key).within
+    cells = {}
+    for variant, by_seed in values.items():
+        seeds = sorted(by_seed)
+        found = [by_seed[seed].get(key) for seed in seeds]
+        cells[variant] = Cell(seeds, found, needed=needed, within=within)
+    return cells
 
 
 def losses(seeds: Iterable[Mapping[Key, Value]]) -> float:
@@ -129,24 +154,33 @@ def losses(seeds: Iterable[Mapping[Key, Value]]) -> float:
 
 @dataclass(frozen=True)
 class Rules:
-    """What forbids to call a variant best."""
+    """What forbids to call a variant best, and what is stated beside it where it is."""
 
-    allows: Callable[[str], bool]
+    fairness: Fairness
+    unequal: Unequal
     lost: Mapping[str, float]  # frames by variant
 
-    def fair(self, one: "Draft", comparison: stats.Comparison) -> bool:
-        """Whether the best may be called so, by what else is known of the runs."""
-        best, metric = comparison.best, one.metric
-        if not (self.allows(metric.name) and varies(one.cells)):
-            return False
+    @staticmethod
+    def of(values: AllValues, fairness: Fairness, unequal: Unequal) -> Rules:
+        """Returns the rules for these values."""
+        lost = {variant: losses(by_seed.values()) for variant, by_seed in values.items()}
+        return Rules(fairness, unequal, lost)
+
+    def reason(
+        self, metric: Metric, cells: Mapping[str, Cell], best: str, against: Sequence[stats.Difference]
+    ) -> str:
+        """Returns why the variant may not be called better than these; empty if it may."""
+        why = self.fairness.reason(metric.name)
+        if why or not varies(cells):
+            return why or "seeds change nothing"
         # Who loses the frames that would have waited longest has the shorter waits.
-        if metric.survivors and any(self.lost[best] > self.lost[other] for other in one.cells):
-            return False
-        return all(
-            min(abs(of.low), abs(of.high)) > one.cells[best].resolution + one.cells[of.variant].resolution
-            for of in comparison.against
-            if metric.within
+        if metric.survivors and any(self.lost[best] > self.lost[one.variant] for one in against):
+            return "more frames lost"
+        coarse = metric.within and any(
+            min(abs(of.low), abs(of.high)) <= cells[best].resolution + cells[of.variant].resolution
+            for of in against
         )
+        return "within the resolution of histograms" if coarse else ""
 
 
 Values = tuple[float, ...]
@@ -174,13 +208,7 @@ Known = dict[Values, Interval | None]
 
 def draft(values: AllValues, key: Key) -> Draft:
     """One metric of all variants, in pairs on their common seeds."""
-    metric = metrics.find(key)
-    needed, within = metrics.needed(key), metric.within
-    cells = {}
-    for variant, by_seed in values.items():
-        seeds = sorted(by_seed)
-        found = [by_seed[seed].get(key) for seed in seeds]
-        cells[variant] = Cell(seeds, found, needed=needed, within=within)
+    metric, cells = metrics.find(key), cells_of(values, key)
     exact = {variant: cell.exact for variant, cell in cells.items()}
     complete = {variant: one for variant, one in exact.items() if one is not None}
     return Draft(metric, cells, stats.pair(complete, metric.better) if len(complete) == len(cells) else None)
@@ -206,11 +234,18 @@ def row(one: Draft, known: Known, rules: Rules) -> Row:
     if one.pairs is None:
         return Row(one.metric, cells, None)
     comparison = one.pairs.compared()
-    if not rules.fair(one, comparison):
-        comparison = replace(comparison, fair=False)
-    if comparison.marked:
-        cells[comparison.best] = replace(cells[comparison.best], best=True)
-    return Row(one.metric, cells, comparison)
+    if not comparison.marked:
+        return Row(one.metric, cells, comparison)
+    reason = rules.reason(one.metric, cells, comparison.best, comparison.against)
+    if reason:
+        return Row(one.metric, cells, replace(comparison, fair=False), f"no *: {reason}")
+    cells[comparison.best] = replace(cells[comparison.best], best=True)
+    return Row(one.metric, cells, comparison, rules.unequal.text(one.metric, samples(cells)))
+
+
+def samples(cells: Mapping[str, Cell]) -> dict[str, int | None]:
+    """Returns how many samples the values of each variant rest on, where that is known."""
+    return {variant: cell.samples for variant, cell in cells.items()}
 
 
 def varies(cells: Mapping[str, Cell]) -> bool:

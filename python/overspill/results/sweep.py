@@ -4,9 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-import pyarrow as pa
-
-from overspill.results import alike, formats, metrics, same, tables
+from overspill import stats
+from overspill.results import alike, differences, formats, metrics, same, tables
 from overspill.results.cautions import largest, rough
 from overspill.results.cells import COARSE, explained
 from overspill.results.finished import Finished
@@ -28,6 +27,7 @@ def document(sweep: Finished) -> dict[str, Any]:
             shown = {"value": value, "censored": True} if censored else value
             values.setdefault(tuple(cells), {})[seed] = shown
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    against = {} if sweep.compared is None else differences.by_place(sweep.compared, sweep.axes)
     for one in sweep.summary.to_pylist():
         at = tuple(one[path] for path in paths)
         interval = None if one["low"] is None else [one["low"], one["high"]]
@@ -42,7 +42,10 @@ def document(sweep: Finished) -> dict[str, Any]:
         entry["values"] = [by_seed.get(seed) for seed in sweep.seeds]
         if one["censored"]:
             entry["censored"] = True
-        found.setdefault((*at, one["variant"]), {})[str(of_row(one))] = entry
+        key = str(of_row(one))
+        if (*at, one["variant"], key) in against:
+            entry["difference"] = against[(*at, one["variant"], key)]
+        found.setdefault((*at, one["variant"]), {})[key] = entry
     points = [
         {
             "values": point,
@@ -58,10 +61,11 @@ def document(sweep: Finished) -> dict[str, Any]:
         "scenario": sweep.scenario,
         "axes": [asdict(axis) for axis in sweep.axes],
         "variants": sweep.variants,
+        "baseline": sweep.baseline or None,
         "seeds": sweep.seeds,
         "points": points,
         **{key: sweep.facts.get(key, []) for key in kept},
-        "cautions": [f"{line.label}: {line.text}" for line in cautions(sweep.facts)],
+        "lines": sweep.facts.get("lines", []),
     }
 
 
@@ -107,14 +111,18 @@ def more(places: Sequence[Any]) -> str:
     return f" (and at {left} more: a point, a variant)" if left else ""
 
 
-def legend(summary: pa.Table, shown: Collection[str] | None = None) -> str:
+def legend(sweep: Finished, shown: Collection[str] | None = None) -> str:
     """How to read the cells of a sweep's tables, of the metrics shown or all."""
     import pyarrow.compute as pc  # slow to load, and of use to sweeps alone
 
-    most = pc.max(summary.column("n")).as_py() or 0
-    text = f"{explained(most, False)} After > stands a lower bound: flows did not finish."
-    names = tables.names_in(summary) if shown is None else shown
-    return f"{text} {COARSE}" if any(metrics.find(name).within for name in names) else text
+    most = pc.max(sweep.summary.column("n")).as_py() or 0
+    parts = [f"{explained(most, False)} After > stands a lower bound: flows did not finish."]
+    if sweep.compared is not None and sweep.compared.num_rows and most >= stats.FEWEST:
+        parts.append(differences.LEGEND)
+    names = tables.names_in(sweep.summary) if shown is None else shown
+    if any(metrics.find(name).within for name in names):
+        parts.append(COARSE)
+    return " ".join(parts)
 
 
 def rows(sweep: Finished, metric: str) -> dict[tuple[str, ...], Summary]:

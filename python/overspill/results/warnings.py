@@ -1,19 +1,53 @@
-"""What makes results less than whole: runs that are missing, cut, unfinished or in a deadlock."""
+"""Lines that stand above the tables of results, of `run` and `sweep` alike: warnings first, then facts."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from overspill.results import formats, header
+from overspill.results import formats, header, pointwise
 from overspill.results.labels import Line
+from overspill.results.sweep import cautions
 
 if TYPE_CHECKING:
     from overspill.results.finished import Finished
 
+TEXTS = 12  # of each label on a page
+
+
+def lines(results: Finished, shown: Collection[str] | None = None, page: bool = False) -> list[Line]:
+    """Returns every line, the loud ones first.
+
+    Of a sweep, `shown` are the metrics that are printed; a page has more texts of each label.
+    """
+    if not results.of_sweep:
+        return header.lines(results)
+    rough = cautions(results.facts, shown)
+    more = {"loud": TEXTS, "quiet": TEXTS} if page else {}
+    points = pointwise.lines(results.facts, **more)
+    return [
+        *of_sweep(results),
+        *(line for line in (*points, *rough) if line.loud),
+        *plan(results, 20 if page else 8),
+        *(line for line in (*points, *rough) if not line.loud),
+        *(Line("note", note) for note in results.notes),
+    ]
+
+
+def plan(sweep: Finished, most: int) -> list[Line]:
+    """Returns what was swept, with so many values of an axis at most."""
+    axes = "; ".join(f"{axis.path} = {formats.listing(axis.texts, most)}" for axis in sweep.axes)
+    seeds = f"seed{'s' if len(sweep.seeds) > 1 else ''} {formats.seeds(sweep.seeds)} (n = {len(sweep.seeds)})"
+    sets = f"; set {', '.join(sweep.facts['sets'])}" if sweep.facts["sets"] else ""
+    points = f"{len(sweep.points)} points, {len(sweep.variants)} variants, {sweep.finished} runs"
+    together = [Line("together", " and ".join(paths)) for paths in sweep.facts["together"]]
+    scenario = Line("scenario", f"{sweep.scenario}, {seeds}{sets}")
+    return [scenario, Line("swept", axes), *together, Line("finished", points)]
+
 
 def warnings(results: Finished) -> list[Line]:
-    """Every warning, of a single point or of a sweep."""
-    return of_sweep(results) if results.of_sweep else header.warnings(results)
+    """Returns the loud lines."""
+    return [line for line in lines(results) if line.loud]
 
 
 def of_sweep(sweep: Finished) -> list[Line]:

@@ -164,6 +164,27 @@ def pair(values: Mapping[str, Mapping[int, float]], better: str) -> Pairs | None
     return Pairs(best, len(seeds), others)
 
 
+def from_baseline(values: Mapping[str, Mapping[int, float]], baseline: str) -> list[tuple[Difference, int]]:
+    """Returns the difference of every other variant from a named one, paired on their common seeds.
+
+    Each comes with its number of seeds: three or more give a Holm-corrected interval, two a range.
+    """
+    base = values[baseline]
+    paired = {
+        name: [subtract(one[seed], base[seed]) for seed in sorted(base.keys() & one.keys())]
+        for name, one in values.items()
+        if name != baseline
+    }
+    known = {one.variant: one for one in holm(baseline, chosen(paired, FEWEST, math.inf))}
+    known |= {name: ranged(name, few) for name, few in chosen(paired, 2, FEWEST).items()}
+    return [(known[name], len(every)) for name, every in paired.items() if name in known]
+
+
+def chosen(paired: Mapping[str, Sequence[float]], least: int, below: float) -> dict[str, Sequence[float]]:
+    """Returns the samples with at least so many values, and less than so many."""
+    return {name: every for name, every in paired.items() if least <= len(every) < below}
+
+
 def compare(values: Mapping[str, Mapping[int, float]], better: str) -> Comparison | None:
     """Compare variants as `pair` takes them."""
     pairs = pair(values, better)

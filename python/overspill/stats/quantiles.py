@@ -54,7 +54,7 @@ def summary(values: np.ndarray, open_ended: np.ndarray) -> dict[str, Value]:
     average = mean(values, open_ended)
     if average is None:
         return {}
-    found: dict[str, Value] = {"mean": average}
+    found: dict[str, Value] = {"mean": replace(average, samples=len(values))}
     for name, percent in PERCENTILES.items():
         one = percentile(values, open_ended, percent)
         if one is not None:

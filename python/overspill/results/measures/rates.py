@@ -26,6 +26,7 @@ LINKS = {
     "tor_uplink": "all uplinks of racks",
     "bisection": "the bisection (one direction: from the first half of the hosts to the second)",
 }
+ACHIEVED = "achieved_loads"  # entry of a kept summary: achieved loads of a run whose tables are not kept
 JAIN = "Jain, Chiu and Hawe 1984, DEC-TR-301"
 
 METRICS = [
@@ -275,6 +276,14 @@ def asked(run: RunData) -> list[tuple[int, dict[str, Any], float]]:
 
 def achieved(run: RunData) -> list[tuple[dict[str, Any], float, float]]:
     """Of workloads that ask for a load: what arrived and what was started in the window, in its terms."""
+    kept = run.summary.get(ACHIEVED)
+    if kept is not None:
+        return [(run.summary["traffic"][number], got, started) for number, got, started in kept]
+    return [(run.summary["traffic"][number], got, started) for number, got, started in achieved_loads(run)]
+
+
+def achieved_loads(run: RunData) -> list[tuple[int, float, float]]:
+    """The same by number of the workload, from the tables of the run."""
     start, end = run.window_ps
     got = arrived(run)
     if got is None or end <= start:
@@ -285,7 +294,7 @@ def achieved(run: RunData) -> list[tuple[dict[str, Any], float, float]]:
     for number, offered, planned in asked(run):
         share = offered["fraction"] * 8 / ((end - start) * PS * planned)
         sent = int(size[inside & (traffic == number)].sum(dtype=np.uint64))
-        found.append((run.summary["traffic"][number], got[number] * share, sent * share))
+        found.append((number, got[number] * share, sent * share))
     return found
 
 

@@ -1,0 +1,27 @@
+"""Facts that a run's tables have and warnings need, for a summary that is kept without the tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from overspill.results import changes, fairness, same
+from overspill.results.measures import rates
+from overspill.results.rundata import RunData
+
+# Where one of these is missing, an older version kept the run, and its warnings are not known.
+NEEDED = (fairness.MET, rates.ACHIEVED, changes.COSTS)
+
+
+def facts(run: RunData) -> dict[str, Any]:
+    """Returns the entries that the summary of a run gets before its tables are dropped."""
+    return {
+        same.QUIET: same.quiet(run),
+        fairness.MET: fairness.kept_traffic(run),
+        rates.ACHIEVED: rates.achieved_loads(run),
+        changes.COSTS: changes.costs(run),
+    }
+
+
+def known(summary: dict[str, Any]) -> bool:
+    """Returns true if a kept summary has all that warnings need."""
+    return all(name in summary for name in NEEDED)

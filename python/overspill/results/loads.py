@@ -1,0 +1,76 @@
+"""Achieved load beside the load that an axis of a sweep asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from overspill import stats
+from overspill.results import tables
+from overspill.results.key import Key
+
+# An axis that asks for a load: that of the workload that it names.
+PATH = re.compile(r"traffic\.(?P<workload>.+)\.load(\.fraction)?")
+APART = 0.05  # of the load asked for: an achieved load that is nearer is not shown
+
+Place = tuple[str, ...]  # values of the axes
+
+
+class Swept(Protocol):
+    """Axes of a sweep, and its summaries."""
+
+    @property
+    def axes(self) -> Sequence[Any]:
+        """The swept fields."""
+
+    @property
+    def summary(self) -> pa.Table:
+        """A row per point, variant and metric."""
+
+
+def achieved(sweep: Swept) -> dict[str, dict[Place, str]]:
+    """Returns the achieved load at each point by axis, if an axis asks for a load and it differs anywhere.
+
+    `0.301`, or `0.28 to 0.31` if variants differ.
+    """
+    known = {axis.path: of_axis(sweep, at) for at, axis in enumerate(sweep.axes)}
+    return {
+        path: {place: text(loads) for place, loads in by_place.items()}
+        for path, by_place in known.items()
+        if by_place
+    }
+
+
+def by_value(sweep: Swept, at: int) -> dict[str, float]:
+    """Returns the mean achieved load by value of an axis, likewise."""
+    found: dict[str, list[float]] = {}
+    for place, loads in of_axis(sweep, at).items():
+        found.setdefault(place[at], []).extend(loads)
+    return {value: stats.mean(loads) for value, loads in found.items()}
+
+
+def of_axis(sweep: Swept, at: int) -> dict[Place, list[float]]:
+    """Returns the achieved load of each variant at each point; empty if it is that asked for everywhere."""
+    axis = sweep.axes[at]
+    parts = PATH.fullmatch(axis.path)
+    if parts is None or axis.numbers is None or not sweep.summary.num_rows:
+        return {}
+    asked = dict(zip(axis.texts, axis.numbers, strict=True))
+    paths = [one.path for one in sweep.axes]
+    found: dict[Place, list[float]] = {}
+    key = Key("achieved_load", traffic=parts["workload"])
+    for row in tables.of_metric(sweep.summary, key).to_pylist():
+        found.setdefault(tuple(row[path] for path in paths), []).append(row["mean"])
+    far = (
+        abs(one - asked[place[at]]) > APART * abs(asked[place[at]]) for place in found for one in found[place]
+    )
+    return found if any(far) else {}
+
+
+def text(loads: list[float]) -> str:
+    """Returns one load, or the least and the largest."""
+    ends = dict.fromkeys(f"{one:.3g}" for one in (min(loads), max(loads)))
+    return " to ".join(ends)

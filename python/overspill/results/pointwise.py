@@ -1,0 +1,117 @@
+"""Facts and warnings that `run` prints, of each point of a sweep: collected from its runs, and merged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from overspill.results import fairness, header, kept
+from overspill.results.axes import Point
+from overspill.results.finished import Finished
+from overspill.results.labels import LABELS, Line
+
+# Labels that are merged over all points elsewhere, as their texts name points and metrics themselves.
+WHOLE = (
+    *("PARTIAL RESULT", "INTERRUPTED", "FAILED", "UNFINISHED FLOWS", "DEADLOCK", "STARVED FLOWS"),
+    *("SEEDS ALIKE", "SAME RUN", "FEW SEEDS", "few samples", "scenario", "note"),
+)
+STORED = 200  # texts of a label in a manifest: a grid may have 100,000 points
+LOUD, QUIET = 6, 1  # texts of a label that a terminal shows
+UNKNOWN = "NOT KNOWN"
+OLD = (
+    "an older version kept these runs without what NOT STEADY, NOT COMPARED, UNEQUAL MEMORY, loads and "
+    "events are judged by. They may apply. Run the same command again to know"
+)
+TIMES = ("name", "kind", "start", "stop", "repeat", "interval")  # of a workload, when it sends
+
+
+def settings(document: Mapping[str, Any]) -> str:
+    """Returns what warnings need of a scenario as JSON: measurement, memory and workloads by variant."""
+    resolved, memory = document["resolved"], document.get("memory") or {}
+    kept = {
+        name: {
+            "measure": one.get("measure"),
+            "traffic": [workload(keys) for keys in one.get("traffic") or []],
+        }
+        for name, one in resolved.items()
+    }
+    return json.dumps({"resolved": kept, "memory": memory}, sort_keys=True)
+
+
+def workload(keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the keys of a workload that say when it sends; of raw sources all, which are no flows."""
+    whole = keys.get("kind") in fairness.RAW
+    return {name: one for name, one in keys.items() if whole or name in TIMES}
+
+
+@dataclass
+class Collected:
+    """Lines of all points so far; equal ones of several points are one entry."""
+
+    points: int = 0
+    found: dict[str, dict[tuple[str, bool], list[int]]] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    def add(self, point: Point, results: Finished) -> None:
+        """Adds the lines of a point, whose runs are these results."""
+        self.points += 1
+        for line in lines_of(results):
+            texts = self.found.setdefault(line.label, {})
+            key = (line.text, line.loud)
+            if key not in texts and len(texts) >= STORED:
+                self.left_out[line.label] = self.left_out.get(line.label, 0) + 1
+                continue
+            texts.setdefault(key, []).append(point.index)
+
+    @property
+    def facts(self) -> list[dict[str, Any]]:
+        """Entries for the manifest, in the order of the registry of labels."""
+        order = {label: at for at, label in enumerate(LABELS)}
+        return [
+            {
+                "label": label,
+                "left_out": self.left_out.get(label, 0),
+                "texts": [
+                    {"text": text, "loud": loud, "points": points if len(points) < self.points else "all"}
+                    for (text, loud), points in self.found[label].items()
+                ],
+            }
+            for label in sorted(self.found, key=lambda label: order[label])
+        ]
+
+
+def lines_of(results: Finished) -> list[Line]:
+    """Returns the lines of one point of a sweep, but those that are merged elsewhere."""
+    if not all(kept.known(run.summary) for run in results.runs):
+        return [Line(UNKNOWN, OLD, True)]
+    return [line for line in header.lines(results) if line.label not in WHOLE]
+
+
+def lines(facts: Mapping[str, Any], loud: int = LOUD, quiet: int = QUIET) -> list[Line]:
+    """Returns the lines of all points, so many texts of each label at most."""
+    if "lines" not in facts:
+        return [Line(UNKNOWN, OLD, True)] if facts.get("points") else []
+    return [line for entry in facts["lines"] for line in merged(entry, facts, (loud, quiet))]
+
+
+def merged(entry: Mapping[str, Any], facts: Mapping[str, Any], most: tuple[int, int]) -> Iterable[Line]:
+    """Returns the lines of a label: texts that hold at every point first."""
+    every = sorted(entry["texts"], key=lambda one: one["points"] != "all")
+    shown = [one for one in every if one["points"] == "all"]
+    limit = max(most[0 if any(one["loud"] for one in every) else 1], len(shown))
+    shown += every[len(shown) : limit]
+    left = len(every) - len(shown) + entry["left_out"]
+    for at, one in enumerate(shown):
+        more = f" (and {left} more: `lines` in manifest.json)" if left and at == len(shown) - 1 else ""
+        where = "" if one["points"] == "all" else f"{places(facts, one['points'])}: "
+        yield Line(entry["label"], f"{where}{one['text']}{more}", one["loud"])
+
+
+def places(facts: Mapping[str, Any], points: Sequence[int]) -> str:
+    """Returns the points by their values: `switch.buffer.size=50pkt and 3 more points`."""
+    values = facts["points"][points[0]]["values"]
+    first = ", ".join(f"{axis['path']}={text}" for axis, text in zip(facts["axes"], values, strict=True))
+    left = len(points) - 1
+    return f"{first} and {left} more point{'s' if left > 1 else ''}" if left else first

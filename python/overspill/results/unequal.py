@@ -1,0 +1,80 @@
+"""Differences between variants beside the one that is compared: samples, load and memory.
+
+A star beside a number is read as "this variant is better". It says so beside the star if the variants were
+measured on other samples, carried another load, or had switches with another memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from overspill import stats
+from overspill.results import formats, metrics
+from overspill.results.key import Key, parsed
+from overspill.results.metrics import Metric
+from overspill.results.rundata import RunData
+from overspill.stats.quantiles import Value
+
+LOADS = 0.05  # of the largest: achieved loads that differ by more are stated
+# Sections of metrics that rest on measured flows, also where a value does not carry its samples.
+OF_FLOWS = frozenset(one.name for part in ("flows", "senders") for one in metrics.SECTIONS[part])
+
+Values = Mapping[str, Mapping[int, Mapping[Key, Value]]]  # variant -> seed -> metric
+
+
+@dataclass(frozen=True)
+class Unequal:
+    """Measured flows, achieved loads by workload, and memory of variants."""
+
+    measured: Mapping[str, int] = field(default_factory=dict)
+    loads: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    memory: Mapping[str, str] = field(default_factory=dict)
+
+    def text(self, metric: Metric, samples: Mapping[str, int | None]) -> str:
+        """Returns what differs between these variants, for the row of a metric; empty if nothing does."""
+        parts = [counted(self.samples(metric, samples))]
+        for workload, known in self.loads.items():
+            loads = [known[variant] for variant in samples if variant in known]
+            if loads and max(loads) - min(loads) > LOADS * max(loads):
+                parts.append(f"achieved load [{workload}] {min(loads):.3g} to {max(loads):.3g}")
+        if len({self.memory[variant] for variant in samples if variant in self.memory}) > 1:
+            parts.append("unequal memory")
+        return "; ".join(part for part in parts if part)
+
+    def samples(self, metric: Metric, samples: Mapping[str, int | None]) -> list[int]:
+        """Returns the samples of each variant; of what senders count the measured flows."""
+        known = [count for count in samples.values() if count is not None]
+        if not known and parsed(metric.name).registered in OF_FLOWS:
+            known = [self.measured[variant] for variant in samples if variant in self.measured]
+        return known
+
+
+def counted(counts: Iterable[int]) -> str:
+    """Returns `samples 312 to 396`; empty if all are equal."""
+    known = sorted(set(counts))
+    return f"samples {formats.number(known[0])} to {formats.number(known[-1])}" if len(known) > 1 else ""
+
+
+def of(runs: Iterable[RunData], values: Values, memory: Mapping[str, Any]) -> Unequal:
+    """Returns what may differ between the variants of these runs."""
+    measured: dict[str, int] = {}
+    for run in runs:
+        measured[run.variant] = measured.get(run.variant, 0) + int(run.summary["flows"]["measured"])
+    loads: dict[str, dict[str, list[float]]] = {}
+    for variant, by_seed in values.items():
+        for found in by_seed.values():
+            for key, one in found.items():
+                if key.metric == "achieved_load":
+                    loads.setdefault(key.of, {}).setdefault(variant, []).append(one.value)
+    means = {
+        workload: {variant: stats.mean(known) for variant, known in by_variant.items()}
+        for workload, by_variant in loads.items()
+    }
+    return Unequal(measured, means, {variant: total(one) for variant, one in memory.items()})
+
+
+def total(memory: Mapping[str, Any]) -> str:
+    """Returns the memory of a variant's switches as a text that is equal for equal memory."""
+    return repr(sorted((one["tier"], one["count"], repr(one["total"])) for one in memory["switches"]))
