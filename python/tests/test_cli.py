@@ -22,7 +22,7 @@ def test_a_run_prints_the_table_and_says_where_the_report_is(command: Command, s
     lines = ran.out.splitlines()
     head = next(line for line in lines if line.split() == ["drop", "detour", "bounce"])
     assert lines.index(head) > 0
-    row = next(line for line in lines if line.startswith("FCT p99 (ms)"))
+    row = next(line for line in lines if line.startswith("FCT p99 [background] (ms)"))
     assert row.count("±") == 3
     assert lines[-1] == "report: out/incast/report.html"
     assert Path("out/incast/report.html").is_file()
@@ -79,7 +79,7 @@ def test_a_narrow_terminal_cuts_no_number(
     out = re.sub(r"\x1b\[[0-9;]*m", "", ran.out)
     assert "100%" in ran.err
     assert "…" not in out
-    assert out.count("FCT p99 (ms)") == 3
+    assert out.count("FCT p99 [background] (ms)") == 3
     drops = [line for line in out.splitlines() if "drops (pkt)" in line]
     assert sorted(line.count("±") for line in drops) == [0, 1, 1], "one variant drops nothing: 0 alone"
 
@@ -99,7 +99,17 @@ def test_json_has_the_promised_shape_and_nothing_else_on_stdout(command: Command
             assert (
                 {"mean", "ci95", "interval", "unit", "values"}
                 <= set(metric)
-                <= {"mean", "ci95", "interval", "range", "resolution", "unit", "values", "few_samples"}
+                <= {
+                    "mean",
+                    "ci95",
+                    "interval",
+                    "range",
+                    "resolution",
+                    "unit",
+                    "values",
+                    "few_samples",
+                    "note",
+                }
             )
             assert len(metric["values"]) == 2
             assert metric["mean"] == pytest.approx(sum(metric["values"]) / 2)
@@ -123,7 +133,7 @@ def test_unfinished_flows_are_loud_and_give_status_3(command: Command, scenario:
     ran = command("run", scenario, "--set", "fake.unfinished=60", "--no-report")
     assert ran.status == 3
     assert "UNFINISHED FLOWS" in ran.out and "UNFINISHED FLOWS" in ran.err
-    row = next(line for line in ran.out.splitlines() if line.startswith("FCT p99 (ms)"))
+    row = next(line for line in ran.out.splitlines() if line.startswith("FCT p99 [background] (ms)"))
     assert row.count("> ") == 3
     ran = command("run", scenario, "--set", "fake.unfinished=60", "--no-report", "--json")
     assert ran.status == 3 and "UNFINISHED FLOWS" in ran.err
@@ -160,7 +170,7 @@ def test_ctrl_c_keeps_what_is_finished(command: Command, scenario: Path) -> None
     ran = command("run", scenario, "--seeds", 5, "--jobs", 1)
     assert ran.status == 130
     assert "4 of 15 runs are finished" in ran.out
-    assert "FCT p99 (ms)" in ran.out
+    assert "FCT p99 [background] (ms)" in ran.out
     assert ran.out.splitlines()[-1] == "results: out/incast"
     manifest = json.loads(Path("out/incast/manifest.json").read_text())
     assert manifest["interrupted"] is True and len(manifest["runs"]) == 4

@@ -135,7 +135,7 @@ def test_json_is_one_document_and_nothing_else(command: Command, scenario: Path)
     assert [point["values"] for point in found["points"]] == [{"switch.x": "1us"}, {"switch.x": "2us"}]
     assert [one["name"] for one in found["points"][0]["variants"]] == ["drop", "detour", "bounce"]
     one = found["points"][1]["variants"][2]["metrics"]["fct_p99"]
-    assert set(one) == {"mean", "ci95", "interval", "range", "unit", "values", "difference"}
+    assert set(one) == {"mean", "ci95", "interval", "range", "unit", "values", "difference", "note"}
     assert one["mean"] == pytest.approx(sum(one["values"]) / 2) and one["interval"] is None
     assert found["runs"] == {"planned": 12, "finished": 12}
     said = {one.partition(": ")[0]: one for one in found["cautions"]}
@@ -147,7 +147,7 @@ def test_some_variants_and_metrics_may_be_chosen(command: Command, scenario: Pat
     chosen = ("--variants", "bounce,drop", "--metric", "fct_mean", "--metric", "hops_max")
     ran = command("sweep", scenario, "--no-report", "--over", "switch.x=1,2", "--seeds", 2, *chosen)
     assert ran.status == 0 and fake_core.behaviour.finished == 8
-    assert "FCT mean (ms)" in ran.out and "hops max (links)" in ran.out and "QCT" not in ran.out
+    assert "FCT mean [burst] (" in ran.out and "hops max (links)" in ran.out and "QCT" not in ran.out
     head = next(line for line in ran.out.splitlines() if line.startswith("switch.x"))
     assert head.split() == ["switch.x", "drop", "bounce"]
     assert (
@@ -438,6 +438,6 @@ def test_the_cells_of_a_sweep_are_those_of_a_plain_run(command: Command, scenari
     swept = command("sweep", scenario, "--no-report", "--over", "switch.x=1", "--metric", "fct_p99").out
     plain = command("run", scenario, "--no-report", "--set", "switch.x=1", "--seeds", 10).out
     row = next(line for line in swept.splitlines() if line.split()[:1] == ["1"])
-    wanted = next(line for line in plain.splitlines() if line.startswith("FCT p99 ("))
+    wanted = next(line for line in plain.splitlines() if line.startswith("FCT p99 [burst] ("))
     cells = [one.replace(" *", "").strip() for one in re.split(r"  +", wanted)[1:] if one.strip(" *")]
     assert len(cells) == 3 and [one for one in re.split(r"  +", row.strip())[1:]] == cells

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -33,7 +33,7 @@ from overspill.charts.swept import (
     others,
     telling,
 )
-from overspill.results import formats, loads, metrics, same, tables
+from overspill.results import formats, loads, metrics, pooled, same, tables
 
 PANELS_SHOWN = 12
 MANY_VALUES = 6  # of a second axis, from which on a map takes the place of small panels
@@ -68,7 +68,7 @@ def of_sweep(sweep: SweepResults) -> dict[str, Chart]:
     known = known_metrics(sweep)
     found: dict[str, Chart] = {}
     for name, title, wanted in FAMILIES:
-        every = {metric: cells_of(sweep, metric) for metric in wanted if metric in known}
+        every = {metric: cells_of(sweep, metric) for metric in drawn(sweep, wanted, known)}
         tables = {metric: cells for metric, cells in every.items() if telling(cells)}
         if tables:
             chart = lines(sweep, (name, title), tables)
@@ -78,19 +78,29 @@ def of_sweep(sweep: SweepResults) -> dict[str, Chart]:
     return found
 
 
-def known_metrics(sweep: SweepResults) -> set[str]:
-    """The metrics that a sweep has."""
-    return set(tables.names_in(sweep.summary)) if sweep.summary.num_rows else set()
+def known_metrics(sweep: SweepResults) -> dict[str, None]:
+    """The metrics that a sweep has, in the order of its tables."""
+    return dict.fromkeys(tables.names_in(sweep.summary)) if sweep.summary.num_rows else {}
+
+
+def drawn(sweep: SweepResults, wanted: Iterable[str], known: Collection[str]) -> list[str]:
+    """Returns those of the metrics that a sweep has; by workload, if workloads differ in kind."""
+    kinds = getattr(sweep, "facts", {}).get("workloads") or {}
+    found: list[str] = []
+    for one in wanted:
+        found += (pooled.mixed(one, known, kinds) or [one]) if one in known else []
+    return list(map(str, found))
 
 
 def crossed_metrics(sweep: SweepResults) -> list[str]:
     """The metrics that have a figure where several fields are swept: some of all, or the first there are."""
     known = known_metrics(sweep)
-    chosen = [one for one in CROSSED if one in known and telling(cells_of(sweep, one))]
-    if not chosen:
-        every = [one for _, _, wanted in FAMILIES for one in wanted if one in known]
-        chosen = [one for one in every if telling(cells_of(sweep, one))]
-    return chosen[:CROSSED_SHOWN]
+    every = [one for _, _, wanted in FAMILIES for one in wanted]
+    for names in (CROSSED, every):
+        chosen = [one for one in drawn(sweep, names, known) if telling(cells_of(sweep, one))]
+        if chosen:
+            return chosen[:CROSSED_SHOWN]
+    return []
 
 
 def of_metric(sweep: SweepResults, metric: str) -> Chart | None:
@@ -289,7 +299,7 @@ def crossed(sweep: SweepResults, metric: str, cells: dict[Key, Cell]) -> Chart:
     text += achieved(sweep, index)
     title = metrics.find(metric).title
     return Chart(
-        f"sweep-{metric}",
+        file_name(metric),
         title[:1].upper() + title[1:],
         text,
         panels,
@@ -299,6 +309,11 @@ def crossed(sweep: SweepResults, metric: str, cells: dict[Key, Cell]) -> Chart:
         share_y=True,
         told=hollow_told([cells]),
     )
+
+
+def file_name(metric: str) -> str:
+    """Returns the name of a chart, which is that of its files: workloads may have a slash in theirs."""
+    return f"sweep-{metric}".replace("/", "%2F")
 
 
 def heat_maps(sweep: SweepResults, metric: str, cells: dict[Key, Cell], which: tuple[int, int]) -> Chart:
@@ -329,5 +344,5 @@ def heat_maps(sweep: SweepResults, metric: str, cells: dict[Key, Cell], which: t
     text += achieved(sweep, which[0]) + achieved(sweep, which[1])
     title = known.title[:1].upper() + known.title[1:]
     return Chart(
-        f"sweep-{metric}", title, text, panels, min(2, len(panels)), 0.9 + 0.24 * len(rows), colours=colours
+        file_name(metric), title, text, panels, min(2, len(panels)), 0.9 + 0.24 * len(rows), colours=colours
     )

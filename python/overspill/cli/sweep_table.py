@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from overspill.cli import table
-from overspill.results import differences, formats, loads, metrics, warnings
+from overspill.results import differences, formats, loads, metrics, pooled, warnings
 from overspill.results.differences import Difference
 from overspill.results.results import Results
 from overspill.results.sweep import legend, rows
@@ -26,9 +26,10 @@ def check(wanted: Sequence[str]) -> None:
 
 
 def chosen(sweep: Results, wanted: Sequence[str]) -> list[str]:
-    """The metrics asked for, or the first that suits: queries, flows, goodput."""
+    """The metrics asked for, or the first that suits: queries, flows, goodput; of times those by workload."""
     there = sweep.metric_names
-    return list(wanted) if wanted else [name for name in DEFAULTS if name in there][:1]
+    names = list(wanted) if wanted else [name for name in DEFAULTS if name in there][:1]
+    return list(dict.fromkeys(str(one) for name in names for one in pooled.shown(name, there, sweep.kinds)))
 
 
 def show(sweep: Results, wanted: Sequence[str], console: Console) -> None:

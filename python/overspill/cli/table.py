@@ -37,9 +37,10 @@ def show(results: Results, console: Console, every: bool = False) -> None:
     put(console, facts, LINE)
     if not results.runs:
         return
-    known = [row for row in results.rows if row.known]
+    every_row = [row for row in results.rows if row.known]
+    known = cells.without_pooled(every_row, results.kinds)
     rows = [row for row in known if row.visible]
-    chosen = rows if every else cells.printed(rows)
+    chosen = rows if every else cells.printed(every_row, results.kinds)
     body = [cells.cells(row) for row in chosen]
     for variants in blocks(body, results.variants, console.width):
         console.print()

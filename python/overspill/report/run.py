@@ -57,8 +57,9 @@ def render(results: Results, drawn: list[dict[str, Any]]) -> str:
 def every_metric(results: Results) -> list[dict[str, Any]]:
     """Every metric that has a value, those of the printed table first."""
     known = [row for row in results.rows if row.known]
-    first = {row.metric.name for row in cells.printed(known)}
-    made = [metric_row(row, row.metric.name in first) for row in known]
+    first = {row.metric.name for row in cells.printed(known, results.kinds)}
+    shown = cells.without_pooled(known, results.kinds)
+    made = [metric_row(row, row.metric.name in first) for row in shown]
     return sorted(made, key=lambda row: not row["shown"])
 
 

@@ -11,7 +11,7 @@ from overspill.charts import sweep as drawing
 from overspill.charts import swept
 from overspill.errors import Failed
 from overspill.report import page
-from overspill.results import differences, formats, loads, metrics, store, tables, warnings
+from overspill.results import differences, formats, loads, metrics, pooled, store, tables, warnings
 from overspill.results.differences import Difference
 from overspill.results.finished import Finished
 from overspill.results.key import of_row
@@ -65,13 +65,22 @@ def lines(sweep: Finished) -> list[Line]:
 def every_row(sweep: Finished) -> list[dict[str, Any]]:
     """Every metric at every point, in the order of the table; those of the figures first."""
     paths = [axis.path for axis in sweep.axes]
-    drawn = {metric for _, _, wanted in drawing.FAMILIES for metric in wanted}
+    names = sweep.metric_names
+    drawn = {
+        str(one)
+        for _, _, wanted in drawing.FAMILIES
+        for metric in wanted
+        for one in pooled.shown(metric, names, sweep.kinds)
+    }
+    hidden = pooled.hidden(names, sweep.kinds)
     found = []
-    scales, names = units(sweep), tables.placed(sweep.summary)
+    scales, columns = units(sweep), tables.placed(sweep.summary)
     against, achieved = compared(sweep), loads.achieved(sweep)
     for row in sweep.summary.to_pylist():
         key = str(of_row(row))
-        span = sweep.ranges.get(tuple(row[name] for name in names))
+        if key in hidden:
+            continue
+        span = sweep.ranges.get(tuple(row[name] for name in columns))
         factor, unit = scales[key]
         found.append(
             {

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from overspill import stats
-from overspill.results import alike, formats, metrics, phase, rows, starved, steady
+from overspill.results import alike, formats, metrics, phase, pooled, rows, starved, steady
 from overspill.results.finished import Finished
 from overspill.results.key import Key
 from overspill.results.labels import Line
@@ -59,7 +59,9 @@ def rough(seeds: int) -> Line:
 def few_samples(results: Finished) -> list[Line]:
     """Percentiles that rest on fewer than five samples, by group, with the fewest samples that a seed has."""
     found: dict[Key, int] = {}
-    for key in rows.every_key(results.values):
+    every = rows.every_key(results.values)
+    hidden = pooled.hidden(every, results.kinds)
+    for key in (one for one in every if one not in hidden):
         # Not by rows, whose intervals take time.
         cells = rows.cells_of(results.values, key) if metrics.needed(key) else {}
         counts = [cell.few_samples for cell in cells.values() if cell.few_samples is not None]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from overspill import stats
-from overspill.results import formats
+from overspill.results import formats, pooled
 from overspill.results.finished import Finished
 from overspill.results.key import parsed
 from overspill.results.rows import Row
@@ -27,13 +27,27 @@ COARSE = (
 )
 
 
-def printed(rows: Sequence[Row]) -> list[Row]:
-    """The rows that say most, sixteen at most, in their order; goodput too where no flow ends."""
+def printed(rows: Sequence[Row], kinds: pooled.Kinds | None = None) -> list[Row]:
+    """The rows that say most, of sixteen metrics at most, in their order; goodput too where no flow ends.
+
+    Times of flows and queries are by workload; `kinds` are the kinds of workloads.
+    """
     there = {row.metric.name for row in rows if row.visible}
     ended = "fct_mean" in there
-    names = [name for name in (FIRST if ended else (*WITHOUT_FLOWS, *FIRST)) if name in there][:MOST]
-    names += by_workload(rows)[: min(WORKLOADS, MOST - len(names))]
+    first = [name for name in (FIRST if ended else (*WITHOUT_FLOWS, *FIRST)) if name in there][:MOST]
+    order = [row.metric.name for row in rows if row.visible]
+    names: list[str] = []
+    for name in first:
+        some = pooled.shown(name, order, kinds or {})
+        names += some[: pooled.MOST + (not some[0].by)]
+    names += by_workload(rows)[: max(0, min(WORKLOADS, MOST - len(names)))]
     return [row for row in rows if row.metric.name in names]
+
+
+def without_pooled(rows: Sequence[Row], kinds: pooled.Kinds) -> list[Row]:
+    """The rows but those of values over workloads that differ in kind."""
+    hidden = pooled.hidden([row.metric.name for row in rows], kinds)
+    return [row for row in rows if row.metric.name not in hidden]
 
 
 def by_workload(rows: Sequence[Row]) -> list[str]:

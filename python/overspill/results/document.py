@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from overspill import stats
-from overspill.results import changes, header, sweep, warnings
+from overspill.results import changes, header, pooled, sweep, warnings
 from overspill.results.finished import Finished
 from overspill.results.rows import Cell, Row
 
 
-def entry(cell: Cell, unit: str) -> dict[str, Any]:
+def entry(cell: Cell, unit: str, note: str = "") -> dict[str, Any]:
     """A metric of a variant; a censored value is `{"value", "censored": true}`."""
     values = [
         None if one is None else {"value": one.value, "censored": True} if one.censored else one.value
@@ -27,6 +27,8 @@ def entry(cell: Cell, unit: str) -> dict[str, Any]:
         found["few_samples"] = True
     if cell.best:
         found["best"] = True
+    if note:
+        found["note"] = note
     return found
 
 
@@ -45,6 +47,8 @@ def of_sweep(results: Finished) -> dict[str, Any]:
 def build(results: Finished) -> dict[str, Any]:
     """The document of `--json` and `results.json`."""
     table = results.rows
+    names = [row.metric.name for row in table]
+    pools = {name: pooled.note(name, names, results.kinds) for name in names}
     variants = []
     for variant in results.variants:
         runs = results.of(variant)
@@ -54,7 +58,7 @@ def build(results: Finished) -> dict[str, Any]:
                 "name": variant,
                 "seeds": [run.seed for run in runs],
                 "metrics": {
-                    row.metric.name: entry(row.cells[variant], row.metric.unit)
+                    row.metric.name: entry(row.cells[variant], row.metric.unit, pools[row.metric.name])
                     for row in table
                     if row.cells[variant].known
                 },

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from overspill.errors import BadInput
-from overspill.results import cache, columns, metrics, rows, same, steady, tables, unequal
+from overspill.results import cache, columns, metrics, pooled, rows, same, steady, tables, unequal
 from overspill.results.axes import Axis, Point
 from overspill.results.cache import Cache
 from overspill.results.fairness import Fairness, judge
@@ -233,6 +233,13 @@ class Finished(Named):
     def metric_names(self) -> list[Key]:
         """Every metric that any run has, in the order of the registry."""
         return tables.names_in(self.summary)
+
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        """The kind of traffic of each workload; empty of sweeps that older versions wrote."""
+        if self.of_sweep:
+            return dict(self.facts.get("workloads") or {})
+        return pooled.kinds_of(one for run in self.runs for one in run.summary["traffic"])
 
     @cached_property
     def trees(self) -> dict[str, dict[int, list[saturation.Tree]]]:

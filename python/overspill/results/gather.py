@@ -33,6 +33,7 @@ class Facts:
     told: Told = field(default_factory=Told)
     alike: same.Swept = field(default_factory=same.Swept)
     lines: pointwise.Collected = field(default_factory=pointwise.Collected)
+    kinds: dict[str, str] = field(default_factory=dict)  # of traffic, by workload
 
     def add(
         self, planned: Planned, known: Mapping[str, Any], runs: Mapping[str, dict[int, Entry | None]]
@@ -53,6 +54,7 @@ class Facts:
         if results.runs:
             self.lines.add(planned.point, results)
             self.table.add(planned.point, results.values, results.rules)
+            self.kinds |= results.kinds
 
 
 def grid(known: dict[str, Any], axes: list[Axis], planned: Sequence[Planned], found: Cache) -> Results:
@@ -84,6 +86,7 @@ def grid(known: dict[str, Any], axes: list[Axis], planned: Sequence[Planned], fo
         "rough": told.rough,
         "same": gathered.alike.facts,
         "lines": gathered.lines.facts,
+        "workloads": gathered.kinds,
     }
     return Results(known, axes=axes, tidy=made, compared=gathered.table.made())
 

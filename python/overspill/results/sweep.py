@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from overspill import stats
-from overspill.results import alike, differences, formats, metrics, same, tables
+from overspill.results import alike, differences, formats, metrics, pooled, same, tables
 from overspill.results.cautions import largest, rough
 from overspill.results.cells import COARSE, explained
 from overspill.results.finished import Finished
@@ -27,6 +27,7 @@ def document(sweep: Finished) -> dict[str, Any]:
             shown = {"value": value, "censored": True} if censored else value
             values.setdefault(tuple(cells), {})[seed] = shown
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    pools = {str(name): pooled.note(name, sweep.metric_names, sweep.kinds) for name in sweep.metric_names}
     against = {} if sweep.compared is None else differences.by_place(sweep.compared, sweep.axes)
     for one in sweep.summary.to_pylist():
         at = tuple(one[path] for path in paths)
@@ -43,6 +44,8 @@ def document(sweep: Finished) -> dict[str, Any]:
         if one["censored"]:
             entry["censored"] = True
         key = str(of_row(one))
+        if pools[key]:
+            entry["note"] = pools[key]
         if (*at, one["variant"], key) in against:
             entry["difference"] = against[(*at, one["variant"], key)]
         found.setdefault((*at, one["variant"]), {})[key] = entry
