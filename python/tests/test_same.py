@@ -10,9 +10,11 @@ import pyarrow as pa
 import pytest
 from swept import Command
 
-from overspill import sweep
-from overspill.results import same
+from overspill import run, sweep
+from overspill.results import metrics, same
 from overspill.results.key import Key
+from overspill.results.measures import events
+from overspill.results.names import FATES, REASONS
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
@@ -54,6 +56,24 @@ def test_the_reason_is_not_said_where_packets_were_lost_or_nobody_counted() -> N
         ]
 
 
+@pytest.mark.parametrize("counter", metrics.RAISED)
+def test_a_buffer_was_short_where_a_mechanism_counted(counter: Key) -> None:
+    one = values(**{"fct_mean": 0.1, "drops": 0.0, str(counter): 376.0})
+    assert same.told({"a": one, "b": one}) == ["every number is the same: a and b are one and the same run"]
+
+
+def test_every_count_of_mechanisms_tells_of_a_short_buffer() -> None:
+    raised = {str(one) for one in metrics.RAISED}
+    assert raised >= set(FATES), "all that the core tells apart by workload"
+    assert raised >= {name for name, _ in events.COUNTED}, "all that ports count"
+    for subject in set(metrics.SECTIONS) - set(metrics.MECHANISMS):
+        counts = {one.name for one in metrics.SECTIONS[subject] if one.unit in ("frames", "pauses", "trees")}
+        assert not counts, "a count of a mechanism stands among others"
+    expected = {"drops", "marks", "detours", "bounces", "trims", "returned", "held_acks", "held_max"}
+    expected |= {"cnms", "cnps", "rate_limited_flows", "pauses", "pause_frames", "saturation_trees"}
+    assert raised == expected
+
+
 def test_a_bound_a_seed_or_a_digit_makes_runs_different() -> None:
     one = values(fct_mean=0.1)
     assert same.groups({"a": one, "b": {1: one[1]}}) == []
@@ -92,6 +112,10 @@ def test_runs_whose_flows_or_losses_differ_are_two(name: str) -> None:
         (recorded(activity={"count": [3]}), "the buffer was never short in the measurement window"),
         (
             recorded(activity={"count": []}, pause_trace={"from_ps": [2]}),
+            "the buffer was never short in the measurement window",
+        ),
+        (
+            recorded(activity={"count": []}, hold_trace={"bin": [2]}),
             "the buffer was never short in the measurement window",
         ),
     ],
@@ -181,3 +205,43 @@ def test_only_a_sweep_with_losses_before_its_window_speaks_of_the_window(
     path.write_text(SHORT_BEFORE)
     made = sweep(path, {"traffic.early.size": [size]}, seeds=1, out=tmp_path / "out")
     assert made.facts["same"] == ([] if said is None else [{"variants": ["one", "two"], "why": said}])
+
+
+CUT = """
+name = "cut"
+duration = "5ms"
+[topology]
+kind = "star"
+n = 5
+link = { rate = "1Gbps", delay = "1us" }
+[switch]
+buffer = { kind = "per_port", size = "6KB" }
+overflow = { kind = "trim" }
+[transport]
+kind = "sack"
+pack = true
+[[traffic]]
+name = "burst"
+kind = "incast"
+senders = 4
+receiver = "h4"
+size = "32KB"
+[variants.one]
+[variants.two]
+description = "the same"
+"""
+# Columns of ports that count traffic and lengths of queues, not what a mechanism did.
+TRAFFIC = {"node", "port", "peer", "rate_bps", "enqueued", "enqueued_bytes", "sent", "sent_bytes", "queued"}
+TRAFFIC |= {"max_packets", "max_bytes", "trimmed_bytes"}
+
+
+@pytest.mark.usefixtures("compiled")
+def test_cut_packets_are_a_short_buffer(tmp_path: Path) -> None:
+    path = tmp_path / "cut.toml"
+    path.write_text(CUT)
+    made = run(path)
+    values = made.values["one"][1]
+    assert values[Key("drops")].value == 0 < values[Key("trims")].value
+    assert same.told(made.known) == ["every number is the same: one and two are one and the same run"]
+    counted = {column for _, column in events.COUNTED} | {f"drop_{reason}" for reason in REASONS}
+    assert set(made.ports.column_names) - TRAFFIC - {"variant", "seed"} <= counted, "another counter"

@@ -43,6 +43,15 @@ SECTIONS: dict[str, list[Metric]] = {
 }
 ALL: list[Metric] = [metric for section in SECTIONS.values() for metric in section]
 REGISTRY: dict[str, Metric] = {metric.name: metric for metric in ALL}
+# Subjects whose counts are raised by mechanisms: where one is above 0, a buffer was short or seemed so.
+MECHANISMS = ("packets", "bounces", "holds", "congestion", "pauses")
+COUNTS = ("packets", "frames", "pauses", "flows", "trees")  # units of counts
+RAISED = tuple(
+    Key(one.name)
+    for subject in MECHANISMS
+    for one in SECTIONS[subject]
+    if one.unit in COUNTS and "_by_" not in one.name  # parts are in the sum already
+)
 PARTS = (
     measures.flows,
     measures.queries,

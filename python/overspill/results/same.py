@@ -7,17 +7,18 @@ from typing import Any
 
 from overspill.results import formats
 from overspill.results.key import Key
+from overspill.results.metrics import RAISED
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
 NOTHING = Value(0.0)
-# What a switch does only where a buffer is short, or seems so.
 DROPS = Key("drops")
-SHORT = (DROPS, Key("marks"), Key("detours"), Key("bounces"), Key("pauses"))
 # Of a summary, what tells of the whole run: metrics count in the measurement window alone.
 QUIET = "quiet"  # of a summary that is kept without the tables of its run: whether these tell of nothing
 WHOLE = ("stop", "end_ps", "events", "hops", "flows", "deadlock")
 TABLES = ("flows", "activity")  # of the whole run as well, and compared where all else is equal
+# What mechanisms do over the whole run: drops, marks, detours, bounces, cuts and CNMs; pauses; held ACKs.
+TRACES = ("activity", "pause_trace", "hold_trace")
 NEVER = "the buffer was never short"
 IN_WINDOW = f"{NEVER} in the measurement window"
 EQUAL = "every number is the same"
@@ -42,7 +43,7 @@ class One:
     def never_short(self) -> bool:
         """Whether no buffer was short in the window, as far as losses were counted."""
         known = self.values
-        return DROPS in known and not any(known[name].value for name in SHORT if name in known)
+        return DROPS in known and not any(known[name].value for name in RAISED if name in known)
 
     @property
     def never_at_all(self) -> bool:
@@ -57,7 +58,7 @@ class One:
 
 def quiet(run: RunData) -> bool:
     """Whether no buffer was short at any time, by the tables of the whole run."""
-    return "activity" in run.names and not run.recorded("activity") and not run.recorded("pause_trace")
+    return "activity" in run.names and not any(map(run.recorded, TRACES))
 
 
 BySeed = Mapping[int, One]
