@@ -75,7 +75,6 @@ def sweep(
         from overspill.engine.run import execute
         from overspill.results import store
 
-        show.check(metric or ())
         formats = figures_asked(figures, report)
         with progress.watch(console.err()) as watch:
             options = Options(
@@ -87,6 +86,7 @@ def sweep(
                 variants=names(variants),
                 max_events=max_events,
                 baseline=baseline,
+                metrics=metric or (),
                 tables=names(tables) or (),
                 jobs=jobs,
                 on=on,

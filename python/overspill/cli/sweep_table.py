@@ -9,26 +9,23 @@ from rich.table import Table
 from rich.text import Text
 
 from overspill.cli import table
-from overspill.results import differences, formats, loads, metrics, pooled, warnings
+from overspill.results import asked, differences, formats, loads, metrics, pooled, warnings
 from overspill.results.differences import Difference
+from overspill.results.key import Key
 from overspill.results.results import Results
 from overspill.results.sweep import legend, rows
-from overspill.results.tables import Summary, known
+from overspill.results.tables import Summary
 
 DEFAULTS = ("qct_p99", "fct_p99", "goodput")
 SHOWN = 60  # points in a table; the files have all
 
 
-def check(wanted: Sequence[str]) -> None:
-    """`BadInput` where a metric has no such name."""
-    for name in wanted:
-        known(name, "--metric")
-
-
 def chosen(sweep: Results, wanted: Sequence[str]) -> list[str]:
     """The metrics asked for, or the first that suits: queries, flows, goodput; of times those by workload."""
     there = sweep.metric_names
-    names = list(wanted) if wanted else [name for name in DEFAULTS if name in there][:1]
+    workloads = list(sweep.kinds)
+    names = [one if isinstance(one, Key) else asked.key_of(one, workloads, "--metric") for one in wanted]
+    names = names or [Key(name) for name in DEFAULTS if name in there][:1]
     return list(dict.fromkeys(str(one) for name in names for one in pooled.shown(name, there, sweep.kinds)))
 
 

@@ -41,6 +41,7 @@ class Options:
     sweep: bool = False  # of a grid: of each run, its metrics and `tables` are kept
     label: str = ""  # stands before its points in messages
     check_phase: bool = False  # run it again with all starts moved by less than a frame's time
+    metrics: Sequence[str] = ()  # that a sweep is to print, checked before the first run
     baseline: str | None = None  # the variant from which a sweep takes differences; the first if none
     single: bool = False  # `over` of a sweep may be empty: one point
 

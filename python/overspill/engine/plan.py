@@ -13,7 +13,7 @@ from overspill.engine.pcap import Wanted
 from overspill.engine.points import Base, Checked, Scene
 from overspill.engine.task import Task
 from overspill.errors import BadInput, readable
-from overspill.results import cache
+from overspill.results import asked, cache, pointwise
 
 RUNS_MOST = 1_000_000
 
@@ -139,6 +139,9 @@ def planned(scenario: str | Path, options: Options) -> Plan:
     if options.baseline is not None and options.baseline not in checked.variants:
         expected = ", ".join(checked.variants)
         raise BadInput(f"--baseline: found {options.baseline}; expected one of {expected}")
+    workloads = pointwise.workloads(checked.settings)
+    for name in options.metrics:
+        asked.key_of(name, workloads, "--metric")
     seeds = seeds_from(checked.seed if options.seed is None else options.seed, options.seeds)
     plan = Plan(base, axes, checked, seeds, options, pcap)
     if plan.count > RUNS_MOST:

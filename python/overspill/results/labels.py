@@ -56,7 +56,8 @@ LABELS = {
         "Variants that are equal in every metric, in all that is counted over the whole run (events, "
         "packet-hops, flows, its end) and, of one point, in every flow: what they change never came into "
         "play. Where nothing was lost, marked, detoured, bounced, cut, returned, held or paused, and no CNM "
-        "or CNP was sent, no buffer was ever short; this is said of the measurement window alone where nothing is kept of the time outside of it."
+        "or CNP was sent, no buffer was ever short; this is said of the measurement window alone where "
+        "nothing is kept of the time outside of it."
     ),
     "UNEQUAL MEMORY": (
         "The switches of the variants do not have the same memory in all, bounce queues included."

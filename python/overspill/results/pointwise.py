@@ -46,6 +46,15 @@ def workload(keys: Mapping[str, Any]) -> dict[str, Any]:
     return {name: one for name, one in keys.items() if whole or name in TIMES}
 
 
+def workloads(settings: Iterable[str]) -> list[str]:
+    """Returns the names of all workloads, of any variant at any point."""
+    found: dict[str, None] = {}
+    for text in dict.fromkeys(settings):
+        for one in json.loads(text)["resolved"].values():
+            found |= dict.fromkeys(keys["name"] for keys in one["traffic"] if "name" in keys)
+    return list(found)
+
+
 @dataclass
 class Collected:
     """Lines of all points so far; equal ones of several points are one entry."""

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from overspill import stats
 from overspill.errors import BadInput
 from overspill.results import metrics
+from overspill.results.asked import key_of
 from overspill.results.axes import Axis, Point
 from overspill.results.key import ALL, LABELS, Key, Label, of_cells, of_row, parsed
 from overspill.stats import bootstrap
@@ -197,6 +198,9 @@ def of_metric(table: pa.Table, name: str, label: Label = ALL) -> pa.Table:
     import pyarrow.compute as compute
 
     key = asked(name, label)
+    if key.by and not key.of:
+        groups = table.filter(compute.equal(table.column("by"), "traffic"))
+        key = key_of(name, groups.column("of").unique().to_pylist())
     if key.by and key.by not in {*LABELS, *table.column("by").unique().to_pylist()}:
         raise BadInput(f"metric: {name}: found the label {key.by}; expected one of {', '.join(LABELS)}")
     keep = compute.equal(table.column("metric"), key.metric)
