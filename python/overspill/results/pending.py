@@ -19,7 +19,7 @@ SETTINGS = ("settings", "settings_of")  # of the plan alone: each once, and whic
 
 
 def write(out: Path, facts: dict[str, Any], settings: Sequence[str]) -> None:
-    """Keeps what a sweep's manifest is to say, and the settings of its points, until its tables are in the folder."""
+    """Keeps what a sweep's manifest is to say, and settings of its points, until its tables are written."""
     places = {text: at for at, text in enumerate(dict.fromkeys(settings))}
     plan = facts | dict(zip(SETTINGS, (list(places), [places[text] for text in settings]), strict=True))
     store.write_text(out / store.PLAN, json.dumps(store.sealed(plan), ensure_ascii=False, allow_nan=False))
