@@ -139,6 +139,19 @@ impl Accounts {
         }
     }
 
+    /// Bytes of an account; `None` if nobody follows it.
+    pub(crate) fn bytes(&self, of: Account) -> Option<u64> {
+        let class_of = |port: PortId, class: u8| (class < 8).then(|| usize::from(port.0) * 8 + usize::from(class));
+        let counter = match of {
+            Account::Output(port) => self.output.get(usize::from(port.0)),
+            Account::Arrived(port, class) => self.arrived.get(class_of(port, class)?),
+            Account::Entered(port, class) => self.entered.get(class_of(port, class)?),
+            Account::Input(port, class) => self.input.get(class_of(port, class)?),
+            Account::AllInput(port) => self.all_input.get(usize::from(port.0)),
+        };
+        counter.map(|counter| counter.bytes)
+    }
+
     /// Counts what comes or goes; whether an account is outside of its levels now.
     #[inline]
     pub(crate) fn change(&mut self, delta: &Delta) -> bool {
@@ -160,10 +173,6 @@ impl Accounts {
     pub(crate) fn set_levels(&mut self, of: Account, levels: (u64, u64)) {
         self.counter(of).into_iter().for_each(|counter| counter.levels = levels);
     }
-    /// Bytes of a class that came in by a port and are still here; 0 where nobody follows them.
-    pub(crate) fn input(&self, port: PortId, class: u8) -> u64 {
-        self.input.get(usize::from(port.0) * 8 + usize::from(class)).map_or(0, |counter| counter.bytes)
-    }
     /// Bytes that wait to leave by a port; `None` where nobody follows them.
     pub(crate) fn output(&self, port: PortId) -> Option<u64> {
         self.output.get(usize::from(port.0)).map(|counter| counter.bytes)
@@ -177,14 +186,6 @@ impl Accounts {
     pub(crate) fn balanced(&self) -> bool {
         let mut all = (0..).map(PortId).zip(&self.all_input);
         all.all(|(port, counter)| self.of_input(port) == Some(counter.bytes))
-    }
-    /// Bytes of a class that were ever stored in the buffer of a port; 0 where nobody follows them.
-    pub(crate) fn arrived(&self, port: PortId, class: u8) -> u64 {
-        self.arrived.get(usize::from(port.0) * 8 + usize::from(class)).map_or(0, |counter| counter.bytes)
-    }
-    /// Bytes of a class that came in by a port and were stored; 0 where nobody follows them.
-    pub(crate) fn entered(&self, port: PortId, class: u8) -> u64 {
-        self.entered.get(usize::from(port.0) * 8 + usize::from(class)).map_or(0, |counter| counter.bytes)
     }
 }
 
@@ -202,11 +203,11 @@ mod tests {
         assert!(!accounts.change(&Delta::held(&head)) && !accounts.change(&stored));
         assert!(accounts.change(&stored), "160 bytes wait");
         assert_eq!(accounts.outside(Account::Output(b)), Some(160));
-        assert_eq!((accounts.input(a, 0), accounts.arrived(b, 0)), (240, 0));
+        assert_eq!((accounts.bytes(Account::Input(a, 0)), accounts.bytes(Account::Arrived(b, 0))), (Some(240), None));
         assert!(!accounts.change(&Delta::trimmed(b, &head, 60, Sides::BOTH)), "100 bytes are inside");
         let left = Delta::left(b, &head, Sides::BOTH);
         assert!(!accounts.change(&Delta::released(&head)) && !accounts.change(&left));
-        assert_eq!((accounts.input(a, 0), accounts.outside(Account::Output(b))), (20, None));
+        assert_eq!((accounts.bytes(Account::Input(a, 0)), accounts.outside(Account::Output(b))), (Some(20), None));
     }
 
     #[test]
@@ -217,7 +218,8 @@ mod tests {
         accounts.change(&Delta::stored(b, &head, Sides::BOTH));
         accounts.change(&Delta::stored(b, &head, Sides::BOTH));
         accounts.change(&Delta::left(b, &head, Sides::BOTH));
-        assert_eq!((accounts.entered(a, 0), accounts.input(a, 0), accounts.of_input(a)), (160, 80, Some(80)));
+        let bytes = [Account::Entered(a, 0), Account::Input(a, 0)].map(|of| accounts.bytes(of));
+        assert_eq!((bytes, accounts.of_input(a)), ([Some(160), Some(80)], Some(80)));
     }
 
     #[test]
@@ -230,15 +232,20 @@ mod tests {
         let mut after = |delta: Delta| {
             accounts.change(&delta);
             assert!(accounts.balanced());
-            (accounts.output(b), accounts.arrived(b, 3), accounts.entered(a, 3), accounts.of_input(a))
+            (
+                accounts.output(b),
+                accounts.bytes(Account::Arrived(b, 3)),
+                accounts.bytes(Account::Entered(a, 3)),
+                accounts.of_input(a),
+            )
         };
-        assert_eq!(after(Delta::stored(b, &head, Sides::INPUT)), (Some(80), 0, 80, Some(80)));
-        assert_eq!(after(Delta::crossed(b, &head)), (Some(80), 80, 80, Some(0)));
-        assert_eq!(after(Delta::left(b, &head, Sides::OUTPUT)), (Some(0), 80, 80, Some(0)));
+        assert_eq!(after(Delta::stored(b, &head, Sides::INPUT)), (Some(80), Some(0), Some(80), Some(80)));
+        assert_eq!(after(Delta::crossed(b, &head)), (Some(80), Some(80), Some(80), Some(0)));
+        assert_eq!(after(Delta::left(b, &head, Sides::OUTPUT)), (Some(0), Some(80), Some(80), Some(0)));
         // One that is lost at its input has never arrived.
-        assert_eq!(after(Delta::stored(b, &head, Sides::INPUT)), (Some(80), 80, 160, Some(80)));
-        assert_eq!(after(Delta::left(b, &head, Sides::INPUT)), (Some(0), 80, 160, Some(0)));
+        assert_eq!(after(Delta::stored(b, &head, Sides::INPUT)), (Some(80), Some(80), Some(160), Some(80)));
+        assert_eq!(after(Delta::left(b, &head, Sides::INPUT)), (Some(0), Some(80), Some(160), Some(0)));
         // What is held waits for no port and has not entered.
-        assert_eq!(after(Delta::held(&head)), (Some(0), 80, 160, Some(80)));
+        assert_eq!(after(Delta::held(&head)), (Some(0), Some(80), Some(160), Some(80)));
     }
 }

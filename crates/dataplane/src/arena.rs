@@ -194,9 +194,14 @@ impl Arena {
         self.slots.len() - self.free.len()
     }
 
-    /// The age of the packet that lies in a slot, or lay there last, modulo 2³².
+    /// Returns true if a packet lies in a slot, or lay there before.
+    pub fn has(&self, id: u32) -> bool {
+        (id as usize) < self.slots.len()
+    }
+
+    /// Age modulo 2³² of the packet that lies in a slot, or lay there last; 0 if the arena has no such slot.
     pub fn stamp(&self, id: u32) -> u32 {
-        self.links[id as usize].stamp as u32
+        self.links.get(id as usize).map_or(0, |link| link.stamp as u32)
     }
 
     /// A waiting packet.

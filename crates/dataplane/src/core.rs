@@ -10,6 +10,7 @@ mod failing;
 mod moved;
 mod pausing;
 mod room;
+mod rules;
 mod sending;
 mod snapshot;
 mod stages;
@@ -25,12 +26,12 @@ use crate::ends::Tally;
 use crate::packet_store::{Fib, Look, PacketStore};
 use crate::port::QueueAt;
 use crate::transport::Run;
-use crate::{Exts, Framing, Freed, Leaves, Observer, Out, Outcome, Pkt, Stored};
+use crate::{BrokenRule, Exts, Framing, Freed, Leaves, Observer, Out, Outcome, Pkt, Stored};
 use agents::{Agents, Work};
 use mech::marking::MarkingSlot;
 use mech::overflow::{DropReason, Fate, OverflowSlot};
 use mech::scheduler::SchedulerSlot;
-use mech::{Acts, Asks, Ecn, Env, Flags, ForwardingContext, Lane, PktId, PortId, QueueId, QueueView, Stream};
+use mech::{Acts, Asks, Ecn, Env, Flags, ForwardingContext, Lane, Needs, PktId, PortId, QueueId, QueueView, Stream};
 use moved::Frame;
 use pausing::Pausing;
 use snapshot::Before;
@@ -42,6 +43,8 @@ use units::Time;
 pub struct Core {
     pub(crate) store: PacketStore,
     overflow: OverflowSlot,
+    /// What the overflow slot declares.
+    needs: Needs,
     overflow_rng: Stream,
     marking: Vec<MarkingSlot>,
     marking_rng: Vec<Stream>,
@@ -66,6 +69,8 @@ pub struct Core {
     before: Option<Before>,
     /// Added to the index of every timer.
     timer_base: u32,
+    /// Rule that a mechanism has broken in this step.
+    broken: Option<BrokenRule>,
     /// Copies of flooded frames that have ended where they were of no use.
     pub(crate) flood_copies_discarded: Tally,
 }
@@ -130,16 +135,21 @@ impl Core {
             _ => self.store.settle_all(now),
         }
         self.acts.clear();
-        let look = Look { store: &self.store, fib: step.fib, ingress: Some(pkt.head.ingress) };
+        let visits = self.needs.visits || self.needs.removes;
+        let look = Look::new(&self.store, step.fib, Some(pkt.head.ingress)).visiting(visits);
         let place = ForwardingContext { view: &look, ingress: pkt.head.ingress, out: out_port };
         let mut env = Env { now, rng: &mut self.overflow_rng, acts: &mut self.acts };
         let fate = self.overflow.get().admit(&pkt.head, &place, &mut env);
-        assert!(self.acts.list.is_empty(), "an overflow mechanism may ask for a mark and for no other act");
+        let seen = look.broken();
         let victim = match fate {
             Fate::Evict(id) | Fate::TrimWaiting(id) => self.store.arena.stamp(id.0),
             _ => 0,
         };
-        Decision { fate, mark: self.acts.mark, victim }
+        let decision = Decision { fate, mark: self.acts.mark, victim };
+        match Core::is_always_allowed(fate) && seen.is_none() && self.acts.list.is_empty() {
+            true => decision,
+            false => self.check_decision(decision, seen, pkt, out_port),
+        }
     }
 
     /// Does what was decided. Capacity is tested here once more: this place has the last word.
@@ -395,13 +405,18 @@ impl Core {
     fn due_mark<F: Fib, O>(&mut self, pkt: &Pkt, to: QueueAt, step: &Step<F, O>) -> Option<bool> {
         let marking = self.marking[usize::from(to.port.0)].active()?;
         let rng = &mut self.marking_rng[usize::from(to.port.0)];
-        let look = Look { store: &self.store, fib: step.fib, ingress: None };
+        let look = Look::new(&self.store, step.fib, None);
         let mut view = QueueView::new(&look, to.port, to.queue);
         if let Some(before) = &mut self.before {
             (view.packets, view.bytes) = before.backlog(to, &self.store);
         }
         let mut env = Env { now: step.now, rng, acts: &mut self.acts };
-        marking.mark(&pkt.head, &view, &mut env).then(|| marking.drops_not_ect())
+        let due = marking.mark(&pkt.head, &view, &mut env).then(|| marking.drops_not_ect());
+        if look.broken().is_some() || !self.acts.list.is_empty() {
+            let seen = look.broken();
+            self.break_view_rule("marking", to.port, seen);
+        }
+        due
     }
 
     #[inline]

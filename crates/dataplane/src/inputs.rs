@@ -22,7 +22,7 @@ pub use standing::Stays;
 use crate::arena::{Arena, Queue};
 use crate::port::QueueAt;
 use mech::arbiter::{ArbiterSlot, Request};
-use mech::{Acts, Env, Fill, Head, Lane, PortId, Purpose, QueueId, Room, Stream};
+use mech::{Acts, Env, Fill, Head, Lane, PortId, Purpose, QueueId, Room, Rule, Stream};
 use units::{Amount, Clock, Dur, Time};
 
 /// The input side of a switch as it is to be built.
@@ -105,6 +105,8 @@ pub(crate) struct Inputs {
     /// Outputs whose arbiter is to be asked in this step.
     asking: Vec<PortId>,
     requests: Vec<Request>,
+    /// Rule that the arbiter or the fabric has broken, and its slot.
+    pub(crate) broken: Option<(&'static str, Rule)>,
     /// What lies between inputs and outputs.
     pub(crate) stages: Option<Box<Stages>>,
     /// Arrivals so far, where there are stages.
@@ -130,6 +132,7 @@ impl Inputs {
             acts: Acts::default(),
             asking: Vec::new(),
             requests: Vec::new(),
+            broken: None,
             stages,
             arrivals: 0,
         }
@@ -253,15 +256,29 @@ impl Inputs {
             return None;
         }
         let mut env = Env { now, rng: &mut self.rng, acts: &mut self.acts };
-        let input = self.arbiter.get().grant(to.port, &self.requests, &mut env)?;
-        assert!(self.acts.list.is_empty(), "an arbiter may ask for no act");
-        assert!(self.requests.iter().any(|request| request.input == input), "an arbiter grants one of the requests");
+        let input = self.arbiter.get().grant(to.port, &self.requests, &mut env);
+        let input = self.checked(input)?;
         let slot = arena.unlink_first(&mut self.queues[first + usize::from(input.0)])?;
         let size = arena.get(slot).head.size;
         self.leave_queue(to, size);
         let own = &mut self.outputs[usize::from(to.port.0)];
         own.transfer = Some(Transfer { slot, queue: to.queue, input, size });
         Some(own.clock.time(u64::from(size)))
+    }
+
+    /// The input that an arbiter has chosen, unless it broke a rule.
+    fn checked(&mut self, chosen: Option<PortId>) -> Option<PortId> {
+        if !self.acts.list.is_empty() {
+            self.acts.clear();
+            self.broken = Some(("arbiter", Rule::ForbiddenAct));
+            return None;
+        }
+        let input = chosen?;
+        if self.requests.iter().any(|request| request.input == input) {
+            return Some(input);
+        }
+        self.broken = Some(("arbiter", Rule::NotRequested(input)));
+        None
     }
 
     fn leave_queue(&mut self, to: QueueAt, size: u16) {

@@ -7,6 +7,7 @@
 mod accounts;
 mod arena;
 mod body;
+mod broken_rule;
 mod control;
 mod core;
 mod cutting;
@@ -32,6 +33,7 @@ pub mod transport;
 
 pub use crate::core::{Core, CoreSetup, DeadPort, PauseInEffect, PauseSent, PauseSetup, PortSetup};
 pub use body::{Body, CNM_UNIT, NoticeSetup, Segment};
+pub use broken_rule::BrokenRule;
 pub use control::PauseFrame;
 pub use ext::{Ext, Exts, MAX_BLOCKS, SynOptions, Timestamps};
 pub use flows::{FlowTable, Message, NewFlow};

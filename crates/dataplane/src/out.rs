@@ -1,7 +1,7 @@
 //! What a node asks of its driver: the seam between the dataplane and whatever runs it.
 
 use crate::transport::{Run, SenderStats};
-use crate::{LosslessViolation, Observer, Pkt, Spot};
+use crate::{BrokenRule, LosslessViolation, Observer, Pkt, Spot};
 use mech::{FlowId, PortId};
 use units::{Dur, Time};
 
@@ -31,6 +31,10 @@ pub trait Out {
 
     /// Who is told what happens.
     fn observer(&mut self) -> &mut Self::Observer;
+    /// Returns true if the run has a flow of this number.
+    fn has_flow(&self, _flow: FlowId) -> bool {
+        true
+    }
     /// How observers call a port of this node at this instant.
     fn spot(&self, port: PortId) -> Spot;
 }
@@ -44,4 +48,6 @@ pub enum Outcome<'a> {
     Acknowledged(FlowId, &'a SenderStats),
     /// The whole run: a packet that should never be lost was, for want of memory.
     Violated(&'a LosslessViolation),
+    /// The whole run: a mechanism broke a rule of its slot.
+    Broken(&'a BrokenRule),
 }

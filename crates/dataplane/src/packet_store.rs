@@ -9,16 +9,15 @@ use crate::ranked::Ranked;
 use crate::sampled::Sampled;
 use mech::buffer::{BufferSlot, ExtraRoom, Use};
 use mech::overflow::DropReason;
-use mech::{
-    Fill, Head, HostId, Lane, Lanes, Occupant, PktId, PortId, QueueId, Side, View, search_least_urgent,
-    search_most_urgent,
-};
+use mech::{Head, HostId, Lane, Lanes, PortId, QueueId};
 use units::{Dur, Time};
 
 mod buffers;
+mod look;
 mod queued;
 
 pub(crate) use buffers::Lying;
+pub(crate) use look::Look;
 
 /// Packets, queues and the memory allocated to them.
 #[derive(Clone)]
@@ -55,6 +54,14 @@ pub(crate) struct Pool {
 pub trait Fib {
     /// The port toward a host for a flow hash, without a draw.
     fn port_toward(&self, host: HostId, hash: u32) -> Option<PortId>;
+    /// Returns true if the network has this host.
+    fn has_host(&self, _host: HostId) -> bool {
+        true
+    }
+    /// Slot that names the port toward a host.
+    fn slot(&self) -> &'static str {
+        "routing"
+    }
 }
 
 impl Pool {
@@ -310,122 +317,5 @@ impl PacketStore {
             let after = p.counted().1;
             self.pool.moved(after + u64::from(size), after);
         }
-    }
-}
-
-/// A node's memory and tables, to read.
-pub(crate) struct Look<'a, F: Fib> {
-    pub(crate) store: &'a PacketStore,
-    pub(crate) fib: &'a F,
-    /// The port that the arrival came in by that is asked about.
-    pub(crate) ingress: Option<PortId>,
-}
-
-impl<F: Fib> Look<'_, F> {
-    fn port(&self, port: PortId) -> &Port {
-        &self.store.ports[usize::from(port.0)]
-    }
-}
-
-impl<F: Fib> View for Look<'_, F> {
-    fn ports(&self) -> u16 {
-        self.store.ports.len() as u16
-    }
-    fn fits(&self, port: PortId, queue: QueueId, size: u16) -> bool {
-        let to = QueueAt { port, queue: self.store.queue(queue) };
-        self.store.takes(self.ingress, to, size)
-    }
-    fn has_place(&self, port: PortId, queue: QueueId, size: u16) -> bool {
-        let to = QueueAt { port, queue: self.store.queue(queue) };
-        self.store.has_place(self.ingress, to, size)
-    }
-    fn has_inputs(&self) -> bool {
-        self.store.inputs.is_some()
-    }
-    fn fits_beyond(&self, port: PortId, queue: QueueId, size: u16, extra: ExtraRoom) -> bool {
-        let to = QueueAt { port, queue: self.store.queue(queue) };
-        let at_input = self.store.inputs.is_none() || self.store.takes(self.ingress, to, size);
-        at_input && self.store.accepts_beyond(to, size, extra)
-    }
-    fn fill(&self, port: PortId, queue: QueueId) -> Fill {
-        let (p, queue) = (self.port(port), self.store.queue(queue));
-        match queue.lane() {
-            Lane::Normal => self.store.buffer.peek().fill(&self.store.usage(p)),
-            lane => self.store.lanes.limit(lane).fill(self.store.backlog(port, queue)),
-        }
-    }
-    fn backlog(&self, port: PortId, queue: QueueId) -> (u32, u64) {
-        self.store.backlog(port, queue)
-    }
-    fn port_backlog(&self, port: PortId) -> (u32, u64) {
-        self.port(port).counted()
-    }
-    fn is_switch(&self, port: PortId) -> bool {
-        self.port(port).is_switch
-    }
-    fn port_toward(&self, host: HostId, hash: u32) -> Option<PortId> {
-        self.fib.port_toward(host, hash)
-    }
-    fn first(&self, port: PortId, queue: QueueId) -> Option<(PktId, u64)> {
-        let queue = self.port(port).rest.queues.get(usize::from(queue.0))?;
-        self.store.arena.first(queue).map(|(id, stamp)| (PktId(id), stamp))
-    }
-    fn first_size(&self, port: PortId, queue: QueueId) -> Option<(PktId, u16)> {
-        let (pkt, _) = self.first(port, queue)?;
-        Some((pkt, self.store.arena.get(pkt.0).head.size))
-    }
-    fn visit(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(PktId, &Head)) {
-        if let Some(queue) = self.port(port).rest.queues.get(usize::from(queue.0)) {
-            self.store.arena.ids(queue).for_each(|id| each(PktId(id), &self.store.arena.get(id).head));
-        }
-    }
-    fn visit_from_last(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(PktId, &Head) -> bool) {
-        if let Some(queue) = self.port(port).rest.queues.get(usize::from(queue.0)) {
-            let mut ids = self.store.arena.ids_from_tail(queue);
-            ids.find(|id| each(PktId(*id), &self.store.arena.get(*id).head));
-        }
-    }
-    fn least_urgent(&self, port: PortId, queue: QueueId) -> Option<(PktId, u32)> {
-        let indexed = self.store.ranked.as_ref().and_then(|ranked| ranked.least_urgent(QueueAt { port, queue }));
-        indexed.or_else(|| search_least_urgent(self, port, queue))
-    }
-    fn most_urgent(&self, port: PortId, queue: QueueId) -> Option<PktId> {
-        let (at, arena) = (QueueAt { port, queue }, &self.store.arena);
-        let indexed = self.store.ranked.as_ref().and_then(|ranked| ranked.most_urgent(at, arena));
-        indexed.or_else(|| search_most_urgent(self, port, queue))
-    }
-    fn allocated(&self, ingress: PortId, class: u8) -> u64 {
-        self.store.accounts.input(ingress, class)
-    }
-    fn arrived(&self, port: PortId, class: u8) -> u64 {
-        self.store.accounts.arrived(port, class)
-    }
-    fn entered(&self, port: PortId, class: u8) -> u64 {
-        self.store.accounts.entered(port, class)
-    }
-    fn in_memory(&self, side: Side, port: PortId, class: u8) -> u64 {
-        match side {
-            Side::Input => self.store.accounts.input(port, class),
-            Side::Output => self.store.in_buffer(port, class),
-        }
-    }
-    fn occupied_units(&self, port: PortId) -> u32 {
-        self.store.sampled.as_ref().map_or(0, |sampled| sampled.occupied(port))
-    }
-    fn occupant(&self, port: PortId, unit: u32) -> Option<Occupant> {
-        self.store.sampled.as_ref()?.occupant(port, unit, &self.store.arena)
-    }
-    fn output_fill(&self, port: PortId) -> Fill {
-        self.store.output_fill(port)
-    }
-    fn fills_on_way(&self, frame: &Occupant, each: &mut dyn FnMut(Fill)) {
-        if let Some(stages) = self.store.inputs.as_ref().and_then(|inputs| inputs.stages.as_ref()) {
-            let (way, queue) = ((frame.ingress, frame.out, frame.hash), self.store.queue(QueueId::normal(frame.class)));
-            stages.links_on_way(way, queue, &mut |used, limit| each(Fill { used, limit: Some(limit) }));
-        }
-        each(self.store.output_fill(frame.out));
-    }
-    fn pool_free(&self) -> Option<u64> {
-        self.store.buffer.peek().free(self.store.pool.shared_bytes)
     }
 }

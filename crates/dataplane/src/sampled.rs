@@ -130,6 +130,11 @@ impl Sampled {
         true
     }
 
+    /// Returns true if an agent draws units of a memory of this port.
+    pub(crate) fn is_sampled(&self, port: PortId) -> bool {
+        self.pools.get(usize::from(port.0)).is_some_and(Option::is_some)
+    }
+
     /// How many units of a port's memory are occupied.
     pub(crate) fn occupied(&self, port: PortId) -> u32 {
         self.pools[usize::from(port.0)].as_ref().map_or(0, |pool| pool.units.len() as u32)

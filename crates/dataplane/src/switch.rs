@@ -30,8 +30,8 @@ use crate::{Exts, Observer, Out, Pkt};
 use learnt::Learnt;
 use mech::fib::FibSlot;
 use mech::overflow::DropReason;
-use mech::routing::{NextHops, RoutingSlot};
-use mech::{Acts, Env, Flags, Head, HostId, PacketKind, PortId, Purpose, Stream, hash_mix};
+use mech::routing::{NO_HOP, NextHops, RoutingSlot, port_of};
+use mech::{Acts, Env, Flags, Head, HostId, PacketKind, PortId, Purpose, Rule, Stream, hash_mix};
 use prefetch_index::prefetch_index;
 use units::Time;
 
@@ -39,6 +39,10 @@ use units::Time;
 pub trait Routes {
     /// The equal-cost ways of `switch` toward `host`.
     fn next_hops(&self, switch: u32, host: HostId) -> NextHops<'_>;
+    /// Number of hosts of the network.
+    fn hosts(&self) -> u32 {
+        u32::MAX
+    }
 }
 
 /// A switch as it is to be built.
@@ -105,8 +109,14 @@ impl<R: Routes> Fib for Table<'_, R> {
         match self.routes.next_hops(self.node, host) {
             NextHops::None => None,
             NextHops::Only(port) => Some(port),
-            NextHops::Among(hops) => Some(hops[self.routing.peek().table(host, hash, hops)].port),
+            NextHops::Among(hops) => Some(port_of(hops, self.routing.peek().table(host, hash, hops))),
         }
+    }
+    fn has_host(&self, host: HostId) -> bool {
+        host.0 < self.routes.hosts()
+    }
+    fn slot(&self) -> &'static str {
+        if self.learnt.is_some() { "fib" } else { "routing" }
     }
 }
 
@@ -350,7 +360,30 @@ impl Switch {
             }
         };
         let mut env = Env { now: step.now, rng: &mut self.routing_rng, acts: &mut self.acts };
-        Some(self.routing.leave(&pkt.head, hops, &mut env))
+        let port = self.routing.leave(&pkt.head, hops, &mut env);
+        if !self.has_port(port) || !self.acts.list.is_empty() {
+            self.refuse_route(pkt, port, step);
+            return None;
+        }
+        Some(port)
+    }
+
+    #[inline(always)]
+    fn has_port(&self, port: PortId) -> bool {
+        usize::from(port.0) < self.core.ports().len()
+    }
+
+    /// Loses a packet whose routing broke a rule.
+    #[cold]
+    fn refuse_route<R: Routes, O: Out>(&mut self, pkt: &Pkt, port: PortId, step: &mut SwitchStep<R, O>) {
+        let rule = match port {
+            _ if !self.acts.list.is_empty() => Rule::ForbiddenAct,
+            NO_HOP => Rule::NoHop,
+            _ => Rule::NoPort(port),
+        };
+        self.acts.clear();
+        self.core.break_rule("routing", pkt.head.ingress, rule);
+        self.lose(pkt, DropReason::NoRoute, step);
     }
 
     fn lose<R: Routes, O: Out>(&mut self, pkt: &Pkt, reason: DropReason, step: &mut SwitchStep<R, O>) {

@@ -34,6 +34,7 @@ mod place;
 mod registry;
 mod rng;
 pub mod routing;
+mod rule;
 pub mod scheduler;
 
 #[cfg(any(test, feature = "testing"))]
@@ -53,3 +54,4 @@ pub use place::{ForwardingContext, Occupant, PortView, QueueView, View, search_l
 pub use registry::{HOST_SLOTS, InSlot, PORT_SLOTS, Registry, SLOTS};
 pub use rng::{Purpose, Stream, hash_mix};
 pub use routing::SwitchContext;
+pub use rule::Rule;

@@ -90,7 +90,9 @@ pub struct Needs {
     pub echoes: bool,
     /// It bounds the windows that what it holds advertises, to so much at least, in the units of their field.
     pub bounds_windows: Option<Bytes>,
-    /// It removes packets that wait.
+    /// It looks at single packets that wait.
+    pub visits: bool,
+    /// It removes packets that wait; it may look at them too.
     pub removes: bool,
     /// The next packet to leave is not always the oldest of its queue.
     pub reorders: bool,

@@ -166,6 +166,7 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
         Some(Stop::MaxEvents) => "max_events",
         Some(Stop::Overloaded) => "max_packets",
         Some(Stop::LosslessViolation) => "lost",
+        Some(Stop::BrokenRule) => "broken_rule",
         None => "abandoned",
     };
     let deadlock = results.deadlock.as_ref().map(|found| deadlock(found, scenario));

@@ -240,6 +240,9 @@ impl Run {
             let summary = summary_json(scenario, *seed, &results).to_string();
             (results, summary)
         });
+        if let Some(broken) = results.broken {
+            return Err(PyRuntimeError::new_err(broken.describe(scenario)));
+        }
         if !results.conserved {
             let place = self.world.imbalance().unwrap_or_default();
             return Err(PyRuntimeError::new_err(format!("packets are unaccounted for: {place}")));

@@ -109,7 +109,7 @@ fn summary(tracer: &Tracer, scenario: &scenario::Scenario) -> Value {
         "run_end": tracer.end().map(|end| json!({
             "at_ps": end.at.0,
             "deadlock": end.deadlock.as_ref().map(|deadlock| crate::convert::deadlock(deadlock, scenario)),
-            "failed": end.lost.map(|lost| lost.describe(scenario)),
+            "failed": end.describe_failure(scenario),
         })),
         "window_ps": [window.0.0, window.1.0],
         "instants_ps": tracer.instants().map(|at| at.0),

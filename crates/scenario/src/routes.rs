@@ -125,6 +125,11 @@ impl Routes {
         }
     }
 
+    /// Number of hosts.
+    pub fn hosts(&self) -> u32 {
+        self.hosts
+    }
+
     /// The path from host to host as (node, port to leave by), the sender's first; `choose` gives
     /// the port at a switch with more than one. None where there is no way.
     pub fn path(&self, src: HostId, dst: HostId, choose: &dyn Fn(u32, &[Hop]) -> PortId) -> Vec<(u32, u16)> {

@@ -197,6 +197,7 @@ fn build_empty<O: Observer, T: Tap>(
         delivered: Vec::new(),
         fct_end: scenario.measure.fct_end,
         lost: None,
+        broken: None,
     };
     let mut world = World {
         state,

@@ -1,7 +1,7 @@
 //! What ends or hinders a run, in words.
 
 use crate::deadlock::Deadlock;
-use crate::driver::LosslessViolationAt;
+use crate::driver::{BrokenRuleAt, LosslessViolationAt};
 use dataplane::TooLarge;
 use scenario::Scenario;
 use units::{Bytes, Time};
@@ -56,6 +56,50 @@ impl LosslessViolationAt {
             Bytes(lost.xoff),
             far(port),
         )
+    }
+}
+
+impl BrokenRuleAt {
+    /// Describes in two sentences the mechanism, the place, the instant and the rule with what to do.
+    pub fn describe(&self, scenario: &Scenario) -> String {
+        let node = &scenario.topology.nodes[self.node as usize];
+        let (kind, port, slot) = (self.kind(scenario), self.broken.port.0, self.broken.slot);
+        let whose = if self.node < scenario.topology.hosts { "host" } else { "switch" };
+        format!(
+            "mechanism `{kind}` broke a rule of the slot `{slot}` ({whose} {}, port {port}, at {}): {}",
+            node.name,
+            microseconds(self.at),
+            self.broken.rule
+        )
+    }
+
+    /// Name of the mechanism.
+    fn kind<'a>(&self, scenario: &'a Scenario) -> &'a str {
+        let Some(switch) = self.node.checked_sub(scenario.topology.hosts) else {
+            let host = &scenario.host;
+            return match self.broken.slot {
+                "overflow" => &host.overflow.kind,
+                "scheduler" => &host.scheduler.kind,
+                "marking" => &host.marking.kind,
+                _ => &host.reaction.kind,
+            };
+        };
+        let switch = &scenario.switches[switch as usize];
+        let port = &switch.ports[usize::from(self.broken.port.0).min(switch.ports.len() - 1)];
+        let inputs = switch.model.cioq();
+        match self.broken.slot {
+            "overflow" => &switch.overflow.kind,
+            "scheduler" => &port.scheduler.kind,
+            "marking" => &port.marking.kind,
+            "ack_hold" => &port.ack_hold.kind,
+            "notify" => &port.notify.kind,
+            "pause" => &port.pause.kind,
+            "routing" => &switch.routing.kind,
+            "fib" => &switch.fib.kind,
+            "arbiter" => inputs.map_or("", |cioq| &cioq.arbiter.kind),
+            "fabric" => inputs.and_then(|cioq| cioq.fabric.as_ref()).map_or("", |fabric| &fabric.kind),
+            _ => "agent",
+        }
     }
 }
 

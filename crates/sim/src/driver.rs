@@ -1,11 +1,11 @@
 //! What the world does for a node during one step.
 
 use crate::link::Wires;
-use crate::progress::FlowRecord;
+use crate::progress::{FlowRecord, Stop};
 use crate::queries::Queries;
 use crate::queue::{EventQueue, Key, Phase};
 use dataplane::transport::{Run, SenderStats};
-use dataplane::{LosslessViolation, Observer, Out, Outcome, Pkt, Spot};
+use dataplane::{BrokenRule, LosslessViolation, Observer, Out, Outcome, Pkt, Spot};
 use mech::{FlowId, PortId};
 use scenario::FctEnd;
 use units::{Dur, Time};
@@ -19,6 +19,17 @@ pub struct LosslessViolationAt {
     pub node: u32,
     /// The packet and the memory that it did not find.
     pub lost: LosslessViolation,
+}
+
+/// A rule that a mechanism broke, and where and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BrokenRuleAt {
+    /// The instant.
+    pub at: Time,
+    /// The switch or host.
+    pub node: u32,
+    /// The rule and its slot.
+    pub broken: BrokenRule,
 }
 
 /// Everything of a run that its driver calls write to.
@@ -45,6 +56,8 @@ pub(crate) struct RunState<O> {
     pub(crate) fct_end: FctEnd,
     /// The first packet that should never be lost and was: the run ends at the next instant of its grid.
     pub(crate) lost: Option<LosslessViolationAt>,
+    /// The first rule that a mechanism broke: the run ends likewise.
+    pub(crate) broken: Option<BrokenRuleAt>,
 }
 
 /// The driver of one node during one step.
@@ -58,6 +71,12 @@ pub(crate) struct Driver<'a, O> {
 }
 
 impl<O: Observer> RunState<O> {
+    /// Why the run has failed, if it has. A mechanism that broke a rule may cause any loss after it.
+    pub(crate) fn failed(&self) -> Option<Stop> {
+        let lost = self.lost.map(|_| Stop::LosslessViolation);
+        self.broken.map(|_| Stop::BrokenRule).or(lost)
+    }
+
     /// Messages that the run waits for and that have not finished, or not even started.
     pub(crate) fn unfinished(&self) -> u64 {
         self.open.wrapping_add(self.not_started())
@@ -111,6 +130,10 @@ impl<O: Observer> Driver<'_, O> {
         let here = || LosslessViolationAt { at: self.now, node: self.node, lost: *lost };
         self.state.lost = self.state.lost.or_else(|| Some(here()));
     }
+    fn broken(&mut self, broken: &BrokenRule) {
+        let here = || BrokenRuleAt { at: self.now, node: self.node, broken: *broken };
+        self.state.broken = self.state.broken.or_else(|| Some(here()));
+    }
 }
 
 impl<O: Observer> Out for Driver<'_, O> {
@@ -148,7 +171,11 @@ impl<O: Observer> Out for Driver<'_, O> {
             Outcome::Received(flow) => self.flow_received(flow),
             Outcome::Acknowledged(flow, stats) => self.flow_acknowledged(flow, stats),
             Outcome::Violated(lost) => self.violated(lost),
+            Outcome::Broken(broken) => self.broken(broken),
         }
+    }
+    fn has_flow(&self, flow: FlowId) -> bool {
+        (flow.0 as usize) < self.state.records.len()
     }
     #[inline(always)]
     fn observer(&mut self) -> &mut O {

@@ -27,7 +27,7 @@ pub use capture::{Capture, Dump, Link, links};
 pub use dataplane::{Freed, Leaves, Observer, Spot, Stored, Wants};
 pub use deadlock::Deadlock;
 pub use divided::{Divided, Owners};
-pub use driver::LosslessViolationAt;
+pub use driver::{BrokenRuleAt, LosslessViolationAt};
 pub use identity::{Origin, PacketId};
 pub use numbered::{Numbered, numbered};
 pub use packet_trace::{INSTANTS, Missing, Often, RunEnd, Stage, Step, Tracer, Wanted, What};

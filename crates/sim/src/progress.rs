@@ -98,6 +98,8 @@ pub enum Stop {
     Overloaded,
     /// A packet that should never be lost found no memory.
     LosslessViolation,
+    /// A mechanism broke a rule of its slot.
+    BrokenRule,
 }
 
 /// How far a run is.

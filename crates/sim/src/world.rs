@@ -47,6 +47,9 @@ impl dataplane::Routes for Net {
     fn next_hops(&self, switch: u32, host: HostId) -> NextHops<'_> {
         self.0.next_hops(switch, host)
     }
+    fn hosts(&self) -> u32 {
+        self.0.hosts()
+    }
 }
 
 /// A run: plain data, so that it can be cloned at any instant and both copies end with the same

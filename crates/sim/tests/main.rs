@@ -50,6 +50,7 @@ mod qcn;
 mod queueing;
 mod reacting;
 mod roce;
+mod rules;
 mod sessions;
 mod simultaneous;
 mod straddling;

@@ -4,6 +4,7 @@
 //! that are released or made here come out of the list one by one, the rest is done in passing.
 
 use super::alarm::{AgentAt, Alarm, Timer};
+use super::rules::HELD;
 use super::{Core, Step};
 use crate::accounts::Delta;
 use crate::arena::Queue;
@@ -15,7 +16,7 @@ use crate::{Observer, Out, Pkt};
 use mech::overflow::DropReason;
 use mech::pause::Pausing;
 use mech::{Account, Act, Acts, Agent, AgentContext, AgentSlot, ClassSet, Env, Flags, FlowId, Head, HostId};
-use mech::{Notice, Pass, PortId, Purpose, Samples, Stream, TimerId};
+use mech::{Needs, Notice, Pass, PortId, Purpose, Rule, Samples, Stream, TimerId};
 use units::Time;
 
 /// What agents have asked for and is not done.
@@ -57,9 +58,19 @@ struct AtPort {
 #[derive(Clone)]
 struct OneAgent {
     agent: Box<dyn Agent>,
+    /// Slot that it fills.
+    slot: &'static str,
+    /// Instant of its last timer, and how many of its timers have run out then.
+    last_timers: (Time, u32),
     rng: Stream,
     timers: [Alarm; 8],
 }
+
+/// Slots of a port that agents fill, in the order of [`super::PortSetup::agents`].
+const SLOTS: [&str; 3] = ["ack_hold", "notify", "pause"];
+
+/// Timers of one agent that may run out at one instant: an agent that sets more never lets time go on.
+const MOST_TIMERS: u32 = 1024;
 
 /// On the list of idle ports: nobody, but something is asked for.
 pub(super) const NOBODY: PortId = PortId(u16::MAX);
@@ -69,6 +80,15 @@ pub(super) fn followed(agent: &dyn Agent, port: PortId) -> impl Iterator<Item = 
     Account::of_port(port).filter(|of| agent.levels(*of) != Account::UNWATCHED)
 }
 
+impl OneAgent {
+    /// Counts a timer that has run out; true if there are too many at this instant.
+    fn has_too_many_timers(&mut self, now: Time) -> bool {
+        let (last, count) = self.last_timers;
+        self.last_timers = (now, if last == now { count.saturating_add(1) } else { 0 });
+        self.last_timers.1 > MOST_TIMERS
+    }
+}
+
 impl Agents {
     /// Of these ports, by their slots; `None` where all are empty.
     pub(super) fn new(ports: Vec<Vec<AgentSlot>>, seed: u64, node: u32) -> Option<Box<Agents>> {
@@ -76,10 +96,13 @@ impl Agents {
             let port = PortId(port as u16);
             let agents: Vec<OneAgent> = slots
                 .into_iter()
-                .filter_map(AgentSlot::into_agent)
+                .zip(SLOTS.into_iter().chain(std::iter::repeat("agent")))
+                .filter_map(|(slot, name)| Some((slot.into_agent()?, name)))
                 .zip(0..)
-                .map(|(agent, which)| OneAgent {
+                .map(|((agent, slot), which)| OneAgent {
                     agent,
+                    slot,
+                    last_timers: (Time::NEVER, 0),
                     rng: Stream::new(seed, node, Purpose::Agent(port.0, which)),
                     timers: [Alarm::OFF; 8],
                 })
@@ -180,12 +203,16 @@ impl Core {
         ask: impl FnOnce(&mut dyn Agent, &AgentContext, &mut Env) -> T,
     ) -> Option<T> {
         let agents = self.agents.as_mut()?;
-        let look = Look { store: &self.store, fib: step.fib, ingress: None };
+        let look = Look::new(&self.store, step.fib, None);
         let context = AgentContext { view: &look, port: at.port, stored };
         let one = agents.ports[usize::from(at.port.0)].agents.get_mut(usize::from(at.which))?;
         let mut env = Env { now: step.now, rng: &mut one.rng, acts: &mut agents.acts };
         let answer = ask(&mut *one.agent, &context, &mut env);
+        let (slot, seen) = (one.slot, look.broken());
         self.take_acts(at);
+        if let Some((other, rule)) = seen {
+            self.break_rule(other.unwrap_or(slot), at.port, rule);
+        }
         Some(answer)
     }
 
@@ -223,6 +250,10 @@ impl Core {
             if pass == Pass::Forward {
                 let answer = self.call(at, None, step, |agent, at, env| agent.on_arrival(&pkt.head, at, env));
                 pass = answer.unwrap_or(Pass::Forward);
+                if pass == Pass::Hold && self.agent_needs(at).is_none_or(|needs| needs.held.is_none()) {
+                    self.break_agent_rule(at, HELD);
+                    pass = Pass::Drop;
+                }
             }
         }
         self.ask_levels(port, None);
@@ -264,7 +295,25 @@ impl Core {
         }
     }
 
+    fn agent_needs(&self, at: AgentAt) -> Option<Needs> {
+        Some(self.agent_at(at)?.agent.needs())
+    }
+
+    fn agent_at(&self, at: AgentAt) -> Option<&OneAgent> {
+        self.agents.as_ref()?.ports.get(usize::from(at.port.0))?.agents.get(usize::from(at.which))
+    }
+
+    #[cold]
+    fn break_agent_rule(&mut self, at: AgentAt, rule: Rule) {
+        let slot = self.agent_at(at).map_or("agent", |one| one.slot);
+        self.break_rule(slot, at.port, rule);
+    }
+
     fn perform<F: Fib, O: Out>(&mut self, agent: AgentAt, act: Act, step: &mut Step<F, O>) {
+        let needs = self.agent_needs(agent).unwrap_or_default();
+        if let Some(rule) = self.rule_against_act(&needs, &act, step) {
+            return self.break_agent_rule(agent, rule);
+        }
         let (now, none) = (step.now, PauseFrame::default());
         match act {
             Act::Pause(at, xoff, quanta) => {
@@ -275,7 +324,7 @@ impl Core {
                 self.queue_pause_frame(at, PauseFrame { xon, whole: xon == ClassSet::ALL, ..none }, now, step.out);
             }
             Act::Arm(at, id) => {
-                let alarm = self.agents.as_mut().and_then(|agents| agents.alarm(agent, id)?.set(at));
+                let alarm = self.agents.as_mut().and_then(|agents| agents.alarm(agent, id)?.set(at.max(now)));
                 alarm.into_iter().for_each(|at| self.wake_me(Timer::Agent(agent, id), at, step.out));
             }
             Act::ReleaseHeld { port, max, set_ece, window } => self.release(port, max, (set_ece, window), step),
@@ -326,6 +375,10 @@ impl Core {
 
     /// A timer of an agent has run out.
     pub(super) fn agent_timer<F: Fib, O>(&mut self, at: AgentAt, id: TimerId, step: &Step<F, O>) {
+        let one = self.agents.as_mut().and_then(|agents| agents.get(at));
+        if one.is_some_and(|one| one.has_too_many_timers(step.now)) {
+            return self.break_agent_rule(at, Rule::TimerStands);
+        }
         self.call(at, None, step, |agent, at, env| agent.on_timer(id, at, env));
         self.ask_levels(at.port, None);
     }

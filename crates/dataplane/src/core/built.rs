@@ -68,6 +68,7 @@ impl Core {
         let memory = Core::plain_memory(&setup);
         let asks = setup.overflow.peek().asks();
         let (node, seed, cut) = (setup.node, setup.seed, setup.overflow.peek().cut());
+        let needs = setup.overflow.peek().needs();
         let pool = Pool::new(&setup.buffer);
         let mut core = Core {
             store: PacketStore {
@@ -84,6 +85,7 @@ impl Core {
                 cutting: Cutting::new(cut.delay),
             },
             overflow: setup.overflow,
+            needs,
             overflow_rng: Stream::new(seed, node, Purpose::Overflow),
             marking: Vec::new(),
             marking_rng: Vec::new(),
@@ -100,6 +102,7 @@ impl Core {
             work: VecDeque::new(),
             before: None,
             timer_base: 0,
+            broken: None,
             flood_copies_discarded: Tally::default(),
         };
         let (mut pausing, mut agents) = (Vec::new(), Vec::new());
@@ -143,14 +146,23 @@ impl Core {
         };
         let slots = setup.ports.iter().zip(0..).flat_map(|(p, port)| p.agents.iter().map(move |slot| (port, slot)));
         let by_input = slots.filter_map(|(port, slot)| Some((port, slot.peek()?))).any(follows_input);
+        let visits = setup.ports.iter().any(Core::visits);
         let plain = !by_input
             && setup.may_compute
             && setup.inputs.is_none()
             && setup.top_class == 0
             && setup.lanes.last() == Lane::Normal
             && !needs.removes
+            && !needs.visits
+            && !visits
             && setup.overflow.peek().cut().delay == Dur::ZERO;
         setup.buffer.peek().plain().filter(|_| plain)
+    }
+
+    /// Returns true if a mechanism of a port looks at single packets of other ports.
+    fn visits(port: &PortSetup) -> bool {
+        let agents = || port.agents.iter().filter_map(AgentSlot::peek).any(|agent| agent.needs().visits);
+        port.marking.peek().needs().visits || port.scheduler.peek().needs().visits || agents()
     }
 
     /// What an arrival is compared with at a port that cannot change it either.

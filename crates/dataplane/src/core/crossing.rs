@@ -45,6 +45,15 @@ impl Core {
             if let Some(time) = self.store.grant(output, step.now) {
                 step.out.wake(PortId(ports + output.0), step.now + time);
             }
+            self.check_arbiter(output);
+        }
+    }
+
+    /// Breaks the rule that the arbiter of an output has broken, if it has broken one.
+    #[inline]
+    pub(super) fn check_arbiter(&mut self, output: PortId) {
+        if let Some((slot, rule)) = self.store.inputs.as_mut().and_then(|inputs| inputs.broken.take()) {
+            self.break_rule(slot, output, rule);
         }
     }
 

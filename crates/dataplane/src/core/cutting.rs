@@ -84,13 +84,18 @@ impl Core {
         self.store.cutting.as_ref().map_or((0, 0), |cutting| cutting.going_back())
     }
 
-    /// Cuts a packet that waits at a port; whether there was anything to cut. It keeps its place, or goes on to the
-    /// queue of cut packets.
-    pub(super) fn trim_waiting<F: Fib, O: Out>(&mut self, id: PktId, port: PortId, step: &mut Step<F, O>) -> bool {
-        let Some(from) = self.store.find(port, id.0) else { return false };
+    /// Cuts a packet that waits at a port; whether there was anything to cut, or `None` if it does not wait there. It keeps
+    /// its place, or goes on to the queue of cut packets.
+    pub(super) fn trim_waiting<F: Fib, O: Out>(
+        &mut self,
+        id: PktId,
+        port: PortId,
+        step: &mut Step<F, O>,
+    ) -> Option<bool> {
+        let from = self.store.find(port, id.0)?;
         let (before, mut cut) = (*self.store.arena.get(id.0), *self.store.arena.get(id.0));
         if !self.trim(&mut cut, port, step) {
-            return false;
+            return Some(false);
         }
         let to = QueueAt { port, queue: self.store.queue(cut.head.queue()) };
         match to.queue == from.queue {
@@ -100,7 +105,7 @@ impl Core {
                 self.store_cut(&mut cut, to, false, step);
             }
         }
-        true
+        Some(true)
     }
 
     /// A packet that waits has become this one.

@@ -261,7 +261,7 @@ impl Core {
             return None;
         }
         let expired = gate.expired(slot, class, now);
-        let look = Look { store: &self.store, fib: &Nowhere, ingress: None };
+        let look = Look::new(&self.store, &Nowhere, None);
         let held = each(pause_group).map(|class| look.allocated(ingress, class as u8)).sum::<u64>();
         let input = self.store.inputs.as_ref().filter(|_| why == DropReason::InputFull);
         let stages = self.store.inputs.as_ref().and_then(|inputs| inputs.stages.as_ref());

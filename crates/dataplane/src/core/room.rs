@@ -6,7 +6,17 @@ use super::{Core, Decision, Step};
 use crate::packet_store::Fib;
 use crate::{Out, Pkt};
 use mech::overflow::{DropReason, Fate};
-use mech::{Flags, PktId, PortId};
+use mech::{Flags, PktId, PortId, Rule};
+
+/// Outcome of the attempt to remove or cut a packet that waits.
+enum Victim {
+    /// The packet does not wait at the port.
+    Gone,
+    /// The packet has nothing to cut.
+    Uncut,
+    /// The packet is removed or shorter.
+    Done,
+}
 
 impl Core {
     /// Evicts or cuts what waits, and asks again, as long as something is to be. Where it is gone already,
@@ -19,27 +29,58 @@ impl Core {
         mut decision: Decision,
         step: &mut Step<F, O>,
     ) -> Decision {
+        // Each question removes or cuts one packet, so that a mechanism that comes to an end asks no more often.
+        let waiting = self.store.ports[usize::from(port.0)].waiting();
+        let (mut left, mut may_be_gone) = (waiting, self.before.is_some());
         while let Fate::Evict(id) | Fate::TrimWaiting(id) = decision.fate {
-            if self.store.arena.stamp(id.0) == decision.victim {
-                match decision.fate {
-                    Fate::Evict(_) => self.evict(id, port, step),
-                    _ if self.trim_waiting(id, port, step) => {}
-                    _ => return Decision { fate: Fate::Drop(DropReason::BufferFull), ..decision },
+            match self.remove_or_cut(id, port, decision, step) {
+                Victim::Gone if !may_be_gone => return self.refuse_victim(id, port),
+                Victim::Gone => {}
+                Victim::Uncut => return Decision { fate: Fate::Drop(DropReason::BufferFull), ..decision },
+                Victim::Done if left == 0 => {
+                    self.break_rule("overflow", port, Rule::Endless { questions: waiting + 1 });
+                    return Decision::lose(DropReason::BufferFull);
                 }
+                Victim::Done => left -= 1,
             }
+            may_be_gone = false;
             decision = self.question(pkt, port, step);
         }
         decision
     }
 
-    fn evict<F: Fib, O: Out>(&mut self, id: PktId, port: PortId, step: &mut Step<F, O>) {
-        let Some(at) = self.store.find(port, id.0) else { return };
-        let Some((pkt, empty)) = self.store.remove(at, id.0) else { return };
+    fn remove_or_cut<F: Fib, O: Out>(
+        &mut self,
+        id: PktId,
+        port: PortId,
+        decision: Decision,
+        step: &mut Step<F, O>,
+    ) -> Victim {
+        let arena = &self.store.arena;
+        if !arena.has(id.0) || arena.stamp(id.0) != decision.victim {
+            return Victim::Gone;
+        }
+        let found = match decision.fate {
+            Fate::TrimWaiting(_) => self.trim_waiting(id, port, step),
+            _ => self.evict(id, port, step).then_some(true),
+        };
+        match found {
+            None => Victim::Gone,
+            Some(false) => Victim::Uncut,
+            Some(true) => Victim::Done,
+        }
+    }
+
+    /// Returns true if the packet waited at the port, and is gone now.
+    fn evict<F: Fib, O: Out>(&mut self, id: PktId, port: PortId, step: &mut Step<F, O>) -> bool {
+        let Some(at) = self.store.find(port, id.0) else { return false };
+        let Some((pkt, empty)) = self.store.remove(at, id.0) else { return false };
         self.taken_out(Frame { at, slot: id.0, head: &pkt.head }, self.store.buffered(), step);
         if empty {
             self.run_empty(step.now, port);
         }
         self.drop(&pkt, port, DropReason::Evicted, step);
+        true
     }
 
     /// A packet turns round: its source is its destination now. It is looked up when this decision is over. A NIC

@@ -2,11 +2,12 @@
 
 use super::agents::NOBODY;
 use super::moved::Frame;
+use super::rules::REORDERS;
 use super::{Core, Step};
 use crate::packet_store::{Fib, Look};
 use crate::port::QueueAt;
 use crate::{Freed, Out};
-use mech::{Env, PktId, PortId, PortView, QueueId};
+use mech::{Env, PktId, PortId, PortView, QueueId, Rule};
 use units::Time;
 
 impl Core {
@@ -80,6 +81,7 @@ impl Core {
         if self.store.inputs.is_some() {
             self.begin_transfers(step);
         }
+        self.tell_broken(step.out);
     }
 
     fn send<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) {
@@ -87,7 +89,9 @@ impl Core {
             return self.send_control(port, step.now, step.out);
         }
         let Some((queue, id)) = self.next(port, step) else { return };
-        let Some((pkt, empty)) = self.store.remove(QueueAt { port, queue }, id.0) else { return };
+        let Some((pkt, empty)) = self.store.remove(QueueAt { port, queue }, id.0) else {
+            return self.break_rule("scheduler", port, Rule::NotQueued(queue, id));
+        };
         self.store.free(port, queue, &pkt.head);
         let p = &mut self.store.ports[usize::from(port.0)];
         p.counts_mut().sent += 1;
@@ -114,6 +118,9 @@ impl Core {
         let (slot, rng) = (&mut self.marking[usize::from(port.0)], &mut self.marking_rng[usize::from(port.0)]);
         if let Some(marking) = slot.active() {
             marking.idle(&mut Env { now, rng, acts: &mut self.acts });
+            if !self.acts.list.is_empty() {
+                self.break_view_rule("marking", port, None);
+            }
         }
     }
 
@@ -129,9 +136,25 @@ impl Core {
             let first = self.store.arena.first(&p.rest.queues[usize::from(queue.0)]);
             return first.map(|(id, _)| (queue, PktId(id)));
         }
-        let look = Look { store: &self.store, fib: step.fib, ingress: None };
+        let look = Look::new(&self.store, step.fib, None);
         let view = PortView { view: &look, port, eligible };
         let mut env = Env { now: step.now, rng: &mut self.overflow_rng, acts: &mut self.acts };
-        scheduler.get().next(&view, &mut env)
+        let chosen = scheduler.get().next(&view, &mut env);
+        let seen = look.broken();
+        if seen.is_some() || !self.acts.list.is_empty() {
+            self.break_view_rule("scheduler", port, seen);
+            return None;
+        }
+        let (queue, id) = chosen?;
+        if queue.0 >= QueueId::COUNT || eligible & queue.bit() == 0 {
+            self.break_rule("scheduler", port, Rule::NotEligible(queue));
+            return None;
+        }
+        let first = self.store.arena.first(&p.rest.queues[usize::from(queue.0)]);
+        if first.is_none_or(|(first, _)| first != id.0) && !self.schedulers[usize::from(port.0)].reorders() {
+            self.break_rule("scheduler", port, REORDERS);
+            return None;
+        }
+        Some((queue, id))
     }
 }

@@ -27,6 +27,7 @@ impl Core {
                 step.out.wake(PortId(ports + target), step.now + time);
                 self.tell_occupied(target, step.out);
             }
+            self.check_arbiter(PortId(target.min(ports - 1)));
         }
     }
 
@@ -54,7 +55,11 @@ impl Core {
         if pkt.head.kind() != PacketKind::Notice {
             step.out.observer().moved(at, target - self.store.ports.len() as u16, pkt);
         }
-        self.stages().into_iter().for_each(|stages| stages.put(target, item));
+        let Some(stages) = self.stages() else { return };
+        stages.put(target, item);
+        if let Some(rule) = stages.broken.take() {
+            self.break_rule("fabric", item.to.port, rule);
+        }
     }
 
     /// A frame begins to move to a target, where it has room.

@@ -59,7 +59,7 @@ impl Core {
     }
     /// Bytes of a class that wait at a port, by the port that they came in by.
     pub(crate) fn waiting_by_ingress(&self, port: PortId, class: u8) -> Vec<u64> {
-        let look = Look { store: &self.store, fib: &Nowhere, ingress: None };
+        let look = Look::new(&self.store, &Nowhere, None);
         let mut bytes = vec![0; self.store.ports.len()];
         for queue in Lane::PAUSED.map(|lane| QueueId::new(class, lane)) {
             let mut count = |head: &Head| bytes[usize::from(head.ingress.0)] += u64::from(head.size);

@@ -4,10 +4,13 @@ use super::pulling::{Pulled, Reacting};
 use super::{Host, HostStep, NIC, Timer};
 use crate::flow_queues::Direction;
 use crate::flows::GONE;
-use crate::{NoticeSetup, Observer, Out, Pkt};
+use crate::{BrokenRule, NoticeSetup, Observer, Out, Outcome, Pkt};
 use mech::host::{FlowAtNic, Reaction};
-use mech::{Flags, FlowId, Notice, PacketKind};
+use mech::{Flags, FlowId, Notice, PacketKind, Rule};
 use units::Time;
+
+/// Timers of a reaction point that may run out at one instant: one that sets more never lets time go on.
+const MOST_TIMERS: u32 = 1 << 20;
 
 impl Host {
     /// The network has told something about a flow. It is for the rate limiter of one that is sent here and not over;
@@ -61,11 +64,25 @@ impl Host {
             return;
         }
         // While this event is there, no other is asked for.
-        while let Some((_, flow)) = self.first_timer().filter(|(at, _)| *at <= step.now) {
+        let mut last = None;
+        let mut left = MOST_TIMERS;
+        while let Some((at, flow)) = self.first_timer().filter(|(at, _)| *at <= step.now) {
+            if last == Some((at, flow)) || left == 0 {
+                return self.break_reaction_rule(Rule::TimerStands, step);
+            }
+            if flow.0 as usize >= step.flows.len() {
+                return self.break_reaction_rule(Rule::NoFlow(flow), step);
+            }
             self.react(flow, step, |point, flow| point.on_timer(flow));
+            (last, left) = (Some((at, flow)), left - 1);
         }
         self.reacting().into_iter().for_each(|reacting| reacting.event = Time::NEVER);
         self.arm_reaction(step);
+    }
+
+    /// A reaction point has broken a rule. Its timers stop: none of them could be the next.
+    fn break_reaction_rule<O: Out>(&mut self, rule: Rule, step: &mut HostStep<O>) {
+        step.out.finished(Outcome::Broken(&BrokenRule { slot: "reaction", port: NIC, rule }));
     }
 
     /// The sender of a flow is done: the NIC and its reaction point forget it.

@@ -87,11 +87,9 @@ impl Inputs {
             return None;
         }
         let mut env = Env { now, rng: &mut self.rng, acts: &mut self.acts };
-        let chosen = self.arbiter.get().grant(PortId(target), &self.requests, &mut env)?;
-        assert!(self.acts.list.is_empty(), "an arbiter may ask for no act");
-        assert!(self.requests.iter().any(|request| request.input == chosen), "an arbiter grants one of the requests");
-        let clock = own.clock;
-        let go = match stages.input_of(target) {
+        let (chosen, clock) = (self.arbiter.get().grant(PortId(target), &self.requests, &mut env), own.clock);
+        let chosen = self.checked(chosen)?;
+        let go = match self.stages.as_deref()?.input_of(target) {
             Some(input) => self.leave_input(QueueAt { port: chosen, queue }, input, arena)?,
             None => self.leave_buffer(target, chosen.0, queue)?,
         };

@@ -11,7 +11,7 @@ use crate::TooLarge;
 use crate::arena::NIL;
 use crate::port::QueueAt;
 use mech::fabric::{FabricSlot, Lists, StageRules, stage_of};
-use mech::{PortId, QueueId};
+use mech::{PortId, QueueId, Rule};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Clock, Time};
 
@@ -77,6 +77,8 @@ pub(crate) struct Stages {
     inside: Box<[Amounts]>,
     /// Copies that inputs keep, by where they lie.
     pub(super) copies: BTreeMap<u32, QueueAt>,
+    /// Rule that the fabric has broken.
+    pub(crate) broken: Option<Rule>,
     /// Acknowledgements under way, first to last.
     acks: VecDeque<(Time, u32)>,
 }
@@ -141,6 +143,7 @@ impl Stages {
             asking: Vec::new(),
             inside: vec![Amounts::default(); usize::from(ports) * queues_each].into(),
             copies: BTreeMap::new(),
+            broken: None,
             acks: VecDeque::new(),
             fabric: setup.fabric,
         }
@@ -249,23 +252,38 @@ impl Stages {
 
     /// It lies in that buffer now, until it goes on.
     pub(crate) fn put(&mut self, target: u16, item: Item) {
-        let next = self.next(target, item.to.port, item.hash);
+        let next = self.next(target, item.to.port, item.hash).unwrap_or_else(|link| {
+            // Any other way on keeps the frame until the run ends.
+            self.broken = Some(Rule::NoStageLink(link));
+            self.buffer(target).exits[0]
+        });
         let exit = if self.buffer(target).exits.len() == 1 { 0 } else { self.targets[usize::from(next)].place };
         self.buffer_mut(target).put(exit, item);
         self.ask(next);
     }
 
     /// The target to which a frame goes on from a buffer.
-    pub(super) fn next(&self, target: u16, to: PortId, hash: u32) -> u16 {
+    ///
+    /// # Errors
+    /// The link that the fabric chose, if it does not leave the stage of the buffer.
+    pub(super) fn next(&self, target: u16, to: PortId, hash: u32) -> Result<u16, usize> {
         let own = self.buffer(target);
         if let [only] = *own.exits {
-            return only;
+            return Ok(only);
         }
         let goal = self.stages[usize::from(to.0)];
         if own.stage == goal {
-            return to.0;
+            return Ok(to.0);
         }
-        2 * self.ports + 2 * self.fabric.peek().toward(own.stage, goal, hash) as u16
+        let link = self.fabric.peek().toward(own.stage, goal, hash);
+        self.front(own.stage, link).ok_or(link)
+    }
+
+    /// The target in front of an internal link, if the link leaves this stage.
+    fn front(&self, stage: u16, link: usize) -> Option<u16> {
+        let place = usize::from(self.ports).checked_add(link.checked_mul(2)?)?;
+        let leaves = self.buffers.get(place).is_some_and(|front| front.stage == stage);
+        leaves.then(|| place as u16 + self.ports)
     }
 
     /// The buffers in front of internal links on the way from an input to an output: bytes that are taken of a queue, and of
@@ -274,8 +292,12 @@ impl Stages {
         let (from, to, hash) = way;
         let (mut at, goal) = (self.stages[usize::from(from.0)], self.stages[usize::from(to.0)]);
         let links = self.fabric.peek();
-        while at != goal {
-            let front = 2 * self.ports + 2 * links.toward(at, goal, hash) as u16;
+        // A way crosses no stage twice.
+        for _ in 0..self.buffers.len() {
+            if at == goal {
+                return;
+            }
+            let Some(front) = self.front(at, links.toward(at, goal, hash)) else { return };
             let own = self.buffer(front);
             each(own.used(queue), own.limit());
             // Behind it is the input buffer of the stage that it leads to.

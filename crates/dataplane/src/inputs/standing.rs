@@ -78,7 +78,7 @@ impl<'a> Inside<'a> {
         }
         let (stages, own) = (self.stages, self.stages.buffer(target));
         let comes = stages.coming(target).filter(|item| item.to.queue == queue);
-        let comes = comes.map(|item| (stages.next(target, item.to.port, item.hash), item));
+        let comes = comes.map(|item| (stages.next(target, item.to.port, item.hash).unwrap_or(own.exits[0]), item));
         let mut stuck: Vec<u16> = Vec::new();
         let mut all = Vec::new();
         for (next, item) in own.lying(queue).into_iter().chain(comes) {

@@ -60,7 +60,7 @@ impl PacketStore {
     pub(crate) fn find(&self, port: PortId, slot: u32) -> Option<QueueAt> {
         let queues = &self.ports[usize::from(port.0)].rest.queues;
         let waits_in = |queue: QueueId| {
-            let own = &queues[usize::from(queue.0)];
+            let Some(own) = queues.get(usize::from(queue.0)) else { return false };
             let indexed =
                 self.ranked.as_ref().and_then(|ranked| ranked.contains(QueueAt { port, queue }, slot, &self.arena));
             indexed.unwrap_or_else(|| self.arena.contains(own, slot))

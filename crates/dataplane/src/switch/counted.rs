@@ -31,7 +31,7 @@ impl Switch {
         let known = out.len();
         out.extend(drawn.map(|place| hops[place].port));
         if out.len() == known {
-            out.push(routing.along(ends, hash, hops));
+            out.extend(Some(routing.along(ends, hash, hops)).filter(|port| self.has_port(*port)));
         }
     }
 

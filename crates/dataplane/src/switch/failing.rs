@@ -45,6 +45,10 @@ impl Switch {
             return self.by_routes(pkt, step);
         }
         let port = table!(self, step).port_toward(pkt.head.dst, pkt.head.hash);
+        if let Some(port) = port.filter(|port| !self.has_port(*port)) {
+            self.refuse_address(pkt, port, step);
+            return None;
+        }
         if port.is_none() {
             self.core.drop(pkt, dead, DropReason::LinkDown, &mut core_step!(self, step));
         }

@@ -13,7 +13,7 @@ use crate::{Out, Pkt};
 use mech::fib::{AddressTable, Onward};
 use mech::overflow::DropReason;
 use mech::routing::{Hop, NextHops};
-use mech::{Flags, PortId};
+use mech::{Flags, PortId, Rule};
 
 /// What such a switch has beside its table.
 #[derive(Clone)]
@@ -95,9 +95,17 @@ impl Switch {
     pub(super) fn forward_learning<R: Routes, O: Out>(&mut self, pkt: &mut Pkt, step: &mut SwitchStep<R, O>) {
         match table!(self, step).port_toward(pkt.head.dst, pkt.head.hash) {
             None => self.flood(pkt, step),
+            Some(port) if !self.has_port(port) => self.refuse_address(pkt, port, step),
             // It may leave by the port that it came in by: what goes back does.
             Some(port) => self.core.admit(pkt, port, &mut core_step!(self, step)),
         }
+    }
+
+    /// Loses a packet whose address has a port that is not there.
+    pub(super) fn refuse_address<R: Routes, O: Out>(&mut self, pkt: &Pkt, port: PortId, step: &mut SwitchStep<R, O>) {
+        let slot = table!(self, step).slot();
+        self.core.break_rule(slot, pkt.head.ingress, Rule::NoPort(port));
+        self.lose(pkt, DropReason::NoRoute, step);
     }
 
     fn look_up<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) -> Next {
@@ -113,6 +121,10 @@ impl Switch {
         let fib = table!(self, step);
         let back = fib.port_toward(pkt.head.src, pkt.head.hash);
         match self.learnt.as_ref().map(|learnt| learnt.table.onward(&pkt.head, (toward, back))) {
+            Some(Onward::By(port)) if !self.has_port(port) => {
+                self.refuse_address(pkt, port, step);
+                Next::Gone
+            }
             Some(Onward::By(port)) => Next::By(port),
             Some(Onward::Flood) => Next::Flood,
             Some(Onward::Filtered) | None => {

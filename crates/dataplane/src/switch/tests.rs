@@ -127,7 +127,7 @@ fn switch() -> Switch {
 
 fn fill(switch: &Switch, port: PortId, queue: QueueId) -> Fill {
     let fib = &Table { node: 0, routes: &Direct, routing: &switch.routing, now: Time::ZERO, learnt: None };
-    Look { store: &switch.core.store, fib, ingress: None }.fill(port, queue)
+    Look::new(&switch.core.store, fib, None).fill(port, queue)
 }
 
 /// The column "Util" of PABO's table (§II-D): by port and queue that is limited by itself, normal queues

@@ -9,7 +9,7 @@ pub use none::NoMarks;
 pub use red::Red;
 pub(crate) use red::{Given as RedGiven, probability as red_probability, range as red_range};
 
-use crate::{Beside, Env, Head, Mechanism, QueueView, Report, Room};
+use crate::{Beside, Env, Head, Mechanism, Needs, QueueView, Report, Room};
 
 /// A way to mark.
 pub trait Marking: Send + Sync {
@@ -29,6 +29,10 @@ pub trait Marking: Send + Sync {
     /// As long as less waits at a port than this, it marks nothing; `None` where that is not known.
     fn begins(&self) -> Option<Room> {
         self.plain()
+    }
+    /// What it needs of the switch: `visits` to look at single packets.
+    fn needs(&self) -> Needs {
+        Needs::default()
     }
     /// What is wrong with it.
     fn check(&self, _beside: &Beside, _report: &mut Report) {}

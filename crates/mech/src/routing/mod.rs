@@ -44,6 +44,14 @@ pub enum NextHops<'a> {
     Among(&'a [Hop]),
 }
 
+/// Port of no hop: that of a choice outside of the list.
+pub const NO_HOP: PortId = PortId(u16::MAX);
+
+/// Returns the port of the hop at `place`, or [`NO_HOP`] outside of the list.
+pub fn port_of(hops: &[Hop], place: usize) -> PortId {
+    hops.get(place).map_or(NO_HOP, |hop| hop.port)
+}
+
 /// A way to choose among next hops.
 pub trait Routing: Send + Sync {
     /// The place in `hops` of the one that `pkt` takes. PRECONDITION: `hops` has one or more.
@@ -53,11 +61,11 @@ pub trait Routing: Send + Sync {
     fn table(&self, host: HostId, hash: u32, hops: &[Hop]) -> usize;
     /// The port that `pkt` leaves by: that of the chosen hop, unless its path leads elsewhere.
     fn leave(&mut self, pkt: &Head, hops: &[Hop], env: &mut Env) -> PortId {
-        hops[self.choose(pkt, hops, env)].port
+        port_of(hops, self.choose(pkt, hops, env))
     }
     /// The same for a source, a destination and a flow hash alone, without a draw.
     fn along(&self, (_, dst): (HostId, HostId), hash: u32, hops: &[Hop]) -> PortId {
-        hops[self.table(dst, hash, hops)].port
+        port_of(hops, self.table(dst, hash, hops))
     }
     /// Whether a packet may draw the hop at `place`, as others of its flow may draw others: the flow's way is none of
     /// its own. Where no hop is drawn, every packet of a flow leaves as [`Routing::along`] says.

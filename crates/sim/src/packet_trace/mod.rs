@@ -175,9 +175,9 @@ impl Tracer {
         if steps.steps.is_empty() {
             let flow = id.flow >= steps.flows;
             let why = if flow { Missing::Flow(id, steps.flows) } else { Missing::Packet(id, steps.emissions) };
-            let lost = self.end.as_ref().and_then(|end| end.lost);
-            return Err(match lost {
-                Some(lost) => Missing::Failed(Box::new(why), lost.describe(&self.scenario)),
+            let failed = self.end.as_ref().and_then(|end| end.describe_failure(&self.scenario));
+            return Err(match failed {
+                Some(failed) => Missing::Failed(Box::new(why), failed),
                 None => why,
             });
         }

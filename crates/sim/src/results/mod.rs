@@ -19,7 +19,7 @@ pub use ports::Carried;
 pub(crate) use order::Order;
 
 use crate::deadlock::Deadlock;
-use crate::driver::LosslessViolationAt;
+use crate::driver::{BrokenRuleAt, LosslessViolationAt};
 use crate::progress::{Progress, Stop};
 use crate::recorder::Recorder;
 use crate::tap::Tap;
@@ -90,6 +90,8 @@ pub struct Results {
     pub deadlock: Option<Deadlock>,
     /// The packet that should never have been lost, and ended the run.
     pub lost: Option<LosslessViolationAt>,
+    /// The rule that a mechanism broke, which ended the run.
+    pub broken: Option<BrokenRuleAt>,
 }
 
 pub(crate) fn column<T, C>(rows: &[T], make: fn(Vec<C>) -> Column, cell: impl Fn(&T) -> C) -> Column {
@@ -156,6 +158,7 @@ impl<T: Tap> World<Recorder, T> {
             received: self.received_in_window(scenario),
             deadlock: self.deadlock.clone(),
             lost: self.state.lost,
+            broken: self.state.broken,
         }
     }
 }
@@ -179,7 +182,10 @@ impl Results {
     }
     /// Whether the run was cut short.
     pub fn is_partial(&self) -> bool {
-        matches!(self.progress.stop, None | Some(Stop::MaxEvents | Stop::Overloaded | Stop::LosslessViolation))
+        matches!(
+            self.progress.stop,
+            None | Some(Stop::MaxEvents | Stop::Overloaded | Stop::LosslessViolation | Stop::BrokenRule)
+        )
     }
     /// Simulated time at the end.
     pub fn end(&self) -> Time {

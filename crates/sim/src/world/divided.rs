@@ -191,7 +191,7 @@ impl<O: Divided> Partitions<O> {
             unfinished: 0,
             begun: 0,
             ended: 0,
-            failed: false,
+            failed: None,
         };
         seen.fold(none, |all, one| Seen {
             now: all.now.max(one.now),
@@ -201,7 +201,7 @@ impl<O: Divided> Partitions<O> {
             // All know all flows, which end in one of them.
             begun: all.begun.max(one.begun),
             ended: all.ended + one.ended,
-            failed: all.failed || one.failed,
+            failed: most_severe(all.failed, one.failed),
         })
     }
 
@@ -342,6 +342,8 @@ impl<O: Divided> World<O> {
         state.pending += other.pending;
         let first = [state.lost, other.lost].into_iter().flatten().min_by_key(|lost| (lost.at, lost.node));
         state.lost = first;
+        let first = [state.broken, other.broken].into_iter().flatten().min_by_key(|broken| (broken.at, broken.node));
+        state.broken = first;
         for link in 0..other.wires.len() as u32 {
             other.wires.take_fates(link).into_iter().for_each(|fate| state.wires.put_fate(link, fate));
         }
@@ -363,6 +365,12 @@ impl<O: Divided> World<O> {
         }
         observers.push(part.state.observer);
     }
+}
+
+/// Reason for the end of a run of which two parts may have failed.
+fn most_severe(a: Option<Stop>, b: Option<Stop>) -> Option<Stop> {
+    let broken = [a, b].into_iter().flatten().find(|stop| *stop == Stop::BrokenRule);
+    broken.or(a).or(b)
 }
 
 /// By port over the whole network, the partition of its node.

@@ -59,7 +59,7 @@ impl<O: Observer, T: Tap> World<O, T> {
             unfinished: self.state.unfinished(),
             begun: self.state.records.len() as u64,
             ended: self.state.completed,
-            failed: self.state.lost.is_some(),
+            failed: self.state.failed(),
         }
     }
 

@@ -31,8 +31,8 @@ pub(super) struct Seen {
     /// Flows that have begun, and those of them that have ended.
     pub(super) begun: u64,
     pub(super) ended: u64,
-    /// Whether a packet was lost that should never be.
-    pub(super) failed: bool,
+    /// Why the run has failed: a mechanism broke a rule, or a packet was lost that should never be.
+    pub(super) failed: Option<Stop>,
 }
 
 /// What follows from it.
@@ -66,14 +66,14 @@ impl Schedule {
         let over = instant.max(self.duration).min(last);
         let cut = seen.now.saturating_add(Dur(1));
         let is_cut = cut <= at && self.is_at_bound(seen.events);
-        if instant <= at && seen.failed {
-            Verdict::End(Stop::LosslessViolation, instant)
+        if let Some(stop) = seen.failed.filter(|_| instant <= at) {
+            Verdict::End(stop, instant)
         } else if over <= at && seen.unfinished == 0 {
             Verdict::End(Stop::Done, over)
         } else if at >= last {
             Verdict::End(Stop::DrainedOut, last)
         } else if is_cut {
-            Verdict::End(if seen.failed { Stop::LosslessViolation } else { Stop::MaxEvents }, cut)
+            Verdict::End(seen.failed.unwrap_or(Stop::MaxEvents), cut)
         } else if instant <= at && seen.has_too_many_flows() {
             Verdict::End(Stop::Overloaded, instant)
         } else if instant <= at && seen.events >= seen.check_at {
@@ -102,9 +102,9 @@ impl Seen {
     /// Why a run ends that has no events any more.
     pub(super) fn nothing_left(&self) -> Stop {
         match (self.failed, self.unfinished) {
-            (true, _) => Stop::LosslessViolation,
-            (false, 0) => Stop::Done,
-            (false, _) => Stop::DrainedOut,
+            (Some(stop), _) => stop,
+            (None, 0) => Stop::Done,
+            (None, _) => Stop::DrainedOut,
         }
     }
 }
@@ -120,7 +120,7 @@ mod tests {
         unfinished: 1,
         begun: MOST_OPEN + 70,
         ended: 70,
-        failed: false,
+        failed: None,
     };
 
     fn stop(seen: Seen) -> Option<Stop> {

@@ -156,6 +156,9 @@ struct Teller {
 }
 
 impl Agent for Teller {
+    fn needs(&self) -> Needs {
+        Needs { notices: true, ..Needs::default() }
+    }
     fn levels(&self, of: Account) -> (u64, u64) {
         if of == self.follows { (0, self.next) } else { Account::UNWATCHED }
     }

@@ -5,6 +5,7 @@ use dataplane::Pkt;
 use mech::overflow::{DropReason, Fate, Overflow, OverflowSlot};
 use mech::{Asks, Env, Flags, ForwardingContext, Head, HostId, Needs, PktId, QueueId};
 use sim::World;
+use units::Bytes;
 
 /// Raw packets, which never say that they may be cut, and a buffer of ten frames.
 fn trimming(given: &str) -> String {
@@ -122,7 +123,7 @@ impl Overflow for CutsTheLast {
         Asks::WhenFull
     }
     fn needs(&self) -> Needs {
-        Needs { removes: true, ..Needs::default() }
+        Needs { removes: true, cut: Some(Bytes(0)), ..Needs::default() }
     }
     fn boxed(&self) -> Box<dyn Overflow> {
         Box::new(self.clone())
@@ -153,6 +154,9 @@ impl Overflow for SendsBack {
     }
     fn asks(&self) -> Asks {
         Asks::WhenFull
+    }
+    fn needs(&self) -> Needs {
+        Needs { returns: true, ..Needs::default() }
     }
     fn boxed(&self) -> Box<dyn Overflow> {
         Box::new(self.clone())

@@ -193,7 +193,7 @@ fn the_index_of_a_long_queue_finds_what_a_search_finds() {
             }
         }
         let fib = &Table { node: 0, routes: &Direct, routing: &switch.routing, now: Time::ZERO, learnt: None };
-        let look = Look { store, fib, ingress: None };
+        let look = Look::new(store, fib, None);
         for queue in (0..2).map(QueueId::normal) {
             let found = (look.least_urgent(PortId(0), queue), look.most_urgent(PortId(0), queue));
             let searched =

@@ -10,7 +10,7 @@ use mech::overflow::TailDrop;
 use mech::params::{Value, Values};
 use mech::routing::Ecmp;
 use mech::scheduler::StrictPriority;
-use mech::{AgentSlot, ClassSet, Lanes, QueueId};
+use mech::{Account, AgentSlot, ClassSet, Lanes, QueueId};
 use units::{Amount, Bytes, Dur, Rate};
 
 /// Host `n` is behind port `n`.
@@ -254,7 +254,9 @@ fn memory_is_counted_by_port_and_class_until_the_last_byte_is_gone() {
     let by_ingress = |switch: &Switch, class| switch.core().waiting_by_ingress(PortId(1), class);
     assert_eq!(by_ingress(&switch, 1), [164, 0, 200, 0]);
     assert_eq!(by_ingress(&switch, 2), [0; 4]);
-    let input = |switch: &Switch, n: u16| switch.core.store.accounts.input(PortId(n / 8), (n % 8) as u8);
+    let input = |switch: &Switch, n: u16| {
+        switch.core.store.accounts.bytes(Account::Input(PortId(n / 8), (n % 8) as u8)).unwrap_or(0)
+    };
     let allocated = |switch: &Switch| -> [u64; 32] { std::array::from_fn(|n| input(switch, n as u16)) };
     assert_eq!(allocated(&switch).iter().sum::<u64>(), 364);
     assert_eq!((allocated(&switch)[1], allocated(&switch)[2 * 8 + 1]), (164, 200));

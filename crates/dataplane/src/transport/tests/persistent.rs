@@ -23,7 +23,7 @@ impl Out for Told {
         match what {
             Outcome::Received(flow) => self.0.push((flow.0, None)),
             Outcome::Acknowledged(flow, stats) => self.0.push((flow.0, Some(counts(stats)))),
-            Outcome::Violated(_) => {}
+            Outcome::Violated(_) | Outcome::Broken(_) => {}
         }
     }
     fn observer(&mut self) -> &mut () {

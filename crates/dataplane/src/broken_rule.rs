@@ -1,0 +1,14 @@
+//! A mechanism that broke a rule of its slot.
+
+use mech::{PortId, Rule};
+
+/// Rule that a mechanism broke, and its place in the node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BrokenRule {
+    /// Slot of the mechanism, as in [`mech::SLOTS`] and [`mech::HOST_SLOTS`].
+    pub slot: &'static str,
+    /// Port that the mechanism decided about.
+    pub port: PortId,
+    /// The rule.
+    pub rule: Rule,
+}

@@ -1,0 +1,172 @@
+//! Checks of what mechanisms return. A mechanism that breaks a rule of its slot loses the packet at most, and ends the run.
+
+use super::agents::NOBODY;
+use super::{Core, Decision, Step};
+use crate::packet_store::{Fib, PacketStore};
+use crate::{BrokenRule, Out, Outcome, Pkt};
+use mech::overflow::{DropReason, Fate};
+use mech::{Act, Needs, PacketKind, PktId, PortId, QueueId, Rule};
+
+/// Bits of a queue's number that are 0 in normal and bounce queues of the classes from 0 to 7.
+const NO_QUEUE: u8 = !0b1_1101;
+
+/// Returns true if packets may wait in this queue that are no messages about congestion.
+#[inline]
+fn is_for_data(queue: QueueId) -> bool {
+    queue.0 & NO_QUEUE == 0
+}
+
+/// Rule that a mechanism broke while it looked around, and the slot of another one that is at fault.
+type Seen = Option<(Option<&'static str>, Rule)>;
+
+const fn undeclared(used: &'static str, declare: &'static str) -> Rule {
+    Rule::Undeclared { used, declare }
+}
+
+const EVICT: Rule = undeclared("`Fate::Evict`", "`removes: true` in `needs()`");
+const TRIM_WAITING: Rule = undeclared("`Fate::TrimWaiting`", "`removes: true` in `needs()`");
+const DETOUR: Rule = undeclared("`Fate::Detour`", "`aside: true` in `needs()`");
+const BOUNCE: Rule = undeclared("`Fate::Bounce`", "`back: Some(size)` in `needs()`");
+const CUT: Rule =
+    undeclared("`Fate::Trim`, `Fate::TrimBack` or `Fate::TrimWaiting`", "`cut: Some(bytes)` in `needs()`");
+const CUT_CLASS: Rule = undeclared("a class for cut packets in `cut()`", "the same class as `cut_class` in `needs()`");
+const RETURNS: Rule = undeclared("`Fate::SendBack` or `Fate::TrimBack`", "`returns: true` in `needs()`");
+const PAUSE: Rule = undeclared("`Act::Pause` or `Act::Resume`", "`pausing()` in the slot `pause`");
+const NOTICES: Rule = undeclared("`Act::Emit`", "`notices: true` in `needs()`");
+const ECHOES: Rule = undeclared("`set_ece` of `Act::ReleaseHeld`", "`echoes: true` in `needs()`");
+const WINDOWS: Rule = undeclared("`window` of `Act::ReleaseHeld`", "`bounds_windows: Some(least)` in `needs()`");
+/// Rule of an agent that holds a packet.
+pub(super) const HELD: Rule = undeclared("`Pass::Hold`", "`held: Some(bytes)` in `needs()`");
+/// Rule of a scheduler that chooses another packet than the first of a queue.
+pub(super) const REORDERS: Rule =
+    undeclared("a packet that is not the first of its queue", "`reorders: true` in `needs()`");
+
+impl Core {
+    /// Keeps a broken rule until the step ends, when the driver hears of it.
+    #[cold]
+    pub(crate) fn break_rule(&mut self, slot: &'static str, port: PortId, rule: Rule) {
+        self.broken.get_or_insert(BrokenRule { slot, port, rule });
+        // A node with nothing on this list does not reach the end of its step.
+        self.ready_ports.push(NOBODY);
+    }
+
+    /// Breaks the rule that a mechanism broke while it looked around, or by acts that its slot does not allow.
+    #[cold]
+    pub(super) fn break_view_rule(&mut self, slot: &'static str, port: PortId, seen: Seen) {
+        self.acts.clear();
+        let (other, rule) = seen.unwrap_or((None, Rule::ForbiddenAct));
+        self.break_rule(other.unwrap_or(slot), port, rule);
+    }
+
+    /// Tells the driver of a broken rule.
+    #[inline]
+    pub(super) fn tell_broken<O: Out>(&mut self, out: &mut O) {
+        if let Some(broken) = self.broken.take() {
+            out.finished(Outcome::Broken(&broken));
+        }
+    }
+
+    /// Returns true if a fate needs no check.
+    #[inline]
+    pub(super) fn is_always_allowed(fate: Fate) -> bool {
+        match fate {
+            Fate::Enqueue(queue) => is_for_data(queue),
+            Fate::Drop(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Checks the fate of an arrival. `seen` is a rule that the mechanism broke while it looked around.
+    #[cold]
+    pub(super) fn check_decision(&mut self, decision: Decision, seen: Seen, pkt: &Pkt, port: PortId) -> Decision {
+        if seen.is_some() || !self.acts.list.is_empty() {
+            self.break_view_rule("overflow", port, seen);
+            return Decision::lose(DropReason::BufferFull);
+        }
+        let Some(rule) = self.rule_against(decision.fate, pkt) else { return decision };
+        self.break_rule("overflow", port, rule);
+        Decision::lose(DropReason::BufferFull)
+    }
+
+    fn rule_against(&self, fate: Fate, pkt: &Pkt) -> Option<Rule> {
+        let needs = &self.needs;
+        let when = |wrong: bool, rule: Rule| wrong.then_some(rule);
+        let port = |port: PortId| when(usize::from(port.0) >= self.store.ports.len(), Rule::NoPort(port));
+        // A message about congestion keeps its queue where its lane is absent.
+        let queue = |queue: QueueId| {
+            let own = pkt.head.kind() == PacketKind::Notice && queue == pkt.head.queue();
+            when(!own && !is_for_data(queue), Rule::NoQueue(queue))
+        };
+        let cut = || when(needs.cut.is_none(), CUT).or_else(|| self.cut_class());
+        let removes = |rule: Rule| when(!needs.removes, rule);
+        let returns = || when(!needs.returns, RETURNS);
+        match fate {
+            Fate::Enqueue(to) => queue(to),
+            Fate::Drop(_) => None,
+            Fate::Bounce(back) => when(needs.back.is_none(), BOUNCE).or_else(|| port(back)),
+            Fate::Detour(other, to) => when(!needs.aside, DETOUR).or_else(|| port(other)).or_else(|| queue(to)),
+            Fate::Trim(to) => cut().or_else(|| queue(to)),
+            Fate::TrimBack => cut().or_else(returns),
+            Fate::SendBack => returns(),
+            Fate::TrimWaiting(_) => removes(TRIM_WAITING).or_else(cut),
+            Fate::Evict(_) => removes(EVICT),
+        }
+    }
+
+    fn cut_class(&self) -> Option<Rule> {
+        let class = self.overflow.peek().cut().class;
+        class.is_some_and(|class| self.needs.cut_class != Some(class)).then_some(CUT_CLASS)
+    }
+
+    /// Loses an arrival whose overflow mechanism chose a packet that it may not remove.
+    pub(super) fn refuse_victim(&mut self, id: PktId, port: PortId) -> Decision {
+        let rule = if self.store.waits_anywhere(id) { Rule::Elsewhere(id) } else { Rule::NoPacket(id) };
+        self.break_rule("overflow", port, rule);
+        Decision::lose(DropReason::BufferFull)
+    }
+
+    /// Rule that an agent breaks with an act, if it breaks one.
+    pub(super) fn rule_against_act<F: Fib, O: Out>(&self, needs: &Needs, act: &Act, step: &Step<F, O>) -> Option<Rule> {
+        let can_pause = self.pausing.is_some();
+        let port = |port: PortId| (usize::from(port.0) >= self.store.ports.len()).then_some(Rule::NoPort(port));
+        match act {
+            Act::Pause(at, ..) | Act::Resume(at, _) => (!can_pause).then_some(PAUSE).or_else(|| port(*at)),
+            Act::Turn { port: at, .. } => port(*at),
+            Act::Forget(_) => None,
+            Act::Arm(_, id) => (id.0 > 7).then_some(Rule::NoTimer(*id)),
+            Act::Emit { flow, to, .. } => {
+                let flow = || (!step.out.has_flow(*flow)).then_some(Rule::NoFlow(*flow));
+                let host = || (!step.fib.has_host(*to)).then_some(Rule::NoHost(*to));
+                (!needs.notices).then_some(NOTICES).or_else(flow).or_else(host)
+            }
+            Act::ReleaseHeld { port: at, set_ece, window, .. } => {
+                let echoes = (*set_ece && !needs.echoes).then_some(ECHOES);
+                let windows = || (window.is_some() && needs.bounds_windows.is_none()).then_some(WINDOWS);
+                echoes.or_else(windows).or_else(|| port(*at))
+            }
+        }
+    }
+}
+
+impl PacketStore {
+    /// Returns true if a packet waits in a queue of any port, or at an input.
+    fn waits_anywhere(&self, id: PktId) -> bool {
+        let at_inputs =
+            self.inputs.as_ref().is_some_and(|inputs| inputs.slots(&self.arena).any(|(_, slot)| slot == id.0));
+        let queues = self.ports.iter().flat_map(|port| port.rest.queues.iter());
+        at_inputs || queues.into_iter().any(|queue| self.arena.ids(queue).any(|slot| slot == id.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mech::Lane;
+
+    #[test]
+    fn queues_of_data_are_normal_and_bounce_ones() {
+        let found: Vec<u8> = (0..=u8::MAX).filter(|queue| is_for_data(QueueId(*queue))).collect();
+        let each = |class| [QueueId::new(class, Lane::Normal).0, QueueId::new(class, Lane::Bounce).0];
+        assert_eq!(found, (0..8).flat_map(each).collect::<Vec<u8>>());
+    }
+}

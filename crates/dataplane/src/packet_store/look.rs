@@ -1,0 +1,212 @@
+//! What mechanisms see of a node, and the rules that they break by looking.
+
+use super::{Fib, PacketStore};
+use crate::arena::Queue;
+use crate::port::{Port, QueueAt};
+use crate::sampled::Sampled;
+use mech::buffer::ExtraRoom;
+use mech::{Account, Fill, Head, HostId, Lane, Occupant, PktId, PortId, QueueId, Rule, Side, View};
+use mech::{search_least_urgent, search_most_urgent};
+use std::cell::Cell;
+
+/// Fill of a port that is not there.
+const NO_ROOM: Fill = Fill { used: 0, limit: Some(0) };
+
+/// A node's memory and tables, to read.
+pub(crate) struct Look<'a, F: Fib> {
+    pub(crate) store: &'a PacketStore,
+    pub(crate) fib: &'a F,
+    /// The port that the arrival came in by that is asked about.
+    ingress: Option<PortId>,
+    /// Whether the mechanism may look at single packets.
+    visits: bool,
+    /// First rule that the mechanism broke, with its slot if another mechanism did.
+    broken: Cell<Option<(Option<&'static str>, Rule)>>,
+}
+
+/// Rule of a mechanism that looks at single packets where none can be seen.
+const VISITS: Rule = Rule::Undeclared {
+    used: "`view.first`, `view.visit` or another look at single packets",
+    declare: "`visits: true` in `needs()`: without it departures are computed at arrival, and no packet can be seen",
+};
+const SAMPLES: Rule = Rule::Undeclared {
+    used: "`view.occupant` or `view.occupied_units`",
+    declare: "`samples` in `needs()` of an agent of this port",
+};
+const FOLLOWED: Rule = Rule::Undeclared {
+    used: "`view.allocated`, `view.arrived`, `view.entered` or `view.in_memory`",
+    declare: "the account in `levels` of an agent: nobody follows it, so that it is not counted",
+};
+
+impl<'a, F: Fib> Look<'a, F> {
+    /// View for the mechanism of an arrival that came in by `ingress`, or for one of a port.
+    pub(crate) fn new(store: &'a PacketStore, fib: &'a F, ingress: Option<PortId>) -> Look<'a, F> {
+        Look { store, fib, ingress, visits: true, broken: Cell::new(None) }
+    }
+    /// View for a mechanism that declares whether it looks at single packets.
+    pub(crate) fn visiting(self, visits: bool) -> Look<'a, F> {
+        Look { visits, ..self }
+    }
+    /// First rule that the mechanism broke through this view, and the slot of the mechanism if it is another.
+    #[inline]
+    pub(crate) fn broken(&self) -> Option<(Option<&'static str>, Rule)> {
+        self.broken.get()
+    }
+    #[cold]
+    fn note(&self, slot: Option<&'static str>, rule: Rule) {
+        self.broken.set(self.broken.get().or(Some((slot, rule))));
+    }
+    fn port(&self, port: PortId) -> Option<&'a Port> {
+        let found = self.store.ports.get(usize::from(port.0));
+        if found.is_none() {
+            self.note(None, Rule::NoPort(port));
+        }
+        found
+    }
+    /// Queue whose packets the mechanism looks at.
+    fn visited(&self, port: PortId, queue: QueueId) -> Option<&'a Queue> {
+        let port = self.port(port)?;
+        if !self.visits || port.computed {
+            self.note(None, VISITS);
+        }
+        port.rest.queues.get(usize::from(queue.0))
+    }
+    fn account(&self, of: Account) -> u64 {
+        let bytes = self.store.accounts.bytes(of);
+        if bytes.is_none() {
+            self.note(None, FOLLOWED);
+        }
+        bytes.unwrap_or(0)
+    }
+    fn sampled(&self, port: PortId) -> Option<&'a Sampled> {
+        let found = self.store.sampled.as_deref().filter(|sampled| sampled.is_sampled(port));
+        if found.is_none() {
+            self.note(None, SAMPLES);
+        }
+        found
+    }
+}
+
+impl<F: Fib> View for Look<'_, F> {
+    fn ports(&self) -> u16 {
+        self.store.ports.len() as u16
+    }
+    fn fits(&self, port: PortId, queue: QueueId, size: u16) -> bool {
+        let to = QueueAt { port, queue: self.store.queue(queue) };
+        self.port(port).is_some() && self.store.takes(self.ingress, to, size)
+    }
+    fn has_place(&self, port: PortId, queue: QueueId, size: u16) -> bool {
+        let to = QueueAt { port, queue: self.store.queue(queue) };
+        self.port(port).is_some() && self.store.has_place(self.ingress, to, size)
+    }
+    fn has_inputs(&self) -> bool {
+        self.store.inputs.is_some()
+    }
+    fn fits_beyond(&self, port: PortId, queue: QueueId, size: u16, extra: ExtraRoom) -> bool {
+        let to = QueueAt { port, queue: self.store.queue(queue) };
+        if self.port(port).is_none() {
+            return false;
+        }
+        let at_input = self.store.inputs.is_none() || self.store.takes(self.ingress, to, size);
+        at_input && self.store.accepts_beyond(to, size, extra)
+    }
+    fn fill(&self, port: PortId, queue: QueueId) -> Fill {
+        let (Some(p), queue) = (self.port(port), self.store.queue(queue)) else { return NO_ROOM };
+        match queue.lane() {
+            Lane::Normal => self.store.buffer.peek().fill(&self.store.usage(p)),
+            lane => self.store.lanes.limit(lane).fill(self.store.backlog(port, queue)),
+        }
+    }
+    fn backlog(&self, port: PortId, queue: QueueId) -> (u32, u64) {
+        match self.port(port) {
+            Some(p) if p.computed || usize::from(queue.0) < p.rest.queues.len() => self.store.backlog(port, queue),
+            _ => (0, 0),
+        }
+    }
+    fn port_backlog(&self, port: PortId) -> (u32, u64) {
+        self.port(port).map_or((0, 0), Port::counted)
+    }
+    fn is_switch(&self, port: PortId) -> bool {
+        self.port(port).is_some_and(|port| port.is_switch)
+    }
+    fn port_toward(&self, host: HostId, hash: u32) -> Option<PortId> {
+        if !self.fib.has_host(host) {
+            self.note(None, Rule::NoHost(host));
+            return None;
+        }
+        let port = self.fib.port_toward(host, hash)?;
+        if usize::from(port.0) >= self.store.ports.len() {
+            self.note(Some(self.fib.slot()), Rule::NoPort(port));
+            return None;
+        }
+        Some(port)
+    }
+    fn first(&self, port: PortId, queue: QueueId) -> Option<(PktId, u64)> {
+        let queue = self.visited(port, queue)?;
+        self.store.arena.first(queue).map(|(id, stamp)| (PktId(id), stamp))
+    }
+    fn first_size(&self, port: PortId, queue: QueueId) -> Option<(PktId, u16)> {
+        let (pkt, _) = self.first(port, queue)?;
+        Some((pkt, self.store.arena.get(pkt.0).head.size))
+    }
+    fn visit(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(PktId, &Head)) {
+        if let Some(queue) = self.visited(port, queue) {
+            self.store.arena.ids(queue).for_each(|id| each(PktId(id), &self.store.arena.get(id).head));
+        }
+    }
+    fn visit_from_last(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(PktId, &Head) -> bool) {
+        if let Some(queue) = self.visited(port, queue) {
+            let mut ids = self.store.arena.ids_from_tail(queue);
+            ids.find(|id| each(PktId(*id), &self.store.arena.get(*id).head));
+        }
+    }
+    fn least_urgent(&self, port: PortId, queue: QueueId) -> Option<(PktId, u32)> {
+        self.visited(port, queue)?;
+        let indexed = self.store.ranked.as_ref().and_then(|ranked| ranked.least_urgent(QueueAt { port, queue }));
+        indexed.or_else(|| search_least_urgent(self, port, queue))
+    }
+    fn most_urgent(&self, port: PortId, queue: QueueId) -> Option<PktId> {
+        self.visited(port, queue)?;
+        let (at, arena) = (QueueAt { port, queue }, &self.store.arena);
+        let indexed = self.store.ranked.as_ref().and_then(|ranked| ranked.most_urgent(at, arena));
+        indexed.or_else(|| search_most_urgent(self, port, queue))
+    }
+    fn allocated(&self, ingress: PortId, class: u8) -> u64 {
+        self.account(Account::Input(ingress, class))
+    }
+    fn arrived(&self, port: PortId, class: u8) -> u64 {
+        self.account(Account::Arrived(port, class))
+    }
+    fn entered(&self, port: PortId, class: u8) -> u64 {
+        self.account(Account::Entered(port, class))
+    }
+    fn in_memory(&self, side: Side, port: PortId, class: u8) -> u64 {
+        match side {
+            _ if class > 7 => 0,
+            Side::Input => self.account(Account::Input(port, class)),
+            Side::Output => self.port(port).map_or(0, |_| self.store.in_buffer(port, class)),
+        }
+    }
+    fn occupied_units(&self, port: PortId) -> u32 {
+        self.sampled(port).map_or(0, |sampled| sampled.occupied(port))
+    }
+    fn occupant(&self, port: PortId, unit: u32) -> Option<Occupant> {
+        self.sampled(port)?.occupant(port, unit, &self.store.arena)
+    }
+    fn output_fill(&self, port: PortId) -> Fill {
+        self.port(port).map_or(NO_ROOM, |_| self.store.output_fill(port))
+    }
+    fn fills_on_way(&self, frame: &Occupant, each: &mut dyn FnMut(Fill)) {
+        if self.port(frame.ingress).is_none() || self.port(frame.out).is_none() {
+            return;
+        }
+        if let Some(stages) = self.store.inputs.as_ref().and_then(|inputs| inputs.stages.as_ref()) {
+            let (way, queue) = ((frame.ingress, frame.out, frame.hash), self.store.queue(QueueId::normal(frame.class)));
+            stages.links_on_way(way, queue, &mut |used, limit| each(Fill { used, limit: Some(limit) }));
+        }
+        each(self.store.output_fill(frame.out));
+    }
+    fn pool_free(&self) -> Option<u64> {
+        self.store.buffer.peek().free(self.store.pool.shared_bytes)
+    }
+}

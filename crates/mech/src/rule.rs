@@ -1,0 +1,112 @@
+//! Rules of the slots. A mechanism that breaks one ends the run: what it asked for cannot be done, and going on without
+//! it would give results of another mechanism.
+
+use crate::{FlowId, HostId, PktId, PortId, QueueId, TimerId};
+use core::fmt::{Display, Formatter, Result};
+
+/// A rule of its slot that a mechanism broke. The text says what it did, and what to do instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// It used something that [`Needs`](crate::Needs), or another method of its trait, does not declare.
+    Undeclared {
+        /// The use.
+        used: &'static str,
+        /// The declaration that allows it.
+        declare: &'static str,
+    },
+    /// It asked for an act that its slot does not allow.
+    ForbiddenAct,
+    /// It named a port that the node does not have.
+    NoPort(PortId),
+    /// It named a queue in which no packet of this kind may wait.
+    NoQueue(QueueId),
+    /// It chose a next hop that is not in the list.
+    NoHop,
+    /// It chose a packet that waits at another port, or at an input.
+    Elsewhere(PktId),
+    /// It chose a packet that does not wait in the node.
+    NoPacket(PktId),
+    /// It asked for the removal of waiting packets again and again.
+    Endless {
+        /// How often it was asked about one arrival.
+        questions: u32,
+    },
+    /// It chose a packet that is not in the queue that it named.
+    NotQueued(QueueId, PktId),
+    /// It chose a queue that is empty or paused.
+    NotEligible(QueueId),
+    /// It granted a transfer to an input that requested none.
+    NotRequested(PortId),
+    /// It armed a timer with a number above 7.
+    NoTimer(TimerId),
+    /// Its timers run out again and again at one instant.
+    TimerStands,
+    /// It named a flow that the run does not have.
+    NoFlow(FlowId),
+    /// It named a host that the network does not have.
+    NoHost(HostId),
+    /// It chose an internal link of a `fabric` switch that does not leave the stage of the frame.
+    NoStageLink(usize),
+}
+
+impl Display for Rule {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Rule::Undeclared { used, declare } => write!(f, "it used {used}. Declare {declare}"),
+            Rule::ForbiddenAct => {
+                f.write_str("it pushed an act. Only agents may push acts; an overflow mechanism may set `acts.mark`")
+            }
+            Rule::NoPort(PortId(port)) => {
+                write!(f, "it named port {port}, which is not there. Ports have numbers below `view.ports()`")
+            }
+            Rule::NoQueue(QueueId(queue)) => write!(
+                f,
+                "it named queue {queue}. A packet waits in the normal or the bounce queue of a class from 0 to 7 \
+                 (`QueueId::normal(class)`)"
+            ),
+            Rule::NoHop => f.write_str("it chose a next hop that is not there. Return a place below `hops.len()`"),
+            Rule::Elsewhere(PktId(id)) => write!(
+                f,
+                "it chose packet {id}, which waits at another port or at an input. Choose a packet from a queue of `at.out`"
+            ),
+            Rule::NoPacket(PktId(id)) => write!(
+                f,
+                "it chose packet {id}, which does not wait there. Take the id from `view.first` or `view.visit` in the same \
+                 call"
+            ),
+            Rule::Endless { questions } => write!(
+                f,
+                "it chose waiting packets {questions} times for one arrival, which is more often than packets wait. Return \
+                 another fate if the arrival still does not fit"
+            ),
+            Rule::NotQueued(QueueId(queue), PktId(id)) => {
+                write!(
+                    f,
+                    "it chose packet {id} of queue {queue}, which does not wait there. Take the id from `port.view`"
+                )
+            }
+            Rule::NotEligible(QueueId(queue)) => {
+                write!(f, "it chose queue {queue}, which is empty or paused. Choose a queue of `port.eligible`")
+            }
+            Rule::NotRequested(PortId(input)) => {
+                write!(f, "it granted a transfer to input {input}, which requested none. Return an input of `requests`")
+            }
+            Rule::NoTimer(TimerId(id)) => write!(f, "it armed timer {id}. Timers have numbers from 0 to 7"),
+            Rule::TimerStands => f.write_str(
+                "its timers run out again and again at this instant. The next timer must be later, or cleared with \
+                 `Time::NEVER`",
+            ),
+            Rule::NoFlow(FlowId(flow)) => {
+                write!(f, "it named flow {flow}, which is not there. Take the flow from a packet or an occupant")
+            }
+            Rule::NoHost(HostId(host)) => {
+                write!(f, "it named host {host}, which is not there. Take the host from a packet or an occupant")
+            }
+            Rule::NoStageLink(link) => write!(
+                f,
+                "it chose internal link {link}, which does not leave the stage of the frame. Return the place of a link in \
+                 `links()` that leaves stage `at`"
+            ),
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Mechanisms from outside that break a rule of their slot: no run hangs or panics, each ends with an error that names
+//! the mechanism, its slot, the place and what to do.
+
+use crate::common::{run_with, scenario_of, total};
+use mech::overflow::{DropReason, Fate, Overflow, OverflowSlot};
+use mech::params::Spec;
+use mech::{
+    Act, Asks, Env, ForwardingContext, Head, HostId, InSlot, Lane, Mechanism, Needs, PktId, PortId, QueueId, Registry,
+    Rule,
+};
+use sim::{Options, Recorder, Stop, run_divided};
+use units::{Amount, Bytes, Time};
+
+mod others;
+
+/// Registry with a mechanism `wrong` of this slot.
+fn with<S: InSlot>(spec: &'static Spec, make: fn(&mech::params::Values) -> S) -> Registry {
+    Registry::catalogue().with(Mechanism::new(spec, make).at_nic())
+}
+
+/// Describes a mechanism `wrong`.
+const fn wrong(slot: &'static str) -> Spec {
+    Spec { slot, kind: "wrong", doc: "Breaks a rule.", cite: "", params: &[] }
+}
+
+/// Two ports of a star of six hosts are overloaded, each by two senders; `more` are lines of the switch.
+fn star(more: &str, rest: &str) -> String {
+    let flow = |from: u32, to: u32| {
+        format!(
+            "[[traffic]]\nname = \"f{from}\"\nkind = \"constant\"\nsource = \"h{from}\"\ndestination = \"h{to}\"\n\
+             payload = \"1000B\"\nrate = \"1Gbps\"\nstop = \"200us\"\n"
+        )
+    };
+    let flows: String = [(0, 2), (1, 2), (3, 5), (4, 5)].map(|(from, to)| flow(from, to)).concat();
+    format!(
+        "name = \"rules\"\nduration = \"1ms\"\n[topology]\nkind = \"star\"\nn = 6\n\
+         link = {{ rate = \"1Gbps\", delay = \"1us\" }}\n[switch]\n{more}\n{rest}\n{flows}"
+    )
+}
+
+/// Runs a scenario whose mechanism breaks a rule, whole and in two parts. Returns the rule and the message.
+fn broken(text: &str, registry: Registry) -> (Rule, String) {
+    let scenario = scenario_of(text, registry);
+    let results = run_with(&scenario, 1, Options::default());
+    let found = results.broken.unwrap_or_else(|| panic!("no rule is broken: {text}"));
+    assert_eq!(results.progress.stop, Some(Stop::BrokenRule));
+    let options = Options { partitions: 2, ..Options::default() };
+    let mut divided = run_divided(&scenario, 1, options, Recorder::of(&scenario)).unwrap();
+    assert_eq!(divided.progress().stop, Some(Stop::BrokenRule));
+    assert!(divided.conserves(), "{:?}", divided.imbalance());
+    (found.broken.rule, found.describe(&scenario))
+}
+
+const OVERFLOW: Spec = wrong("switch.overflow");
+
+/// Overflow mechanism of one function.
+#[derive(Clone)]
+struct Full {
+    needs: Needs,
+    asks: Asks,
+    admit: fn(&Head, &ForwardingContext, &mut Env) -> Fate,
+}
+
+impl Overflow for Full {
+    fn admit(&mut self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate {
+        (self.admit)(pkt, at, env)
+    }
+    fn asks(&self) -> Asks {
+        self.asks
+    }
+    fn needs(&self) -> Needs {
+        self.needs
+    }
+    fn boxed(&self) -> Box<dyn Overflow> {
+        Box::new(self.clone())
+    }
+}
+
+macro_rules! full {
+    ($($need:ident: $value:expr),*; $admit:expr) => {
+        (|_| OverflowSlot::custom(Full { needs: Needs { $($need: $value,)* ..NONE }, asks: Asks::WhenFull, admit: $admit })) as Make
+    };
+}
+
+type Make = fn(&mech::params::Values) -> OverflowSlot;
+
+const NONE: Needs = Needs {
+    back: None,
+    samples: None,
+    clock_in_pause: false,
+    notices: false,
+    aside: false,
+    cut: None,
+    cut_class: None,
+    returns: false,
+    held: None,
+    echoes: false,
+    bounds_windows: None,
+    visits: false,
+    removes: false,
+    reorders: false,
+    ranks: false,
+    finds_least_urgent: false,
+    finds_most_urgent: false,
+};
+const QUEUE: QueueId = QueueId::normal(0);
+const DROP: Fate = Fate::Drop(DropReason::BufferFull);
+const NO_PORT: PortId = PortId(99);
+/// Uses that are not declared, each with a word of the declaration that the error asks for.
+const UNDECLARED: [(&str, Make); 12] = [
+    ("removes", full!(visits: true; |_, at, _| at.view.first(at.out, QUEUE).map_or(DROP, |(id, _)| Fate::Evict(id)))),
+    ("removes", full!(cut: Some(Bytes(0)); |_, _, _| Fate::TrimWaiting(PktId(0)))),
+    ("visits", full!(; |_, at, _| at.view.first(at.out, QUEUE).map_or(DROP, |_| DROP))),
+    ("visits", full!(; |_, at, _| { at.view.visit(at.out, QUEUE, &mut |_, _| {}); DROP })),
+    ("aside", full!(; |_, _, _| Fate::Detour(PortId(0), QUEUE))),
+    ("back", full!(; |_, _, _| Fate::Bounce(PortId(0)))),
+    ("cut", full!(; |_, _, _| Fate::Trim(QUEUE))),
+    ("cut", full!(returns: true; |_, _, _| Fate::TrimBack)),
+    ("returns", full!(; |_, _, _| Fate::SendBack)),
+    ("returns", full!(cut: Some(Bytes(0)); |_, _, _| Fate::TrimBack)),
+    ("samples", full!(; |_, at, _| at.view.occupant(at.out, 0).map_or(DROP, |_| DROP))),
+    ("levels", full!(; |_, at, _| if at.view.entered(at.ingress, 0) > 0 { DROP } else { Fate::Enqueue(QUEUE) })),
+];
+
+const SMALL: &str = "buffer = { kind = \"per_port\", size = \"3pkt\" }\noverflow = { kind = \"wrong\" }";
+/// Models of a switch.
+const MODELS: [&str; 3] = [
+    "",
+    "\nmodel = \"cioq\"\nspeedup = 2\ninput_buffer = \"4pkt\"",
+    "\nmodel = \"fabric\"\nspeedup = 2\ninput_buffer = \"4pkt\"\n\
+     fabric = { kind = \"mesh\", elements = 2, link_rate = \"500Mbps\" }",
+];
+
+#[test]
+fn undeclared_use_ends_the_run_and_names_the_declaration() {
+    for (needed, make) in UNDECLARED {
+        for model in MODELS {
+            let (rule, text) = broken(&star(&format!("{SMALL}{model}"), ""), with(&OVERFLOW, make));
+            assert!(matches!(rule, Rule::Undeclared { .. }), "{needed}: {rule:?}");
+            assert!(text.contains(needed) && text.contains("`wrong`") && text.contains("switch s0, port "), "{text}");
+        }
+    }
+}
+
+/// Fates and questions about what is not there.
+const ABSENT: [(Rule, Make); 11] = [
+    (Rule::NoPacket(PktId(1 << 20)), full!(removes: true; |_, _, _| Fate::Evict(PktId(1 << 20)))),
+    (Rule::NoPacket(PktId(u32::MAX)), full!(removes: true; |_, _, _| Fate::Evict(PktId(u32::MAX)))),
+    (
+        Rule::NoPacket(PktId(u32::MAX)),
+        full!(removes: true, cut: Some(Bytes(0)); |_, _, _| Fate::TrimWaiting(PktId(u32::MAX))),
+    ),
+    (Rule::NoPort(NO_PORT), full!(aside: true; |_, _, _| Fate::Detour(NO_PORT, QUEUE))),
+    (Rule::NoPort(NO_PORT), full!(back: Some(Amount::Packets(5)); |_, _, _| Fate::Bounce(NO_PORT))),
+    (Rule::NoPort(NO_PORT), full!(; |_, at, _| if at.fits(NO_PORT, QUEUE, 1) { Fate::Enqueue(QUEUE) } else { DROP })),
+    (Rule::NoPort(NO_PORT), full!(; |_, at, _| at.fill(NO_PORT, QUEUE).limit.map_or(DROP, |_| DROP))),
+    (Rule::NoHost(HostId(6)), full!(; |_, at, _| at.view.port_toward(HostId(6), 0).map_or(DROP, |_| DROP))),
+    (Rule::NoQueue(QueueId(200)), full!(; |_, _, _| Fate::Enqueue(QueueId(200)))),
+    (Rule::NoQueue(QueueId::new(0, Lane::Notice)), full!(; |_, _, _| Fate::Enqueue(QueueId::new(0, Lane::Notice)))),
+    (Rule::ForbiddenAct, full!(; |_, _, env| { env.acts.push(Act::Arm(Time::ZERO, mech::TimerId(0))); DROP })),
+];
+
+#[test]
+fn fates_about_what_is_not_there_end_the_run() {
+    for (wanted, make) in ABSENT {
+        let (rule, text) = broken(&star(SMALL, ""), with(&OVERFLOW, make));
+        assert_eq!(rule, wanted, "{text}");
+    }
+}
+
+#[test]
+fn eviction_at_another_port_ends_the_run() {
+    let make = full!(removes: true; |_, at, _| match at.view.first(PortId(7 - at.out.0), QUEUE) {
+        Some((id, _)) => Fate::Evict(id),
+        None => DROP,
+    });
+    let (rule, text) = broken(&star(SMALL, ""), with(&OVERFLOW, make));
+    assert!(matches!(rule, Rule::Elsewhere(_)), "{text}");
+    assert!(text.contains("at.out"), "{text}");
+}
+
+#[test]
+fn trimming_and_evicting_the_same_packets_comes_to_an_end() {
+    let make = full!(removes: true, cut: Some(Bytes(0)); |_, at, _| {
+        let mut whole = None;
+        at.view.visit(at.out, QUEUE, &mut |id, head| whole = whole.or((!head.is_cut()).then_some(id)));
+        match (whole, at.view.first(at.out, QUEUE)) {
+            (Some(id), _) => Fate::TrimWaiting(id),
+            (None, Some((id, _))) => Fate::Evict(id),
+            (None, None) => DROP,
+        }
+    });
+    let traffic = "[[traffic]]\nname = \"t\"\nkind = \"incast\"\nsenders = 5\npick = \"first\"\nreceiver = \"h5\"\n\
+                   size = \"50KB\"\n";
+    let (rule, text) = broken(&star(SMALL, traffic), with(&OVERFLOW, make));
+    assert!(matches!(rule, Rule::Endless { questions: 2..=4 }), "{text}");
+}
+
+#[test]
+fn rules_hold_at_the_nic_of_a_host() {
+    let host = "[host]\nnic_queue = \"2pkt\"\noverflow = { kind = \"wrong\" }\n[[traffic]]\nname = \"t\"\n\
+                kind = \"incast\"\nsenders = 5\npick = \"first\"\nreceiver = \"h5\"\nsize = \"50KB\"\n";
+    let make = full!(removes: true; |_, _, _| Fate::Evict(PktId(77)));
+    let (rule, text) = broken(&star("buffer = { kind = \"unlimited\" }", host), with(&OVERFLOW, make));
+    assert_eq!(rule, Rule::NoPacket(PktId(77)));
+    assert!(text.contains("`wrong`") && text.contains("host h0, port 0"), "{text}");
+}
+
+#[test]
+fn simultaneous_arrivals_may_evict_the_same_packet() {
+    let make: Make = |_| {
+        let admit = |_: &Head, at: &ForwardingContext, _: &mut Env| match at.view.first(at.out, QUEUE) {
+            Some((id, _)) => Fate::Evict(id),
+            None => Fate::Enqueue(QUEUE),
+        };
+        OverflowSlot::custom(Full { needs: Needs { removes: true, ..NONE }, asks: Asks::Always, admit })
+    };
+    let switch = format!("{SMALL}\nsimultaneous = \"snapshot\"");
+    let scenario = scenario_of(&star(&switch, ""), with(&OVERFLOW, make));
+    let results = run_with(&scenario, 1, Options::default());
+    assert_eq!(results.broken, None);
+    assert!(total(&results, "ports", "drop_evicted") > 10);
+}
