@@ -49,6 +49,7 @@ mod properties;
 mod qcn;
 mod queueing;
 mod reacting;
+mod returning;
 mod roce;
 mod rules;
 mod sessions;

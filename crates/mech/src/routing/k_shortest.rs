@@ -7,6 +7,9 @@
 //! or a bounce, and sends it by an equal shortest path. Each such hop leads nearer to the destination,
 //! and from the first switch on the path it is followed to its end; so every packet gets there.
 //!
+//! A packet that turns round has its destination as its source from then on: it takes the path of that pair from the first
+//! switch on it. A message of congestion that a switch made comes from no host and has no path: it goes by shortest paths.
+//!
 //! Different from the paper: all paths count alike, whatever shares them; and ties between paths of
 //! one length are broken by a hash of the pair, where the paper does not say how.
 
@@ -146,6 +149,19 @@ mod tests {
             }
         }
         assert!((400..600).contains(&long), "{long} of 1000 flows take the long path");
+    }
+
+    #[test]
+    fn message_of_a_switch_takes_an_equal_shortest_path() {
+        let (paths, off) = (ring(8), Ecmp::new(1));
+        let own = KShortest::with(Arc::clone(&paths), 1, off.clone());
+        for hash in 0..100 {
+            // Nodes 0 to 4 are hosts, so that switch 1 is node 6.
+            let ends = (HostId(6), HostId(3));
+            assert!(paths.chosen(ends.0, ends.1, hash).is_empty());
+            let near = hops(&[2, 3]);
+            assert_eq!(own.along(ends, hash, &near), near[off.place(hash, 2)].port);
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::FlowHash;
 use super::yen::{Graph, Step};
 use crate::HostId;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The paths between all switches with hosts.
 #[derive(Clone, Debug, Default)]
@@ -46,16 +47,24 @@ impl Paths {
 
     /// The paths from the switch of one host to that of another, the shortest first.
     pub fn between(&self, src: HostId, dst: HostId) -> impl ExactSizeIterator<Item = &[Step]> {
-        let pair = self.columns[src.0 as usize] as usize * self.width + self.columns[dst.0 as usize] as usize;
-        (self.pairs[pair] as usize..self.pairs[pair + 1] as usize).map(|path| self.path(path))
+        self.numbers(src, dst).map(|path| self.path(path))
     }
 
-    /// The path that a packet of this hash takes; empty where both hosts are at one switch.
+    /// Numbers of the paths of a pair. A message of congestion that a switch made has the number of the switch as its
+    /// source, which is that of no host, so that it has no path.
+    #[inline]
+    fn numbers(&self, src: HostId, dst: HostId) -> Range<usize> {
+        let column = |host: HostId| self.columns.get(host.0 as usize).map(|column| *column as usize);
+        let Some((from, to)) = column(src).zip(column(dst)) else { return 0..0 };
+        let pair = from * self.width + to;
+        self.pairs[pair] as usize..self.pairs[pair + 1] as usize
+    }
+
+    /// The path that a packet of this hash takes; empty if both hosts are at one switch, or if one end is no host.
     #[inline]
     pub fn chosen(&self, src: HostId, dst: HostId, hash: u32) -> &[Step] {
-        let pair = self.columns[src.0 as usize] as usize * self.width + self.columns[dst.0 as usize] as usize;
-        let (first, end) = (self.pairs[pair] as usize, self.pairs[pair + 1] as usize);
-        if first == end { &[] } else { self.path(first + self.pick.place(hash, end - first)) }
+        let Range { start, end } = self.numbers(src, dst);
+        if start == end { &[] } else { self.path(start + self.pick.place(hash, end - start)) }
     }
 
     /// Bytes that the tables take.
