@@ -128,12 +128,7 @@ impl Arena {
         Some(self.release(queue, id))
     }
 
-    /// Takes a packet out of a queue, wherever it is there; `None` where it does not wait there.
-    pub fn remove(&mut self, queue: &mut Queue, id: u32) -> Option<Pkt> {
-        self.contains(queue, id).then(|| self.take(queue, id))
-    }
-
-    /// Takes a packet out of the queue that it waits in. PRECONDITION: it waits there.
+    /// Takes a packet out of a queue, wherever it is there. PRECONDITION: it waits there.
     pub fn take(&mut self, queue: &mut Queue, id: u32) -> Pkt {
         let Link { next, before, .. } = self.links[id as usize];
         match queue.head == id {
@@ -150,8 +145,14 @@ impl Arena {
     /// Returns true if a packet waits in a queue. The search goes on from both ends, since what is looked for is near
     /// one of them most often.
     pub fn contains(&self, queue: &Queue, id: u32) -> bool {
-        let mut ends = self.ids(queue).zip(self.ids_from_tail(queue));
-        ends.any(|(first, last)| first == id || last == id)
+        let (mut first, mut last) = (queue.head, queue.tail);
+        for _ in 0..queue.packets.div_ceil(2) {
+            if first == id || last == id {
+                return true;
+            }
+            (first, last) = (self.links[first as usize].next, self.links[last as usize].before);
+        }
+        false
     }
 
     fn release(&mut self, queue: &mut Queue, id: u32) -> Pkt {
@@ -181,6 +182,41 @@ impl Arena {
     pub fn ids<'a>(&'a self, queue: &Queue) -> impl Iterator<Item = u32> + 'a {
         let real = |id: u32| (id != NIL).then_some(id);
         std::iter::successors(real(queue.head), move |id| real(self.links[*id as usize].next))
+    }
+
+    /// The packet of the largest rank in a queue, the last of equals.
+    pub fn least_urgent(&self, queue: &Queue) -> Option<u32> {
+        let (mut id, mut worst, mut largest) = (queue.head, NIL, 0);
+        while id != NIL {
+            let rank = self.slots[id as usize].head.rank;
+            if rank >= largest {
+                (worst, largest) = (id, rank);
+            }
+            id = self.links[id as usize].next;
+        }
+        (worst != NIL).then_some(worst)
+    }
+
+    /// The first packet of the flow and direction that has the smallest rank in a queue, the first of equals.
+    pub fn most_urgent(&self, queue: &Queue) -> Option<u32> {
+        let (mut id, mut best, mut smallest) = (queue.head, NIL, u32::MAX);
+        while id != NIL {
+            let rank = self.slots[id as usize].head.rank;
+            if rank < smallest || best == NIL {
+                (best, smallest) = (id, rank);
+            }
+            id = self.links[id as usize].next;
+        }
+        let chosen = self.slots.get(best as usize)?.head;
+        let mut id = queue.head;
+        while id != best {
+            let own = &self.slots[id as usize].head;
+            if (own.flow, own.src) == (chosen.flow, chosen.src) {
+                break;
+            }
+            id = self.links[id as usize].next;
+        }
+        Some(id)
     }
 
     /// The packets of a queue, last to first.
@@ -228,8 +264,9 @@ mod tests {
                 arena.push(&mut queue, pkt(n), u64::from(n));
             });
             let id = arena.ids(&queue).nth(gone as usize).unwrap();
-            assert_eq!(arena.remove(&mut queue, id).unwrap().emission, gone);
-            assert_eq!(arena.remove(&mut queue, 99), None);
+            assert!(arena.contains(&queue, id) && !arena.contains(&queue, 99));
+            assert_eq!(arena.take(&mut queue, id).emission, gone);
+            assert!(!arena.contains(&queue, id));
             arena.push(&mut queue, pkt(4), 4);
             let rest: Vec<u32> = std::iter::from_fn(|| arena.pop(&mut queue)).map(|p| p.emission).collect();
             let expected: Vec<u32> = (0..5).filter(|n| *n != gone).collect();

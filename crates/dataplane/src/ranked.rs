@@ -5,7 +5,7 @@
 
 use crate::arena::{Arena, Queue};
 use crate::port::QueueAt;
-use mech::{FlowId, Head, HostId, Needs, PktId};
+use mech::{FlowId, Head, HostId, Needs};
 use std::collections::BTreeSet;
 
 /// A queue with more packets than this gets an index, which it loses at half as many.
@@ -84,20 +84,22 @@ impl Ranked {
     /// Enters the packet that has just become the last of a queue.
     pub(crate) fn join(&mut self, at: QueueAt, queue: &Queue, arena: &Arena) {
         let place = self.place(at);
+        if self.queues[place].is_none() && queue.packets() <= LONG {
+            return;
+        }
         match self.queues[place].take() {
             Some(mut index) => {
                 let last = arena.ids_from_tail(queue).next();
                 last.into_iter().for_each(|slot| index.insert(&arena.get(slot).head, self.number(slot), self.by_flow));
                 self.queues[place] = Some(index);
             }
-            None if queue.packets() > LONG => {
+            None => {
                 let mut index = Box::<Index>::default();
                 for slot in arena.ids(queue) {
                     index.insert(&arena.get(slot).head, self.number(slot), self.by_flow);
                 }
                 self.queues[place] = Some(index);
             }
-            None => {}
         }
     }
 
@@ -112,9 +114,8 @@ impl Ranked {
     pub(crate) fn leave(&mut self, at: QueueAt, queue: &Queue, head: &Head, slot: u32) {
         let (place, member) = (self.place(at), self.member(slot));
         let own = &mut self.queues[place];
-        if let Some((index, member)) = own.as_mut().zip(member) {
-            index.remove(head, member);
-        }
+        let Some((index, member)) = own.as_mut().zip(member) else { return };
+        index.remove(head, member);
         if queue.packets() <= LONG / 2 {
             *own = None;
         }
@@ -130,18 +131,18 @@ impl Ranked {
         }
     }
 
-    /// The packet of the largest rank, the newest of equals, and its rank; `None` if the queue has no index.
-    pub(crate) fn least_urgent(&self, at: QueueAt) -> Option<(PktId, u32)> {
-        let (rank, (_, slot)) = *self.index(at)?.by_rank.last()?;
-        Some((PktId(slot), rank))
+    /// The packet of the largest rank, the newest of equals; `None` if the queue has no index.
+    pub(crate) fn least_urgent(&self, at: QueueAt) -> Option<u32> {
+        let (_, (_, slot)) = *self.index(at)?.by_rank.last()?;
+        Some(slot)
     }
 
     /// The oldest packet of the flow that has the smallest rank, the oldest of equals; `None` if the queue has no index.
-    pub(crate) fn most_urgent(&self, at: QueueAt, arena: &Arena) -> Option<PktId> {
+    pub(crate) fn most_urgent(&self, at: QueueAt, arena: &Arena) -> Option<u32> {
         let index = self.index(at)?;
         let (_, (_, slot)) = *index.by_rank.first()?;
         let Head { flow, src, .. } = arena.get(slot).head;
         let (.., (_, oldest)) = *index.by_flow.range((flow, src, (0, 0))..).next()?;
-        Some(PktId(oldest))
+        Some(oldest)
     }
 }

@@ -119,7 +119,7 @@ impl Core {
     /// Takes a packet out of its queue, for another one of the same port.
     fn take_again<F: Fib, O: Out>(&mut self, id: PktId, at: QueueAt, pkt: &Pkt, step: &mut Step<F, O>) {
         let QueueAt { port, queue } = at;
-        self.store.remove(at, id.0);
+        self.store.take_out(at, id.0);
         self.store.free(port, queue, &pkt.head);
         let p = &mut self.store.ports[usize::from(port.0)];
         let counts = p.counts_mut();

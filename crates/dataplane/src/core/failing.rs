@@ -84,7 +84,7 @@ impl Core {
         let (id, _) =
             self.store.arena.first(&self.store.ports[usize::from(port.0)].rest.queues[usize::from(queue.0)])?;
         let at = QueueAt { port, queue };
-        let (pkt, _) = self.store.remove(at, id)?;
+        let (pkt, _) = self.store.take_out(at, id);
         let frame = Frame { at, slot: id, head: &pkt.head };
         self.taken_out(frame, self.store.buffered(), step);
         Some(pkt)

@@ -74,7 +74,7 @@ impl Core {
     /// Returns true if the packet waited at the port, and is gone now.
     fn evict<F: Fib, O: Out>(&mut self, id: PktId, port: PortId, step: &mut Step<F, O>) -> bool {
         let Some(at) = self.store.find(port, id.0) else { return false };
-        let Some((pkt, empty)) = self.store.remove(at, id.0) else { return false };
+        let (pkt, empty) = self.store.take_out(at, id.0);
         self.taken_out(Frame { at, slot: id.0, head: &pkt.head }, self.store.buffered(), step);
         if empty {
             self.run_empty(step.now, port);

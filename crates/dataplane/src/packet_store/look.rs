@@ -6,7 +6,6 @@ use crate::port::{Port, QueueAt};
 use crate::sampled::Sampled;
 use mech::buffer::ExtraRoom;
 use mech::{Account, Fill, Head, HostId, Lane, Occupant, PktId, PortId, QueueId, Rule, Side, View};
-use mech::{search_least_urgent, search_most_urgent};
 use std::cell::Cell;
 
 /// Fill of a port that is not there.
@@ -161,15 +160,15 @@ impl<F: Fib> View for Look<'_, F> {
         }
     }
     fn least_urgent(&self, port: PortId, queue: QueueId) -> Option<(PktId, u32)> {
-        self.visited(port, queue)?;
-        let indexed = self.store.ranked.as_ref().and_then(|ranked| ranked.least_urgent(QueueAt { port, queue }));
-        indexed.or_else(|| search_least_urgent(self, port, queue))
+        let (at, arena, own) = (QueueAt { port, queue }, &self.store.arena, self.visited(port, queue)?);
+        let indexed = self.store.ranked.as_ref().and_then(|ranked| ranked.least_urgent(at));
+        let slot = indexed.or_else(|| arena.least_urgent(own))?;
+        Some((PktId(slot), arena.get(slot).head.rank))
     }
     fn most_urgent(&self, port: PortId, queue: QueueId) -> Option<PktId> {
-        self.visited(port, queue)?;
-        let (at, arena) = (QueueAt { port, queue }, &self.store.arena);
+        let (at, arena, own) = (QueueAt { port, queue }, &self.store.arena, self.visited(port, queue)?);
         let indexed = self.store.ranked.as_ref().and_then(|ranked| ranked.most_urgent(at, arena));
-        indexed.or_else(|| search_most_urgent(self, port, queue))
+        indexed.or_else(|| arena.most_urgent(own)).map(PktId)
     }
     fn allocated(&self, ingress: PortId, class: u8) -> u64 {
         self.account(Account::Input(ingress, class))

@@ -30,20 +30,29 @@ impl PacketStore {
     /// Takes a packet out of a queue of a port; whether the queue is empty then. `None` where it does not wait there.
     #[inline]
     pub(crate) fn remove(&mut self, at: QueueAt, slot: u32) -> Option<(Pkt, bool)> {
+        self.waits(at, slot).then(|| self.take_out(at, slot))
+    }
+
+    /// Takes out a packet likewise. PRECONDITION: it waits there.
+    #[inline]
+    pub(crate) fn take_out(&mut self, at: QueueAt, slot: u32) -> (Pkt, bool) {
         let rest = &mut self.ports[usize::from(at.port.0)].rest;
         let queue = &mut rest.queues[usize::from(at.queue.0)];
-        let pkt = match &mut self.ranked {
-            None => self.arena.remove(queue, slot)?,
-            Some(ranked) => {
-                let waits = ranked.contains(at, slot, &self.arena).unwrap_or_else(|| self.arena.contains(queue, slot));
-                let pkt = waits.then(|| self.arena.take(queue, slot))?;
-                ranked.leave(at, queue, &pkt.head, slot);
-                pkt
-            }
-        };
+        let pkt = self.arena.take(queue, slot);
+        if let Some(ranked) = &mut self.ranked {
+            ranked.leave(at, queue, &pkt.head, slot);
+        }
         let empty = queue.packets() == 0;
         rest.eligible &= !(u32::from(empty) << at.queue.0);
-        Some((pkt, empty))
+        (pkt, empty)
+    }
+
+    /// Returns true if a packet waits in a queue of a port.
+    #[inline]
+    fn waits(&self, at: QueueAt, slot: u32) -> bool {
+        let indexed = self.ranked.as_ref().and_then(|ranked| ranked.contains(at, slot, &self.arena));
+        let queue = self.ports[usize::from(at.port.0)].rest.queues.get(usize::from(at.queue.0));
+        indexed.unwrap_or_else(|| queue.is_some_and(|queue| self.arena.contains(queue, slot)))
     }
 
     /// Makes a packet that waits this shorter one, in its place; by how many bytes it is shorter.
@@ -58,15 +67,12 @@ impl PacketStore {
     /// The queue of a port in which a packet waits. The queue that its head names comes first, since it waits there
     /// unless a mechanism chose another.
     pub(crate) fn find(&self, port: PortId, slot: u32) -> Option<QueueAt> {
-        let queues = &self.ports[usize::from(port.0)].rest.queues;
-        let waits_in = |queue: QueueId| {
-            let Some(own) = queues.get(usize::from(queue.0)) else { return false };
-            let indexed =
-                self.ranked.as_ref().and_then(|ranked| ranked.contains(QueueAt { port, queue }, slot, &self.arena));
-            indexed.unwrap_or_else(|| self.arena.contains(own, slot))
-        };
-        let likely = self.queue(self.arena.get(slot).head.queue());
-        let all = (0..queues.len() as u8).map(QueueId);
-        [likely].into_iter().chain(all).find(|queue| waits_in(*queue)).map(|queue| QueueAt { port, queue })
+        let at = |queue| QueueAt { port, queue };
+        let likely = at(self.queue(self.arena.get(slot).head.queue()));
+        if self.waits(likely, slot) {
+            return Some(likely);
+        }
+        let queues = self.ports[usize::from(port.0)].rest.queues.len() as u8;
+        (0..queues).map(|queue| at(QueueId(queue))).find(|at| self.waits(*at, slot))
     }
 }
