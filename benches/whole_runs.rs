@@ -32,8 +32,8 @@ static MEMORY: Cap<MiMalloc> = Cap::new(MiMalloc, usize::MAX);
 /// Rounds of each run, unless OVERSPILL_BENCH_ROUNDS says another number.
 const ROUNDS: usize = 3;
 /// Events between two looks at a run with tables, and the rows of a table that are taken at once: what
-/// `overspill run` asks for (`MOST` of pace.py, `ROWS` of stream.py).
-const CHUNK: u64 = 200_000;
+/// `overspill run` asks for (`MARK` of simulate.py, `ROWS` of stream.py).
+const CHUNK: u64 = 65_536;
 const ROWS: usize = 1 << 17;
 const OUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../out");
 

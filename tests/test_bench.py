@@ -122,7 +122,7 @@ def test_the_command_beside_the_core_is_a_share_with_its_interval(
 
 def test_the_timed_runs_take_rows_as_the_command_does() -> None:
     source = (ROOT / "benches" / "whole_runs.rs").read_text()
-    assert re.findall(r"const CHUNK: u64 = ([\d_]+);", source) == [f"{simulate.CHUNK:_}"]
+    assert re.findall(r"const CHUNK: u64 = ([\d_]+);", source) == [f"{simulate.MARK:_}"]
     shift = re.search(r"const ROWS: usize = 1 << (\d+);", source)
     assert shift is not None and 1 << int(shift[1]) == stream.ROWS
     tables = {case for case in shares.CASES if case.endswith(shares.TABLES)}

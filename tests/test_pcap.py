@@ -282,7 +282,7 @@ def test_captures_are_the_same_bits_on_every_run_and_change_nothing(tmp_path: Pa
 def test_chunks_of_any_size_make_the_same_file(
     tmp_path: Path, small: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(simulate, "CHUNK", 100)
+    monkeypatch.setattr(simulate, "MARK", 100)
     monkeypatch.setattr(pcap, "FRAMES", 7)
     again = overspill.run(written(tmp_path, SMALL), pcap=["h0"])
     here, there = (results.captures["default", 1]["h0:s0"] for results in (again, small))
@@ -333,7 +333,7 @@ def test_captures_in_memory_are_saved_with_the_rest(tmp_path: Path, small: Resul
 
 
 def test_a_run_that_breaks_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simulate, "CHUNK", 100)
+    monkeypatch.setattr(simulate, "MARK", 100)
     seen: list[str] = []
 
     class Breaking(Listener):

@@ -13,7 +13,7 @@ class Status(TypedDict):
     end_ps: int  # the planned horizon
     events: int
     hops: int
-    rows: int  # that wait in the longest of the tables that grow, where they are to be taken; else 0
+    rows: int  # that wait in the longest of the tables that grow
     flows_started: int
     flows_completed: int
 
@@ -104,7 +104,7 @@ class Run:
 
         Less where one of the tables that grow with simulated time (`packets`, `queue_trace`, `activity`,
         `host_goodput`, `flow_goodput`, `links`, `detour_steps`) has `max_rows` rows; some events are
-        taken in any case. Parts that are taken where `rows` asks for it do not depend on `max_events`.
+        taken in any case.
         """
 
     def take(self, at_least: int) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from overspill import BadInput, Failed, Results, run
-from overspill.engine import simulate
+from overspill.engine import pace, simulate
 from overspill.engine.task import Listener, Task
 from overspill.results import names, stream
 
@@ -75,7 +75,7 @@ def busy(tmp_path: Path) -> Path:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Row groups of a few hundred rows, and a folder for temporary ones."""
-    monkeypatch.setattr(simulate, "CHUNK", 2_000)
+    monkeypatch.setattr(simulate, "MARK", 2_000)
     monkeypatch.setattr(simulate, "ROWS", 300)
     folder = tmp_path / "temporary"
     folder.mkdir()
@@ -110,6 +110,18 @@ def test_the_files_are_the_same_whatever_the_threads(busy: Path, small: Path) ->
     files = sorted(path.relative_to(one) for path in one.rglob("*") if path.is_file())
     assert sum(path.parts[0] == "runs" for path in files) == 4 * len(names.TABLES)
     assert [path for path in files if (one / path).read_bytes() != (two / path).read_bytes()] == []
+
+
+def test_files_do_not_depend_on_how_often_a_run_is_looked_at(
+    busy: Path, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = []
+    for most in (pace.MOST, 170):
+        monkeypatch.setattr(pace, "MOST", most)
+        folder = run(busy, out=busy.parent / str(most)).folder
+        assert folder is not None
+        written.append({path.name: path.read_bytes() for path in folder.rglob("drop/**/*.parquet")})
+    assert len(written[0]) == len(names.TABLES) and written[0] == written[1]
 
 
 def test_a_trace_is_read_bit_by_bit_with_the_same_rows(busy: Path, small: Path) -> None:

@@ -197,21 +197,20 @@ struct Run {
 #[pymethods]
 impl Run {
     /// Goes on for about so many events, with the interpreter free for others; less where a table has
-    /// `max_rows` waiting to be taken, which `rows` counts; it is 0 between the instants at which rows are taken, so
-    /// that parts of tables do not depend on `max_events`. `end_ps` is when the
+    /// `max_rows` waiting to be taken, which `rows` counts. `end_ps` is when the
     /// run ends as planned: the duration, and once that is over the end of the drain, before which
     /// it ends as soon as every flow that counts has finished.
     #[pyo3(signature = (max_events, max_rows=usize::MAX))]
     fn advance<'py>(&mut self, py: Python<'py>, max_events: u64, max_rows: usize) -> PyResult<Bound<'py, PyDict>> {
         let world = &mut self.world;
-        let (progress, due) = py.detach(|| world.advance_marks(max_events, max_rows));
+        let progress = py.detach(|| world.advance_rows(max_events, max_rows));
         let answer = PyDict::new(py);
         answer.set_item("done", progress.stop.is_some())?;
         answer.set_item("time_ps", progress.now.0)?;
         answer.set_item("end_ps", self.horizon(progress.now).0)?;
         answer.set_item("events", progress.events)?;
         answer.set_item("hops", progress.hops)?;
-        answer.set_item("rows", if due { self.world.rows_waiting() } else { 0 })?;
+        answer.set_item("rows", self.world.rows_waiting())?;
         answer.set_item("flows_started", progress.started)?;
         answer.set_item("flows_completed", progress.completed)?;
         Ok(answer)

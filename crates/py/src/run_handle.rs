@@ -8,7 +8,7 @@ use sim::{Capture, Dump, Link, Options, Progress, Recorder, Results, Table, Worl
 
 /// What Python asks of a world.
 pub(crate) trait RunHandle: Send + Sync {
-    fn advance_marks(&mut self, max_events: u64, max_rows: usize) -> (Progress, bool);
+    fn advance_rows(&mut self, max_events: u64, max_rows: usize) -> Progress;
     fn rows_waiting(&self) -> usize;
     fn take_rows(&mut self, at_least: usize) -> Vec<Table>;
     fn results(&mut self, scenario: &Scenario) -> Results;
@@ -50,8 +50,8 @@ struct Tapped {
 
 macro_rules! of_world {
     ($($world:tt)+) => {
-        fn advance_marks(&mut self, max_events: u64, max_rows: usize) -> (Progress, bool) {
-            self.$($world)+.advance_marks(max_events, max_rows)
+        fn advance_rows(&mut self, max_events: u64, max_rows: usize) -> Progress {
+            self.$($world)+.advance_rows(max_events, max_rows)
         }
         fn rows_waiting(&self) -> usize {
             self.$($world)+.rows_waiting()

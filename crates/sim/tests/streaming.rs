@@ -150,27 +150,3 @@ fn rows_of_a_queue_and_of_all_packets_come_in_the_order_of_time() {
     rows.sort_by_key(|(queue, _)| *queue);
     assert!(rows.windows(2).all(|w| w[0].0 != w[1].0 || w[0].1 < w[1].1), "a queue has one row a step");
 }
-
-/// Rows that are taken at each mark: how many rows of which table, mark by mark.
-fn taken_at_marks(text: &str, chunk: u64) -> Vec<(u64, String, usize)> {
-    let mut world = world(&scenario(text, ""), 1, Options::default());
-    let mut taken = Vec::new();
-    loop {
-        let (progress, at_mark) = world.advance_marks(chunk, 100);
-        let parts = if at_mark { world.take_rows(100) } else { Vec::new() };
-        taken.extend(parts.iter().map(|part| (progress.events, part.name.to_string(), rows(part))));
-        if progress.stop.is_some() {
-            return taken;
-        }
-    }
-}
-
-#[test]
-fn parts_taken_at_marks_do_not_depend_on_chunks() {
-    let text = BUSY.replace("64KB", "400KB");
-    let usual = taken_at_marks(&text, 200_000);
-    assert!(usual.last().is_some_and(|(events, ..)| *events > 2 << 16), "{usual:?}");
-    for chunk in [1000, u64::MAX] {
-        assert_eq!(taken_at_marks(&text, chunk), usual, "{chunk} events at a time");
-    }
-}

@@ -1,7 +1,7 @@
 """Events between two looks at who wants to stop, by what events cost."""
 
 AIM = 0.1  # seconds between two looks
-FIRST, MOST = 64, 200_000  # events of the first chunk, and of the longest
+FIRST, MOST = 64, 1 << 16  # events of the first chunk, and of the longest
 GROWTH = 4  # from one chunk to the next, at most
 
 

@@ -27,6 +27,9 @@ from overspill.stats.quantiles import Value
 if TYPE_CHECKING:
     from overspill._core import Run, Scenario
 
+# Rows are taken at the first step at or after each multiple of so many events. So the parts of tables, and
+# with them the bytes of files, do not depend on how far a run goes on at a time.
+MARK = 1 << 16
 # Of the summary of a run whose tables are not all kept, what says how it ended; what it was is in its key.
 KEPT = (
     "flows",
@@ -113,16 +116,18 @@ def advanced(scene: Scenario, task: Task, how: How, folder: Path | None) -> RunD
     how.building.discard(task)
     links = how.pcap.links(scene, task.variant)
     status: Mapping[str, Any] = {"done": False}
-    pace = Pace()
+    pace, mark = Pace(), MARK
     with Sink(place) as sink, Captures(run, links, place) as captures:
         while not status["done"]:
             if how.stopped:
                 return None
             before = time.monotonic()
-            status = run.advance(pace.events, ROWS)
+            status = run.advance(min(pace.events, mark - int(status.get("events", 0))), ROWS)
             pace.took(time.monotonic() - before)
-            if status["rows"] >= ROWS:
-                sink.append(columns.tables(run.take(ROWS)))
+            if status["events"] >= mark:
+                mark = (status["events"] // MARK + 1) * MARK
+                if status["rows"] >= ROWS:
+                    sink.append(columns.tables(run.take(ROWS)))
             captures.write()
             how.listener.advanced(task, status)
         how.ended.add(task)

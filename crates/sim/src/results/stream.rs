@@ -15,20 +15,13 @@ impl<T: Tap> World<Recorder, T> {
     /// Goes on as [`World::advance`], and returns early once a table has `max_rows` waiting; some
     /// events are taken in any case.
     pub fn advance_rows(&mut self, max_events: u64, max_rows: usize) -> Progress {
-        self.advance_marks(max_events, max_rows).0
-    }
-
-    /// Goes on likewise, and says whether it stopped at a mark, where rows are to be taken. Marks are multiples of
-    /// [`SLICE`] events, so that who takes rows there gets the same parts in whatever chunks the run goes on.
-    pub fn advance_marks(&mut self, max_events: u64, max_rows: usize) -> (Progress, bool) {
         let mut left = max_events;
         loop {
-            let mark = self.events / SLICE;
-            let slice = left.min(SLICE - self.events % SLICE);
+            let slice = left.min(SLICE);
             let progress = self.advance(slice);
             left -= slice;
             if left == 0 || progress.stop.is_some() || self.rows_waiting() >= max_rows {
-                return (progress, self.events / SLICE > mark);
+                return progress;
             }
         }
     }
