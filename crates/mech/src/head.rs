@@ -25,7 +25,8 @@ pub struct Head {
     pub hops: u16,
     /// What it is: bits of [`Flags`].
     pub flags: Flags,
-    /// Traffic class in the upper six bits, ECN codepoint in the lower two (RFC 2474, RFC 3168 §5).
+    /// DSCP in the upper six bits, ECN codepoint in the lower two (RFC 2474, RFC 3168 §5). The DSCP is the priority class in
+    /// its upper three bits, and [`Head::NOT_TRIMMABLE`].
     pub tos: u8,
     /// Switches it may still enter, itself included; 0 is any number.
     pub ttl: u8,
@@ -131,6 +132,9 @@ impl Flags {
 }
 
 impl Head {
+    /// Bit of `tos` by which a sender forbids that switches cut the payload: a DSCP other than those that UEC and SAI trim.
+    pub const NOT_TRIMMABLE: u8 = 1 << 2;
+
     /// What it is.
     #[inline]
     pub const fn kind(&self) -> PacketKind {
@@ -143,7 +147,12 @@ impl Head {
     }
     /// Sets the priority class. PRECONDITION: `class < 8`.
     pub const fn set_class(&mut self, class: u8) {
-        self.tos = self.tos & 0b11 | class << 5;
+        self.tos = self.tos & 0b1_1111 | class << 5;
+    }
+    /// Returns true if the sender allows that a switch cuts the payload.
+    #[inline]
+    pub const fn is_trimmable(&self) -> bool {
+        self.tos & Head::NOT_TRIMMABLE == 0
     }
     /// The ECN codepoint.
     #[inline]
@@ -215,8 +224,13 @@ mod tests {
     }
 
     #[test]
-    fn class_and_mark_share_a_byte_without_harm() {
+    fn class_mark_and_trimmable_share_a_byte_without_harm() {
+        let mut pkt = head("class=5 ect not_trimmable");
+        assert_eq!((pkt.class(), pkt.ecn(), pkt.is_trimmable()), (5, crate::Ecn::Ect0, false));
+        pkt.set_class(2);
+        assert_eq!((pkt.class(), pkt.ecn(), pkt.is_trimmable()), (2, crate::Ecn::Ect0, false));
         let mut pkt = head("class=5 ect");
+        assert!(pkt.is_trimmable());
         pkt.set_ecn(crate::Ecn::Ce);
         assert_eq!((pkt.class(), pkt.ecn()), (5, crate::Ecn::Ce));
         pkt.set_class(7);

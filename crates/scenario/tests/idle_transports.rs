@@ -186,3 +186,36 @@ fn packs_without_switches_that_cut_and_cuts_for_hosts_without_pack_are_told() {
         (vec![], vec![], vec![])
     );
 }
+
+/// Warnings that begin with `switch.overflow cuts nothing`, beside RoCE of class 3 and `more`.
+fn warnings_of_trimmed_roce(trimmable: &str, more: &str) -> Vec<String> {
+    let switch = format!(
+        "[switch]\nbuffer = {{ kind = \"per_port\", size = \"9KB\" }}\noverflow = {{ kind = \"trim\", {trimmable} }}\n"
+    );
+    let host = "[host]\nnic = { kind = \"round_robin\" }\n[transport]\nkind = \"sack\"\npack = true\n";
+    let workload = |name: &str, more: &str| {
+        format!(
+            "[[traffic]]\nname = \"{name}\"\nkind = \"incast\"\nsenders = 3\nreceiver = \"h0\"\nsize = \"1MB\"\n{more}\n"
+        )
+    };
+    let text = star(&format!("{host}{switch}"));
+    let base = &text[..text.find("[[traffic]]").expect("it has traffic")];
+    let roce = workload("roce", "class = 3\ntransport = { kind = \"roce\" }");
+    let more = if more.is_empty() { String::new() } else { workload("tcp", more) };
+    let head = "switch.overflow cuts nothing";
+    let all = loaded(&format!("{base}{host}{switch}{roce}{more}"), &[]).notes;
+    all.into_iter().filter_map(|note| note.find(head).map(|at| note[at + head.len()..].to_string())).collect()
+}
+
+#[test]
+fn trim_that_every_sender_of_its_class_forbids_warns() {
+    let class = "trimmable = \"class\", trimmable_class = 3";
+    for (trimmable, more) in [("trimmable = \"any\"", ""), (class, ""), (class, "class = 0")] {
+        let found = warnings_of_trimmed_roce(trimmable, more);
+        assert_eq!(found.len(), 1, "{trimmable}, {more}: {found:?}");
+        assert!(found[0].contains("not trimmable") && found[0].contains("pack = true"), "{found:?}");
+    }
+    for (trimmable, more) in [(class, "class = 3"), ("trimmable = \"any\"", "class = 0")] {
+        assert_eq!(warnings_of_trimmed_roce(trimmable, more), NONE, "{trimmable}, {more}");
+    }
+}

@@ -71,6 +71,26 @@ fn a_flow_alone_takes_the_time_of_the_closed_form() {
     }
 }
 
+/// Switches that cut data of both classes cut that of TCP alone, whose receivers answer headers with PACKs.
+#[test]
+fn trim_drops_data_of_roce_and_cuts_that_of_tcp() {
+    let trim =
+        "buffer = { kind = \"per_port\", size = \"100KB\" }\noverflow = { kind = \"trim\", trimmable = \"any\" }";
+    let tcp = "[[traffic]]\nname = \"tcp\"\nkind = \"incast\"\nsenders = 4\nreceiver = \"h1\"\nsize = \"1MB\"\n\
+               start = \"100us\"\ntransport = { kind = \"sack\", pack = true, min_rto = \"1ms\" }\n";
+    let alone = run(&text("", trim, ""), 1);
+    end(&alone);
+    assert_eq!(sum(&alone, "ports", "trimmed"), 0);
+    assert!(sum(&alone, "ports", "drop_buffer_full") > 1000);
+    let both = run(&text("", trim, tcp), 1);
+    end(&both);
+    let by_port = |name: &str| column(&both, "ports", name);
+    let (trimmed, dropped) = (by_port("trimmed"), by_port("drop_buffer_full"));
+    let of = |port: usize| (trimmed[port] > 0, dropped[port] > 0);
+    let busy: Vec<(bool, bool)> = (0..trimmed.len()).map(of).filter(|one| *one != (false, false)).collect();
+    assert_eq!(busy, [(false, true), (true, false)], "RoCE to h0 is dropped, TCP to h1 is cut");
+}
+
 /// Where a port holds 100 KB and nobody is paused, what is lost is sent again, with all after it.
 #[test]
 fn what_is_lost_is_sent_again_until_all_has_arrived() {

@@ -13,7 +13,7 @@ use losses::threshold;
 pub(super) use losses::{PackChoices, RackChoices};
 use mech::host::WindowCut;
 use mech::params::Values;
-use mech::{HostId, hash_mix};
+use mech::{Head, HostId, hash_mix};
 use units::{Amount, Dur};
 
 /// Longest segment that is accepted, bytes of payload: a jumbo frame's.
@@ -68,6 +68,8 @@ pub struct TcpConfig {
     /// Time to live of every packet, raw ones too; 0 where nothing takes from it.
     pub(crate) ttl: u8,
     pub(super) window_shift: u8,
+    /// Bits that all data have in its `tos` beside the class of the flow and the ECN codepoint.
+    pub(super) tos: u8,
     /// Bytes of headers of data beyond those of the framing.
     pub(super) options: u16,
     /// Bytes of the frame of an ACK without options.
@@ -184,6 +186,7 @@ impl TcpConfig {
             mss: mss as u16,
             ttl: values.count_or_off("ttl").map_or(0, |n| n.clamp(1, 255) as u8),
             window_shift,
+            tos: 0,
             options: if values.flag("timestamps") { TIMESTAMPS } else { 0 },
             ack_size: framing.frame(0, 0),
             go_back_n: false,
@@ -284,6 +287,11 @@ impl TcpConfig {
     /// Whether data may be cut, and receivers answer with PACKs (CP §4).
     pub fn takes_packs(&self) -> bool {
         self.pack.is_some()
+    }
+
+    /// Returns true if switches may cut its data. Go-back-N cannot use a header without its payload, so RoCE forbids it.
+    pub fn allows_cuts(&self) -> bool {
+        self.tos & Head::NOT_TRIMMABLE == 0
     }
 
     /// Whether senders want to be told of their frames that come back.

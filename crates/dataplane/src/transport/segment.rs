@@ -21,7 +21,7 @@ pub(super) fn data(flow: &FlowInfo, range: (u64, u32), rank: u64, cfg: &TcpConfi
         size,
         orig_size: size,
         flags: Flags::ACK.with(Flags::PAYLOAD),
-        tos: flow.class << 5,
+        tos: flow.class << 5 | cfg.tos,
         ttl: cfg.ttl,
         ..Head::default()
     };

@@ -4,8 +4,8 @@
 //! What waits at the port is compared with the threshold T, the limit of its buffer, before the packet is added. Cut
 //! packets and PACKs may use E bytes more. Only a segment that carries CPA and a payload is cut, and only once; all
 //! else over T is lost, and so is a header over T + E. What switches have made of it since are choices: so many bytes
-//! stay (SAI), headers have a class and so a queue of their own (NDP, UEC), other packets may be cut, the tail is cut in
-//! place of the arrival (NDP), headers without room go back to their source (NDP). Where headers have a class of their own,
+//! stay (SAI), headers have a class and so a queue of their own (NDP, UEC), other packets may be cut (never those that their
+//! sender marks as [`Head::NOT_TRIMMABLE`]), the tail is cut in place of the arrival (NDP), headers without room go back to their source (NDP). Where headers have a class of their own,
 //! what waits in it is compared with E alone, and what waits beside it with T.
 
 #[cfg(test)]
@@ -87,7 +87,8 @@ params! {
             default: Some("off"),
         },
         trimmable: Trimmable = {
-            doc: "What may be cut: segments with CPA (CP §4.1), data of the class `trimmable_class`, or any data.",
+            doc: "What may be cut: segments with CPA (CP §4.1), data of the class `trimmable_class`, or any data. Data of \
+                  RoCE never is: its senders mark it as not trimmable.",
             kind: Trimmable::KIND,
             default: Some("cpa"),
         },
@@ -163,13 +164,13 @@ impl Trim {
             returns: given.no_room == NoRoom::Return,
         }
     }
-    /// Whether the payload of a packet may be cut off.
+    /// Returns true if the payload of a packet may be cut off.
     fn may_cut(&self, pkt: &Head) -> bool {
         let is_chosen = match self.trimmable {
             Trimmable::Cpa => pkt.flags.has(Flags::CPA),
             Trimmable::Class => self.trimmable_class == Some(u64::from(pkt.class())),
             Trimmable::Any => true,
-        };
+        } && pkt.is_trimmable();
         let is_other = pkt.flags.any(Flags::PPL.with(Flags::SYN).with(Flags::RETURNED));
         is_chosen && pkt.flags.has(Flags::PAYLOAD) && !is_other && pkt.size > self.cut.keep
     }

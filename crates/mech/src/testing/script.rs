@@ -129,6 +129,7 @@ pub fn packet(text: &str, common: &str) -> (String, Head, u32) {
                 "fin" => head.flags = head.flags.with(Flags::FIN),
                 "cpa" => head.flags = head.flags.with(Flags::CPA),
                 "ppl" => head.flags = head.flags.with(Flags::PPL),
+                "not_trimmable" => head.tos |= Head::NOT_TRIMMABLE,
                 other => panic!("`{other}` says nothing of a packet"),
             }
             continue;

@@ -3,6 +3,7 @@
 use super::{EcnMode, Law, MAX_MSS, MAX_WINDOW, PacingChoices, RackChoices, Recovery, TcpConfig, scaled};
 use crate::Framing;
 use crate::transport::choices::RtoFloor;
+use mech::Head;
 use mech::params::Values;
 use units::Dur;
 
@@ -22,6 +23,7 @@ pub(super) fn config(values: &Values, framing: Framing) -> TcpConfig {
         mss,
         ttl: values.count_or_off("ttl").map_or(0, |n| n.clamp(1, 255) as u8),
         window_shift,
+        tos: Head::NOT_TRIMMABLE,
         options: header.saturating_sub(framing.header),
         ack_size: values.size("ack_size").min(MOST) as u16,
         go_back_n: true,

@@ -68,6 +68,14 @@ fn what_may_be_cut_is_told_by_cpa_by_class_or_by_a_payload() {
 }
 
 #[test]
+fn data_that_its_sender_forbids_to_cut_is_dropped() {
+    for given in ["", "trimmable=class trimmable_class=3", "trimmable=any", "trimmable=any no_room=return extra=0B"] {
+        assert!(matches!(fate(given, &OVER, "data cpa class=3"), Fate::Trim(_) | Fate::TrimBack), "{given}");
+        assert_eq!(fate(given, &OVER, "data cpa class=3 not_trimmable"), LOST, "{given}");
+    }
+}
+
+#[test]
 fn a_packet_that_would_get_no_shorter_is_not_cut() {
     assert_eq!(fate("trim_size=128B", &OVER, "data cpa size=129"), Fate::Trim(DATA));
     assert_eq!(fate("trim_size=128B", &OVER, "data cpa size=128"), LOST);

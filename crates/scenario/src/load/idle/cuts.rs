@@ -7,6 +7,14 @@ use mech::ClassSet;
 
 const ON: &str = "switch.overflow";
 
+/// Warning for switches that cut nothing, since every sender of data that they would cut forbids it.
+fn forbidden(whose: &str) -> String {
+    format!(
+        "{ON} cuts nothing: {whose}, whose senders mark it as not trimmable, since go-back-N cannot use a header; it is dropped. \
+         Give flows a transport with pack = true"
+    )
+}
+
 impl Asked<'_> {
     pub(super) fn cuts(&self) -> Vec<String> {
         let switches = self.scenario.switches.iter();
@@ -61,10 +69,16 @@ impl Asked<'_> {
         let word = self.overflow("trimmable").map(Node::shown);
         if word.as_deref() == Some("\"class\"") {
             let class = self.overflow("trimmable_class").map_or("0".into(), Node::shown);
-            let is_used = self.of_traffic().has(class.parse().unwrap_or(0));
-            if !is_used {
+            let number = class.parse().unwrap_or(0);
+            if !self.of_traffic().has(number) {
                 return Some(format!("{ON} cuts nothing: no packet is of class {class}, the only one that may be cut"));
             }
+            if !self.of_trimmable().has(number) {
+                let whose = format!("all data of class {class}, the only one that may be cut, is RoCE's");
+                return Some(forbidden(&whose));
+            }
+        } else if self.of_trimmable() == ClassSet::NONE {
+            return Some(forbidden("all data is RoCE's"));
         }
         let by_cpa = word.is_none_or(|word| word == "\"cpa\"");
         match (self.is_raw(), self.takes_packs()) {
@@ -85,6 +99,16 @@ impl Asked<'_> {
 
     fn of_traffic(&self) -> ClassSet {
         self.scenario.traffic.iter().fold(ClassSet::NONE, |set, traffic| set.union(traffic.classes()))
+    }
+
+    /// Classes of the workloads whose senders allow that switches cut their data.
+    fn of_trimmable(&self) -> ClassSet {
+        let stacks = self.scenario.stacks();
+        let allows =
+            |i: usize| stacks.as_ref().is_none_or(|stacks| stacks.of_workload(i as u16).any(TcpConfig::allows_cuts));
+        let traffic = self.scenario.traffic.iter().enumerate();
+        let trimmable = traffic.filter(|(i, traffic)| traffic.raw_payload().is_some() || allows(*i));
+        trimmable.fold(ClassSet::NONE, |set, (_, traffic)| set.union(traffic.classes()))
     }
 
     /// A class of headers that data has as well, or that has no turn of its own.
