@@ -48,12 +48,12 @@ def test_an_event_is_a_row_with_what_it_cost_each_variant() -> None:
     first, second = changes.rows(found)
     assert [first.text(one) for one in ("none", "slow", "fast")] == [
         "-",
-        "300 on the link, 4.5 at its ports",
+        "300 on the link, 4.5 at its ports or without a route",
         "12 on the link",
     ]
     assert [second.text(one) for one in ("none", "slow", "fast")] == ["-", "", ""]
     assert [line.text for line in changes.lines(found)] == [
-        "5 ms: leaf0:spine1 down; frames lost: slow 300 on the link, 4.5 at its ports; fast 12 on the link",
+        "5 ms: leaf0:spine1 down; frames lost: slow 300 on the link, 4.5 at its ports or without a route; fast 12 on the link",
         "8 ms: leaf0:spine1 up (slow, fast)",
     ]
 

@@ -279,6 +279,8 @@ impl Core {
         if pkt.head.flags.has(Flags::MISDIRECTED) {
             return self.discard(pkt, step.exts);
         }
+        let rest = &mut self.store.ports[usize::from(port.0)].rest;
+        rest.lost_while_dead += u64::from(rest.dead);
         let counts = self.counts(port);
         counts.dropped[why as usize] += 1;
         counts.dropped_bytes += u64::from(pkt.head.size);

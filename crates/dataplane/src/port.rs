@@ -67,6 +67,8 @@ pub(crate) struct Rest {
     pub(crate) paused: u32,
     /// Its link is known to be dead: nothing is sent, and no frame of the far end counts.
     pub(crate) dead: bool,
+    /// Packets that were to leave by it and were lost here while its link was known to be dead.
+    pub(crate) lost_while_dead: u64,
     /// A frame that pauses or resumes the far end waits to be sent.
     pub(crate) control: bool,
     /// Its NIC has more to send than waits here.
@@ -124,6 +126,7 @@ impl Port {
             eligible: 0,
             paused: 0,
             dead: false,
+            lost_while_dead: 0,
             control: false,
             more: false,
             waking: false,
@@ -287,6 +290,11 @@ impl Port {
             (at, size)
         };
         (0..count).map(&mut next).collect()
+    }
+
+    /// Packets that were to leave by it and were lost here while its link was known to be dead.
+    pub fn lost_while_dead(&self) -> u64 {
+        self.rest.lost_while_dead
     }
 
     /// Frames that wait.

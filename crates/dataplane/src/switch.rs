@@ -30,9 +30,10 @@ use crate::{Exts, Observer, Out, Pkt};
 use learnt::Learnt;
 use mech::fib::FibSlot;
 use mech::overflow::DropReason;
-use mech::routing::{NO_HOP, NextHops, RoutingSlot, port_of};
+use mech::routing::{Hop, NO_HOP, NextHops, RoutingSlot, port_of};
 use mech::{Acts, Env, Flags, Head, HostId, PacketKind, PortId, Purpose, Rule, Stream, hash_mix};
 use prefetch_index::prefetch_index;
+use std::collections::BTreeMap;
 use units::Time;
 
 /// The next hops toward each host, as a node's tables give them.
@@ -42,6 +43,11 @@ pub trait Routes {
     /// Number of hosts of the network.
     fn hosts(&self) -> u32 {
         u32::MAX
+    }
+    /// The end of a dead link, as a node and a port of it, that cuts `switch` off from `host`, on the route that held before;
+    /// `choose` gives the port at the switch if that route had several.
+    fn dead_end(&self, _switch: u32, _host: HostId, _choose: &dyn Fn(&[Hop]) -> PortId) -> Option<(u32, PortId)> {
+        None
     }
 }
 
@@ -76,6 +82,8 @@ pub struct Switch {
     lost: [u64; DropReason::ALL.len()],
     lost_bytes: u64,
     lost_payload: u64,
+    /// Packets lost without a route, by the dead end that cut their destination off.
+    cut_off: BTreeMap<(u32, PortId), u64>,
     /// Where its table learns.
     learnt: Option<Box<Learnt>>,
 }
@@ -137,6 +145,7 @@ impl Switch {
             lost: Default::default(),
             lost_bytes: 0,
             lost_payload: 0,
+            cut_off: BTreeMap::new(),
             learnt: setup.fib.into_table().map(|table| Box::new(Learnt::new(table))),
         }
     }
@@ -355,7 +364,7 @@ impl Switch {
             NextHops::Only(port) => return Some(port),
             NextHops::Among(hops) => hops,
             NextHops::None => {
-                self.lose(pkt, DropReason::NoRoute, step);
+                self.lose_cut_off(pkt, step);
                 return None;
             }
         };

@@ -4,12 +4,14 @@
 //! is switches × edge switches; equal sets of next hops are stored once. Every switch knows a way
 //! to every host, since a detoured packet may turn up anywhere.
 
+mod cut_off;
 mod sets;
 mod table;
 #[cfg(test)]
 mod tests;
 
 use crate::topology::Topology;
+use cut_off::CutOff;
 use mech::routing::{Hop, NextHops};
 use mech::{HostId, PortId};
 use sets::Sets;
@@ -33,6 +35,8 @@ pub struct Routes {
     /// Per switch: where its ports start in `peers`, the node at the far end of each.
     ports: Vec<u32>,
     peers: Vec<u32>,
+    /// Earlier routes, if dead links cut switches off from hosts.
+    cut_off: Option<Box<CutOff>>,
 }
 
 /// The edge switch of a host.
@@ -118,16 +122,27 @@ impl Routes {
         if entry & ONLY != 0 {
             return NextHops::Only(PortId(entry as u16));
         }
-        let (start, len) = self.groups[entry as usize];
-        match len {
-            0 => NextHops::None,
-            _ => NextHops::Among(&self.hops[start as usize..(start + len) as usize]),
+        match self.group(entry) {
+            [] => NextHops::None,
+            hops => NextHops::Among(hops),
         }
     }
 
     /// Number of hosts.
     pub fn hosts(&self) -> u32 {
         self.hosts
+    }
+
+    /// The next hops of an entry of the table that has a place in `groups`.
+    #[inline]
+    fn group(&self, entry: u32) -> &[Hop] {
+        let (start, len) = self.groups[entry as usize];
+        &self.hops[start as usize..(start + len) as usize]
+    }
+
+    /// The node at the far end of a port of a switch.
+    fn peer(&self, switch: u32, port: PortId) -> u32 {
+        self.peers[self.ports[(switch - self.hosts) as usize] as usize + usize::from(port.0)]
     }
 
     /// The path from host to host as (node, port to leave by), the sender's first; `choose` gives
@@ -145,8 +160,7 @@ impl Routes {
                 NextHops::Among(hops) => choose(node, hops),
             };
             path.push((node, port.0));
-            let first = self.ports[(node - self.hosts) as usize];
-            node = self.peers[first as usize + port.0 as usize];
+            node = self.peer(node, port);
         }
         path
     }

@@ -2,7 +2,7 @@
 //! the run is built; what becomes of frames on links is in their [courses](crate::link).
 
 use crate::clocks::rate_of;
-use crate::costs::{Losses, Places};
+use crate::costs::{Closing, Losses, Places};
 use crate::queue::Key;
 use dataplane::DeadPort;
 use mech::PortId;
@@ -24,6 +24,8 @@ pub(crate) struct Turn {
     pub(crate) clocks: Vec<(Sender, Clock)>,
     /// Ports whose links are known to be dead from now on, by node, and back.
     pub(crate) died: BTreeMap<u32, Vec<PortId>>,
+    /// The same ports, each with the number of the event that closes it.
+    pub(crate) closed: Vec<(usize, Sender)>,
     pub(crate) returned: Vec<Sender>,
     pub(crate) routes: Option<Arc<Routes>>,
 }
@@ -47,6 +49,8 @@ pub(crate) struct Changes {
     pub(crate) places: Vec<Option<Places>>,
     /// By event that has happened, what was lost at its places before it.
     pub(crate) before: Vec<Losses>,
+    /// Ports that events have closed so far.
+    pub(crate) closings: Vec<Closing>,
 }
 
 impl Changes {
@@ -70,8 +74,9 @@ impl Changes {
             next: 0,
             dead_port: scenario.dead_port,
             first_routes: routes.clone(),
-            places: scenario.events.iter().map(|event| Places::of(event, &scenario.topology)).collect(),
+            places: scenario.events.iter().map(Places::of).collect(),
             before: Vec::new(),
+            closings: Vec::new(),
         })
     }
 
@@ -86,25 +91,27 @@ impl Changes {
     }
 }
 
-/// Which links nodes take for dead, as time goes on.
+/// Links that nodes take for dead, as time goes on.
 struct Knowledge<'a> {
     scenario: &'a Scenario,
     /// Directions that are down.
     down: BTreeSet<Sender>,
-    dead: Dead,
+    /// Ports that are dead, by the event that closed them, in the order of events.
+    closed: Vec<(usize, Dead)>,
     known: BTreeMap<Dead, Arc<Routes>>,
 }
 
 impl Knowledge<'_> {
     fn new<'a>(scenario: &'a Scenario, routes: &Arc<Routes>) -> Knowledge<'a> {
         let known = BTreeMap::from([(Dead::new(), routes.clone())]);
-        Knowledge { scenario, down: BTreeSet::new(), dead: Dead::new(), known }
+        Knowledge { scenario, down: BTreeSet::new(), closed: Vec::new(), known }
     }
 
     /// Adds to each instant what nodes learn then of links that went down or came back `reroute_delay` before.
     fn tell(mut self, turns: &mut BTreeMap<Time, Turn>) {
         let events = &self.scenario.events;
         let same_instant = |a: &Event, b: &Event| a.at == b.at;
+        let mut first = 0;
         for group in events.chunk_by(same_instant) {
             for event in group {
                 match event.change {
@@ -113,31 +120,86 @@ impl Knowledge<'_> {
                     _ => {}
                 }
             }
-            let dead = self.both_ends();
-            if dead != self.dead {
-                let at = group[0].at.saturating_add(self.scenario.reroute_delay);
-                self.turn_to(dead, turns.entry(at).or_default());
+            let at = group[0].at.saturating_add(self.scenario.reroute_delay);
+            self.turn_to(first, group, (at, turns));
+            first += group.len();
+        }
+    }
+
+    /// Both ends of every link of which one of these directions is down.
+    fn both_ends<'s>(&self, down: impl Iterator<Item = &'s Sender>) -> Dead {
+        down.flat_map(|sender| [*sender, self.scenario.topology.far_end(*sender)]).collect()
+    }
+
+    fn dead(&self) -> Dead {
+        self.closed.iter().flat_map(|(_, ports)| ports).copied().collect()
+    }
+
+    /// Adds to the turn of an instant what events of one instant, numbered from `first` on, have made of links.
+    fn turn_to(&mut self, first: usize, group: &[Event], (at, turns): (Time, &mut BTreeMap<Time, Turn>)) {
+        let (was, dead) = (self.dead(), self.both_ends(self.down.iter()));
+        if was == dead {
+            return;
+        }
+        let turn = turns.entry(at).or_default();
+        turn.returned.extend(was.difference(&dead));
+        self.closed.iter_mut().for_each(|(_, ports)| ports.retain(|port| dead.contains(port)));
+        self.closed.retain(|(_, ports)| !ports.is_empty());
+        let mut left: Dead = dead.difference(&was).copied().collect();
+        for (event, n) in group.iter().zip(first..).filter(|(event, _)| event.change == Change::Down) {
+            let ends = self.both_ends(event.senders.iter());
+            let closes: Dead = left.intersection(&ends).copied().collect();
+            left.retain(|port| !closes.contains(port));
+            for (node, port) in &closes {
+                turn.died.entry(*node).or_default().push(PortId(*port));
+                turn.closed.push((n, (*node, *port)));
+            }
+            if !closes.is_empty() {
+                self.closed.push((n, closes));
             }
         }
-    }
-
-    /// Both ends of every link of which a direction is down.
-    fn both_ends(&self) -> Dead {
-        self.down.iter().flat_map(|sender| [*sender, self.scenario.topology.far_end(*sender)]).collect()
-    }
-
-    fn turn_to(&mut self, dead: Dead, turn: &mut Turn) {
-        for (node, port) in dead.difference(&self.dead) {
-            turn.died.entry(*node).or_default().push(PortId(*port));
-        }
-        turn.returned.extend(self.dead.difference(&dead));
+        turn.died.values_mut().for_each(|ports| ports.sort_unstable());
         // Where frames are flooded there is one path to each host, and one of the copies is the packet: that which
         // takes it, dead or not.
         if !self.scenario.floods() {
-            let routes = self.known.entry(dead.clone());
-            let made = routes.or_insert_with(|| Arc::new(Routes::around(&self.scenario.topology, &dead, false)));
-            turn.routes = Some(made.clone());
+            turn.routes = Some(self.routes());
         }
-        self.dead = dead;
+    }
+
+    /// The routes around dead links. Where they cut switches off from hosts, frames go on by the routes before if they are to
+    /// wait at dead ports; else the routes before say which of the ports cut them off. All switches that live links join
+    /// lack the same hosts, and go by the same earlier routes, so that no frame circles.
+    fn routes(&mut self) -> Arc<Routes> {
+        let mut dead = self.dead();
+        let now = self.around(&dead);
+        if now.is_whole() {
+            return now;
+        }
+        let (all, mut before) = (dead.clone(), Vec::new());
+        for ports in self.closed.iter().rev().map(|(_, ports)| ports.clone()).collect::<Vec<_>>() {
+            dead.retain(|port| !ports.contains(port));
+            let earlier = self.around(&dead);
+            let is_whole = earlier.is_whole();
+            before.push(earlier);
+            if is_whole {
+                break;
+            }
+        }
+        let now = (*now).clone();
+        Arc::new(if self.waits() { now.go_on_by(&before) } else { now.remember(all, before) })
+    }
+
+    /// The routes around some links. Where frames wait at dead ports, a host with a dead link is still behind its own.
+    fn around(&mut self, dead: &Dead) -> Arc<Routes> {
+        let topology = &self.scenario.topology;
+        let is_host = |node: u32| topology.is_host(node);
+        let counts = |port: &Sender| !self.waits() || !(is_host(port.0) || is_host(topology.far_end(*port).0));
+        let dead: Dead = dead.iter().copied().filter(counts).collect();
+        let made = self.known.entry(dead).or_insert_with_key(|dead| Arc::new(Routes::around(topology, dead, false)));
+        made.clone()
+    }
+
+    fn waits(&self) -> bool {
+        self.scenario.dead_port == DeadPort::Wait
     }
 }

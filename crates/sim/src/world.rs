@@ -7,8 +7,8 @@ use crate::progress::{Progress, Stop};
 use crate::tap::Tap;
 use dataplane::transport::{Released, Stacks};
 use dataplane::{Exts, FlowTable, Host, HostStep, Observer, Pkt, Switch};
-use mech::routing::NextHops;
-use mech::{FlowId, HostId};
+use mech::routing::{Hop, NextHops};
+use mech::{FlowId, HostId, PortId};
 use scenario::routes::Routes;
 use scenario::traffic::{FlowSpec, Flows};
 use std::sync::Arc;
@@ -49,6 +49,9 @@ impl dataplane::Routes for Net {
     }
     fn hosts(&self) -> u32 {
         self.0.hosts()
+    }
+    fn dead_end(&self, switch: u32, host: HostId, choose: &dyn Fn(&[Hop]) -> PortId) -> Option<(u32, PortId)> {
+        self.0.dead_end(switch, host, choose)
     }
 }
 

@@ -83,7 +83,7 @@ fn until_the_reroute_delay_is_over_frames_go_into_the_dead_link_and_then_there_i
     // Known at 80 us: those at 50.216, 62.52 and 74.824 went into the dead link, five more came after it.
     assert_eq!(delivered(&results), [0, 1]);
     assert_eq!((lost(&results, "link_down"), lost(&results, "no_route")), (4, 5));
-    assert_eq!(column(&results, "events", "lost"), [4]);
+    assert_eq!(rows(&results, "events", ["lost", "dropped"]), [[4, 5]]);
     assert_eq!(results.progress.stop, Some(Stop::Done));
 }
 
@@ -113,20 +113,23 @@ fn what_waits_for_a_dead_port_is_dropped_or_waits_until_the_link_is_back() {
     assert_eq!(ends.iter().filter(|end| **end > 1_000_000_000).min(), Some(&(1_000_000_000 + 2 * 13_304_000)));
 }
 
+/// As [`line`], with two paths of 100 Mb/s links in the middle: over x, the second port of s, and over y, the third.
+fn two_paths(keys: &str) -> String {
+    let between = ["s x", "s y", "x t", "y t"].map(|pair| pair.split_once(' ').unwrap());
+    let links =
+        between.map(|(a, b)| format!("  {{ a = \"{a}\", b = \"{b}\", rate = \"100Mbps\", delay = \"1us\" }},\n"));
+    let nodes = ["s", "x", "y", "t"].map(|name| format!("{{ name = \"{name}\", kind = \"switch\" }}"));
+    line(keys)
+        .replace("{ name = \"s\", kind = \"switch\" }", &nodes.join(", "))
+        .replace("  { a = \"s\", b = \"b\"", &format!("{}  {{ a = \"t\", b = \"b\"", links.concat()))
+        .replace("duration = \"2ms\"", "duration = \"9ms\"")
+}
+
 /// Between s and t there are two paths of 100 Mb/s links, and all frames of the flow take one of them. A frame takes
 /// 123.04 us there: when the link of s dies at 40 us, frame 0 is on it, 1 and 2 wait for it, and 3 to 10 are to come.
 #[test]
 fn what_waits_in_a_switch_is_dropped_takes_the_other_path_or_waits_until_the_link_is_back() {
-    let text = |keys: &str| {
-        let between = ["s x", "s y", "x t", "y t"].map(|pair| pair.split_once(' ').unwrap());
-        let links =
-            between.map(|(a, b)| format!("  {{ a = \"{a}\", b = \"{b}\", rate = \"100Mbps\", delay = \"1us\" }},\n"));
-        let nodes = ["s", "x", "y", "t"].map(|name| format!("{{ name = \"{name}\", kind = \"switch\" }}"));
-        line(keys)
-            .replace("{ name = \"s\", kind = \"switch\" }", &nodes.join(", "))
-            .replace("  { a = \"s\", b = \"b\"", &format!("{}  {{ a = \"t\", b = \"b\"", links.concat()))
-            .replace("duration = \"2ms\"", "duration = \"9ms\"")
-    };
+    let text = two_paths;
     let usual = run(&text(""), 1);
     assert_eq!(delivered(&usual).len(), 11);
     let s = 2;
@@ -142,6 +145,86 @@ fn what_waits_in_a_switch_is_dropped_takes_the_other_path_or_waits_until_the_lin
         let late = column(&results, "packets", "end_ps").iter().filter(|end| **end > 5_000_000_000).count();
         assert_eq!(late, if then == "wait" { 2 } else { 0 }, "{then}");
     }
+}
+
+/// The link to b, which has no other, is down from 40 us on, and back at 1 ms; frames come to the switch until 136.344 us.
+fn down_to_b(keys: &str) -> String {
+    let both = events(&[
+        "kind = \"link_down\", at = \"40us\", link = \"b\"",
+        "kind = \"link_up\", at = \"1ms\", link = \"b\"",
+    ]);
+    line(&format!("{keys}\n{both}"))
+}
+
+/// What the outage of [`down_to_b`] cost on the link and besides.
+fn cost_of_outage(results: &Results) -> [u64; 2] {
+    rows(results, "events", ["lost", "dropped"])[0]
+}
+
+/// Frames 0 and 1 arrive; 2 is on the link at 40 us, and 3 to 5 follow it until 80 us where nobody knows of the outage.
+#[test]
+fn frames_without_a_route_count_for_the_outage() {
+    for then in ["drop", "look_up"] {
+        for (delay, cost) in [("0us", [1, 8]), ("40us", [4, 5])] {
+            let results = run(&down_to_b(&format!("dead_port = \"{then}\"\nreroute_delay = \"{delay}\"")), 1);
+            assert_eq!((delivered(&results), cost_of_outage(&results)), (vec![0, 1], cost), "{then}, {delay}");
+        }
+    }
+}
+
+#[test]
+fn frames_for_an_unreachable_host_wait_for_its_link() {
+    for (delay, first, back) in [("0us", 3, 1_000_000_000), ("40us", 6, 1_040_000_000)] {
+        let results = run(&down_to_b(&format!("dead_port = \"wait\"\nreroute_delay = \"{delay}\"")), 1);
+        assert_eq!(delivered(&results), [vec![0, 1], (first..11).collect()].concat(), "{delay}");
+        assert_eq!(cost_of_outage(&results), [first - 2, 0], "{delay}");
+        let ends = column(&results, "packets", "end_ps");
+        let late = ends.iter().filter(|end| **end > 900_000_000).min();
+        assert_eq!(late, Some(&(back + 13_304_000)), "the first leaves as the link is known to be back");
+    }
+}
+
+#[test]
+fn full_buffer_of_a_dead_port_counts_for_the_outage() {
+    let small = "dead_port = \"wait\"\nswitch.buffer = { kind = \"per_port\", size = \"3pkt\" }";
+    let results = run(&down_to_b(small), 1);
+    assert_eq!((delivered(&results), lost(&results, "buffer_full")), (vec![0, 1, 3, 4, 5], 5));
+    assert_eq!(cost_of_outage(&results), [1, 5]);
+}
+
+#[test]
+fn frames_that_wait_for_a_dead_link_pause_their_source() {
+    let pfc = "dead_port = \"wait\"\nswitch.buffer = { kind = \"per_port\", size = \"200KB\" }\n\
+               switch.pause = { kind = \"pfc\", xoff = \"3KB\", xon = \"1500B\" }";
+    let results = run(&down_to_b(pfc), 1);
+    assert_eq!((delivered(&results).len(), cost_of_outage(&results)), (10, [1, 0]));
+    let most = column(&results, "ports", "max_packets");
+    assert!(most.iter().all(|packets| *packets <= 9) && total(&results, "pauses", "paused_ps") > 800_000_000);
+    assert!(results.deadlock.is_none());
+}
+
+/// Both paths of the test above die, that of the flow at 40 us, the other at 60 us, and come back in the reverse order. Frame 3
+/// is on the second at 60 us; 4 to 10 come later.
+#[test]
+fn overlapping_outages_count_what_the_ports_they_closed_lost() {
+    let [first, second] = if sent(&run(&two_paths(""), 1), 2, 1) == 11 { ["x", "y"] } else { ["y", "x"] };
+    let all = events(&[
+        &format!("kind = \"link_down\", at = \"40us\", link = \"s:{first}\""),
+        &format!("kind = \"link_down\", at = \"60us\", link = \"s:{second}\""),
+        &format!("kind = \"link_up\", at = \"1ms\", link = \"s:{second}\""),
+        &format!("kind = \"link_up\", at = \"5ms\", link = \"s:{first}\""),
+    ]);
+    let with = |then: &str| run(&two_paths(&format!("dead_port = \"{then}\"\n{all}")), 1);
+    let waits = with("wait");
+    assert_eq!(delivered(&waits), [vec![1, 2], (4..11).collect()].concat());
+    assert_eq!(rows(&waits, "events", ["lost", "dropped"]), [[1, 0], [1, 0], [0, 0], [0, 0]]);
+    let ends = column(&waits, "packets", "end_ps");
+    let late = |after: u64| ends.iter().filter(|end| **end > after).count();
+    assert_eq!((late(1_000_000_000), late(5_000_000_000)), (9, 2), "1 and 2 wait for their own link, not for a route");
+    let drops = with("drop");
+    assert_eq!(rows(&drops, "events", ["lost", "dropped"]), [[1, 2], [1, 7], [0, 0], [0, 0]]);
+    let again = with("look_up");
+    assert_eq!(rows(&again, "events", ["lost", "dropped"]), [[1, 0], [1, 9], [0, 0], [0, 0]]);
 }
 
 /// From 30 us on the link to b has a tenth of the rate: frames 1 and 2 take 12.304 us, frame 3, which begins at

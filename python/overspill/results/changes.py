@@ -14,13 +14,13 @@ LINES = 12  # events that are printed; the report has all
 
 @dataclass
 class Row:
-    """An event, and by variant the frames that it cost, on its link and at the ports of it, in each seed."""
+    """An event, and by variant the frames that it cost, on its link and for want of it, in each seed."""
 
     change: Change
     costs: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
 
     def text(self, variant: str) -> str:
-        """What it cost a variant: `340 on the link, 12 at its ports`, means over seeds."""
+        """What it cost a variant: `340 on the link, 12 at its ports or without a route`, means over seeds."""
         if variant not in self.costs:
             return "-"
         if not self.change.loses:
@@ -28,7 +28,7 @@ class Row:
         found = self.costs[variant]
         lost, dropped = (sum(one[at] for one in found) / len(found) for at in (0, 1))
         on_link = f"{mean(lost)} on the link"
-        return f"{on_link}, {mean(dropped)} at its ports" if dropped else on_link
+        return f"{on_link}, {mean(dropped)} at its ports or without a route" if dropped else on_link
 
 
 def mean(value: float) -> str:
@@ -48,14 +48,14 @@ def rows(results: Finished) -> list[Row]:
 
 
 def of_run(run: RunData) -> list[tuple[Change, tuple[int, int]]]:
-    """The events that happened in a run, each with the frames that were lost on its link and at its ports."""
+    """The events that happened in a run, each with the frames that were lost on its link and for want of it."""
     kept = run.summary.get(COSTS)
     every = costs(run) if kept is None else kept
     return [(run.changes[at], (on_link, at_ports)) for at, on_link, at_ports in every]
 
 
 def costs(run: RunData) -> list[tuple[int, int, int]]:
-    """Returns number, frames lost on the link and frames dropped at its ports of each event that happened."""
+    """Returns number, frames lost on the link and frames dropped for want of it of each event that happened."""
     number, lost, dropped = run.columns("events", "event", "lost", "dropped")
     known = zip(number.tolist(), lost.tolist(), dropped.tolist(), strict=True)
     return [(int(at), int(on_link), int(at_ports)) for at, on_link, at_ports in known]

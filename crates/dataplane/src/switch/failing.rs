@@ -4,8 +4,9 @@ use super::{Routes, Switch, SwitchStep, Table};
 use crate::core::{DeadPort, Step};
 use crate::packet_store::Fib;
 use crate::{Out, Pkt};
-use mech::PortId;
 use mech::overflow::DropReason;
+use mech::routing::Hop;
+use mech::{Flags, PortId};
 
 impl Switch {
     /// The links of these ports are known to be dead. The caller has put the new routes in place, and calls
@@ -19,6 +20,24 @@ impl Switch {
                 DeadPort::LookUp => self.look_up_again(*port, step),
             }
         }
+    }
+
+    /// Loses a packet that has no route, and counts it for the dead end that cuts its destination off.
+    #[cold]
+    pub(super) fn lose_cut_off<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) {
+        let (dst, hash) = (pkt.head.dst, pkt.head.hash);
+        // A routing that names no hop of the list breaks a rule elsewhere; the first hop serves here.
+        let choose = |hops: &[Hop]| hops.get(self.routing.peek().table(dst, hash, hops)).unwrap_or(&hops[0]).port;
+        let dead_end = step.routes.dead_end(self.node, dst, &choose);
+        if let Some(dead_end) = dead_end.filter(|_| !pkt.head.flags.has(Flags::MISDIRECTED)) {
+            *self.cut_off.entry(dead_end).or_default() += 1;
+        }
+        self.lose(pkt, DropReason::NoRoute, step);
+    }
+
+    /// Packets lost here without a route because a port of a node, and so its link, is dead.
+    pub fn lost_by(&self, node: u32, port: PortId) -> u64 {
+        self.cut_off.get(&(node, port)).copied().unwrap_or(0)
     }
 
     /// The link of a port is known to be back. The caller calls [`Switch::finish`].

@@ -2,7 +2,7 @@
 
 use super::{Net, Predicted, World};
 use crate::changes::{NETWORK_CHANGES, Turn};
-use crate::costs::{Cost, Losses, Places, costs};
+use crate::costs::{Closing, Cost, Losses, Places, dropped, lost_on_links};
 use crate::queue::{Key, Phase};
 use crate::tap::Tap;
 use dataplane::{DeadPort, Observer, Pkt, PortCounts, Spot, SwitchStep};
@@ -35,6 +35,7 @@ impl<O: Observer, T: Tap> World<O, T> {
                 changes.before.push(self.losses_at(changes.places[*event].as_ref()));
             }
             self.now = *at;
+            self.count_closings(turn, &mut changes.closings);
             self.turn(*at, turn, changes.dead_port);
             changes.next += 1;
         }
@@ -58,6 +59,26 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
         // Only then do ports begin to send, so that none does before all ends know.
         is_mine.into_iter().for_each(|node| self.finish_node(now, node));
+    }
+
+    /// Notes for ports whose links are known to be back, and for those that are known to be dead from now on, how many frames
+    /// have been lost because of them.
+    fn count_closings(&self, turn: &Turn, closings: &mut Vec<Closing>) {
+        for closing in closings.iter_mut().filter(|one| one.after.is_none() && turn.returned.contains(&one.port)) {
+            closing.after = Some(self.lost_by_dead(closing.port));
+        }
+        let closed = turn.closed.iter().map(|(event, port)| (*event, *port, self.lost_by_dead(*port)));
+        closings.extend(closed.map(|(event, port, before)| Closing { event, port, before, after: None }));
+    }
+
+    /// Frames lost so far because the link of a port is known to be dead: at the port, and at switches that it cuts off.
+    fn lost_by_dead(&self, (node, port): Sender) -> u64 {
+        let core = match self.hosts.get(node as usize) {
+            Some(host) => host.nic(),
+            None => self.switches[node as usize - self.hosts.len()].core(),
+        };
+        let cut_off = self.switches.iter().map(|switch| switch.lost_by(node, PortId(port)));
+        core.ports()[usize::from(port)].lost_while_dead() + cut_off.sum::<u64>()
     }
 
     fn set_clock(&mut self, (node, port): Sender, clock: Clock) {
@@ -124,28 +145,21 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// What has been lost so far at an event's places.
+    /// Losses so far on an event's directions.
     fn losses_at(&self, places: Option<&Places>) -> Losses {
         let Some(places) = places else { return Losses::default() };
-        let reason = places.reason as usize;
-        let on_link = |(node, port): Sender| {
+        places.losses(|(node, port): Sender| {
             let lost = self.state.wires.lost(self.state.base[node as usize] + u32::from(port));
-            lost.map_or(0, |lost| lost[reason])
-        };
-        let at_port = |(node, port): Sender| {
-            let core = match self.hosts.get(node as usize) {
-                Some(host) => host.nic(),
-                None => self.switches[node as usize - self.hosts.len()].core(),
-            };
-            core.ports()[usize::from(port)].counts().dropped[reason]
-        };
-        places.losses(on_link, at_port)
+            lost.map_or(0, |lost| lost[places.reason as usize])
+        })
     }
 
-    /// What every event that has happened has cost so far.
+    /// Cost so far of every event that has happened.
     pub(crate) fn costs_so_far(&self) -> Vec<Cost> {
         let Some(changes) = &self.changes else { return Vec::new() };
         let now: Vec<Losses> = changes.places.iter().map(|places| self.losses_at(places.as_ref())).collect();
-        costs(&changes.places, &changes.before, &now)
+        let lost = lost_on_links(&changes.places, &changes.before, &now).into_iter().enumerate();
+        let by_ports = |event| dropped(event, &changes.closings, |port| self.lost_by_dead(port));
+        lost.map(|(event, lost)| Cost { event, lost, dropped: by_ports(event) }).collect()
     }
 }

@@ -357,6 +357,7 @@ impl<O: Divided> World<O> {
         state.wires.add_lost(&other.wires);
         if let Some((mine, its)) = self.changes.as_mut().zip(part.changes) {
             mine.before.iter_mut().zip(&its.before).for_each(|(sum, losses)| sum.add(losses));
+            mine.closings.iter_mut().zip(&its.closings).for_each(|(sum, closing)| sum.add(closing));
         }
         for (mine, its) in [(&mut self.baseline, part.baseline), (&mut self.baseline_end, part.baseline_end)] {
             if let Some((mine, its)) = mine.as_mut().zip(its) {

@@ -1,0 +1,135 @@
+//! Hosts that switches cannot reach around dead links, and the routes that led to them before.
+
+use super::{Dead, NOWHERE, ONLY, Routes};
+use mech::routing::{Hop, NextHops};
+use mech::{HostId, PortId};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Routes that held before links died, for switches that have none any more.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct CutOff {
+    /// Ends of the links that are dead.
+    dead: Dead,
+    /// Earlier routes, the latest first.
+    before: Vec<Arc<Routes>>,
+}
+
+impl Routes {
+    /// Returns true if every switch has a route to every host.
+    pub fn is_whole(&self) -> bool {
+        self.edges.iter().all(|edge| edge.node != NOWHERE) && self.missing().next().is_none()
+    }
+
+    /// Places in the table at which a switch has no next hop toward an edge switch other than itself.
+    fn missing(&self) -> impl Iterator<Item = usize> {
+        let width = self.width as usize;
+        let roots = self.roots();
+        let is_own = move |at: usize| roots.get(at % width) == Some(&(self.hosts + (at / width) as u32));
+        let is_empty = |entry: &u32| entry & ONLY == 0 && self.groups[*entry as usize].1 == 0;
+        let empty = self.table.iter().enumerate().filter(move |(_, entry)| is_empty(entry));
+        empty.map(|(at, _)| at).filter(move |at| !is_own(*at))
+    }
+
+    /// Adds for switches that cannot reach a host the next hops of earlier routes, the latest that have any. A frame for that
+    /// host then goes on as before, up to a port whose link is dead. PRECONDITION: no link of a host is dead in any of them.
+    pub fn go_on_by(mut self, before: &[Arc<Routes>]) -> Routes {
+        for earlier in before {
+            let missing: Vec<usize> = self.missing().collect();
+            let mut groups = BTreeMap::new();
+            for at in missing {
+                let entry = earlier.table[at];
+                self.table[at] = if entry & ONLY != 0 {
+                    entry
+                } else {
+                    *groups.entry(entry).or_insert_with(|| self.add_group(earlier.group(entry)))
+                };
+            }
+        }
+        self
+    }
+
+    fn add_group(&mut self, hops: &[Hop]) -> u32 {
+        self.groups.push((self.hops.len() as u32, hops.len() as u32));
+        self.hops.extend_from_slice(hops);
+        self.groups.len() as u32 - 1
+    }
+
+    /// Remembers for switches that cannot reach a host the earlier routes, the latest first, by which they did.
+    pub fn remember(self, dead: Dead, before: Vec<Arc<Routes>>) -> Routes {
+        Routes { cut_off: Some(Box::new(CutOff { dead, before })), ..self }
+    }
+
+    /// Returns the end of a dead link, as a node and a port of it, that cuts a switch off from a host: the first on the latest
+    /// route that led there. `choose` gives the port at this switch if that route had several; at later switches it is the first.
+    pub fn dead_end(&self, switch: u32, dst: HostId, choose: &dyn Fn(&[Hop]) -> PortId) -> Option<(u32, PortId)> {
+        let CutOff { dead, before } = self.cut_off.as_deref()?;
+        let earlier = before.iter().find(|routes| !matches!(routes.next_hops(switch, dst), NextHops::None))?;
+        let mut node = switch;
+        while node != dst.0 {
+            let port = match earlier.next_hops(node, dst) {
+                NextHops::None => return None,
+                NextHops::Only(port) => port,
+                NextHops::Among(hops) if node == switch => choose(hops),
+                NextHops::Among(hops) => hops[0].port,
+            };
+            if dead.contains(&(node, port.0)) {
+                return Some((node, port));
+            }
+            node = self.peer(node, port);
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::Topology;
+    use crate::topology::tests::custom;
+
+    fn square() -> Topology {
+        let links = ["h0 a 1", "h1 b 1", "a c 1", "a d 1", "c b 1", "d b 1"];
+        custom(&["h0 host", "h1 host", "a", "b", "c", "d"], &links).unwrap()
+    }
+
+    /// Hosts 0 and 1 at switches 2 and 3; 2 and 3 are joined by 4 and by 5.
+    #[test]
+    fn dead_end_is_on_the_latest_route_that_led_to_the_host() {
+        let net = square();
+        let first = |hops: &[Hop]| hops[0].port;
+        let port = |node: u32, peer: u32| {
+            let ports = &net.nodes[node as usize].ports;
+            ports.iter().position(|port| port.peer == peer).expect("neighbours") as u16
+        };
+        let link = |a: u32, b: u32| Dead::from([(a, port(a, b)), (b, port(b, a))]);
+        let whole = Arc::new(Routes::compute(&net));
+        assert!(whole.is_whole());
+        let one = link(4, 3);
+        let around_one = Arc::new(Routes::around(&net, &one, false));
+        assert!(around_one.is_whole(), "over 5");
+        let both: Dead = one.union(&link(2, 5)).copied().collect();
+        let cut = Routes::around(&net, &both, false);
+        assert!(!cut.is_whole());
+        let before = vec![around_one.clone(), whole.clone()];
+        let remembered = cut.clone().remember(both.clone(), before.clone());
+        assert_eq!(remembered.dead_end(2, HostId(1), &first), Some((2, PortId(port(2, 5)))));
+        assert_eq!(remembered.dead_end(4, HostId(1), &first), Some((2, PortId(port(2, 5)))), "over 2, as before");
+        assert_eq!(remembered.dead_end(2, HostId(0), &first), None, "it has a route");
+        let waits = cut.go_on_by(&before);
+        assert!(waits.is_whole());
+        assert!(matches!(waits.next_hops(2, HostId(1)), NextHops::Only(PortId(n)) if n == port(2, 5)));
+        assert!(matches!(waits.next_hops(4, HostId(1)), NextHops::Only(PortId(n)) if n == port(4, 2)));
+    }
+
+    #[test]
+    fn host_with_a_dead_link_is_behind_its_last_port() {
+        let net = square();
+        let dead = Dead::from([(1, 0), net.far_end((1, 0))]);
+        let (node, port) = net.far_end((1, 0));
+        let cut = Routes::around(&net, &dead, false);
+        assert!(!cut.is_whole());
+        let routes = cut.remember(dead, vec![Arc::new(Routes::compute(&net))]);
+        assert_eq!(routes.dead_end(2, HostId(1), &|hops| hops[0].port), Some((node, PortId(port))));
+    }
+}
