@@ -173,6 +173,11 @@ impl Asked<'_> {
                 "limited_transmit",
                 "with recovery = \"rack\": what is reported makes room",
             ),
+            (
+                self.is_given("timeout_flight"),
+                "timeout_flight",
+                "with recovery = \"rack\": what is reported is not in flight",
+            ),
             (self.is_given("eifel") && !self.is_on("timestamps"), "eifel", "without timestamps = true"),
         ];
         let silent = found.into_iter().filter(|(is, ..)| *is);

@@ -34,6 +34,16 @@ choice! {
 }
 
 choice! {
+    /// Bytes of which a timeout makes half the slow start threshold.
+    pub(super) enum TimeoutFlight {
+        /// FlightSize: all that is not acknowledged cumulatively (RFC 5681 §2, eq. 4).
+        FlightSize = "flight_size",
+        /// What is in flight by the scoreboard (RFC 6675 §5).
+        Pipe = "pipe",
+    }
+}
+
+choice! {
     /// What the least retransmission timeout bounds.
     pub(super) enum RtoFloor {
         /// The timeout itself (RFC 6298 (2.4)).

@@ -4,7 +4,7 @@ mod losses;
 mod roce;
 
 pub(super) use super::choices::Recovery;
-use super::choices::{CongestionControl, Connection, Priority, ProbePriority, RtoFloor};
+use super::choices::{CongestionControl, Connection, Priority, ProbePriority, RtoFloor, TimeoutFlight};
 use super::fraction;
 use super::pace::PacingChoices;
 use super::ticks::Ticks;
@@ -95,6 +95,8 @@ pub struct TcpConfig {
     /// The rank of data is what remains of the flow; else 0.
     pub(super) by_remaining: bool,
     pub(super) sack_opens_window: bool,
+    /// A timeout halves what is in flight by the scoreboard, and not all that is not acknowledged cumulatively.
+    pub(super) timeout_halves_pipe: bool,
     /// The rank of probes is that of data; else 0.
     pub(super) probes_as_data: bool,
     /// Timeouts in a row after which it probes; the largest number is never.
@@ -207,6 +209,9 @@ impl TcpConfig {
             window_less_out_of_order: values.flag("window_less_out_of_order"),
             handshake,
             by_remaining: values.get::<Priority>("priority") == Priority::Remaining,
+            timeout_halves_pipe: recovery == Recovery::Sack
+                && values.has("timeout_flight")
+                && values.get::<TimeoutFlight>("timeout_flight") == TimeoutFlight::Pipe,
             sack_opens_window: fixed && values.flag("sack_opens_window"),
             probes_as_data: fixed && values.get::<ProbePriority>("probe_priority") == ProbePriority::Priority,
             probe_after: match fixed {

@@ -7,8 +7,8 @@ mod windows;
 use super::choices::{Connection, Priority, ProbePriority};
 use losses::{
     DSACK_UNDO, EIFEL, FRTO, LINUX_RTO_FLOOR, LINUX_TICK, LINUX_TIMER_SLACK, LINUX_TSO, PACING, PACING_CA_RATIO,
-    PACING_SS_RATIO, PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION, RACK, RECOVERY, RTO_FLOOR, TICK, TIMER_SLACK, TLP,
-    TSO, TSO_RTT_LOG, WINDOW_IN_RECOVERY,
+    PACING_SS_RATIO, PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION, RACK, RECOVERY, RTO_FLOOR, TICK, TIMEOUT_FLIGHT,
+    TIMER_SLACK, TLP, TSO, TSO_RTT_LOG, WINDOW_IN_RECOVERY,
 };
 use mech::params::{Kind, Param, Spec};
 use windows::{CONGESTION_CONTROL, ECN, FAST_CONVERGENCE, G, HYSTART, INITIAL_ALPHA, LINUX_HYSTART};
@@ -25,7 +25,7 @@ macro_rules! tcp_params {
     // One that may find losses by time: what it has before those choices, and after.
     (by_time: [$($before:expr),*], $($after:expr),* $(,)?) => {
         tcp_params!(
-            $($before,)* RECOVERY, TLP, WINDOW_IN_RECOVERY, FRTO, EIFEL, DSACK_UNDO, TIMER_SLACK, TICK, TSO,
+            $($before,)* RECOVERY, TIMEOUT_FLIGHT, TLP, WINDOW_IN_RECOVERY, FRTO, EIFEL, DSACK_UNDO, TIMER_SLACK, TICK, TSO,
             TSO_RTT_LOG, PACING, PACING_SS_RATIO, PACING_CA_RATIO, PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION, $($after),*
         )
     };
@@ -251,7 +251,7 @@ pub const SPECS: &[&Spec] = &[
         doc: "TCP that halves its window at a loss. Selective acknowledgements show what is lost: several losses in a window \
               are repaired together.",
         cite: "RFC 5681, RFC 2018, RFC 2883, RFC 6675, RFC 6298, RFC 3168; CP §4",
-        params: tcp_params![ECN, PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION],
+        params: tcp_params![ECN, TIMEOUT_FLIGHT, PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION],
     },
     &Spec {
         slot: "transport",

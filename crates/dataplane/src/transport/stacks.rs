@@ -213,6 +213,7 @@ impl TcpConfig {
             timestamps: self.timestamps && peer.timestamps,
             pack: self.pack.filter(|_| has_sack && peer.pack.is_some()),
             sack_opens_window: self.sack_opens_window && has_sack,
+            timeout_halves_pipe: self.timeout_halves_pipe && has_sack,
             peer_window: peer.receive_window,
             peer_shift: peer.window_shift,
             ..self.clone()

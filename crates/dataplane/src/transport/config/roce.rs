@@ -42,6 +42,7 @@ pub(super) fn config(values: &Values, framing: Framing) -> TcpConfig {
         handshake: false,
         by_remaining: false,
         sack_opens_window: false,
+        timeout_halves_pipe: false,
         probes_as_data: false,
         probe_after: u32::MAX,
         max_window: MAX_WINDOW as u32,

@@ -145,7 +145,8 @@ impl Sender {
 
     /// RFC 6298 (5.4) to (5.6), RFC 5681 §3.1, RFC 6582 §3.2 step 4, RFC 6675 §5.1.
     pub(super) fn on_timeout(&mut self, now: Time, cfg: &TcpConfig) {
-        let lost = Lost { range: self.una..self.nxt, flight: self.flight(), sent: self.sent, left: 0, now };
+        let lost =
+            Lost { range: self.una..self.nxt, flight: self.flight_at_timeout(cfg), sent: self.sent, left: 0, now };
         // Linux cuts no second time for what a recovery has cut for already.
         let again = self.loss.expiries > 0 || cfg.as_linux && self.loss.in_recovery();
         self.congestion.on_timeout(&lost, again, cfg);
@@ -157,5 +158,14 @@ impl Sender {
         self.nxt = self.una;
         self.timing.clear();
         self.rto.back_off(now, cfg);
+    }
+
+    /// Bytes of which a timeout makes half the slow start threshold. Bytes that SACK has reported are in FlightSize (RFC 5681
+    /// §2), which grows beyond every window while a hole stays open, and not in the pipe (RFC 6675 §5).
+    fn flight_at_timeout(&self, cfg: &TcpConfig) -> u32 {
+        match self.loss.state() {
+            Some(board) if cfg.timeout_halves_pipe => board.pipe(self.una, self.sent, cfg.reach()) as u32,
+            _ => self.flight(),
+        }
     }
 }

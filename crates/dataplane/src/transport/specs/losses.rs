@@ -1,6 +1,6 @@
 //! Parameters of how losses are found and mended.
 
-use crate::transport::choices::{PackReaction, Recovery, RecoveryWindow, RtoFloor};
+use crate::transport::choices::{PackReaction, Recovery, RecoveryWindow, RtoFloor, TimeoutFlight};
 use mech::params::{Kind, Param};
 
 /// How losses are repaired, where that is a choice.
@@ -13,6 +13,15 @@ pub(super) const RECOVERY: Param = Param {
 };
 /// The same, by time unless told otherwise.
 pub(super) const RACK: Param = Param { default: Some("rack"), ..RECOVERY };
+/// Bytes that count as in flight at a timeout.
+pub(super) const TIMEOUT_FLIGHT: Param = Param {
+    name: "timeout_flight",
+    doc: "With SACK by RFC 6675: bytes of which a timeout makes half the slow start threshold. `flight_size` is all that is not \
+          acknowledged cumulatively, bytes reported by SACK included (RFC 5681 eq. 4). `pipe` is what is in flight by the \
+          scoreboard, without them (RFC 6675 §5).",
+    kind: TimeoutFlight::KIND,
+    default: Some("flight_size"),
+};
 /// With `rack`: the rest.
 pub(super) const TLP: Param = Param {
     name: "tlp",

@@ -299,3 +299,40 @@ fn blocks_are_taken_across_the_wrap_of_sequence_numbers() {
     h.sack_bytes(una, &[block(4_000, 9_000)]);
     assert_eq!((h.stats().sacked, h.last[0].seq), (5_000, una as u32));
 }
+
+/// One segment and its retransmission are lost; until the timer expires all that follows is reported. How much is then
+/// outstanding, and the slow start threshold before and after the timeout.
+fn timeout_of_a_lost_retransmission(kind: &str, set: &[(&str, Value)]) -> (u32, u32, u32) {
+    let window = [("initial_window", packets(20))];
+    let mut h = Hand::of(1 << 40, kind, &[&window, set].concat());
+    h.start();
+    for n in 2..60 {
+        h.sack(0, &[(1, n)]);
+    }
+    let (before, outstanding) = (h.ssthresh(), h.stats().next as u32);
+    while h.stats().timeouts == 0 {
+        h.expire();
+    }
+    (outstanding, before, h.ssthresh())
+}
+
+#[test]
+fn timeout_flight_counts_reported_bytes_or_the_pipe() {
+    let flight_size = timeout_of_a_lost_retransmission("sack", &[]);
+    assert_eq!(flight_size, (68_000, 10_000, 34_000), "RFC 5681 eq. 4");
+    let pipe = timeout_of_a_lost_retransmission("sack", &[("timeout_flight", word("pipe"))]);
+    assert_eq!(pipe, (68_000, 10_000, 5_000), "RFC 6675 §5: nine segments, and the one sent again");
+}
+
+#[test]
+fn linux_keeps_the_threshold_of_a_recovery_at_a_timeout() {
+    // tcp_enter_loss() asks ssthresh() again only if no recovery has cut the window for what is outstanding.
+    for recovery in ["sack", "rack"] {
+        let set = [("congestion_control", word("reno")), ("recovery", word(recovery)), ("mss", size(1000))];
+        let (outstanding, before, after) = timeout_of_a_lost_retransmission("linux", &set);
+        assert!(
+            outstanding > 60_000 && before == 10_000 && after == before,
+            "{recovery}: {outstanding} {before} {after}"
+        );
+    }
+}
