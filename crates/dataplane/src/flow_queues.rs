@@ -310,6 +310,46 @@ mod tests {
         assert!(eligible(700).1 < eligible(0).1, "what the second was late the third need not wait");
     }
 
+    /// Frames of flow 2, of 1000 that leave a wire of 10 Gb/s which it shares with `others`, none of them limited, while it has a
+    /// limiter of `rate`; a frame takes 1250 B.
+    fn share(rate: Rate, credit: u64, others: u32) -> usize {
+        let mut queues = FlowQueues::new(FlowOrder { flow_rate: None, credit });
+        let flows = 2..3 + others;
+        queues.limit(FlowId(2), 0, NOW, |flow| flow.limit(rate));
+        let (mut now, mut left) = (NOW, Vec::new());
+        while left.len() < 1000 {
+            for flow in flows.clone() {
+                if queues.waiting(FlowId(flow)) == 0 {
+                    queues.push(&pkt(flow, 0, 0), now);
+                }
+            }
+            match queues.next(ClassSet::NONE, now, wire) {
+                Some(Next::Frame(pkt)) => {
+                    left.push(pkt.head.flow);
+                    now += units::Dur::us(1);
+                }
+                _ => panic!("the wire is never idle, since another flow always has a frame"),
+            }
+        }
+        left.iter().filter(|flow| **flow == FlowId(2)).count()
+    }
+
+    #[test]
+    fn limiter_above_the_fair_share_leaves_equal_shares() {
+        for rate in [5, 6, 7, 8, 9, 10].map(Rate::gbps) {
+            assert_eq!(share(rate, 1250, 1), 500, "{rate:?}");
+        }
+        assert_eq!(share(Rate::gbps(4), 1250, 3), 250, "of four flows");
+        assert_eq!(share(Rate::gbps(8), 0, 1), 334, "without credit it loses every second turn");
+    }
+
+    #[test]
+    fn limiter_below_the_fair_share_gets_its_rate() {
+        for (rate, frames) in [(Rate::mbps(4900), 490), (Rate::gbps(3), 300), (Rate::mbps(100), 10)] {
+            assert!(share(rate, 1250, 1).abs_diff(frames) <= 1, "{rate:?}: {}", share(rate, 1250, 1));
+        }
+    }
+
     #[test]
     fn data_and_acks_of_a_flow_have_queues_of_their_own() {
         let mut queues = FlowQueues::new(FlowOrder { flow_rate: Some(Rate::gbps(1)), credit: 0 });
