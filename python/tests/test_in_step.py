@@ -77,8 +77,8 @@ def lines(results: Results) -> dict[str, str]:
 def test_a_dumbbell_in_step_is_told_and_where_it_is(tmp_path: Path) -> None:
     results = run(written(tmp_path, DUMBBELL), seeds=3, out=tmp_path / "out")
     said = lines(results)
-    assert said["STARVED FLOWS"].startswith("default, seeds 1-3: 1 of 2 flows of long (0")
-    assert " % at most) got less than 1 % of" in said["STARVED FLOWS"]
+    assert said["STARVED FLOWS"].startswith("default, seeds 1-3: 1 of 2 flows of long [h")
+    assert "%] got less than 1% of" in said["STARVED FLOWS"]
     assert said["SEEDS ALIKE"].startswith("default: goodput of an endless flow, min is the same to 6 digits")
     assert any(one.startswith("STARVED FLOWS: default") for one in results.document()["cautions"])
     assert lines(Results.load(tmp_path / "out")) == said
@@ -128,7 +128,7 @@ def flows(**changed: Any) -> RunData:
 
 
 def test_a_flow_that_has_nothing_beside_others_is_starved() -> None:
-    assert starved.of(flows()) == [starved.Starved("long", 4, 1, 0.0)]
+    assert starved.of(flows()) == [starved.Starved("long", 4, 1, 0.0, "window", "h0 -> h1 (flow 3), 0%")]
 
 
 def test_a_share_of_a_hundredth_is_none_too_few() -> None:
@@ -199,8 +199,9 @@ def test_variants_whose_seeds_are_alike_stand_together() -> None:
     assert line.startswith("drop and bounce: every number")
 
 
-def test_what_is_said_of_starved_flows_names_their_largest_share_and_what_helps() -> None:
-    seeds = [[starved.Starved("long", 4, 2, 0.0012)], [starved.Starved("long", 4, 1, 0.0089)], []]
+def test_warning_names_the_seed_with_most_starved_flows_and_the_cure() -> None:
+    first = starved.Starved("long", 4, 2, 0.0012, worst="h0 -> h2 (flow 1), 0.05%")
+    seeds = [[first], [starved.Starved("long", 4, 1, 0.0089, worst="h1 -> h2 (flow 2), 0.89%")], []]
     said = starved.sentence(seeds)
-    assert said.startswith("2 of 4 flows of long (0.89 % at most) got less than 1 %")
+    assert said.startswith("2 of 4 flows of long [h0 -> h2 (flow 1), 0.05%] got less than 1%")
     assert "host.nic_jitter" in said and "linux" in said

@@ -140,7 +140,12 @@ pub(crate) fn networks_json(variants: &[Scenario]) -> (String, Value) {
 /// What a run was and how it ended.
 pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) -> Value {
     let node = |(i, n): (usize, &scenario::topology::Node)| json!({ "name": n.name, "tier": n.tier, "host": (i as u32) < scenario.topology.hosts });
-    let traffic = |t: &scenario::traffic::Traffic| {
+    let stacks = scenario.stacks();
+    let go_back = |traffic: usize| {
+        let tcp = stacks.as_ref()?.of_workload(traffic as u16).next()?;
+        Some(json!({ "timeout_ps": tcp.go_back_timeout()?.0, "mss": tcp.mss() }))
+    };
+    let traffic = |(number, t): (usize, &scenario::traffic::Traffic)| {
         let offered = t.offered().map(|o| {
             json!({
                 "fraction": o.fraction,
@@ -157,6 +162,7 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
             "paced_ps": t.paced().map(|interval| interval.0),
             "closed_loop": t.is_closed_loop(),
             "endless": t.is_endless(),
+            "go_back": if t.raw_payload().is_none() { go_back(number) } else { None },
         })
     };
     let change = |event: &scenario::Event| json!({ "at_ps": event.at.0, "link": event.link, "what": event.change.to_string(), "loses": event.change.loses() });
@@ -176,7 +182,7 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
         "variant": scenario.variant,
         "seed": seed,
         "nodes": scenario.topology.nodes.iter().enumerate().map(node).collect::<Vec<_>>(),
-        "traffic": scenario.traffic.iter().map(traffic).collect::<Vec<_>>(),
+        "traffic": scenario.traffic.iter().enumerate().map(traffic).collect::<Vec<_>>(),
         "received_bytes": results.received,
         "changes": scenario.events.iter().map(change).collect::<Vec<_>>(),
         "bin_ps": scenario.measure.bin.0,

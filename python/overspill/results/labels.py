@@ -27,12 +27,12 @@ LABELS = {
         "shrink, and means depend on how long the run was."
     ),
     "STARVED FLOWS": (
-        "Flows that got less than a hundredth of what others of the same workload and size, which began with "
-        "them, got on average, over a time in which those got 1000 segments or more, with three timeouts or "
-        "more that losses by chance would hardly bring. Packets that meet a full queue in the same order "
-        "again and again do that, and real hosts are not that even. Run it with another `host.nic_jitter`, "
-        'or with hosts of today (`transport.kind = "linux"`): what is gone then came of ties. `overspill run '
-        "--check-phase` tells what hangs on starts, and not what stays locked wherever they are."
+        "Flows that got next to nothing while their peers did not: same workload, size, path and start. "
+        "Packets that reach a full queue in the same order again and again do that, and real hosts are not "
+        "that even. Flows with a window got less than 1% of their peers' mean, raw sources less than 25%; "
+        "queue pairs (RoCE) waited for timeouts for 25% of their time or more, or never finished. The text "
+        "names the one that got least and the parameter that ends it. `overspill run --check-phase` tells "
+        "what hangs on starts, and not what stays locked wherever they are."
     ),
     "SEEDS ALIKE": (
         "Three seeds or more gave the same number, all of them or the means of flows to six digits. Either "
@@ -92,6 +92,7 @@ LABELS = {
     ),
     "carried load": "What links carried of everything in the measurement window, by level of the network.",
     "switch memory": "Memory of all switches of a tier: buffers, bounce queues and input buffers.",
+    "transport": "What the variants' flows go by: kind, congestion control, initial window, RTO, MSS, ECN.",
     "event": "A change of the network, when, and the frames that it cost each variant.",
     "simulated": "Packet-hops and events of all runs.",
     "note": "What a user should know of the scenario, and is no error.",

@@ -7,13 +7,16 @@ them always finds room and the other never does. No real network is that exact.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from overspill.results import lockout, queue_pairs
 from overspill.results.measures.rates import Watched, watched
 from overspill.results.rundata import RunData
+from overspill.results.victims import Starved as Starved
+from overspill.results.victims import name_flow
 
 SHARE = 0.01  # of the mean goodput of its peers: less than that is next to nothing
 APART = 0.01  # of a flow's active time, in which the starts of its peers lie
@@ -25,27 +28,24 @@ SEGMENT = 9000  # bytes of the largest segments: more of them would make the sha
 COLUMNS = ("src", "dst", "bytes", "ideal_ps", "retransmits", "timeouts")
 
 
-@dataclass(frozen=True)
-class Starved:
-    """Starved flows of a workload in one run."""
-
-    traffic: str
-    flows: int  # of the workload
-    starved: int
-    share: float  # the largest of theirs, of the mean of their peers
-
-
 def of(run: RunData) -> list[Starved]:
-    """The workloads of a run that have starved flows; none where links change, which starves flows, too."""
+    """Workloads of a run that have starved flows; none where links change, which starves flows, too."""
     if any(change.loses for change in run.changes):
         return []
-    found = []
+    return [*of_windows(run), *lockout.of(run), *queue_pairs.of(run)]
+
+
+def of_windows(run: RunData) -> Iterator[Starved]:
+    """Workloads of TCP or pFabric, some flows of which get next to nothing."""
     for one in watched(run, *COLUMNS):
-        shares = starving(one, slowest(run, one.flows))
+        if run.summary["traffic"][one.workload].get("go_back"):
+            continue
+        places, shares = starving(one, slowest(run, one.flows))
         if len(shares):
             name = str(run.summary["traffic"][one.workload]["name"])
-            found.append(Starved(name, len(one.got), len(shares), float(shares.max())))
-    return found
+            worst = int(np.argmin(shares))
+            words = f"{name_flow(run, one.flows, int(places[worst]))}, {100 * shares[worst]:.2g}%"
+            yield Starved(name, len(one.got), len(shares), float(shares.max()), "window", words)
 
 
 def known(run: RunData) -> list[Starved]:
@@ -70,10 +70,13 @@ def slowest(run: RunData, flows: Mapping[str, np.ndarray]) -> np.ndarray:
     return np.asarray(np.minimum(of_node[flows["src"]], of_node[flows["dst"]]))
 
 
-def starving(one: Watched, rates: np.ndarray) -> np.ndarray:
-    """Shares of the flows that starve, of the mean goodput of their peers."""
-    parts = [some for group in groups(one, rates) if len(some := of_group(one, group))]
-    return np.concatenate(parts) if parts else np.zeros(0)
+def starving(one: Watched, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Places of the flows that starve, and their shares of the mean goodput of their peers."""
+    parts = [of_group(one, group) for group in groups(one, rates)]
+    if not parts:
+        return np.zeros(0, np.int64), np.zeros(0)
+    places, shares = zip(*parts, strict=True)
+    return np.concatenate(places), np.concatenate(shares)
 
 
 def groups(one: Watched, rates: np.ndarray) -> Iterator[np.ndarray]:
@@ -95,8 +98,8 @@ def groups(one: Watched, rates: np.ndarray) -> Iterator[np.ndarray]:
             yield active[order[begin:end]]
 
 
-def of_group(one: Watched, places: np.ndarray) -> np.ndarray:
-    """The shares of a group's starved flows: each is held against those that began when it did."""
+def of_group(one: Watched, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Places and shares of a group's starved flows: each is held against those that began when it did."""
     places = places[np.argsort(one.flows["start_ps"][places], kind="stable")]
     start, active, got = one.flows["start_ps"][places].astype(np.float64), one.active[places], one.got[places]
     again = one.flows["retransmits"][places].astype(np.float64)
@@ -115,23 +118,51 @@ def of_group(one: Watched, places: np.ndarray) -> np.ndarray:
     share = np.where(mean > 0, got / active / np.where(mean > 0, mean, 1.0), 1.0)
     told = (count > 1) & (share < SHARE) & (mean * active >= ENOUGH)
     told &= (timeouts >= TIMEOUTS) & (count * lost**timeouts < CHANCE)
-    return np.asarray(share[told])
+    return np.asarray(places[told]), np.asarray(share[told])
+
+
+WORDS = {
+    "window": (
+        f"got less than {SHARE * 100:.0f}% of the mean of their peers, for longer than chance explains: "
+        "packets are phase-locked. Set `host.nic_jitter` to the time of a frame on the host's link, or "
+        'use modern hosts (`transport.kind = "linux"`). `--check-phase` does not end it if moved starts '
+        "lock, too"
+    ),
+    "raw": (
+        f"got less than {lockout.SHARE * 100:.0f}% of the mean of their peers, which chance cannot explain: "
+        "packets reach the full port phase-locked. Lower the rate to 99% of the host's link or less, and "
+        "keep `host.nic_jitter`, which moves no packet of a NIC that is never idle. At the full rate "
+        "only clocks that differ end it: `host.clock_ppm = 100` with `switch.clock_ppm = 100`"
+    ),
+    "stalled": (
+        f"spent {queue_pairs.WAITED * 100:.0f}% or more of their time in waits for timeouts: one that has "
+        "lost a packet sends in vain, and its peers take the link. Go-back-N needs a network without loss: "
+        'set `switch.pause.kind = "pfc"`. No `host.nic_jitter` or `clock_ppm` ends it'
+    ),
+    "unfinished": (
+        "never finished: go-back-N sends the same packets in vain. "
+        'Set `switch.pause.kind = "pfc"`, or `host.reaction.kind = "dcqcn"` with marking'
+    ),
+}
+WHOM = {"window": "flows", "raw": "raw sources", "stalled": "queue pairs", "unfinished": "queue pairs"}
 
 
 def sentence(seeds: Iterable[Iterable[Starved]]) -> str:
-    """What is said of starved flows, the seeds of a variant together: `1 of 2 flows of a (0.2 % at most)`."""
-    most: dict[str, Starved] = {}
-    shares: dict[str, float] = {}
+    """Warning about starved flows of all seeds of a variant, by kind of sender."""
+    most: dict[tuple[str, str], Starved] = {}
     for one in (one for every in seeds for one in every):
-        shares[one.traffic] = max(one.share, shares.get(one.traffic, 0.0))
-        if one.traffic not in most or one.starved > most[one.traffic].starved:
-            most[one.traffic] = one
-    named = [
-        f"{one.starved} of {one.flows} flows of {name} ({100 * shares[name]:.2g} % at most)"
-        for name, one in most.items()
-    ]
-    return (
-        f"{'; '.join(named)} got less than {SHARE * 100:.0f} % of what others of the same size that began "
-        "with them got, for longer than chance explains: packets are in step. Another host.nic_jitter, and "
-        "hosts of today (linux), tell whether that stays; --check-phase does not where moved starts lock, too"
-    )
+        known = most.get((one.kind, one.traffic))
+        if known is None or one.starved > known.starved:
+            most[one.kind, one.traffic] = one
+    found = []
+    for kind, words in WORDS.items():
+        named = [describe(one) for one in most.values() if one.kind == kind]
+        if named:
+            found.append(f"{'; '.join(named)} {words}")
+    return ". ".join(found)
+
+
+def describe(one: Starved) -> str:
+    """Number of starved flows and the one that got least: `1 of 2 flows of a [h0 -> h2 (flow 1), 0.2%]`."""
+    worst = f" [{one.worst}]" if one.worst else ""
+    return f"{one.starved} of {one.flows} {WHOM[one.kind]} of {one.traffic}{worst}"

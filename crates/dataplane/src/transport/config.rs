@@ -349,6 +349,10 @@ impl TcpConfig {
     pub fn first_window(&self) -> u64 {
         u64::from(self.initial_window.min(self.receive_window))
     }
+    /// Timeout of go-back-N, which does not back off; `None` for transports that recover losses one by one.
+    pub fn go_back_timeout(&self) -> Option<Dur> {
+        self.go_back_n.then_some(self.initial_rto)
+    }
     /// Largest payload of a segment, bytes.
     pub fn mss(&self) -> u16 {
         self.mss

@@ -1,0 +1,83 @@
+"""Raw sources that a full port locks out: their peers' packets take every free place, again and again.
+
+Raw sources send at the same rate whatever is lost, so a port that drops by chance leaves all of them the
+same share. Unequal shares of thousands of packets mean that arrivals at the full port are phase-locked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from overspill.results.columns import distinct
+from overspill.results.measures.rates import over_life
+from overspill.results.rundata import RunData
+from overspill.results.victims import Starved, name_flow
+
+SHARE = 0.25  # of the mean of the peers: chance leaves each of them nearly the whole of it
+APART = 0.01  # of the active time, in which the starts of peers lie
+ENOUGH = 1000 * 1460  # bytes that the mean of the peers brings
+COLUMNS = ("flow", "traffic", "src", "dst", "start_ps", "end_ps", "received", "raw")
+
+
+def of(run: RunData) -> list[Starved]:
+    """Workloads of raw sources, some of which a full port locks out.
+
+    Peers are of one workload, send to one host over links of one rate, and begin together. All losses of the
+    run are at the last ports, toward hosts: so peers share their only bottleneck.
+    """
+    flows = dict(zip(COLUMNS, run.columns("flows", *COLUMNS), strict=True))
+    full = bottlenecks(run) if flows["raw"].any() else np.zeros(0)
+    if not len(full):
+        return []
+    flows = {name: column[flows["raw"] != 0] for name, column in flows.items()}
+    got, active = over_life(run, flows)
+    rates = np.concatenate([run.column("ports", "rate_bps"), [0.0]])[first_port(run, flows["src"])]
+    found = []
+    for workload in distinct(flows["traffic"]).tolist():
+        mine = (flows["traffic"] == workload) & np.isin(flows["dst"], full) & (active > 0)
+        shares = np.ones(len(got))
+        for peers in groups(np.flatnonzero(mine), flows, rates, active):
+            mean = float((got[peers] / active[peers]).mean())
+            if mean * float(active[peers].min()) >= ENOUGH:
+                shares[peers] = got[peers] / active[peers] / mean
+        starved = np.flatnonzero(shares < SHARE)
+        if len(starved):
+            worst = int(starved[np.argmin(shares[starved])])
+            count = int((flows["traffic"] == workload).sum())
+            name = str(run.summary["traffic"][workload]["name"])
+            words = f"{name_flow(run, flows, worst)}, {100 * shares[worst]:.2g}%"
+            largest = float(shares[starved].max())
+            found.append(Starved(name, count, len(starved), largest, "raw", words))
+    return found
+
+
+def bottlenecks(run: RunData) -> np.ndarray:
+    """Hosts whose last port dropped packets; none if packets were lost anywhere else."""
+    reasons = [name for name in run.column_names("ports") if name.startswith("drop_")]
+    node, peer, *lost = run.columns("ports", "node", "peer", *reasons)
+    dropping = np.sum(lost, axis=0) > 0 if len(node) else np.zeros(0, bool)
+    to_host = run.is_host[peer[dropping]] & ~run.is_host[node[dropping]]
+    return peer[dropping] if to_host.all() else np.zeros(0)
+
+
+def first_port(run: RunData, hosts: np.ndarray) -> np.ndarray:
+    """Row of each host's port in the table of ports; the row behind the last one for a host without any."""
+    node = run.column("ports", "node")
+    row = np.full(len(run.is_host), len(node))
+    row[node[::-1]] = np.arange(len(node))[::-1]
+    return np.asarray(row[hosts])
+
+
+def groups(
+    places: np.ndarray, flows: dict[str, np.ndarray], rates: np.ndarray, active: np.ndarray
+) -> Iterator[np.ndarray]:
+    """Places of flows to the same host, over links of the same rate, that begin together; two or more."""
+    keys = np.stack([flows["dst"][places].astype(np.float64), rates[places]], axis=1)
+    index = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
+    for number in range(int(index.max(initial=-1)) + 1):
+        peers = places[index == number]
+        starts = flows["start_ps"][peers].astype(np.float64) * 1e-12
+        if len(peers) > 1 and np.ptp(starts) <= APART * float(active[peers].min()):
+            yield peers
