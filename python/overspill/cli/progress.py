@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from overspill.cli.shares import Shares
 from overspill.engine.task import Listener, Task
 from overspill.errors import plain
 from overspill.results import formats
@@ -23,6 +24,7 @@ class Lines(Listener):
     def __init__(self, console: Console) -> None:
         self.console, self.lock = console, threading.Lock()
         self.total, self.done = 0, 0
+        self.shares = Shares()
         self.last = time.monotonic()
 
     def __enter__(self) -> "Lines":
@@ -65,17 +67,19 @@ class Lines(Listener):
     def advanced(self, task: Task, status: Mapping[str, Any]) -> None:
         """Say where a long run is."""
         with self.lock:
+            share = self.shares.of(task, status)
             if status["done"] or time.monotonic() - self.last < EVERY:
                 return
             self.last = time.monotonic()
-            self.console.print(
-                f"{task}: {share(status):.0%}, at {formats.time(status['time_ps'])}", markup=False
-            )
+            draining = "draining, " if self.shares.drains(task, status) else ""
+            where = f"{draining}at {formats.time(status['time_ps'])}"
+            self.console.print(f"{task}: {share:.0%}, {where}", markup=False)
 
     def finished(self, task: Task, status: Mapping[str, Any], seconds: float) -> None:
         """Say that a run is done, and how fast it was."""
         with self.lock:
             self.done += 1
+            self.shares.forget(task)
             self.last = time.monotonic()
             line = f"[{self.done}/{self.total}] {task}: {speed(status, seconds)}"
             self.console.print(plain(line), markup=False, soft_wrap=True)
@@ -86,6 +90,7 @@ class Bars(Listener):
 
     def __init__(self, console: Console) -> None:
         self.lock, self.tasks = threading.Lock(), dict[Task, TaskID]()
+        self.shares = Shares()
         self.progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -139,12 +144,15 @@ class Bars(Listener):
         with self.lock:
             if task not in self.tasks:
                 self.tasks[task] = self.progress.add_task(escape(str(task)), total=1.0, note="")
-            note = f"{formats.count(status['flows_completed'])} flows done"
-            self.progress.update(self.tasks[task], completed=share(status), note=note)
+            share = self.shares.of(task, status)
+            draining = ", draining" if self.shares.drains(task, status) else ""
+            note = f"{formats.count(status['flows_completed'])} flows done{draining}"
+            self.progress.update(self.tasks[task], completed=share, note=note)
 
     def finished(self, task: Task, status: Mapping[str, Any], seconds: float) -> None:
         """Replace a run's bar by a line."""
         with self.lock:
+            self.shares.forget(task)
             if task in self.tasks:
                 self.progress.remove_task(self.tasks.pop(task))
             self.progress.print(f"{task}: {speed(status, seconds)}", markup=False)
@@ -155,11 +163,6 @@ class Bars(Listener):
 def listener(console: Console) -> Lines | Bars:
     """Whichever suits where stderr goes."""
     return Bars(console) if console.is_terminal else Lines(console)
-
-
-def share(status: Mapping[str, Any]) -> float:
-    """How far a run is on its planned way."""
-    return min(1.0, status["time_ps"] / status["end_ps"]) if status["end_ps"] else 0.0
 
 
 def speed(status: Mapping[str, Any], seconds: float) -> str:

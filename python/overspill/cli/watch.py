@@ -13,6 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
+from overspill.cli.shares import Shares
 from overspill.engine.task import Listener, Task
 from overspill.errors import plain
 
@@ -29,6 +30,7 @@ class Meter:
         self.runs: Counter[Group] = Counter()
         self.hops: Counter[Group] = Counter()
         self.going: dict[Task, tuple[int, float]] = {}
+        self.shares = Shares()
         self.total, self.stored, self.done, self.failed, self.worked = 0, 0, 0, 0, 0
 
     def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
@@ -49,14 +51,14 @@ class Meter:
 
     def advanced(self, task: Task, status: Mapping[str, Any]) -> None:
         """A run has come so far."""
-        part = min(1.0, status["time_ps"] / status["end_ps"]) if status["end_ps"] else 0.0
         with self.lock:
-            self.going[task] = (int(status["hops"]), part)
+            self.going[task] = (int(status["hops"]), self.shares.of(task, status))
 
     def ended(self, task: Task, hops: int | None) -> None:
         """A run is finished with so many packet-hops, or has failed."""
         with self.lock:
             self.going.pop(task, None)
+            self.shares.forget(task)
             self.left[group(task)] -= 1
             if hops is None:
                 self.failed += 1

@@ -1,0 +1,43 @@
+"""The share of a run that is done never falls."""
+
+from typing import Any
+
+import pytest
+
+from overspill.cli.shares import Shares
+from overspill.cli.watch import Meter
+from overspill.engine.task import Task
+
+TASK = Task("drop", 1)
+
+
+def status(time: int, end: int, done: bool = False) -> dict[str, Any]:
+    return {"time_ps": time, "end_ps": end, "done": done, "hops": 10}
+
+
+def test_share_does_not_fall_when_the_drain_begins() -> None:
+    shares, course = Shares(), [status(45, 50), status(51, 1050), status(100, 1050), status(120, 1050, True)]
+    assert [shares.of(TASK, one) for one in course] == [0.9, 0.99, 0.99, 1.0]
+
+
+def test_run_past_its_duration_is_draining() -> None:
+    shares = Shares()
+    shares.of(TASK, status(45, 50))
+    assert not shares.drains(TASK, status(45, 50)) and shares.drains(TASK, status(51, 1050))
+
+
+def test_next_run_of_a_task_begins_anew() -> None:
+    shares = Shares()
+    shares.of(TASK, status(45, 50, True))
+    shares.forget(TASK)
+    assert shares.of(TASK, status(5, 50)) == pytest.approx(0.1)
+
+
+def test_meter_of_a_sweep_counts_a_draining_run_as_all_but_done() -> None:
+    meter = Meter()
+    meter.begin([TASK], [])
+    for one in (status(45, 50), status(51, 1050)):
+        meter.advanced(TASK, one)
+    assert meter.going[TASK] == (10, 0.99)
+    meter.ended(TASK, 10)
+    assert not meter.shares.reached
