@@ -18,6 +18,7 @@ from overspill.results.measures.completion import all_flows, kept, workloads_tha
 from overspill.results.rundata import RunData
 
 LIMIT, HINT = 0.10, 0.25  # of the mean of both halves: over several seeds, with one
+MOST_TIMES = 10  # a larger ratio of halves is not told more exactly
 NAMES = {"slowdown": "slowdown mean", "queue": "mean of all queues", "goodput": "goodput"}
 
 Halves = Mapping[str, tuple[float, float]]
@@ -120,9 +121,20 @@ def drifts(seeds: Sequence[Halves]) -> list[Drift]:
 
 
 def text(drift: Drift) -> str:
-    """`slowdown mean 4.1 in the first half of the window, 6.3 in the second (+42 %)`."""
-    change = f"{drift.share * 100:+.0f} %".replace("-", "−")
+    """Drift in words, bounded: `slowdown mean 4.1 in the first half of the window, 6.3 in the second`."""
+    name, halves = NAMES[drift.what], "half of the window"
+    if not drift.second:
+        return f"{name} is 0 in the second {halves}, and was not in the first"
+    if not drift.first:
+        return f"{name} is 0 in the first {halves}, and not in the second"
+    ratio = drift.second / drift.first
     if drift.what == "slowdown":
-        first = f"{NAMES[drift.what]} {drift.first:.3g} in the first half of the window"
-        return f"{first}, {drift.second:.3g} in the second ({change})"
-    return f"{NAMES[drift.what]} {change} from the first half of the window to the second"
+        return f"{name} {drift.first:.3g} in the first {halves}, {drift.second:.3g} in the second"
+    return f"{name} of the second {halves} is {compared(ratio)} the first half's"
+
+
+def compared(ratio: float) -> str:
+    """Ratio as people say it: `57% of`, `3.2 times`, `more than 10 times`."""
+    if ratio > MOST_TIMES:
+        return f"more than {MOST_TIMES} times"
+    return f"{ratio:.2g} times" if ratio >= 2 else f"{100 * ratio:.3g}% of"
