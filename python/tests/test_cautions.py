@@ -122,7 +122,8 @@ def test_flows_without_end_are_judged_where_they_have_begun() -> None:
         ("queue", 0.0, 5.0, "mean of all queues is 0 in the first half of the window, and not in the second"),
         ("goodput", 50.0, 28.5, "goodput of the second half of the window is 57% of the first half's"),
         ("goodput", 5.0, 16.0, "goodput of the second half of the window is 3.2 times the first half's"),
-        ("goodput", 1.0, 99.0, "goodput of the second half of the window is more than 10 times the first half's"),
+        ("goodput", 1.0, 99.0, "goodput of the second half of the window is more than 10 times "
+         "the first half's"),
         ("slowdown", 2.0, 3.0, "slowdown mean 2 in the first half of the window, 3 in the second"),
     ],
 )  # fmt: skip

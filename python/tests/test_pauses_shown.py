@@ -14,6 +14,7 @@ import overspill
 from overspill import charts, report
 from overspill.charts import mpl, pauses, saturation, web
 from overspill.charts.spec import Bars, Chart, Graph, Heat, Span
+from overspill.results import deadlocks
 from overspill.results import warnings as show
 from overspill.results.results import Results
 
@@ -164,7 +165,25 @@ def test_a_deadlock_is_drawn_as_its_ring(ring: Path) -> None:
     last = saturation.trees_of(results)[results.variants[0]][0]
     assert [results.runs[0].node_name(at) for at in last.tree.roots] == [f"s{i}" for i in range(5)]
     assert last.tree.end == results.runs[0].end_ps, "a deadlock's tree lasts to the end"
-    assert saturation.rooted(last) == "ring of s0, s1, s2, s3, s4"
+    assert saturation.rooted(last) == "cycle of s0, s1, s2, s3, s4 (a deadlock)"
+    assert list(deadlocks.none_found(results)) == []
+
+
+def test_cycle_that_dissolves_is_no_deadlock_and_not_red(ring: Path) -> None:
+    results = overspill.run(ring)
+    last = saturation.trees_of(results)[results.variants[0]][0]
+    network = saturation.drawable(results, results.variants[0])
+    assert network is not None and saturation.ROOT in {
+        one.plain for one in saturation.drawn(network, last).nodes
+    }
+    last.run.summary["deadlock"] = None
+    assert saturation.rooted(last).endswith("(no deadlock)")
+    assert saturation.ROOT not in {one.plain for one in saturation.drawn(network, last).nodes}
+
+
+def test_pauses_without_a_deadlock_are_said_to_have_none(slow: Results) -> None:
+    (line,) = deadlocks.none_found(slow)
+    assert line.text.startswith("pfc: no deadlock found") or line.text.startswith("no deadlock found")
 
 
 def test_a_sweep_keeps_deadlocks_and_tells_of_them(ring: Path, tmp_path: Path) -> None:

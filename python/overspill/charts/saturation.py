@@ -128,9 +128,12 @@ def row(one: Largest, classes: Iterable[int]) -> dict[str, str]:
 
 
 def rooted(one: Largest) -> str:
-    """The name of the root, or of the switches of a ring."""
+    """Name of the root, or of the switches that pause each other in a cycle, and what the cycle came to."""
     names = [one.run.node_name(at) for at in one.tree.roots]
-    return names[0] if len(names) == 1 else f"ring of {formats.listing(names, 8)}"
+    if len(names) == 1:
+        return names[0]
+    came_to = "a deadlock" if one.run.deadlock else "no deadlock"
+    return f"cycle of {formats.listing(names, 8)} ({came_to})"
 
 
 def largest(results: Results) -> Chart | None:
@@ -144,9 +147,9 @@ def largest(results: Results) -> Chart | None:
         return None
     caption = (
         "The saturation tree with most paused ports of each variant, at the instant when it had most. "
-        "Red: its root, which pauses others while none of its own ports is paused in that class, or a "
-        "cycle of switches that pause each other; orange: nodes that are paused because of it. Arrows go "
-        "from the node that pauses to the node that is paused, against the direction of the frames; grey "
+        "Red: its root, which pauses others while none of its own ports is paused in that class, or the "
+        "cycle of a deadlock; orange: nodes that are paused because of it, and cycles that dissolve. Arrows "
+        "go from the node that pauses to the node that is paused, against the direction of the frames; grey "
         "ones are pauses that are not of this tree. "
         f"{OVERLAP}"
     )
@@ -210,7 +213,9 @@ def drawn(network: Network, one: Largest) -> Graph:
     place = places(network)
     looks = {(peer, node): ("tree", TREE) if peer in inside else ("other", OTHER) for (node, _), peer in now}
     colours = dict.fromkeys((at for at in inside if at in forest.waits), PAUSED)
-    colours |= dict.fromkeys(one.tree.roots, ROOT)
+    # A cycle that dissolves is paused for a while, as all else in the tree.
+    dissolves = len(one.tree.roots) > 1 and not one.run.deadlock
+    colours |= dict.fromkeys(one.tree.roots, PAUSED if dissolves else ROOT)
     arcs = arrows(network, place, looks)
     return graph(network, place, colours, arcs)
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from overspill.results import active, cautions, changes, formats, same, unequal
+from overspill.results import active, cautions, changes, formats, same, transports, unequal
+from overspill.results.deadlocks import none_found
 from overspill.results.finished import Finished
 from overspill.results.key import Key
 from overspill.results.labels import Line
@@ -22,7 +23,8 @@ def lines(results: Finished) -> list[Line]:
         *ended(results),
         flows(results),
     ]
-    found += [*load(results), *memory(results), *changes.lines(results), work(results)]
+    found += [*load(results), *transports.lines(results), *memory(results)]
+    found += [*changes.lines(results), *none_found(results), work(results)]
     found += [line for line in rough if not line.loud]
     return found + [Line("note", text) for text in notes(results)]
 

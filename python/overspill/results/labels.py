@@ -92,6 +92,7 @@ LABELS = {
     ),
     "carried load": "What links carried of everything in the measurement window, by level of the network.",
     "switch memory": "Memory of all switches of a tier: buffers, bounce queues and input buffers.",
+    "deadlock": "Variants whose ports may pause each other, and of which none waited in a circle for ever.",
     "transport": "What the variants' flows go by: kind, congestion control, initial window, RTO, MSS, ECN.",
     "event": "A change of the network, when, and the frames that it cost each variant.",
     "simulated": "Packet-hops and events of all runs.",

@@ -1,0 +1,59 @@
+"""Transport settings that hold in a run, by variant if they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from overspill.results.finished import Finished
+from overspill.results.labels import Line
+
+RAW = ("constant", "bursts")  # kinds of traffic without a transport
+DCTCP = ("dctcp", "linux_dctcp")  # their data are ECN-capable in any case
+
+
+def lines(results: Finished) -> Iterator[Line]:
+    """One line for each group of variants with the same transports; none if nothing has a transport."""
+    resolved = results.facts.get("resolved") or {}
+    by_text: dict[str, list[str]] = {}
+    for variant in results.variants:
+        text = describe_all(resolved.get(variant) or {})
+        if text:
+            by_text.setdefault(text, []).append(variant)
+    for text, variants in by_text.items():
+        named = "" if len(by_text) == 1 else f"{', '.join(variants)}: "
+        yield Line("transport", named + text)
+
+
+def describe_all(scenario: Mapping[str, Any]) -> str:
+    """Transports of a variant: the common one, those of workloads by name, and how many hosts have others."""
+    base = scenario.get("transport")
+    flows = [one for one in scenario.get("traffic", []) if one["kind"] not in RAW]
+    if not base or not flows:
+        return ""
+    found = []
+    if any(one.get("transport") in (None, base) for one in flows):
+        found.append(describe(base))
+    for one in flows:
+        own = one.get("transport")
+        if own and own != base:
+            found.append(f"{one['name']} {describe(own)}")
+    if any("transport" in one for one in scenario.get("override", [])):
+        found.append("some hosts have others (`[[override]]`)")
+    return "; ".join(dict.fromkeys(found))
+
+
+def describe(transport: Mapping[str, Any]) -> str:
+    """One transport: `linux, cubic, initial window 10pkt, minimum RTO 200ms, MSS 1448B, ECN off`."""
+    found = [str(transport["kind"])]
+    if "congestion_control" in transport:
+        found.append(str(transport["congestion_control"]))
+    if "initial_window" in transport:
+        found.append(f"initial window {transport['initial_window']}")
+    for key, words in (("min_rto", "minimum RTO"), ("rto", "RTO")):
+        if key in transport:
+            found.append(f"{words} {transport[key]}")
+    found.append(f"MSS {transport['mss']}")
+    ecn = transport.get("ecn", transport["kind"] in DCTCP)
+    found.append(f"ECN {ecn if isinstance(ecn, str) else 'on' if ecn else 'off'}")
+    return ", ".join(found)
