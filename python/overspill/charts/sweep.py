@@ -271,8 +271,10 @@ def caption(sweep: SweepResults, tables: dict[str, dict[Key, Cell]], path: str) 
     counts = sorted({cell.n for cells in tables.values() for cell in cells.values()})
     seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     many = counts[-1] > 1
-    means = "lines are means, bands their 95 % intervals" if many else "no intervals"
-    rough = " With fewer than 10 seeds these are rough." if many and counts[-1] < 10 else ""
+    bands = any(cell.low is not None for cells in tables.values() for cell in cells.values())
+    means = "lines are means, bands their 95 % intervals" if bands else "no intervals"
+    means = "lines are means, without intervals" if many and not bands else means
+    rough = " With fewer than 10 seeds these are rough." if bands and counts[-1] < 10 else ""
     censored = any(cell.censored for cells in tables.values() for cell in cells.values())
     bounds = f" {BOUNDS}" if censored else ""
     return f"Against {path}; {seeds} seed{'s' if many else ''} at each point: {means}.{rough}{bounds}"
