@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 import overspill
 from overspill import charts, report
 from overspill.charts import mpl, pauses, saturation, web
-from overspill.charts.spec import Bars, Chart, Graph, Heat, Span
+from overspill.charts.spec import Bars, Chart, Graph, Heat, Line, Span
 from overspill.results import deadlocks
 from overspill.results import warnings as show
 from overspill.results.results import Results
@@ -179,6 +179,16 @@ def test_cycle_that_dissolves_is_no_deadlock_and_not_red(ring: Path) -> None:
     last.run.summary["deadlock"] = None
     assert saturation.rooted(last).endswith("(no deadlock)")
     assert saturation.ROOT not in {one.plain for one in saturation.drawn(network, last).nodes}
+
+
+def test_goodput_of_a_deadlocked_run_goes_to_the_end(ring: Path) -> None:
+    results = overspill.run(ring)
+    (run,) = results.runs
+    chart = charts.of_results(results)["goodput"]
+    (line,) = [mark for mark in marks(chart, Line)]
+    end = min(run.end_ps, run.window_ps[1]) * 1e-12
+    stopped = np.flatnonzero(line.y > 0).max() + 1
+    assert line.x[stopped] < end / 2 and line.x[-1] >= end and (line.y[stopped:] == 0).all()
 
 
 def test_pauses_without_a_deadlock_are_said_to_have_none(slow: Results) -> None:

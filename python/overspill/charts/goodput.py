@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from overspill.charts.activity import Grid
 from overspill.charts.common import Period
 from overspill.charts.spec import COLOURS, Axis, Band, Chart, Colours, Entry, Line, Look, Mark, Panel
 from overspill.results import formats, measures
+from overspill.results.columns import U64_NONE
 from overspill.results.rundata import RunData
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ BURSTS = (
 IN_ORDER = (
     "Data that waited for a missing packet count where that packet arrives, and may exceed a link's rate."
 )
-ENDS = "Each seed counts until its last byte has arrived."
+ENDS = "Each seed counts until its last byte has arrived, or to its end if flows are unfinished."
 
 
 def waits(runs: Iterable[RunData]) -> bool:
@@ -58,7 +59,7 @@ def of_all(results: Results) -> Chart | None:
     if not variants:
         return None
     shown = variants[:VARIANTS_SHOWN]
-    period = common.period_of(results, ("host_goodput",))
+    period = period_of(results, ("host_goodput",))
     drawn = {variant: marks_of(results, variant, period) for variant in shown}
     every = [mark for marks in drawn.values() for mark in marks]
     highest, cut = top(every)
@@ -82,6 +83,14 @@ def of_all(results: Results) -> Chart | None:
         note=note,
         told=f"{common.part_told(len(shown), len(variants))} {common.means_told(results)}".strip(),
     )  # fmt: skip
+
+
+def period_of(results: Results, tables: Sequence[str]) -> Period:
+    """Period with goodput, to the end of the window if a run deadlocked: its goodput is 0 from then on."""
+    found = common.period_of(results, tables)
+    stuck = [run for run in results.runs if run.deadlock]
+    last = max((min(run.end_ps, run.window_ps[1]) for run in stuck), default=0)
+    return replace(found, end=max(found.end, last))
 
 
 def rates_of_hosts(runs: Mapping[str, RunData]) -> dict[int, float]:
@@ -115,14 +124,22 @@ def marks_of(results: Results, variant: str, period: Period) -> list[Mark]:
 def until_last(run: RunData, period: Period) -> np.ndarray:
     """Goodput in each step, and NaN after the one in which the last byte has arrived.
 
-    What ends early must not pull down the mean of those that still send.
+    What ends early must not pull down the mean of those that still send. A run with unfinished or endless
+    flows has not ended early: after a deadlock its goodput is 0.
     """
     data = run.columns("host_goodput", "bin", "bytes")
     found = rate(run, data, (period, STEPS_OF_BAND))
     first, _, width = period.bins(run, STEPS_OF_BAND)
     last = (int(data[0].max()) - first) // width if len(data[0]) else -1
-    found[last + 1 :] = np.nan
+    if not has_more_to_send(run):
+        found[last + 1 :] = np.nan
     return found
+
+
+def has_more_to_send(run: RunData) -> bool:
+    """True if any flow with a transport has not ended."""
+    raw, end = run.columns("flows", "raw", "end_ps")
+    return bool(((raw == 0) & (end == U64_NONE)).any())
 
 
 def mean_of_known(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -166,7 +183,7 @@ def by_host(results: Results) -> Chart | None:
     if len(hosts) < 2:
         return None
     rows = sorted(hosts[: min(HOSTS_SHOWN, activity.room(len(runs)) + 8)])
-    period = common.period_of(results, ("host_goodput",))
+    period = period_of(results, ("host_goodput",))
     maps = {variant: host_grid(run, rows, period) for variant, run in runs.items()}
     count = common.counted(len(hosts), "host")
     part = len(rows) < len(hosts)
@@ -229,7 +246,7 @@ def by_flow(results: Results) -> Chart | None:
     runs = {variant: run for variant, run in runs.items() if common.has(run, "flow_goodput")}
     if not runs:
         return None
-    period = common.period_of(results, ("flow_goodput",))
+    period = period_of(results, ("flow_goodput",))
     chosen = largest_flows(runs)
     shown = chosen[:FLOWS_SHOWN] if len(chosen) > len(COLOURS) else chosen
     drawn: dict[str, list[Mark]] = {}
