@@ -38,6 +38,7 @@ SUMMARY: dict[str, Any] = {
     "traffic_met": {"flows": "f", "spoken": [[], []]},
     "achieved_loads": [[0, 0.4, 0.66]],
     "event_costs": [[0, 340, 0]],
+    "may_pause": True,
 }
 # By variant, what its summary has that others have not: each raises one label or more.
 CASES: dict[str, dict[str, Any]] = {
@@ -68,7 +69,12 @@ def settings() -> str:
     return json.dumps(
         {
             "resolved": {
-                one: {"measure": {"from": "1us" if one == "plain" else "0s"}, "traffic": []} for one in CASES
+                one: {
+                    "measure": {"from": "1us" if one == "plain" else "0s"},
+                    "traffic": [{"name": "w", "kind": "poisson"}],
+                    "transport": {"kind": "reno", "mss": "1448B"},
+                }
+                for one in CASES
             },
             "memory": {
                 one: {"switches": [memory | {"total": {"bytes": 1 + (one == "plain")}}]} for one in CASES
@@ -200,7 +206,7 @@ def test_differences_of_a_point_are_from_the_baseline(tmp_path: Path) -> None:
 
 
 def test_sweep_prints_differences_from_the_named_baseline(command: Command, scenario: Path) -> None:
-    args = ("sweep", scenario, "--over", "switch.x=1,2", "--seeds", 3, "--metric", "fct_mean", "--out", "o")
+    args = ("sweep", scenario, "--over", "switch.x=1,2", "--seeds", 10, "--metric", "drops", "--out", "o")
     ran = command(*args, "--baseline", "detour", "--no-report")
     assert ran.status == 0
     table = ran.out.partition("difference from detour\n")[2].splitlines()

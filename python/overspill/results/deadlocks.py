@@ -6,16 +6,21 @@ from collections.abc import Iterator
 
 from overspill.results.finished import Finished
 from overspill.results.labels import Line
+from overspill.results.rundata import RunData
+
+MAY_PAUSE = "may_pause"  # entry of a kept summary
+
+
+def may_pause(run: RunData) -> bool:
+    """Returns true if ports of a run may pause each other, from the summary if its tables were not kept."""
+    kept = run.summary.get(MAY_PAUSE)
+    return len(run.column("pauses", "node")) > 0 if kept is None else bool(kept)
 
 
 def none_found(results: Finished) -> Iterator[Line]:
     """One line with the variants that may pause and have no deadlock in any run, if there are any."""
-    may_pause = [
-        variant
-        for variant in results.variants
-        if any(len(run.column("pauses", "node")) for run in results.of(variant))
-    ]
-    free = [name for name in may_pause if not any(run.deadlock for run in results.of(name))]
+    pausing = [name for name in results.variants if any(map(may_pause, results.of(name)))]
+    free = [name for name in pausing if not any(run.deadlock for run in results.of(name))]
     if free:
         named = "" if len(free) == len(results.variants) else f"{', '.join(free)}: "
         text = "no deadlock found: no ports waited for each other in a circle until the end"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from overspill.results import changes, fairness, same
+from overspill.results import changes, deadlocks, fairness, same
 from overspill.results.measures import rates
 from overspill.results.rundata import RunData
 
 # Where one of these is missing, an older version kept the run, and its warnings are not known.
-NEEDED = (fairness.MET, rates.ACHIEVED, changes.COSTS)
+NEEDED = (fairness.MET, rates.ACHIEVED, changes.COSTS, deadlocks.MAY_PAUSE)
 
 
 def facts(run: RunData) -> dict[str, Any]:
@@ -19,6 +19,7 @@ def facts(run: RunData) -> dict[str, Any]:
         fairness.MET: fairness.kept_traffic(run),
         rates.ACHIEVED: rates.achieved_loads(run),
         changes.COSTS: changes.costs(run),
+        deadlocks.MAY_PAUSE: deadlocks.may_pause(run),
     }
 
 

@@ -24,16 +24,19 @@ OLD = (
     "an older version kept these runs without what NOT STEADY, NOT COMPARED, UNEQUAL MEMORY, loads and "
     "events are judged by. They may apply. Run the same command again to know"
 )
-TIMES = ("name", "kind", "start", "stop", "repeat", "interval")  # of a workload, when it sends
+# Keys of a workload that say when it sends, and by which transport.
+KEPT = ("name", "kind", "start", "stop", "repeat", "interval", "transport")
 
 
 def settings(document: Mapping[str, Any]) -> str:
-    """Returns what warnings need of a scenario as JSON: measurement, memory and workloads by variant."""
+    """Returns what lines need of a scenario as JSON: measurement, memory, workloads and transports by variant."""
     resolved, memory = document["resolved"], document.get("memory") or {}
     kept = {
         name: {
             "measure": one.get("measure"),
             "traffic": [workload(keys) for keys in one.get("traffic") or []],
+            "transport": one.get("transport"),
+            "override": [{"transport": True} for keys in one.get("override") or [] if "transport" in keys],
         }
         for name, one in resolved.items()
     }
@@ -41,9 +44,9 @@ def settings(document: Mapping[str, Any]) -> str:
 
 
 def workload(keys: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the keys of a workload that say when it sends; of raw sources all, which are no flows."""
+    """Returns the keys of a workload that lines need; of raw sources all, which are no flows."""
     whole = keys.get("kind") in fairness.RAW
-    return {name: one for name, one in keys.items() if whole or name in TIMES}
+    return {name: one for name, one in keys.items() if whole or name in KEPT}
 
 
 def workloads(settings: Iterable[str]) -> list[str]:
