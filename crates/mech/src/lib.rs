@@ -55,3 +55,5 @@ pub use registry::{HOST_SLOTS, InSlot, PORT_SLOTS, Registry, SLOTS};
 pub use rng::{Purpose, Stream, hash_mix};
 pub use routing::SwitchContext;
 pub use rule::Rule;
+/// Types of quantities, for mechanisms of other crates.
+pub use units;

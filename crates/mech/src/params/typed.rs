@@ -4,13 +4,33 @@ use super::{Value, Values};
 use units::{Amount, Bytes, Dur, Rate};
 
 /// Declares the parameters of a mechanism once: a struct with a typed field for each, `PARAMS` for what a [`Spec`]
-/// says of them, and `read`, which takes validated values. A field of type `Option` may be left out.
+/// says of them, and `read`, which takes validated values. A field of type `Option` may be left out. A comma behind the
+/// last entry of any list may be written or left out.
+///
+/// ```
+/// use mech::params::Kind;
+/// use mech::units::{Amount, Dur};
+///
+/// mech::params! {
+///     /// Values of the parameters.
+///     pub struct Given {
+///         limit: Amount = {
+///             doc: "Queue length from which on packets are dropped.",
+///             kind: Kind::Amount { min: 1 },
+///             default: Some("20pkt"),
+///         },
+///         wait: Dur = { doc: "Time between two drops.", kind: Kind::Time { min: 1 }, default: Some("10us") }
+///     }
+/// }
+///
+/// assert_eq!(Given::PARAMS[1].name, "wait");
+/// ```
 #[macro_export]
 macro_rules! params {
     (
         $(#[$doc:meta])*
         $vis:vis struct $given:ident {
-            $($name:ident: $ty:ty = { doc: $text:expr, kind: $kind:expr, default: $default:expr, },)*
+            $($name:ident: $ty:ty = { doc: $text:expr, kind: $kind:expr, default: $default:expr $(,)? }),* $(,)?
         }
     ) => {
         $(#[$doc])*
@@ -42,7 +62,7 @@ macro_rules! params {
 macro_rules! choice {
     (
         $(#[$doc:meta])*
-        $vis:vis enum $choice:ident { $($(#[$of:meta])* $variant:ident = $word:literal,)* }
+        $vis:vis enum $choice:ident { $($(#[$of:meta])* $variant:ident = $word:literal),* $(,)? }
     ) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,7 +219,31 @@ mod tests {
         }
     }
 
+    choice! {
+        /// A choice without a last comma.
+        enum Bare {
+            Yes = "yes",
+            No = "no"
+        }
+    }
+
+    params! {
+        /// Parameters without last commas.
+        struct Short {
+            share: f64 = { doc: "A share.", kind: Kind::Number { min: 0.0, max: 1.0, below_max: false }, default: Some("1") },
+            answer: Bare = { doc: "A word.", kind: Bare::KIND, default: Some("no") }
+        }
+    }
+
     const SPEC: Spec = Spec { slot: "", kind: "", doc: "", cite: "", params: Sorts::PARAMS };
+
+    #[test]
+    fn last_commas_of_params_and_choices_may_be_missing() {
+        const SPEC: Spec = Spec { slot: "", kind: "", doc: "", cite: "", params: Short::PARAMS };
+        let given = Short::read(&values(&SPEC, "share=0.5 answer=yes"));
+        assert_eq!((given.share, given.answer), (0.5, Bare::Yes));
+        assert_eq!(Bare::WORDS, ["yes", "no"]);
+    }
 
     #[test]
     fn what_is_declared_once_is_a_spec_and_a_struct() {
