@@ -1,0 +1,52 @@
+"""Numbers on the pages of mechanisms come from the published rows of papers."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+# Rows of the table of docs/mechanisms/bounce.md: figure, case and metric of PABO's published rows.
+BOUNCE = {
+    "bounced, mild": ("tab1", "mild", "share_of_1"),
+    "bounced, moderate": ("tab1", "moderate", "share_of_1"),
+    "farthest back one link, severe": ("tab1", "severe", "share_of_1"),
+    "farthest back two links, severe": ("tab1", "severe", "share_of_2"),
+    "at most 11 hops, severe": ("fig7b", "severe", "share_within_11_hops"),
+    "slope of fig. 9a": ("fig9a", "theta 0 to 0.9", "slope"),
+    "mean totalHop, λ = 160": ("fig9b", "lambda=160", "mean_total_hop"),
+}
+
+
+def published(name: str) -> dict[tuple[str, str, str], dict[str, Any]]:
+    """Rows of PABO by figure, case and metric; those of sensitivity runs with what each setting gives."""
+    told = json.loads((DOCS / f"reproduction/pabo/{name}.json").read_text())
+    return {(row["figure"], row["case"], row["metric"]): row for row in told["rows"]}
+
+
+def numbers(cell: str) -> list[str]:
+    """The numbers of a cell, in the digits in which it has them."""
+    return re.findall(r"-?\d+(?:\.\d+)?", cell.replace("−", "-"))
+
+
+def is_written(cell: str, *values: float) -> bool:
+    """Returns true if a cell has these values, each rounded to the digits that the cell has."""
+    texts = numbers(cell)
+    return len(texts) <= len(values) and all(
+        text == f"{value:.{len(text.partition('.')[2])}f}" for text, value in zip(texts, values, strict=False)
+    )
+
+
+@pytest.mark.parametrize("title", BOUNCE)
+def test_the_table_of_bounce_is_that_of_the_published_rows(title: str) -> None:
+    page = (DOCS / "mechanisms/bounce.md").read_text()
+    (line,) = [line for line in page.splitlines() if line.startswith(f"| {title} |")]
+    of_paper, queued, cioq = line.strip("|").split("|")[1:]
+    row = published("rows")[BOUNCE[title]]
+    inside = published("what_if")[BOUNCE[title]]["settings"]["cioq"]
+    assert is_written(of_paper, row["published"])
+    assert is_written(queued, row["measured"], row["ci95"])
+    assert is_written(cioq, inside["measured"], inside["ci95"])
+    assert numbers(queued) and numbers(cioq)
