@@ -94,3 +94,28 @@ impl ClassSet {
         ClassSet(self.0 & !other.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queue_numbers_are_those_of_the_page() {
+        let page = include_str!("../../../docs/mechanisms/scheduler.md");
+        let formula = page.lines().find_map(|line| line.trim().strip_prefix("q = ")).expect("the page has the formula");
+        let lanes: u8 = formula.strip_suffix(" · class + lane").expect(formula).parse().expect(formula);
+        assert_eq!(lanes, QueueId::LANES);
+        let row = |lane: Lane| page.lines().find(|line| line.starts_with(&format!("| {} | ", lane as u8)));
+        for class in 0..8 {
+            for lane in Lane::ALL {
+                let q = QueueId::new(class, lane);
+                assert_eq!(q.0, lanes * class + lane as u8);
+                assert_eq!((q.class(), q.lane()), (class, lane));
+                assert!(row(lane).is_some(), "{lane:?} is a row of the page");
+            }
+        }
+        assert!(row(Lane::Bounce).is_some_and(|row| row.contains("bounced")));
+        assert!(row(Lane::Notice).is_some_and(|row| row.contains("messages about congestion")));
+        assert_eq!(page.lines().filter(|line| line.starts_with("| 3 | ")).count(), 0, "no lane has the number 3");
+    }
+}

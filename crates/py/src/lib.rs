@@ -56,6 +56,12 @@ fn check_nesting(path: &str, text: &str) -> PyResult<()> {
     scenario::load::check_nesting(path, text).map_err(|fault| ScenarioError::new_err((vec![fault.to_string()],)))
 }
 
+/// Names of the field that stand for kinds and keys of scenarios, as JSON.
+#[pyfunction]
+fn aliases() -> String {
+    scenario::aliases_json().to_string()
+}
+
 /// The JSON Schema of a scenario.
 #[pyfunction]
 fn schema() -> String {
@@ -175,6 +181,7 @@ fn document(loaded: &Loaded) -> String {
         "seed": loaded.seed,
         "duration_ps": loaded.duration.0,
         "variants": names,
+        "labels": loaded.labels,
         "notes": loaded.notes,
         "resolved": loaded.resolved,
         "memory": memory,
@@ -278,6 +285,7 @@ fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Scenario>()?;
     module.add_class::<Run>()?;
     module.add_class::<Trace>()?;
+    module.add_function(wrap_pyfunction!(aliases, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(check_nesting, module)?)?;
     module.add_function(wrap_pyfunction!(curve, module)?)?;

@@ -33,6 +33,15 @@ pub fn catalogue_json(registry: &Registry) -> Json {
     all(registry).into_iter().map(spec).collect()
 }
 
+/// Names of the field as a list of `{typed, said, slot, kind, param, note}`, as in [`mech::Alias`].
+pub fn aliases_json() -> Json {
+    let one = |alias: &mech::Alias| {
+        let mech::Alias { typed, said, slot, kind, param, note } = alias;
+        json!({ "typed": typed, "said": said, "slot": slot, "kind": kind, "param": param, "note": note })
+    };
+    mech::ALIASES.iter().map(one).collect()
+}
+
 fn spec(spec: &Spec) -> Json {
     let params: Vec<Json> = spec.params.iter().map(param).collect();
     json!({ "slot": spec.slot, "kind": spec.kind, "doc": spec.doc, "cite": spec.cite, "params": params })

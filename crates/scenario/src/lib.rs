@@ -14,6 +14,7 @@ pub mod memory;
 pub mod model;
 pub mod paths;
 mod pausing;
+mod quantities;
 pub mod routes;
 mod schema;
 pub mod settings;
@@ -22,7 +23,7 @@ pub mod topology;
 pub mod traffic;
 mod ways;
 
-pub use catalogue::{all as declarations, catalogue_json};
+pub use catalogue::{aliases_json, all as declarations, catalogue_json};
 pub use choices::{FctEnd, Goodput, NicJitter, Simultaneous, Ties};
 pub use curves::{CurveRequest, curve_json};
 pub use diag::Diagnostic;

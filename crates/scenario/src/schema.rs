@@ -41,6 +41,8 @@ pub fn schema(registry: &Registry) -> Json {
     let mut over = variant;
     let keys = ["duration", "description", "reroute_delay", "dead_port"];
     over.extend(keys.into_iter().filter_map(|key| Some((key.to_string(), scenario.get(key)?.clone()))));
+    let label = "Name of the variant in tables and figures, any text; its own name stays in files and commands.";
+    over.insert("label".into(), json!({ "type": "string", "minLength": 1, "maxLength": 60, "description": label }));
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Overspill scenario",

@@ -127,3 +127,22 @@ fn the_duration_is_that_of_the_longest_variant() {
     assert_eq!((loaded.variants[0].duration, loaded.variants[1].duration), (Dur::ms(30), Dur::ms(10)));
     assert_eq!(loaded.variants[1].measure.to, Time(Dur::ms(10).0));
 }
+
+#[test]
+fn labels_of_variants_are_texts_that_change_no_run() {
+    let with = |more: &str| star(&format!("[variants.a]\n{more}\n[variants.b]\nswitch.overflow.kind = \"detour\"\n"));
+    let labelled = loaded(&with("label = \"DIBS, tuned\""), &[]);
+    assert_eq!(labelled.labels.into_iter().collect::<Vec<_>>(), [("a".to_string(), "DIBS, tuned".to_string())]);
+    let plain = loaded(&with(""), &[]);
+    assert!(plain.labels.is_empty());
+    assert_eq!(labelled.resolved, plain.resolved);
+    for (label, rule) in [
+        ("label = \"\"", "found an empty name; expected a name"),
+        ("label = 7", "found 7; expected a text in quotes"),
+        ("label = \"b\"", "expected another label than that of variant `b`"),
+    ] {
+        assert!(refused(&with(label), &[]).contains(rule), "{}", refused(&with(label), &[]));
+    }
+    let named = refused(&star("[variants.\"DIBS, tuned\"]\n"), &[]);
+    assert!(named.contains("a key `label` of the variant is shown as it is written"), "{named}");
+}

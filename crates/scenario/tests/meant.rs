@@ -5,24 +5,71 @@ use crate::common::{loaded, refused, star, tree};
 #[test]
 fn names_of_papers_and_other_tools_are_answered_with_the_kind_that_is_meant() {
     for (more, said) in [
-        ("[switch]\noverflow = { kind = \"dibs\" }\n", "(DIBS is `detour`)"),
-        ("[switch]\noverflow.kind = \"DIBS\"\n", "(DIBS is `detour`)"),
-        ("[switch]\noverflow = { kind = \"pabo\" }\n", "(PABO is `bounce`)"),
-        ("[switch]\noverflow = { kind = \"ndp\" }\n", "(NDP's switch is `trim`)"),
-        ("[switch]\noverflow = { kind = \"cp\" }\n", "(CP is `trim`)"),
+        ("[switch]\noverflow = { kind = \"dibs\" }\n", "(DIBS is `detour` here)"),
+        ("[switch]\noverflow.kind = \"DIBS\"\n", "(DIBS is `detour` here)"),
+        ("[switch]\noverflow = { kind = \"pabo\" }\n", "(PABO is `bounce` here)"),
+        (
+            "[switch]\noverflow = { kind = \"ndp\" }\n",
+            "(NDP's switch is `trim` here. Only the switch of NDP is modelled; its receivers, which pull, are not.)",
+        ),
+        ("[switch]\noverflow = { kind = \"cp\" }\n", "(CP is `trim` here)"),
         ("[switch]\noverflow = { kind = \"pfc\" }\n", "(`pfc` is a kind of `switch.pause`)"),
         ("[switch]\noverflow = { kind = \"dctcp\" }\n", "(`dctcp` is a kind of `transport`)"),
-        ("[switch]\nmarking = { kind = \"dctcp\" }\n", "(DCTCP's marking is `ecn_threshold`)"),
+        ("[switch]\nmarking = { kind = \"dctcp\" }\n", "(DCTCP's marking is `ecn_threshold` here)"),
         ("[switch]\noverflow = { kind = \"ECN\" }\n", "(ECN is `ecn_threshold` of `switch.marking`)"),
-        ("[switch]\nscheduler = { kind = \"pfabric\" }\n", "(pFabric's order is `srpt`)"),
+        ("[switch]\nscheduler = { kind = \"pfabric\" }\n", "(pFabric's order is `srpt` here)"),
         ("[transport]\nkind = \"dibs\"\n", "(DIBS is `detour` of `switch.overflow`)"),
-        ("[host]\nmarking = { kind = \"wred\" }\n", "(WRED is `red`)"),
+        (
+            "[host]\nmarking = { kind = \"wred\" }\n",
+            "(WRED is `red` here. One profile marks all classes alike; `gentle` and `not_ect` are as in RED.)",
+        ),
+        ("[switch]\nscheduler = { kind = \"dwrr\" }\n", "(DWRR is `round_robin` here)"),
+        (
+            "[switch]\nrouting = { kind = \"WCMP\" }\n",
+            "(WCMP is `weighted` here. A path is drawn for each packet, not for each flow.)",
+        ),
     ] {
         let found = refused(&star(more), &[]);
         assert!(found.ends_with(said) && found.contains("expected one of `"), "{found}");
     }
     let near = refused(&star("[switch]\noverflow = { kind = \"detoru\" }\n"), &[]);
     assert!(near.ends_with("(did you mean `detour`?)"), "{near}");
+}
+
+#[test]
+fn keys_of_papers_are_answered_with_the_key_that_is_meant() {
+    for (more, said) in [
+        ("[switch]\nmarking = { kind = \"red\", pmax = 0.5 }\n", "(Pmax is `max_p` here)"),
+        ("[switch]\nmarking = { kind = \"red\", Kmin = \"5pkt\" }\n", "(Kmin is `min` here. RED compares an average"),
+        ("[switch]\nmarking = { kind = \"ecn_threshold\", kmax = \"5pkt\" }\n", "(Kmax is `k` here. K is Kmin and"),
+        ("[transport]\niw = \"2pkt\"\n", "(IW is `initial_window` here)"),
+        (
+            "[switch]\npause = { kind = \"pfc\", headroom = \"9KB\" }\n",
+            "(headroom is `xoff` here. Headroom is no setting",
+        ),
+    ] {
+        let found = refused(&star(more), &[]);
+        assert!(found.contains(said) && found.contains("found unknown key `"), "{found}");
+    }
+}
+
+#[test]
+fn misspelt_quantities_are_answered_with_accepted_ones() {
+    let size = |text: &str| format!("[switch]\nbuffer = {{ kind = \"per_port\", size = \"{text}\" }}\n");
+    let delay = |text: &str| format!("[host]\nstack_delay = \"{text}\"\n");
+    for (more, said) in [
+        (size("1e3pkt"), "(did you mean \"1000pkt\"?)"),
+        (size("60kb"), "(did you mean \"60KB\" for kilobytes or \"7.5KB\" for kilobits?)"),
+        (delay("10US"), "(did you mean \"10us\"?)"),
+    ] {
+        assert!(refused(&star(&more), &[]).ends_with(said), "{}", refused(&star(&more), &[]));
+    }
+    let rate = |text: &str| refused(&star(""), &[&format!("topology.link.rate={text}")]);
+    assert!(rate("100gbps").ends_with("(did you mean \"100Gbps\"?)"), "{}", rate("100gbps"));
+    assert!(rate("100G").ends_with("(did you mean \"100Gbps\"?)"), "{}", rate("100G"));
+    assert!(!rate("9000Tb").contains("did you mean"), "faster than any link: {}", rate("9000Tb"));
+    let of_flow = refused(&star(""), &["traffic.0.size=1gb"]);
+    assert!(of_flow.contains("\"1GB\" for gigabytes or \"0.125GB\" for gigabits"), "{of_flow}");
 }
 
 #[test]

@@ -5,9 +5,11 @@
 
 mod parse;
 mod rate;
+mod suggest;
 
 pub use parse::{ParseError, parse_amount, parse_bytes, parse_dur, parse_rate};
 pub use rate::{Clock, Rate};
+pub use suggest::{Quantity, Suggestion};
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Mul, Sub};

@@ -248,7 +248,11 @@ fn flatten<'a>(
             }
         } else {
             let (found, known) = (format!("unknown key `{key}`"), wanted.keys(prefix));
-            let rule = renamed::key(key, &known).unwrap_or_else(|| one_of(key, known));
+            let rule = match (renamed::key(key, &known), meant::key(key, &known, wanted.kinds)) {
+                (Some(new), _) => new,
+                (None, Some(meant)) => format!("{} ({meant})", one_of("", known)),
+                (None, None) => one_of(key, known),
+            };
             let own = node.at.set.and_then(|set| own.get(set)).map_or(&[][..], Vec::as_slice);
             let rule = match wanted.of_other_kinds(&name, &node.at.path, own) {
                 Some(said) => format!("{rule} ({said})"),

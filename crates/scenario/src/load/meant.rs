@@ -1,29 +1,10 @@
-//! What is meant where a scenario names something as papers and other tools do, or where it does not belong.
+//! Kinds and keys that are meant by names of papers and other tools, or by names in the wrong table.
 
 use crate::settings::FRAMING;
 use crate::{topology, traffic};
 use dataplane::transport;
 use mech::params::Spec;
-use mech::{Alias, Registry};
-
-/// Other names of what is no mechanism.
-const ALIASES: &[Alias] = &[
-    Alias::new("tcp", "TCP", ("transport", "newreno")),
-    Alias::new("clos", "a Clos network", ("topology", "leaf_spine")),
-    Alias::new("switch", "a single switch", ("topology", "star")),
-    Alias::new("cbr", "CBR", ("traffic", "constant")),
-    Alias::new("udp", "UDP", ("traffic", "constant")),
-    Alias::new("onoff", "on-off traffic", ("traffic", "bursts")),
-    Alias::new("rpc", "RPC", ("traffic", "request_reply")),
-    Alias::new("shuffle", "a shuffle", ("traffic", "all_to_all")),
-    Alias::new("allreduce", "all-reduce", ("traffic", "all_reduce")),
-    Alias::new("partitionaggregate", "partition-aggregate", ("traffic", "query")),
-    Alias::new("csv", "a CSV file", ("traffic", "trace")),
-];
-
-fn aliases() -> impl Iterator<Item = &'static Alias> {
-    mech::ALIASES.iter().chain(ALIASES)
-}
+use mech::{ALIASES, Alias, Registry};
 
 fn plain(typed: &str) -> String {
     typed.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).take(40).collect()
@@ -37,26 +18,42 @@ fn declared() -> Vec<&'static Spec> {
     all
 }
 
-/// What is meant by a name that is none of these kinds.
+/// Returns the kind that a name of the field stands for, as a sentence, where the name is none of these kinds.
 pub(super) fn kind(typed: &str, specs: &[&'static Spec]) -> Option<String> {
     let typed = plain(typed);
-    let named = || aliases().filter(|alias| alias.typed == typed);
+    let named = || ALIASES.iter().filter(|alias| alias.typed == typed && alias.param.is_empty());
     let is_here = |alias: &&Alias| specs.iter().any(|spec| (spec.slot, spec.kind) == (alias.slot, alias.kind));
-    if let Some(Alias { said, kind, .. }) = named().find(is_here) {
-        return Some(format!("{said} is `{kind}`"));
+    if let Some(Alias { said, kind, note, .. }) = named().find(is_here) {
+        return Some(noted(format!("{said} is `{kind}` here"), note));
     }
     let elsewhere = declared().into_iter().find(|spec| plain(spec.kind) == typed && spec.kind != "none");
     if let Some(spec) = elsewhere.filter(|spec| specs.iter().all(|here| here.slot != spec.slot)) {
         return Some(format!("`{}` is a kind of `{}`", spec.kind, spec.slot));
     }
-    named().next().map(|Alias { said, kind, slot, .. }| format!("{said} is `{kind}` of `{slot}`"))
+    named().next().map(|Alias { said, kind, slot, note, .. }| noted(format!("{said} is `{kind}` of `{slot}`"), note))
 }
 
-/// The kind that is meant where a name stands in place of the table of a key.
+/// Returns the key that a name of the field stands for, as a sentence, where the name is none of these keys.
+pub(super) fn key(typed: &str, known: &[&str], kinds: &[&'static Spec]) -> Option<String> {
+    let typed = plain(typed);
+    let last = |param: &'static str| param.rsplit('.').next().unwrap_or(param);
+    let of_table = |slot: &str| kinds.is_empty() || kinds.iter().any(|spec| spec.slot == slot);
+    let is_here = |alias: &&Alias| alias.typed == typed && known.contains(&last(alias.param)) && of_table(alias.slot);
+    let Alias { said, param, note, .. } = ALIASES.iter().find(is_here)?;
+    Some(noted(format!("{said} is `{}` here", last(param)), note))
+}
+
+/// Appends what differs in meaning.
+fn noted(said: String, note: &str) -> String {
+    if note.is_empty() { said } else { format!("{said}. {note}") }
+}
+
+/// Returns the kind that is meant where a name stands in place of the table of a key.
 pub(super) fn table(key: &str, typed: &str) -> Option<&'static str> {
     let typed = plain(typed);
     let of_key = |slot: &str| slot.rsplit('.').next() == Some(key);
-    let alias = aliases().find(|alias| of_key(alias.slot) && alias.typed == typed).map(|alias| alias.kind);
+    let is_kind = |alias: &&Alias| of_key(alias.slot) && alias.typed == typed && alias.param.is_empty();
+    let alias = ALIASES.iter().find(is_kind).map(|alias| alias.kind);
     let spec = || declared().into_iter().find(|spec| of_key(spec.slot) && plain(spec.kind) == typed);
     alias.or_else(|| spec().map(|spec| spec.kind))
 }
@@ -66,12 +63,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_means_what_there_is_and_is_no_kind_itself() {
+    fn every_alias_names_a_declared_kind_or_key() {
         let all = declared();
-        for Alias { typed, slot, kind, .. } in aliases() {
-            assert!(all.iter().any(|spec| (spec.slot, spec.kind) == (*slot, *kind)), "{typed}");
+        for Alias { typed, slot, kind, param, .. } in ALIASES {
+            let meant: Vec<_> =
+                all.iter().filter(|spec| spec.slot == *slot && (kind.is_empty() || spec.kind == *kind)).collect();
+            assert!(!meant.is_empty(), "{typed}");
+            let has = |name: &str| meant.iter().any(|spec| spec.params.iter().any(|one| one.name == name));
+            assert!(param.is_empty() || has(param), "{typed}");
             assert!(!all.iter().any(|spec| (spec.slot, spec.kind) == (*slot, *typed)), "{typed}");
             assert_eq!(plain(typed), *typed);
+        }
+    }
+
+    #[test]
+    fn no_alias_is_listed_twice() {
+        for (at, one) in ALIASES.iter().enumerate() {
+            assert!(!ALIASES[..at].contains(one), "{}", one.typed);
         }
     }
 }

@@ -2,6 +2,7 @@
 //! tables merge key by key, and everything else replaces what was there. A variant names entries of
 //! `[[traffic]]` as `traffic.NAME`.
 
+use super::labels::LABEL;
 use super::tree::{Data, Node};
 use std::collections::BTreeMap;
 
@@ -15,7 +16,11 @@ pub(super) fn merge(base: &mut Node, over: &Node) {
 }
 
 /// Lays entries upon those of a table: `both` joins the values of a key that is in both, others are added.
-fn merge_entries(old: &mut Vec<(String, Node)>, new: &[(String, Node)], both: impl Fn(&str, &mut Node, &Node)) {
+fn merge_entries<'a>(
+    old: &mut Vec<(String, Node)>,
+    new: impl IntoIterator<Item = &'a (String, Node)>,
+    both: impl Fn(&str, &mut Node, &Node),
+) {
     // A table may have any number of keys, so that no key is looked for one by one.
     let places: BTreeMap<String, usize> = old.iter().map(|(key, _)| key.clone()).zip(0..).collect();
     for (key, node) in new {
@@ -67,7 +72,8 @@ pub(super) fn variants(document: &Node) -> impl Iterator<Item = (String, Node)> 
     let each = variants.iter().map(move |(name, over)| {
         let mut merged = base.clone();
         if let Data::Table(entries) = &mut merged.data {
-            merge_entries(entries, over.entries(), |key, old, node| match key == BY_NAME && is_by_name(old, node) {
+            let settings = over.entries().iter().filter(|(key, _)| key != LABEL);
+            merge_entries(entries, settings, |key, old, node| match key == BY_NAME && is_by_name(old, node) {
                 true => by_name(old, node),
                 false => merge(old, node),
             });

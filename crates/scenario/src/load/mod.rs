@@ -10,6 +10,7 @@ mod fields;
 mod idle;
 mod imported;
 mod input_side;
+mod labels;
 mod meant;
 mod merge;
 mod needs;
@@ -38,7 +39,7 @@ use fields::{Faults, NAME_RULE, is_name};
 use mech::Registry;
 use serde_json::{Map, Value as Json};
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -95,6 +96,8 @@ pub struct Loaded {
     pub duration: Dur,
     /// Its variants, in the order of the file.
     pub variants: Vec<Scenario>,
+    /// Labels of the variants that have one, by name: texts for people, which change no run.
+    pub labels: BTreeMap<String, String>,
     /// What a user should know, and is no error.
     pub notes: Vec<String>,
     /// Every value of every variant, defaults included, by the name of the variant; quantities are
@@ -212,6 +215,7 @@ pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>>
                 .map(|r| (r.scenario.variant.clone(), r.resolved.clone()))
                 .collect::<Map<_, _>>()
                 .into(),
+            labels: labels::of_variants(&document),
             variants: read.into_iter().map(|read| read.scenario).collect(),
             notes: notes.iter().map(|note| plain(note, LONGEST_NOTE)).collect(),
         }),
@@ -248,7 +252,8 @@ fn check_variants(document: &Node, faults: &mut Faults) {
     }
     for (name, over) in variants.entries() {
         if !is_name(name) {
-            faults.add(&over.at, message(format!("a variant called {name:?}"), NAME_RULE));
+            let rule = format!("{NAME_RULE}; a key `label` of the variant is shown as it is written");
+            faults.add(&over.at, message(format!("a variant called {name:?}"), rule));
         }
         if !matches!(over.data, Data::Table(_)) {
             faults.add(&over.at, message(over.shown(), format!("a table [variants.{name}]")));
@@ -259,6 +264,7 @@ fn check_variants(document: &Node, faults: &mut Faults) {
         }
         check_named(document, over, faults);
     }
+    labels::check(variants, faults);
 }
 
 /// The workloads that a variant names are there.

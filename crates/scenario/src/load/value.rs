@@ -4,8 +4,9 @@ use super::renamed;
 use super::tree::{Data, Node};
 use crate::diag::{message, nearest, one_of};
 use crate::limits::{FASTEST, LONGEST_STEP, SLOWEST};
+use crate::quantities::{self, hint};
 use mech::params::{Kind, Param, Value};
-use units::{Amount, Bytes, Dur, ParseError, parse_amount, parse_bytes, parse_dur, parse_rate};
+use units::{Bytes, Dur, ParseError, parse_dur, parse_rate};
 
 const SIZE_UNITS: &str = "B, KB, MB, GB, KiB, MiB, GiB";
 
@@ -113,7 +114,7 @@ pub(super) fn read(param: &Param, node: &Node) -> Result<Option<Value>, String> 
             }
             (_, Some(typed)) => match nearest(typed, word(param).or(off)) {
                 Some(word) => format!("{} (did you mean \"{word}\"?)", allowed(param)),
-                None => allowed(param),
+                None => format!("{}{}", allowed(param), hint(&param.kind, typed)),
             },
             _ => allowed(param),
         };
@@ -197,17 +198,9 @@ fn quantity(kind: &Kind, text: &str) -> Result<Value, String> {
         other => format!(", which {other}"),
     };
     let (value, small) = match kind {
-        Kind::Time { min } => parse_dur(text).map(|d| (Value::Time(d), d.0 < *min)).map_err(which)?,
-        Kind::Rate => parse_rate(text).map(|rate| (Value::Rate(rate), false)).map_err(which)?,
-        Kind::Amount { min } => {
-            let amount = parse_amount(text).map_err(which)?;
-            let (Amount::Packets(n) | Amount::Bytes(n)) = amount;
-            (Value::Amount(amount), n < *min)
-        }
-        Kind::Size { min } => parse_bytes(text).map(|b| (Value::Size(b), b.0 < *min)).map_err(which)?,
         Kind::Choice(words) | Kind::TextsOr(words) => (Value::Word(text.into()), !words.contains(&text)),
         Kind::Text | Kind::Sizes(_) => (Value::Word(text.into()), false),
-        _ => return Err(String::new()),
+        _ => quantities::parse(kind, text).ok_or_else(String::new)?.map_err(which)?,
     };
     if small { Err(String::new()) } else { Ok(value) }
 }
@@ -215,6 +208,7 @@ fn quantity(kind: &Kind, text: &str) -> Result<Value, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::Amount;
 
     fn param(kind: Kind, default: Option<&'static str>) -> Param {
         Param { name: "p", doc: "", kind, default }

@@ -4,6 +4,7 @@ use super::custom::{self, CustomGraph};
 use super::{Given, Topology};
 use crate::fault::Fault;
 use crate::limits::{FASTEST, LONGEST_STEP, SLOWEST};
+use crate::quantities::hint;
 use mech::params::{Kind, Param};
 use units::{Dur, Rate, parse_dur, parse_rate};
 
@@ -68,7 +69,7 @@ pub(super) fn rate(text: &str) -> Result<Rate, Wrong> {
     match found {
         Ok(rate) if (SLOWEST..=FASTEST).contains(&rate) => Ok(rate),
         Ok(_) => Err((format!("rate `{text}`"), rule.into())),
-        Err(why) => Err((format!("rate `{text}`, which {why}"), rule.into())),
+        Err(why) => Err((format!("rate `{text}`, which {why}"), format!("{rule}{}", hint(&Kind::Rate, text)))),
     }
 }
 
@@ -78,6 +79,8 @@ pub(super) fn delay(text: &str) -> Result<Dur, Wrong> {
     match parse_dur(text) {
         Ok(delay) if (Dur(1)..=LONGEST_STEP).contains(&delay) => Ok(delay),
         Ok(_) => Err((format!("delay `{text}`"), rule.into())),
-        Err(why) => Err((format!("delay `{text}`, which {why}"), rule.into())),
+        Err(why) => {
+            Err((format!("delay `{text}`, which {why}"), format!("{rule}{}", hint(&Kind::Time { min: 1 }, text))))
+        }
     }
 }

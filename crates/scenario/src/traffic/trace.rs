@@ -4,8 +4,9 @@ use super::Context;
 use super::common::{CLASS, JITTER};
 use super::rows::{FILE, Hosts, Row, Trace, Wrong, gather};
 use crate::fault::Fault;
+use crate::quantities::hint;
 use mech::choice;
-use mech::params::{Param, Spec, Values};
+use mech::params::{Kind, Param, Spec, Values};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -167,13 +168,18 @@ impl Reader<'_> {
             Some(unit) => format!("a time in {unit}, or one with a unit, such as `1.5ms`"),
             None => "a time with its unit, such as `1.5ms`, or `unit` in the scenario".into(),
         };
-        let Dur(ps) = parse_dur(&whole).map_err(|why| (format!("start `{text}` {why}"), rule()))?;
+        let meant = || hint(&Kind::Time { min: 0 }, text);
+        let Dur(ps) =
+            parse_dur(&whole).map_err(|why| (format!("start `{text}` {why}"), format!("{}{}", rule(), meant())))?;
         Ok(Time(ps))
     }
 }
 
 fn size(text: &str) -> Result<u64, Wrong> {
     let bytes = text.parse::<u64>().ok().or_else(|| parse_bytes(text).ok().map(|bytes| bytes.0));
-    let rule = || "a whole number of bytes, at least 1, or a size such as `20KB`".into();
+    let rule = || {
+        let meant = hint(&Kind::Size { min: 1 }, text);
+        format!("a whole number of bytes, at least 1, or a size such as `20KB`{meant}")
+    };
     bytes.filter(|n| *n > 0).ok_or_else(|| (format!("bytes `{text}`"), rule()))
 }

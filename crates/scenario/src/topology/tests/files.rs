@@ -64,7 +64,7 @@ fn what_is_wrong_with_an_hpcc_topology_is_said_of_its_line() {
         ("3 5 25", "3 6 25", "`net`, line 5: `6`; the id of a node, a whole number below 6".into()),
         ("0.000000", "1.5", "`net`, line 4: error rate `1.5`; the probability that a frame is corrupted, 0 to 1".into()),
         ("0.001ms", "0ms", "`net`, line 3: delay `0ms`; a length of time with its unit (ps, ns, us, ms, s) from 1ps to 10 days, such as `1us`".into()),
-        ("1 0 25Gbps", "1 0 25G", format!("`net`, line 3: rate `25G`, which has a unit of another kind; {rate}")),
+        ("1 0 25Gbps", "1 0 25G", format!("`net`, line 3: rate `25G`, which has a unit of another kind; {rate} (did you mean \"25Gbps\"?)")),
         ("6 2 6", "6 2 7", "`net`, line 8: the end of the file; the id of a node".into()),
         ("3 5 25Gbps", "2 5 25Gbps", "`net`: `2` with 2 links; exactly one link for a host".into()),
         ("3 5 25Gbps", "3 4 25Gbps", "`net`, line 5: a link between hosts `3` and `4`; a switch at one end".into()),

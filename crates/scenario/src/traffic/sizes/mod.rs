@@ -9,6 +9,7 @@ mod tests;
 use super::Context;
 use super::common::fault;
 use crate::fault::Fault;
+use crate::quantities::hint;
 use dataplane::Framing;
 use mech::params::{Kind, Param, Spec, Value, Values};
 use points::Points;
@@ -78,7 +79,8 @@ impl Sizes {
         }
         let text = (ctx.files)(name).map_err(|why| {
             let names: Vec<_> = tables::names().iter().map(|name| format!("`{name}`")).collect();
-            let rule = format!("a size such as `20KB`, {}, or a file of sizes", names.join(", "));
+            let meant = hint(&Kind::Size { min: 1 }, name);
+            let rule = format!("a size such as `20KB`, {}, or a file of sizes{meant}", names.join(", "));
             (format!("`{name}`: {why}"), rule)
         })?;
         let (points, how) = Points::parse(&text).map_err(|(line, rule)| (format!("`{name}`, {line}"), rule))?;

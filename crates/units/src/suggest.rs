@@ -1,0 +1,306 @@
+//! Accepted spellings of quantities that are written otherwise: `100gbps`, `60kb`, `1e3pkt`.
+
+use crate::{parse_amount, parse_bytes, parse_dur, parse_rate};
+
+/// Longest text that can be a quantity in another spelling.
+const LONGEST: usize = 64;
+
+/// Kind of a quantity, by the function that parses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// A length of time.
+    Time,
+    /// A rate.
+    Rate,
+    /// A size in bytes.
+    Size,
+    /// Packets, or a size in bytes.
+    Amount,
+}
+
+/// Spelling that is accepted, and the reading that it belongs to if there are several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suggestion {
+    /// Text that the parser of the quantity accepts.
+    pub text: String,
+    /// Reading of the unit, such as `kilobits`; empty if there is only one.
+    pub reading: String,
+}
+
+impl Quantity {
+    /// Returns true if the parser of this quantity accepts a text.
+    #[must_use]
+    pub fn accepts(self, text: &str) -> bool {
+        match self {
+            Quantity::Time => parse_dur(text).is_ok(),
+            Quantity::Rate => parse_rate(text).is_ok(),
+            Quantity::Size => parse_bytes(text).is_ok(),
+            Quantity::Amount => parse_amount(text).is_ok(),
+        }
+    }
+
+    /// Returns accepted spellings of a text that is not accepted; several if its unit can be read as bits and as bytes.
+    #[must_use]
+    pub fn suggest(self, text: &str) -> Vec<Suggestion> {
+        let text = text.trim();
+        if text.len() > LONGEST {
+            return Vec::new();
+        }
+        let Some((number, unit)) = number_and_unit(text) else { return Vec::new() };
+        let mut found: Vec<Suggestion> = Vec::new();
+        for Reading { factor, unit, name } in self.readings(unit) {
+            let Some(number) = times(&number, factor) else { continue };
+            let text = format!("{number}{unit}");
+            if self.accepts(&text) && found.iter().all(|known| known.text != text) {
+                found.push(Suggestion { text, reading: name });
+            }
+        }
+        if found.len() == 1 {
+            found[0].reading.clear();
+        }
+        found
+    }
+
+    /// Units that a word can stand for, the most likely first.
+    fn readings(self, unit: &str) -> Vec<Reading> {
+        match self {
+            Quantity::Time => time(unit).into_iter().collect(),
+            Quantity::Rate => rate(unit),
+            Quantity::Size => size(unit),
+            Quantity::Amount => {
+                let packets = ["p", "pkt", "pkts", "packet", "packets", "frame", "frames"];
+                let word = unit.to_ascii_lowercase();
+                let packet = packets.contains(&word.as_str()).then(|| Reading::new((1, 1), "pkt", String::new()));
+                packet.into_iter().chain(size(unit)).collect()
+            }
+        }
+    }
+}
+
+/// Unit that a word can stand for: the number times `factor`, in `unit`.
+struct Reading {
+    factor: (u64, u64),
+    unit: String,
+    name: String,
+}
+
+impl Reading {
+    fn new(factor: (u64, u64), unit: impl Into<String>, name: String) -> Reading {
+        Reading { factor, unit: unit.into(), name }
+    }
+}
+
+fn time(unit: &str) -> Option<Reading> {
+    let word = unit.to_lowercase();
+    let one = |unit: &str| Some(Reading::new((1, 1), unit, String::new()));
+    match word.as_str() {
+        "ps" | "p" | "psec" | "picosecond" | "picoseconds" => one("ps"),
+        "ns" | "n" | "nsec" | "nanosecond" | "nanoseconds" => one("ns"),
+        // The sign of micro and the Greek letter are two characters.
+        "us" | "u" | "usec" | "\u{b5}" | "\u{b5}s" | "\u{3bc}" | "\u{3bc}s" | "microsecond" | "microseconds" => {
+            one("us")
+        }
+        "ms" | "m" | "msec" | "millisecond" | "milliseconds" => one("ms"),
+        "s" | "sec" | "secs" | "second" | "seconds" => one("s"),
+        "min" | "mins" | "minute" | "minutes" => Some(Reading::new((60, 1), "s", String::new())),
+        "h" | "hour" | "hours" => Some(Reading::new((3600, 1), "s", String::new())),
+        _ => None,
+    }
+}
+
+/// Prefix of a unit as this crate writes it, its name, and the rest of the word.
+fn prefix(unit: &str) -> (&'static str, &'static str, &str) {
+    let known = [
+        ("ki", "Ki", "kibi"),
+        ("mi", "Mi", "mebi"),
+        ("gi", "Gi", "gibi"),
+        ("k", "K", "kilo"),
+        ("m", "M", "mega"),
+        ("g", "G", "giga"),
+        ("t", "T", "tera"),
+    ];
+    let starts = |typed: &str| unit.get(..typed.len()).is_some_and(|start| start.eq_ignore_ascii_case(typed));
+    match known.iter().find(|(typed, ..)| starts(typed)) {
+        Some((typed, said, name)) => (said, name, &unit[typed.len()..]),
+        None => ("", "", unit),
+    }
+}
+
+/// What is left of a unit behind its prefix.
+#[derive(Clone, Copy, PartialEq)]
+enum Counted {
+    Bits,
+    Bytes,
+    /// A small b: bits to some, bytes to others.
+    Either,
+}
+
+/// Returns what a unit counts; a capital B is a byte unless the whole word is in capitals, as a rate can be.
+fn counted(rest: &str, mixed: bool) -> Option<Counted> {
+    match rest.to_ascii_lowercase().as_str() {
+        "bit" | "bits" => Some(Counted::Bits),
+        "byte" | "bytes" => Some(Counted::Bytes),
+        "b" if rest == "B" && mixed => Some(Counted::Bytes),
+        "b" => Some(Counted::Either),
+        _ => None,
+    }
+}
+
+fn rate(unit: &str) -> Vec<Reading> {
+    let (prefix, name, rest) = prefix(unit);
+    if prefix.ends_with('i') {
+        return Vec::new();
+    }
+    // `GBps` and `GB/s` are bytes to those who write a small `ps`, `GBPS` is `Gbps` in capitals.
+    let (amount, mixed) = ["/s", "/sec", "ps"]
+        .iter()
+        .find_map(|end| rest.strip_suffix(end))
+        .map(|amount| (amount, true))
+        .or_else(|| rest.strip_suffix("PS").or_else(|| rest.strip_suffix("/S")).map(|amount| (amount, false)))
+        .unwrap_or((rest, false));
+    let bits = Reading::new((1, 1), format!("{prefix}bps"), format!("{name}bits a second"));
+    let bytes = Reading::new((8, 1), format!("{prefix}bps"), format!("{name}bytes a second"));
+    match counted(amount, mixed || unit.ends_with('B')) {
+        Some(Counted::Bits) => vec![bits],
+        Some(Counted::Bytes) => vec![bits, bytes],
+        Some(Counted::Either) => vec![bits],
+        None if amount.is_empty() && !prefix.is_empty() => vec![bits],
+        None => Vec::new(),
+    }
+}
+
+fn size(unit: &str) -> Vec<Reading> {
+    let (prefix, name, rest) = prefix(unit);
+    // There is no TB: 1 TB is 1000GB.
+    let (times, prefix) = if prefix == "T" { (1000, "G") } else { (1, prefix) };
+    let bytes = Reading::new((times, 1), format!("{prefix}B"), format!("{name}bytes"));
+    let bits = Reading::new((times, 8), format!("{prefix}B"), format!("{name}bits"));
+    match counted(rest, true) {
+        Some(Counted::Bytes) => vec![bytes],
+        Some(Counted::Bits) => vec![bits],
+        Some(Counted::Either) => vec![bytes, bits],
+        None if rest.is_empty() && !prefix.is_empty() => vec![bytes],
+        None => Vec::new(),
+    }
+}
+
+/// Splits a text into a decimal number without an exponent and the word behind it.
+fn number_and_unit(text: &str) -> Option<(String, &str)> {
+    let text = text.strip_prefix('+').unwrap_or(text);
+    let end = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '/' | '_')).unwrap_or(text.len());
+    let (digits, rest) = text.split_at(end);
+    let mut number = digits.replace('_', "");
+    if number.starts_with('.') {
+        number.insert(0, '0');
+    }
+    let number = number.trim_end_matches('.').to_string();
+    if !number.starts_with(|c: char| c.is_ascii_digit()) || number.len() > 24 {
+        return None;
+    }
+    let Some(power) = rest.strip_prefix(['e', 'E']) else { return Some((number, rest.trim())) };
+    let signed = power.strip_prefix(['+', '-']).unwrap_or(power);
+    let end = signed.find(|c: char| !c.is_ascii_digit()).unwrap_or(signed.len());
+    let exponent: i32 = power[..power.len() - signed.len() + end].parse().ok()?;
+    Some((shifted(&number, exponent)?, signed[end..].trim()))
+}
+
+/// Moves the point of a decimal by some digits.
+fn shifted(number: &str, by: i32) -> Option<String> {
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    if number.contains('/') || by.abs() > 18 {
+        return None;
+    }
+    let zeros = "0".repeat(by.unsigned_abs() as usize);
+    let digits = if by < 0 { format!("{zeros}{whole}{part}") } else { format!("{whole}{part}{zeros}") };
+    let point = if by < 0 { whole.len() } else { whole.len() + by as usize };
+    let (whole, part) = digits.split_at(point);
+    plain(whole, part)
+}
+
+/// Decimal without needless zeros.
+fn plain(whole: &str, part: &str) -> Option<String> {
+    let (whole, part) = (whole.trim_start_matches('0'), part.trim_end_matches('0'));
+    let whole = if whole.is_empty() { "0" } else { whole };
+    Some(if part.is_empty() { whole.to_string() } else { format!("{whole}.{part}") })
+}
+
+/// Multiplies a decimal by a ratio whose denominator divides a power of ten.
+fn times(number: &str, (top, bottom): (u64, u64)) -> Option<String> {
+    if (top, bottom) == (1, 1) {
+        return Some(number.to_string());
+    }
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    let digits: u128 = format!("{whole}{part}").parse().ok()?;
+    // An eighth has three decimals.
+    let scaled = digits.checked_mul(u128::from(top))?.checked_mul(1000)? / u128::from(bottom);
+    let text = format!("{scaled:0>width$}", width = part.len() + 4);
+    let (whole, part) = text.split_at(text.len() - part.len() - 3);
+    plain(whole, part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(quantity: Quantity, text: &str) -> Vec<String> {
+        quantity.suggest(text).into_iter().map(|one| one.text).collect()
+    }
+
+    #[test]
+    fn other_spellings_of_quantities_are_suggested() {
+        for (quantity, typed, expected) in [
+            (Quantity::Rate, "100gbps", "100Gbps"),
+            (Quantity::Rate, "100G", "100Gbps"),
+            (Quantity::Rate, "100GBPS", "100Gbps"),
+            (Quantity::Rate, "100 Gb/s", "100Gbps"),
+            (Quantity::Rate, "100Gbit/s", "100Gbps"),
+            (Quantity::Rate, "10mbit", "10Mbps"),
+            (Quantity::Rate, "400kbps", "400Kbps"),
+            (Quantity::Rate, "1e3Mbps", "1000Mbps"),
+            (Quantity::Rate, "1/3 gbps", "1/3Gbps"),
+            (Quantity::Time, "10US", "10us"),
+            (Quantity::Time, "10usec", "10us"),
+            (Quantity::Time, "10\u{3bc}s", "10us"),
+            (Quantity::Time, "1.5E-3s", "0.0015s"),
+            (Quantity::Time, "2min", "120s"),
+            (Quantity::Time, ".5ms", "0.5ms"),
+            (Quantity::Size, "60kB", "60KB"),
+            (Quantity::Size, "60K", "60KB"),
+            (Quantity::Size, "1_500bytes", "1500B"),
+            (Quantity::Size, "2TB", "2000GB"),
+            (Quantity::Size, "60kbit", "7.5KB"),
+            (Quantity::Amount, "1e3pkt", "1000pkt"),
+            (Quantity::Amount, "100 packets", "100pkt"),
+        ] {
+            assert_eq!(texts(quantity, typed), [expected], "{typed}");
+            assert!(!quantity.accepts(typed), "{typed}");
+        }
+    }
+
+    #[test]
+    fn bits_or_bytes_are_two_suggestions_with_names() {
+        let named = |quantity: Quantity, typed: &str| {
+            quantity.suggest(typed).iter().map(|one| format!("{} {}", one.text, one.reading)).collect::<Vec<_>>()
+        };
+        assert_eq!(named(Quantity::Size, "60kb"), ["60KB kilobytes", "7.5KB kilobits"]);
+        assert_eq!(named(Quantity::Amount, "1gb"), ["1GB gigabytes", "0.125GB gigabits"]);
+        assert_eq!(named(Quantity::Rate, "10GB/s"), ["10Gbps gigabits a second", "80Gbps gigabytes a second"]);
+    }
+
+    #[test]
+    fn units_of_another_kind_have_no_suggestion() {
+        for (quantity, typed) in [
+            (Quantity::Time, "10KB"),
+            (Quantity::Rate, "10KiB"),
+            (Quantity::Rate, "10ms"),
+            (Quantity::Size, "100pkt"),
+            (Quantity::Size, "10Gbps"),
+            (Quantity::Size, "1e99KB"),
+            (Quantity::Amount, "fast"),
+            (Quantity::Amount, ""),
+            (Quantity::Rate, &format!("{}1gbps", "0".repeat(100))),
+        ] {
+            assert_eq!(texts(quantity, typed), [""; 0], "{typed}");
+        }
+    }
+}
