@@ -5,6 +5,7 @@ use crate::common::draw::Draw;
 use mech::Purpose;
 use scenario::load::{Source, load};
 use sim::{Options, Recorder, build};
+use std::collections::BTreeSet;
 
 /// Lines of one thing that makes or returns packets, or changes their way; each key is that of a whole scenario.
 type Feature = &'static [(&'static str, &'static str)];
@@ -79,12 +80,20 @@ const MODELS: [&str; 3] = [
     "model = \"fabric\"\nspeedup = 2\ninput_buffer = \"12pkt\"\nfabric = { kind = \"mesh\", elements = 2, link_rate = \"4Gbps\" }",
 ];
 
-/// The `n`-th scenario: two features at most, of which the first has the say about a key.
-fn drawn(n: u64) -> String {
+/// What scenarios are made of: features, routings, networks, models.
+type Parts = BTreeSet<(&'static str, usize)>;
+
+/// The `n`-th scenario: two features at most, of which the first has the say about a key; and its parts.
+fn drawn(n: u64) -> (String, Parts) {
     let mut draw = Draw::new(41, n, Purpose::Custom(7));
-    let mut keys: Vec<(&str, &str)> = Vec::new();
+    let (mut keys, mut parts) = (Vec::<(&str, &str)>::new(), Parts::new());
+    let mut pick = |what: &'static str, many: usize| {
+        let place = draw.number(0, many as u64 - 1) as usize;
+        parts.insert((what, place));
+        place
+    };
     for _ in 0..2 {
-        for (key, value) in FEATURES[draw.number(0, FEATURES.len() as u64 - 1) as usize] {
+        for (key, value) in FEATURES[pick("feature", FEATURES.len())] {
             let meets = |other: &str| {
                 other == *key || other.starts_with(&format!("{key}.")) || key.starts_with(&format!("{other}."))
             };
@@ -93,6 +102,9 @@ fn drawn(n: u64) -> String {
             }
         }
     }
+    let network = NETWORKS[pick("network", NETWORKS.len())];
+    let routing = ROUTINGS[pick("routing", ROUTINGS.len())];
+    let model = MODELS[pick("model", MODELS.len())];
     let lines = |table: &str| -> String {
         let own = keys.iter().filter_map(|(key, value)| Some((key.strip_prefix(table)?, value)));
         own.map(|(key, value)| format!("{key} = {value}\n")).collect()
@@ -109,28 +121,30 @@ fn drawn(n: u64) -> String {
         .map(|(key, value)| format!("{key} = {value}\n"))
         .collect();
     let buffer = if has("switch.buffer") { "" } else { "buffer = { kind = \"per_port\", size = \"8pkt\" }\n" };
-    format!(
+    let text = format!(
         "name = \"returning\"\nduration = \"3ms\"\n{transport}{roots}[topology]\n{}\nlink = {{ rate = \"10Gbps\", delay = \"1us\" }}\n\
          [host]\nnic_jitter = \"0us\"\n{}[switch]\nrouting = {}\n{}\n{buffer}{}\
          [measure]\nallow_unfinished = true\n\
          [[traffic]]\nname = \"t\"\nkind = \"incast\"\nsenders = {}\nreceiver = \"{}\"\nsize = \"{}KB\"\n\
          interval = \"300us\"\nrepeat = 3\n",
-        draw.of(&NETWORKS),
+        network,
         lines("host."),
-        draw.of(&ROUTINGS),
-        draw.of(&MODELS),
+        routing,
+        model,
         lines("switch."),
         draw.number(2, 5),
         draw.of(&["h0", "h3", "random"]),
         draw.number(1, 60),
-    )
+    );
+    (text, parts)
 }
 
-/// Runs the scenarios of these numbers for so many events each. Returns how many the loader accepted.
-fn run_all(numbers: std::ops::Range<u64>, events: u64) -> u64 {
-    let mut ran = 0;
+/// Runs the scenarios of these numbers for so many events each. Returns how many the loader accepted, and
+/// their parts.
+fn run_all(numbers: std::ops::Range<u64>, events: u64) -> (u64, Parts) {
+    let (mut ran, mut seen) = (0, Parts::new());
     for n in numbers {
-        let text = drawn(n);
+        let (text, parts) = drawn(n);
         let Ok(loaded) = load(&Source::new("test.toml", &text, std::path::Path::new("")), &[]) else { continue };
         let scenario = &loaded.variants[0];
         let options = Options { max_events: Some(events), ..Options::default() };
@@ -140,14 +154,16 @@ fn run_all(numbers: std::ops::Range<u64>, events: u64) -> u64 {
         let broken = world.results(scenario).broken;
         assert!(broken.is_none(), "scenario {n}: {broken:?}\n{text}");
         ran += 1;
+        seen.extend(parts);
     }
-    ran
+    (ran, seen)
 }
 
 #[test]
 fn every_packet_that_is_made_or_returned_has_a_route() {
-    let ran = run_all(0..400, 3000);
+    let (ran, seen) = run_all(0..400, 3000);
     assert!(ran > 120, "{ran} of 400 scenarios ran");
+    assert_eq!(seen.len(), FEATURES.len() + NETWORKS.len() + ROUTINGS.len() + MODELS.len(), "{seen:?}");
 }
 
 /// By hand: `RETURNING=20000 cargo test --release -p sim --test all -- --ignored returning --nocapture`.
@@ -158,7 +174,7 @@ fn many_more_scenarios_run() {
     let (mut ran, mut failed) = (0, 0);
     for n in 1000..1000 + many {
         match std::panic::catch_unwind(|| run_all(n..n + 1, 20_000)) {
-            Ok(one) => ran += one,
+            Ok((one, _)) => ran += one,
             Err(_) => failed += 1,
         }
     }
