@@ -1,7 +1,6 @@
 //! Counts of networks: one that is too large is refused before it is built.
 
-use super::{Topology, chain_tree, dumbbell, fat_tree, hyperx, jellyfish, leaf_spine, linear, star};
-use mech::params::Values;
+use super::Topology;
 
 /// More hosts than this are refused.
 const MOST_HOSTS: u64 = 1_000_000;
@@ -60,45 +59,5 @@ impl Counts {
         let rule = format!("at most {MOST_ROUTES} entries in all routing tables, the product of the two");
         let found = format!("{switches} switches, {edges} of them with hosts");
         (self.routes() > MOST_ROUTES).then_some((found, rule))
-    }
-}
-
-/// Counts of a network that parameters describe; `None` for kinds that a file or the scenario spells out.
-pub(super) fn counts(kind: &str, values: &Values) -> Option<Counts> {
-    Some(match kind {
-        "star" => star::counts(values),
-        "dumbbell" => dumbbell::counts(values),
-        "chain_tree" => chain_tree::counts(values),
-        "leaf_spine" => leaf_spine::counts(values),
-        "fat_tree" => fat_tree::counts(values),
-        "hyperx" => hyperx::counts(values),
-        "jellyfish" => jellyfish::counts(values),
-        "linear" => linear::counts(values),
-        _ => return None,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::topology::SPECS;
-    use crate::topology::tests::{net, values};
-
-    #[test]
-    fn counts_before_building_are_those_of_the_network() {
-        for (kind, given) in [
-            ("star", &[("n", "5")][..]),
-            ("dumbbell", &[("n", "3")]),
-            ("chain_tree", &[("n", "3"), ("depth", "2")]),
-            ("chain_tree", &[("n", "3"), ("depth", "0")]),
-            ("leaf_spine", &[("leaves", "3"), ("spines", "2"), ("hosts_per_leaf", "4")]),
-            ("fat_tree", &[("k", "6")]),
-            ("hyperx", &[("dims", "3 4"), ("hosts_per_switch", "2")]),
-            ("jellyfish", &[("switches", "9"), ("degree", "4"), ("hosts_per_switch", "3")]),
-            ("linear", &[("switches", "4"), ("hosts_per_switch", "2")]),
-        ] {
-            let spec = SPECS.iter().find(|spec| spec.kind == kind).expect("a kind");
-            assert_eq!(counts(kind, &values(spec, given)), Some(Counts::of_network(&net(kind, given))), "{kind}");
-        }
     }
 }

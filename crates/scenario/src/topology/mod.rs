@@ -125,10 +125,25 @@ pub fn build(kind: &str, values: &Values, given: &Given) -> Result<Topology, Vec
         Some((found, rule)) => Err(vec![Fault { field: String::new(), found, rule }]),
         None => Ok(()),
     };
-    counts::counts(kind, values).map_or(Ok(()), fits)?;
+    counts_of(kind, values).map_or(Ok(()), fits)?;
     let net = build_any(kind, values, given)?;
     fits(Counts::of_network(&net))?;
     Ok(net)
+}
+
+/// Counts of a network that parameters describe; `None` for kinds that a file or the scenario spells out.
+fn counts_of(kind: &str, values: &Values) -> Option<Counts> {
+    Some(match kind {
+        "star" => star::counts(values),
+        "dumbbell" => dumbbell::counts(values),
+        "chain_tree" => chain_tree::counts(values),
+        "leaf_spine" => leaf_spine::counts(values),
+        "fat_tree" => fat_tree::counts(values),
+        "hyperx" => hyperx::counts(values),
+        "jellyfish" => jellyfish::counts(values),
+        "linear" => linear::counts(values),
+        _ => return None,
+    })
 }
 
 fn build_any(kind: &str, values: &Values, given: &Given) -> Result<Topology, Vec<Fault>> {

@@ -267,3 +267,21 @@ fn what_is_wrong_with_a_custom_network_is_said_of_the_node_or_link() {
     }
     assert_eq!(faults(build("custom", &Values::default(), &Given::nothing())), ["nodes: no host; at least one host"]);
 }
+
+#[test]
+fn counts_before_building_are_those_of_the_network() {
+    for (kind, given) in [
+        ("star", &[("n", "5")][..]),
+        ("dumbbell", &[("n", "3")]),
+        ("chain_tree", &[("n", "3"), ("depth", "2")]),
+        ("chain_tree", &[("n", "3"), ("depth", "0")]),
+        ("leaf_spine", &[("leaves", "3"), ("spines", "2"), ("hosts_per_leaf", "4")]),
+        ("fat_tree", &[("k", "6")]),
+        ("hyperx", &[("dims", "3 4"), ("hosts_per_switch", "2")]),
+        ("jellyfish", &[("switches", "9"), ("degree", "4"), ("hosts_per_switch", "3")]),
+        ("linear", &[("switches", "4"), ("hosts_per_switch", "2")]),
+    ] {
+        let spec = SPECS.iter().find(|spec| spec.kind == kind).expect("a kind");
+        assert_eq!(counts_of(kind, &values(spec, given)), Some(Counts::of_network(&net(kind, given))), "{kind}");
+    }
+}
