@@ -173,7 +173,7 @@ def test_a_text_of_any_depth_names_no_files() -> None:
     assert points.mentioned(".".join(["k"] * 100_000) + ' = "a"', []) == set()
 
 
-def test_fifty_wrong_lines_of_all_points_are_shown_and_the_rest_counted() -> None:
+def test_fifty_wrong_lines_are_shown_and_the_rest_counted() -> None:
     axes = grid([], [], single=True)
     every = list(axes.points())
     shown = points.first_lines({f"a: found {n}; expected 1": every for n in range(70)}, axes)

@@ -16,7 +16,7 @@ fn imported(more: &str) -> Result<Loaded, String> {
 }
 
 #[test]
-fn an_error_rate_of_hpcc_corrupts_in_both_directions_from_the_start() {
+fn an_hpcc_error_rate_corrupts_both_ways_from_the_start() {
     let loaded = imported("").expect("a scenario");
     let events = &loaded.variants[0].events;
     let said: Vec<_> = events.iter().map(|event| format!("{} {} {}", event.at, event.link, event.change)).collect();
