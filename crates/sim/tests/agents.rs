@@ -14,7 +14,7 @@ use mech::{
 use sim::{Fittings, Observer, Options, Spot, World, build_fitted};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use units::{Rate, Time};
+use units::{Bytes, Rate, Time};
 
 mod at_inputs;
 mod congestion;
@@ -211,6 +211,9 @@ struct UntilAStart {
 }
 
 impl mech::Agent for UntilAStart {
+    fn needs(&self) -> mech::Needs {
+        mech::Needs { held: Some(Bytes(1000)), echoes: true, ..mech::Needs::default() }
+    }
     fn levels(&self, of: Account) -> (u64, u64) {
         if of == Account::Output(PortId(TO_H1)) { Account::EVERY_CHANGE } else { Account::UNWATCHED }
     }

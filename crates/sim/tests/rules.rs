@@ -13,8 +13,11 @@ use units::{Amount, Bytes, Time};
 
 mod others;
 
+/// Makes a mechanism from its parameters.
+type Make<S> = fn(&mech::params::Values) -> S;
+
 /// Registry with a mechanism `wrong` of this slot.
-fn with<S: InSlot>(spec: &'static Spec, make: fn(&mech::params::Values) -> S) -> Registry {
+fn with<S: InSlot>(spec: &'static Spec, make: Make<S>) -> Registry {
     Registry::catalogue().with(Mechanism::new(spec, make).at_nic())
 }
 
@@ -78,11 +81,9 @@ impl Overflow for Full {
 
 macro_rules! full {
     ($($need:ident: $value:expr),*; $admit:expr) => {
-        (|_| OverflowSlot::custom(Full { needs: Needs { $($need: $value,)* ..NONE }, asks: Asks::WhenFull, admit: $admit })) as Make
+        (|_| OverflowSlot::custom(Full { needs: Needs { $($need: $value,)* ..NONE }, asks: Asks::WhenFull, admit: $admit })) as Make<OverflowSlot>
     };
 }
-
-type Make = fn(&mech::params::Values) -> OverflowSlot;
 
 const NONE: Needs = Needs {
     back: None,
@@ -107,7 +108,7 @@ const QUEUE: QueueId = QueueId::normal(0);
 const DROP: Fate = Fate::Drop(DropReason::BufferFull);
 const NO_PORT: PortId = PortId(99);
 /// Uses that are not declared, each with a word of the declaration that the error asks for.
-const UNDECLARED: [(&str, Make); 12] = [
+const UNDECLARED: [(&str, Make<OverflowSlot>); 12] = [
     ("removes", full!(visits: true; |_, at, _| at.view.first(at.out, QUEUE).map_or(DROP, |(id, _)| Fate::Evict(id)))),
     ("removes", full!(cut: Some(Bytes(0)); |_, _, _| Fate::TrimWaiting(PktId(0)))),
     ("visits", full!(; |_, at, _| at.view.first(at.out, QUEUE).map_or(DROP, |_| DROP))),
@@ -143,7 +144,7 @@ fn undeclared_use_ends_the_run_and_names_the_declaration() {
 }
 
 /// Fates and questions about what is not there.
-const ABSENT: [(Rule, Make); 11] = [
+const ABSENT: [(Rule, Make<OverflowSlot>); 11] = [
     (Rule::NoPacket(PktId(1 << 20)), full!(removes: true; |_, _, _| Fate::Evict(PktId(1 << 20)))),
     (Rule::NoPacket(PktId(u32::MAX)), full!(removes: true; |_, _, _| Fate::Evict(PktId(u32::MAX)))),
     (
@@ -208,7 +209,7 @@ fn rules_hold_at_the_nic_of_a_host() {
 
 #[test]
 fn simultaneous_arrivals_may_evict_the_same_packet() {
-    let make: Make = |_| {
+    let make: Make<OverflowSlot> = |_| {
         let admit = |_: &Head, at: &ForwardingContext, _: &mut Env| match at.view.first(at.out, QUEUE) {
             Some((id, _)) => Fate::Evict(id),
             None => Fate::Enqueue(QUEUE),

@@ -1,6 +1,6 @@
 //! Mechanisms of the other slots.
 
-use super::{broken, star, with, wrong};
+use super::{Make, broken, star, with, wrong};
 use crate::common::scenario_of;
 use dataplane::SwitchSetup;
 use mech::ack_hold::AckHoldSlot;
@@ -10,7 +10,7 @@ use mech::fib::{AddressTable, FibSlot, Onward};
 use mech::host::{FlowAtNic, Reaction, ReactionSlot};
 use mech::marking::{Marking, MarkingSlot};
 use mech::notify::NotifySlot;
-use mech::params::{Spec, Values};
+use mech::params::Spec;
 use mech::routing::{Hop, Routing, RoutingSlot};
 use mech::scheduler::{Scheduler, SchedulerSlot};
 use mech::{
@@ -51,7 +51,7 @@ const ROUTING: Spec = wrong("switch.routing");
 
 #[test]
 fn routing_to_no_hop_or_port_ends_the_run() {
-    let cases: [(Rule, fn(&Values) -> RoutingSlot); 3] = [
+    let cases: [(Rule, Make<RoutingSlot>); 3] = [
         (Rule::NoHop, |_| RoutingSlot::custom(Route(|_| 7, None))),
         (Rule::NoPort(NO_PORT), |_| RoutingSlot::custom(Route(|_| 0, Some(NO_PORT)))),
         (Rule::ForbiddenAct, |_| {
@@ -91,7 +91,7 @@ const SCHEDULER: Spec = wrong("switch.scheduler");
 #[test]
 fn scheduler_that_chooses_no_waiting_packet_ends_the_run() {
     let queue = QueueId(0);
-    let cases: [(Rule, fn(&Values) -> SchedulerSlot); 4] = [
+    let cases: [(Rule, Make<SchedulerSlot>); 4] = [
         (Rule::NotEligible(QueueId(200)), |_| {
             SchedulerSlot::custom(Order(|_, _| Some((QueueId(200), PktId(0))), REORDERS))
         }),
@@ -121,7 +121,7 @@ fn scheduler_reorders_only_if_it_declares_so() {
     let other = "[[traffic]]\nname = \"u\"\nkind = \"constant\"\nsource = \"h0\"\ndestination = \"h2\"\n\
                  payload = \"1000B\"\nrate = \"1Gbps\"\nstop = \"200us\"\nclass = 1\n";
     let text = star("buffer = { kind = \"unlimited\" }\nscheduler = { kind = \"wrong\" }", other);
-    let make: fn(&Values) -> SchedulerSlot = |_| {
+    let make: Make<SchedulerSlot> = |_| {
         let last = |port: &PortView, _: &mut Env| {
             let mut found = None;
             let queue = QueueId::each(port.eligible).next()?;
@@ -149,7 +149,7 @@ const MARKING: Spec = wrong("switch.marking");
 
 #[test]
 fn marking_that_pushes_acts_or_names_no_port_ends_the_run() {
-    let cases: [(Rule, fn(&Values) -> MarkingSlot); 2] = [
+    let cases: [(Rule, Make<MarkingSlot>); 2] = [
         (Rule::ForbiddenAct, |_| MarkingSlot::custom(Mark(|_, env| env.acts.push(ARM)))),
         (Rule::NoPort(NO_PORT), |_| MarkingSlot::custom(Mark(|q, _| _ = q.view.backlog(NO_PORT, q.queue)))),
     ];
@@ -282,7 +282,7 @@ macro_rules! push {
 
 #[test]
 fn acts_of_agents_about_what_is_not_there_end_the_run() {
-    let cases: [(&str, fn(&Values) -> NotifySlot); 9] = [
+    let cases: [(&str, Make<NotifySlot>); 9] = [
         ("notices: true", push!(super::NONE, |_| emit(0, 0))),
         ("flow 4000000000", push!(NOTICES, |_| emit(4_000_000_000, 0))),
         ("host 6,", push!(NOTICES, |_| emit(0, 6))),
@@ -304,7 +304,7 @@ const ACK_HOLD: Spec = wrong("switch.ack_hold");
 
 #[test]
 fn agent_that_holds_packets_must_declare_their_memory() {
-    let make: fn(&Values) -> AckHoldSlot =
+    let make: Make<AckHoldSlot> =
         |_| AckHoldSlot::of(Push(|_| Act::Arm(Time::NEVER, TimerId(0)), super::NONE, Pass::Hold));
     let (rule, message) = broken(&star("ack_hold = { kind = \"wrong\" }", ""), with(&ACK_HOLD, make));
     assert!(matches!(rule, Rule::Undeclared { .. }) && message.contains("held"), "{message}");
