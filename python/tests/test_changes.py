@@ -53,7 +53,8 @@ def test_an_event_is_a_row_with_what_it_cost_each_variant() -> None:
     ]
     assert [second.text(one) for one in ("none", "slow", "fast")] == ["-", "", ""]
     assert [line.text for line in changes.lines(found)] == [
-        "5 ms: leaf0:spine1 down; frames lost: slow 300 on the link, 4.5 at its ports or without a route; fast 12 on the link",
+        "5 ms: leaf0:spine1 down; frames lost: slow 300 on the link, 4.5 at its ports or without a route; "
+        "fast 12 on the link",
         "8 ms: leaf0:spine1 up (slow, fast)",
     ]
 

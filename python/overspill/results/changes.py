@@ -48,14 +48,14 @@ def rows(results: Finished) -> list[Row]:
 
 
 def of_run(run: RunData) -> list[tuple[Change, tuple[int, int]]]:
-    """The events that happened in a run, each with the frames that were lost on its link and for want of it."""
+    """Returns the events of a run, each with the frames that were lost on its link and for want of it."""
     kept = run.summary.get(COSTS)
     every = costs(run) if kept is None else kept
     return [(run.changes[at], (on_link, at_ports)) for at, on_link, at_ports in every]
 
 
 def costs(run: RunData) -> list[tuple[int, int, int]]:
-    """Returns number, frames lost on the link and frames dropped for want of it of each event that happened."""
+    """Returns number, frames lost on the link and frames dropped for want of it of each event."""
     number, lost, dropped = run.columns("events", "event", "lost", "dropped")
     known = zip(number.tolist(), lost.tolist(), dropped.tolist(), strict=True)
     return [(int(at), int(on_link), int(at_ports)) for at, on_link, at_ports in known]
