@@ -1,5 +1,6 @@
 //! What switches and NICs share: deciding, applying fates, storing, sending.
 
+mod acts;
 mod agents;
 mod alarm;
 mod built;

@@ -23,6 +23,7 @@ macro_rules! core_step {
 mod counted;
 mod failing;
 mod learnt;
+mod refusing;
 
 use crate::core::{Core, CoreSetup, Decision, Step};
 use crate::packet_store::Fib;
@@ -30,8 +31,8 @@ use crate::{Exts, Observer, Out, Pkt};
 use learnt::Learnt;
 use mech::fib::FibSlot;
 use mech::overflow::DropReason;
-use mech::routing::{Hop, NO_HOP, NextHops, RoutingSlot, port_of};
-use mech::{Acts, Env, Flags, Head, HostId, PacketKind, PortId, Purpose, Rule, Stream, hash_mix};
+use mech::routing::{Hop, NextHops, RoutingSlot, port_of};
+use mech::{Acts, Env, Flags, Head, HostId, PacketKind, PortId, Purpose, Stream, hash_mix};
 use prefetch_index::prefetch_index;
 use std::collections::BTreeMap;
 use units::Time;
@@ -375,24 +376,6 @@ impl Switch {
             return None;
         }
         Some(port)
-    }
-
-    #[inline(always)]
-    fn has_port(&self, port: PortId) -> bool {
-        usize::from(port.0) < self.core.ports().len()
-    }
-
-    /// Loses a packet whose routing broke a rule.
-    #[cold]
-    fn refuse_route<R: Routes, O: Out>(&mut self, pkt: &Pkt, port: PortId, step: &mut SwitchStep<R, O>) {
-        let rule = match port {
-            _ if !self.acts.list.is_empty() => Rule::ForbiddenAct,
-            NO_HOP => Rule::NoHop,
-            _ => Rule::NoPort(port),
-        };
-        self.acts.clear();
-        self.core.break_rule("routing", pkt.head.ingress, rule);
-        self.lose(pkt, DropReason::NoRoute, step);
     }
 
     fn lose<R: Routes, O: Out>(&mut self, pkt: &Pkt, reason: DropReason, step: &mut SwitchStep<R, O>) {

@@ -3,20 +3,18 @@
 //! What they ask for waits in one list, first in, first out. The node does it where it may look up: packets
 //! that are released or made here come out of the list one by one, the rest is done in passing.
 
-use super::alarm::{AgentAt, Alarm, Timer};
-use super::rules::HELD;
+use super::alarm::{AgentAt, Alarm};
 use super::{Core, Step};
 use crate::accounts::Delta;
 use crate::arena::Queue;
-use crate::body::NoticeSetup;
 use crate::control::PauseFrame;
 use crate::ends::Tally;
 use crate::packet_store::{Fib, Look};
 use crate::{Observer, Out, Pkt};
 use mech::overflow::DropReason;
 use mech::pause::Pausing;
-use mech::{Account, Act, Acts, Agent, AgentContext, AgentSlot, ClassSet, Env, Flags, FlowId, Head, HostId};
-use mech::{Needs, Notice, Pass, PortId, Purpose, Rule, Samples, Stream, TimerId};
+use mech::{Account, Act, Acts, Agent, AgentContext, AgentSlot, Env, Head};
+use mech::{Needs, Pass, PortId, Purpose, Rule, Samples, Stream, TimerId};
 use units::Time;
 
 /// What agents have asked for and is not done.
@@ -26,13 +24,6 @@ pub(crate) enum Work {
     Act(AgentAt, Act),
     /// A packet to be looked up.
     Packet(Pkt),
-}
-
-/// A message of congestion: what it says, of which flow, and to which host.
-struct Message {
-    notice: Notice,
-    flow: FlowId,
-    to: HostId,
 }
 
 /// The agents of a node.
@@ -68,6 +59,9 @@ struct OneAgent {
 
 /// Slots of a port that agents fill, in the order of [`super::PortSetup::agents`].
 const SLOTS: [&str; 3] = ["ack_hold", "notify", "pause"];
+
+/// Rule of an agent that holds a packet.
+const HELD: Rule = Rule::Undeclared { used: "`Pass::Hold`", declare: "`held: Some(bytes)` in `needs()`" };
 
 /// Timers of one agent that may run out at one instant: an agent that sets more never lets time go on.
 const MOST_TIMERS: u32 = 1024;
@@ -144,6 +138,10 @@ impl Agents {
     /// Bytes that are held at a port.
     pub(super) fn held_at(&self, port: PortId) -> u64 {
         self.ports[usize::from(port.0)].held.bytes()
+    }
+    /// Packets that are held at a port.
+    pub(super) fn held_mut(&mut self, port: PortId) -> &mut Queue {
+        &mut self.ports[usize::from(port.0)].held
     }
     fn get(&mut self, at: AgentAt) -> Option<&mut OneAgent> {
         self.ports[usize::from(at.port.0)].agents.get_mut(usize::from(at.which))
@@ -283,19 +281,8 @@ impl Core {
         }
     }
 
-    /// Does of that what may not wait until all idle ports have started: all but what is looked up.
-    pub(super) fn perform_at_once<F: Fib, O: Out>(&mut self, step: &mut Step<F, O>) {
-        for _ in 0..self.work.len() {
-            match self.work.pop_front() {
-                Some(Work::Act(at, act)) if !matches!(act, Act::ReleaseHeld { .. } | Act::Emit { .. }) => {
-                    self.perform(at, act, step);
-                }
-                other => self.work.extend(other),
-            }
-        }
-    }
-
-    fn agent_needs(&self, at: AgentAt) -> Option<Needs> {
+    /// What an agent declares.
+    pub(super) fn agent_needs(&self, at: AgentAt) -> Option<Needs> {
         Some(self.agent_at(at)?.agent.needs())
     }
 
@@ -303,74 +290,11 @@ impl Core {
         self.agents.as_ref()?.ports.get(usize::from(at.port.0))?.agents.get(usize::from(at.which))
     }
 
+    /// Breaks a rule of the slot of an agent.
     #[cold]
-    fn break_agent_rule(&mut self, at: AgentAt, rule: Rule) {
+    pub(super) fn break_agent_rule(&mut self, at: AgentAt, rule: Rule) {
         let slot = self.agent_at(at).map_or("agent", |one| one.slot);
         self.break_rule(slot, at.port, rule);
-    }
-
-    fn perform<F: Fib, O: Out>(&mut self, agent: AgentAt, act: Act, step: &mut Step<F, O>) {
-        let needs = self.agent_needs(agent).unwrap_or_default();
-        if let Some(rule) = self.rule_against_act(&needs, &act, step) {
-            return self.break_agent_rule(agent, rule);
-        }
-        let (now, none) = (step.now, PauseFrame::default());
-        match act {
-            Act::Pause(at, xoff, quanta) => {
-                let frame = PauseFrame { xoff, quanta, whole: xoff == ClassSet::ALL, ..none };
-                self.queue_pause_frame(at, frame, now, step.out);
-            }
-            Act::Resume(at, xon) => {
-                self.queue_pause_frame(at, PauseFrame { xon, whole: xon == ClassSet::ALL, ..none }, now, step.out);
-            }
-            Act::Arm(at, id) => {
-                let alarm = self.agents.as_mut().and_then(|agents| agents.alarm(agent, id)?.set(at.max(now)));
-                alarm.into_iter().for_each(|at| self.wake_me(Timer::Agent(agent, id), at, step.out));
-            }
-            Act::ReleaseHeld { port, max, set_ece, window } => self.release(port, max, (set_ece, window), step),
-            Act::Turn { port, state, level } => {
-                let at = step.out.spot(port);
-                step.out.observer().turned(at, state, level);
-            }
-            Act::Emit { notice, flow, to } => self.emit(agent.port, Message { notice, flow, to }, step),
-            // An output-queued switch keeps no copy of what has left.
-            Act::Forget(_) => {}
-        }
-    }
-
-    /// Held packets go on, oldest first.
-    fn release<F: Fib, O: Out>(
-        &mut self,
-        port: PortId,
-        max: u32,
-        (set_ece, window): (bool, Option<u16>),
-        step: &mut Step<F, O>,
-    ) {
-        for _ in 0..max {
-            let Some(agents) = &mut self.agents else { return };
-            let Some(mut pkt) = self.store.arena.pop(&mut agents.ports[usize::from(port.0)].held) else { return };
-            self.count_bytes(Delta::released(&pkt.head), None, step);
-            if set_ece {
-                pkt.head.flags = pkt.head.flags.with(Flags::ECE);
-            }
-            pkt.window = pkt.window.min(window.unwrap_or(u16::MAX));
-            let at = step.out.spot(port);
-            step.out.observer().released(at, &pkt);
-            self.work.push_back(Work::Packet(pkt));
-        }
-    }
-
-    /// A message is made at a port.
-    fn emit<F: Fib, O: Out>(&mut self, port: PortId, message: Message, step: &mut Step<F, O>) {
-        let Some(agents) = &mut self.agents else { return };
-        let (node, n, size) = (self.node, agents.created.packets as u32, self.framing.min_frame.max(64));
-        let Message { notice, flow, to } = message;
-        let mut pkt = NoticeSetup { notice, flow, to, node, n, size }.packet();
-        (pkt.sent, pkt.head.ingress) = (step.now, port);
-        agents.created.count(&pkt);
-        let at = step.out.spot(port);
-        step.out.observer().noticed(at, &pkt);
-        self.work.push_back(Work::Packet(pkt));
     }
 
     /// A timer of an agent has run out.

@@ -35,8 +35,6 @@ const PAUSE: Rule = undeclared("`Act::Pause` or `Act::Resume`", "`pausing()` in 
 const NOTICES: Rule = undeclared("`Act::Emit`", "`notices: true` in `needs()`");
 const ECHOES: Rule = undeclared("`set_ece` of `Act::ReleaseHeld`", "`echoes: true` in `needs()`");
 const WINDOWS: Rule = undeclared("`window` of `Act::ReleaseHeld`", "`bounds_windows: Some(least)` in `needs()`");
-/// Rule of an agent that holds a packet.
-pub(super) const HELD: Rule = undeclared("`Pass::Hold`", "`held: Some(bytes)` in `needs()`");
 /// Rule of a scheduler that chooses another packet than the first of a queue.
 pub(super) const REORDERS: Rule =
     undeclared("a packet that is not the first of its queue", "`reorders: true` in `needs()`");

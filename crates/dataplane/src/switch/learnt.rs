@@ -13,7 +13,7 @@ use crate::{Out, Pkt};
 use mech::fib::{AddressTable, Onward};
 use mech::overflow::DropReason;
 use mech::routing::{Hop, NextHops};
-use mech::{Flags, PortId, Rule};
+use mech::{Flags, PortId};
 
 /// What such a switch has beside its table.
 #[derive(Clone)]
@@ -99,13 +99,6 @@ impl Switch {
             // It may leave by the port that it came in by: what goes back does.
             Some(port) => self.core.admit(pkt, port, &mut core_step!(self, step)),
         }
-    }
-
-    /// Loses a packet whose address has a port that is not there.
-    pub(super) fn refuse_address<R: Routes, O: Out>(&mut self, pkt: &Pkt, port: PortId, step: &mut SwitchStep<R, O>) {
-        let slot = table!(self, step).slot();
-        self.core.break_rule(slot, pkt.head.ingress, Rule::NoPort(port));
-        self.lose(pkt, DropReason::NoRoute, step);
     }
 
     fn look_up<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) -> Next {

@@ -1,0 +1,36 @@
+//! Packets that are lost because routing or a forwarding table broke a rule.
+
+use super::{Routes, Switch, SwitchStep, Table};
+use crate::packet_store::Fib;
+use crate::{Out, Pkt};
+use mech::overflow::DropReason;
+use mech::routing::NO_HOP;
+use mech::{PortId, Rule};
+
+impl Switch {
+    /// Returns true if the switch has this port.
+    #[inline(always)]
+    pub(super) fn has_port(&self, port: PortId) -> bool {
+        usize::from(port.0) < self.core.ports().len()
+    }
+
+    /// Loses a packet whose routing broke a rule.
+    #[cold]
+    pub(super) fn refuse_route<R: Routes, O: Out>(&mut self, pkt: &Pkt, port: PortId, step: &mut SwitchStep<R, O>) {
+        let rule = match port {
+            _ if !self.acts.list.is_empty() => Rule::ForbiddenAct,
+            NO_HOP => Rule::NoHop,
+            _ => Rule::NoPort(port),
+        };
+        self.acts.clear();
+        self.core.break_rule("routing", pkt.head.ingress, rule);
+        self.lose(pkt, DropReason::NoRoute, step);
+    }
+
+    /// Loses a packet whose address has a port that is not there.
+    pub(super) fn refuse_address<R: Routes, O: Out>(&mut self, pkt: &Pkt, port: PortId, step: &mut SwitchStep<R, O>) {
+        let slot = table!(self, step).slot();
+        self.core.break_rule(slot, pkt.head.ingress, Rule::NoPort(port));
+        self.lose(pkt, DropReason::NoRoute, step);
+    }
+}
