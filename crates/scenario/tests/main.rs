@@ -4,6 +4,7 @@
 mod common;
 mod dcqcn_notes;
 mod declared;
+mod defaults;
 mod host_transports;
 mod idle;
 mod idle_mechanisms;

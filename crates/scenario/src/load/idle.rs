@@ -1,6 +1,7 @@
 //! What a scenario asks for and nothing comes of beside the rest of it: no error, and worth a word.
 
 mod cuts;
+mod defaults;
 mod handshakes;
 mod holds;
 mod memory;
@@ -53,6 +54,7 @@ pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
         .chain(asked.holds())
         .chain(asked.tells())
         .chain(asked.sample())
+        .chain(asked.defaults())
         .chain(asked.sessions())
         .chain(asked.ways_back())
         .chain(others.into_iter().flatten())

@@ -1,0 +1,168 @@
+//! Marking thresholds, buffers and timeouts that do not fit the network's rates and round-trip time.
+//!
+//! A threshold below the guideline is always worth a note. Buffers and timeouts are noted only if the file sets none: what a
+//! user writes is intended.
+
+use super::Asked;
+use crate::topology::Topology;
+use std::collections::VecDeque;
+use units::{Amount, Bytes, Dur, Rate};
+
+/// Round-trip times in a minimum RTO from which one timeout outlasts nearly every flow: one of ten thousand windows could have
+/// been sent meanwhile.
+const FAR_ABOVE: u64 = 10_000;
+/// Minimum RTO that is usual in data centers (Vasudevan et al., SIGCOMM 2009; DCTCP, SIGCOMM 2010): no note up to here.
+const USUAL_RTO: Dur = Dur::ms(10);
+/// Rate above which 100 packets, the default of a port, are shallow: a tenth of a millisecond at 10 Gb/s.
+const FAST: Rate = Rate::gbps(10);
+
+/// Path between two hosts that are far apart.
+struct Far {
+    /// Propagation and store-and-forward of a full frame there and of the smallest back, without queues.
+    rtt: Dur,
+    /// Rate of its slowest link.
+    rate: Rate,
+}
+
+impl Far {
+    /// Bytes in flight that fill the path (C × RTT).
+    fn bytes(&self) -> u64 {
+        u64::try_from(u128::from(self.rtt.0) * (self.rate.as_f64() / 8.0) as u128 / 1_000_000_000_000)
+            .unwrap_or(u64::MAX)
+    }
+}
+
+impl Asked<'_> {
+    /// Notes about values that do not fit the longest path.
+    pub(super) fn defaults(&self) -> Vec<String> {
+        let Some(far) = self.far_path() else { return Vec::new() };
+        [self.short_threshold(&far), self.shallow_buffer(&far), self.long_timeout(&far)].into_iter().flatten().collect()
+    }
+
+    /// A marking threshold K below C × RTT / 7, with which DCTCP leaves links idle (Alizadeh et al., SIGCOMM 2010 §3.4, eq. 13;
+    /// "Analysis of DCTCP", SIGMETRICS 2011).
+    fn short_threshold(&self, far: &Far) -> Option<String> {
+        let reacts = self.scenario.stacks()?.any(dataplane::transport::TcpConfig::is_ecn_capable);
+        if !reacts || self.scenario.reacts() {
+            return None;
+        }
+        let frame = u64::from(self.scenario.largest_frame());
+        let bytes = |amount: &Amount| match amount {
+            Amount::Packets(packets) => packets.saturating_mul(frame),
+            Amount::Bytes(bytes) => *bytes,
+        };
+        let thresholds = self.ports().filter_map(|port| port.marking.slot.peek().plain()?.amount());
+        let k = thresholds.min_by_key(bytes)?;
+        let least = far.bytes() / 7;
+        let guide =
+            format!("C x RTT / 7 = {} ({} x {} / 7; DCTCP, SIGCOMM 2010)", Bytes(least), far.rate, micros(far.rtt));
+        if bytes(&k) < least {
+            return Some(format!(
+                "switch.marking: K = {k} is below {guide}: queues run empty and links idle. Set `switch.marking.k` to {} or more",
+                Amount::Packets(least.div_ceil(frame))
+            ));
+        }
+        let is_default = !self.is_set("marking", "k") && far.rate >= FAST;
+        is_default.then(|| {
+            format!(
+                "switch.marking: K = {k} by default, as DCTCP has it at 1 Gb/s; at 10 Gb/s it has 65pkt, since NICs send bursts. \
+                 Set `switch.marking.k` for {}",
+                far.rate
+            )
+        })
+    }
+
+    /// A buffer that nobody set, smaller than C × RTT or shallow at the rate of its port.
+    fn shallow_buffer(&self, far: &Far) -> Option<String> {
+        if self.is_set("buffer", "size") || self.is_set("buffer", "kind") {
+            return None;
+        }
+        let frame = u64::from(self.scenario.largest_frame());
+        let size = self.scenario.switches.iter().find_map(|switch| switch.buffer.slot.peek().plain()?.amount())?;
+        let bytes = match size {
+            Amount::Packets(packets) => packets.saturating_mul(frame),
+            Amount::Bytes(bytes) => bytes,
+        };
+        let why = match bytes < far.bytes() {
+            true => format!("less than one window of C x RTT = {}, so one flow overflows it", Bytes(far.bytes())),
+            false if far.rate > FAST => "which an incast of a few senders overflows".to_string(),
+            false => return None,
+        };
+        Some(format!(
+            "switch.buffer: {size} a port by default is {} at {}, {why}. Set `switch.buffer.size`",
+            micros(far.rate.time(bytes)),
+            far.rate
+        ))
+    }
+
+    /// A minimum RTO that nobody set and that is far above the round-trip time, where frames may be lost.
+    fn long_timeout(&self, far: &Far) -> Option<String> {
+        let of_hosts = self.document.get("override").map_or(&[][..], super::Node::items);
+        let of_hosts = of_hosts.iter().filter_map(|over| over.get("transport")).any(|own| own.get("min_rto").is_some());
+        if of_hosts || self.scenario.pauses() || !self.given_of_transports(&["min_rto"]).is_empty() {
+            return None;
+        }
+        let timed = self.scenario.transports_in_use().into_iter().filter(|one| one.values.has("min_rto"));
+        let rto = timed.map(|one| one.values.time("min_rto")).max()?;
+        let times = rto.0 / far.rtt.0.max(1);
+        (times >= FAR_ABOVE && rto > USUAL_RTO).then(|| {
+            format!(
+                "transport.min_rto = {rto} by default is {times} round-trip times ({}): one timeout outlasts most flows and decides \
+                 percentiles. Set `transport.min_rto`; {USUAL_RTO} is usual in data centers",
+                micros(far.rtt)
+            )
+        })
+    }
+
+    /// True if the file sets this key of a slot of switches, or fills the slot if the key is `kind`, anywhere.
+    fn is_set(&self, slot: &str, key: &str) -> bool {
+        let sets =
+            |switch: &super::Node| switch.get(slot).is_some_and(|one| one.get(key).is_some() || one.text().is_some());
+        let overrides = self.document.get("override").map_or(&[][..], super::Node::items);
+        self.document.get("switch").into_iter().chain(overrides.iter().filter_map(|over| over.get("switch"))).any(sets)
+            || overrides.iter().any(sets)
+    }
+
+    /// Path between two hosts that are far apart: from the first host to the farthest, and from there to the farthest again,
+    /// which is the longest path of trees and of networks that look alike from everywhere.
+    fn far_path(&self) -> Option<Far> {
+        let scenario = self.scenario;
+        let net = &scenario.topology;
+        let wire = |size: u16| scenario.framing.wire(size);
+        let sizes = [wire(scenario.largest_frame()), wire(scenario.smallest_frame())];
+        let (turn, _) = farthest(net, 0, sizes)?;
+        let (_, mut far) = farthest(net, turn, sizes)?;
+        far.rtt = far.rtt.saturating_add(Dur(scenario.host.stack_delay.0.saturating_mul(4)));
+        Some(far)
+    }
+}
+
+/// Text of a length of time in microseconds, to a tenth.
+fn micros(time: Dur) -> String {
+    format!("{:.1} us", time.0 as f64 / 1e6)
+}
+
+/// The host that is farthest from another, by a path of fewest links, and that path; the first of several.
+fn farthest(net: &Topology, from: u32, [there, back]: [u64; 2]) -> Option<(u32, Far)> {
+    let mut found: Vec<Option<(u64, Rate)>> = vec![None; net.nodes.len()];
+    let mut waiting = VecDeque::from([from]);
+    found[from as usize] = Some((0, net.nodes[from as usize].ports.first()?.rate));
+    while let Some(node) = waiting.pop_front() {
+        let (rtt, slowest) = found[node as usize]?;
+        for port in &net.nodes[node as usize].ports {
+            if found[port.peer as usize].is_some() {
+                continue;
+            }
+            let reverse = &net.nodes[port.peer as usize].ports[usize::from(port.peer_port)];
+            let link = [port.delay, port.rate.time(there), reverse.delay, reverse.rate.time(back)];
+            let rtt = link.iter().fold(rtt, |sum, part| sum.saturating_add(part.0));
+            let rate = if port.rate < slowest { port.rate } else { slowest };
+            found[port.peer as usize] = Some((rtt, rate));
+            waiting.push_back(port.peer);
+        }
+    }
+    let others = (0..net.hosts).filter(|host| *host != from);
+    let reached = others.filter_map(|host| found[host as usize].map(|(rtt, rate)| (rtt, host, rate)));
+    let (rtt, host, rate) = reached.max_by_key(|(rtt, host, _)| (*rtt, u32::MAX - host))?;
+    Some((host, Far { rtt: Dur(rtt), rate }))
+}
