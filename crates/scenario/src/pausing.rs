@@ -76,7 +76,8 @@ struct Need {
     classes: u64,
     /// The highest threshold, and the key that it comes from.
     xoff: (u64, &'static str),
-    headroom: u64,
+    /// Smallest and largest headroom of a port.
+    headroom: (u64, u64),
     /// Of all of them together, at most.
     sum: u64,
     /// What fits of the largest frames, and of the smallest.
@@ -145,7 +146,10 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
         need.xoff = need.xoff.max(xoff);
         need.ports += 1;
         need.classes = need.classes.max(classes);
-        need.headroom = need.headroom.max(span.headroom());
+        let (smallest, largest) = need.headroom;
+        let own_headroom = span.headroom();
+        need.headroom =
+            (if need.ports == 1 { own_headroom } else { smallest.min(own_headroom) }, largest.max(own_headroom));
         need.sum = if of_inputs { need.sum.max(own) } else { need.sum.saturating_add(own) };
         need.lossy = need.lossy.union(never(slot, in_use));
         need.lapses.extend(lapse(slot, &span));
@@ -230,12 +234,15 @@ impl Need {
             true => ("inputs", " each", "the memory of each"),
             false => ("ports", "", "the buffer"),
         };
+        let headroom = match self.headroom {
+            (least, most) if least == most => Bytes(most).to_string(),
+            (least, most) => format!("{} to {}", Bytes(least), Bytes(most)),
+        };
         format!(
-            "{} {who}{of_classes} with xoff = {}{down} and a headroom of {} may hold {}{each}, and {memory} ({}) has {} \
+            "{} {who}{of_classes} with xoff = {}{down} and a headroom of {headroom} may hold {}{each}, and {memory} ({}) has {} \
              guaranteed",
             self.ports,
             Bytes(self.xoff.0),
-            Bytes(self.headroom),
             Bytes(self.sum),
             self.memory.described,
             Bytes(self.guaranteed_of_smallest),
