@@ -29,7 +29,7 @@ KEPT = ("name", "kind", "start", "stop", "repeat", "interval", "transport")
 
 
 def settings(document: Mapping[str, Any]) -> str:
-    """Returns what lines need of a scenario as JSON: measurement, memory, workloads and transports by variant."""
+    """Returns what lines need of a scenario, as JSON: measurement, memory, workloads and transports."""
     resolved, memory = document["resolved"], document.get("memory") or {}
     kept = {
         name: {
