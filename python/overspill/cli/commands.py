@@ -122,7 +122,7 @@ def run(
             emit(store.dump(results.document()))
         elif results.finished:
             table.show(results, out(), every)
-        finish(results, formats, as_json)
+        finish(results, formats, as_json, scenario)
 
 
 @app.command("report")

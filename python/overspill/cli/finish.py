@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from overspill.results.results import Results
 
 
-def finish(results: Results, formats: Sequence[str] | None, as_json: bool) -> NoReturn:
+def finish(results: Results, formats: Sequence[str] | None, as_json: bool, scenario: str) -> NoReturn:
     """Write the report, say where it is and what is missing, and leave with the right status.
 
-    `formats` are those of the report's figures; `None` writes no report.
+    `formats` are those of the report's figures; `None` writes no report. `scenario` is the path of the file.
     """
     if results.signal == getattr(signal, "SIGHUP", None):
         hush()
@@ -35,6 +35,8 @@ def finish(results: Results, formats: Sequence[str] | None, as_json: bool) -> No
         err().print(Text(plain(kept(results))), soft_wrap=True)
     else:
         drawn = places(results, formats, console)
+        if results.replaced is not None:
+            err().print(Text(plain(results.replaced.text(scenario))), soft_wrap=True)
     from overspill.results.warnings import warnings
 
     left = status(results)

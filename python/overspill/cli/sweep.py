@@ -99,7 +99,7 @@ def sweep(
             console.emit(store.dump(found.document()))
         elif found.finished:
             show.show(found, found.metric_names if every else metric or (), console.out())
-        finish(found, formats, as_json)
+        finish(found, formats, as_json, scenario)
 
 
 def register(app: typer.Typer) -> None:

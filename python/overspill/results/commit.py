@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from overspill.errors import BadInput, Unwritable
-from overspill.results import differences, document, store, tables
+from overspill.results import differences, document, replaced, store, tables
 from overspill.results.finished import Finished
 from overspill.results.rundata import RunData
 from overspill.results.stream import file_digest
@@ -23,9 +23,14 @@ def refuse_others(out: Path, sweep: bool) -> None:
 
 
 def write(results: Finished, out: Path) -> None:
-    """Write results, unless they lack runs that earlier results in the folder have."""
-    if results.missing and not_there(results, out):
+    """Write results, unless runs are missing that earlier results in the folder have.
+
+    Results that have all their runs take the place of any earlier ones, and know which.
+    """
+    before = replaced.read(out) if not_there(results, out) else None
+    if results.missing and before is not None:
         return
+    results.replaced = None if before is None else replaced.Replaced(before, results.facts, out)
     if results.of_sweep:
         write_sweep(results, out)
         return

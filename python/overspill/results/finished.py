@@ -18,6 +18,7 @@ from overspill.results.fairness import Fairness, judge
 from overspill.results.key import Key
 from overspill.results.measures import saturation
 from overspill.results.named import Named
+from overspill.results.replaced import Replaced
 from overspill.results.rows import Row, Rules
 from overspill.results.rundata import RunData
 from overspill.results.told import Told
@@ -44,6 +45,8 @@ class Finished(Named):
     store: Path | None = None
     # What tells these results from others that are put into their folder; empty where they have none.
     identity: str = ""
+    # Earlier results of the folder whose place these took, if they have other runs.
+    replaced: Replaced | None = None
     # The signal that ended the command before all runs were done; no part of what is written.
     signal: int | None = None
 

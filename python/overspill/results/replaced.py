@@ -1,0 +1,67 @@
+"""Earlier results of a folder whose place a later command took, and the command that shows them again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from overspill.errors import BadInput
+from overspill.results import store
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """Manifest of results that are no longer in their folder; the store there keeps their runs."""
+
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    out: Path
+
+    @property
+    def is_of_same_text(self) -> bool:
+        """True if the scenario file has not changed since."""
+        return self.before.get("scenario") == self.after.get("scenario")
+
+    def words(self, scenario: str) -> list[str]:
+        """Returns the command that shows these results again, given the path of the scenario file."""
+        grid = "points" in self.before
+        found = ["overspill", "sweep" if grid else "run", scenario]
+        if grid:
+            found += [word for axis in self.before["axes"] for word in ("--over", over(axis))]
+            found += [word for paths in self.before["together"] for word in ("--zip", ",".join(paths))]
+            found += ["--baseline", self.before["baseline"]] if self.before.get("baseline") else []
+        found += [word for text in self.before["sets"] for word in ("--set", text)]
+        found += ["--seed", str(self.before["seeds"][0]), "--seeds", str(len(self.before["seeds"]))]
+        if self.before["variants"] != self.after["variants"]:
+            found += ["--variants", ",".join(self.before["variants"])]
+        if self.before.get("tables") and grid:
+            found += ["--tables", ",".join(self.before["tables"])]
+        if self.before.get("max_events") is not None:
+            found += ["--max-events", str(self.before["max_events"])]
+        return [*found, "--out", str(self.out)]
+
+    def text(self, scenario: str) -> str:
+        """Returns one sentence or two: the results that were replaced, and how to show them again."""
+        seeds = len(self.before["seeds"])
+        counted = f"{seeds} seed{'s' if seeds > 1 else ''} of {', '.join(self.before['variants'])}"
+        settings = f" with {', '.join(self.before['sets'])}" if self.before["sets"] else ""
+        what = f"earlier results ({counted}{settings}) were replaced; {self.out / 'store'} keeps their runs"
+        if not self.is_of_same_text:
+            return f"{what}, and the scenario had another text then"
+        return f"{what}. `{shlex.join(self.words(scenario))}` shows them again"
+
+
+def over(axis: Mapping[str, Any]) -> str:
+    """Returns an axis as `--over` takes it."""
+    return f"{axis['path']}={','.join(axis['texts'])}"
+
+
+def read(out: Path) -> Mapping[str, Any] | None:
+    """Returns the manifest of a folder, if it has one that can be read."""
+    try:
+        return store.parse_manifest(out, "overspill")
+    except BadInput:
+        return None
