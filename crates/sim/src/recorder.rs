@@ -46,7 +46,7 @@ use dataplane::{Pkt, Spot, Stored};
 use distances::Distances;
 use goodput::GoodputOverTime;
 use links::LinkBits;
-use mech::{PktId, QueueId};
+use mech::{PacketKind, PktId, QueueId};
 use scenario::Scenario;
 use scope::Clock;
 use sequence::Reordering;
@@ -203,7 +203,8 @@ impl Recorder {
         if let Some(steps) = self.detour_steps.as_mut().filter(|_| pkt.head.detours > 0) {
             steps.ended(at, pkt, &mut self.rows.detour_steps);
         }
-        if self.scope.packets {
+        // Messages about congestion are no packets of a flow: their numbers are those of the flow's own packets.
+        if self.scope.packets && pkt.head.kind() != PacketKind::Notice {
             self.rows.packets.push(PacketRow::new(pkt, at, fate, most));
         }
         most

@@ -211,3 +211,23 @@ fn at_25_and_100_gbps_thresholds_and_steps_in_proportion_do_the_same() {
     rests(Setting { gbps: 25, ..TWO_AT_40G });
     rests(Setting { gbps: 100, ..TWO_AT_40G });
 }
+
+/// CNPs are lost on the receiver's link as well, and must not appear as data of their flow.
+#[test]
+fn lost_cnps_are_no_rows_of_packets() {
+    let text = "name = \"lost\"\nduration = \"2ms\"\n[topology]\nkind = \"star\"\nn = 3\n\
+                link = { rate = \"10Gbps\", delay = \"1us\" }\n[host]\nnic = { kind = \"round_robin\" }\n\
+                reaction = { kind = \"dcqcn\" }\n[switch]\nbuffer = { kind = \"unlimited\" }\n\
+                marking = { kind = \"red\", min = \"2KB\", max = \"4KB\", max_p = 1, weight = 1, gentle = false }\n\
+                [measure]\npackets = true\nnotices = true\ndrain = \"0s\"\nallow_unfinished = true\n\
+                [transport]\nkind = \"roce\"\n[[traffic]]\nname = \"long\"\nkind = \"incast\"\nsenders = 2\n\
+                receiver = \"h0\"\nsize = \"100MB\"\n\
+                [[event]]\nkind = \"loss\"\nat = \"0us\"\nlink = \"h0\"\nprobability = 0.3\n";
+    let results = run(text, 1);
+    let by = |name: &str| column(&results, "packets", name);
+    let (flows, reverse, numbers) = (by("flow"), by("reverse"), by("emission"));
+    let rows: Vec<_> = (0..flows.len()).map(|row| (flows[row], reverse[row], numbers[row])).collect();
+    let distinct: std::collections::BTreeSet<_> = rows.iter().collect();
+    assert!(rows.len() > 1000, "{}", rows.len());
+    assert_eq!(distinct.len(), rows.len(), "each packet ends once");
+}
