@@ -54,7 +54,26 @@ def test_red_has_a_curve_over_its_average_queue(explain) -> None:  # noqa: ANN00
     status, out, _ = explain("red", "--set", "max_p=0.2")
     assert status == 0 and "average queue, in packets" in out
     assert row(out, "15") == ["15", "0.2000"]
-    assert "--size" in explain("red", "--size", "9")[2]
+    why = " ".join(explain("red", "--size", "9")[2].split())
+    assert "--size: found 9 for 'red', whose curve is over the average queue, in packets; expected it" in why
+
+
+def test_explain_json_has_the_entry_and_its_curve(explain) -> None:  # noqa: ANN001
+    status, out, _ = explain("PABO", "--set", "theta=0.5", "--set", "lambda=5", "--json")
+    told = json.loads(out)
+    assert status == 0 and [one["said"] for one in told["aliases"]] == ["PABO"]
+    assert [spec["kind"] for spec in told["entries"]] == ["bounce"] and told["metric"] is None
+    lines = told["curve"]["lines"]
+    assert [line["label"] for line in lines] == ["np = 0", "np = 1", "np = 2"]
+    at = lines[0]["x"].index(0.75)
+    assert [round(line["y"][at], 4) for line in lines] == [0.7773, 0.6514, 0.6027]
+
+
+def test_explain_json_has_metrics_and_texts_of_words(explain) -> None:  # noqa: ANN001
+    metric = json.loads(explain("fct_p99", "--json")[1])
+    assert metric["metric"]["name"] == "fct_p99" and metric["curve"] is None and metric["entries"] == []
+    word = json.loads(explain("QCT", "--json")[1])
+    assert word["text"].startswith("QCT: Query completion time") and word["metric"] is None
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,41 @@ def test_words_in_place_of_quantities_and_keys_that_texts_tell_of_are_found() ->
     assert override.startswith("override: What some ports") and "hosts  of override.where" in override
 
 
+ALIASES = catalogue.core.aliases()
+FIELD = (
+    *("headroom", "kmin", "Kmax", "Pmax", "WRED", "DRR", "DWRR", "WRR", "WCMP", "deflection", "RPS", "Clos"),
+    *("DT", "dynamic threshold", "CNP", "RTO", "IW", "NDP", "DIBS", "PABO", "CP", "packet trimming"),
+    *("PFC watchdog", "watchdog", "strict priority", "random packet spraying", "xon_offset", "dynamic_th"),
+)
+
+
+@pytest.mark.parametrize("word", FIELD)
+def test_words_that_the_field_uses_are_explained(word: str) -> None:
+    for said in (word, word.lower(), word.upper()):
+        assert explained(said)
+
+
+@pytest.mark.parametrize("alias", ALIASES, ids=lambda one: f"{one['typed']}-{one['slot']}-{one['param']}")
+def test_every_alias_is_explained_with_what_it_is_here(alias: dict[str, str]) -> None:
+    found = catalogue.find(alias["typed"])
+    own = alias["typed"] in {name for spec in catalogue.core.catalogue() for name in catalogue.called(spec)}
+    if alias["typed"] in terms.BY_WORD or own:
+        return  # explained as a word of its own
+    if isinstance(found, str):
+        assert not alias["param"] or catalogue.said_of(alias) in found
+    else:
+        assert isinstance(found, list)
+        there = {(spec["slot"], spec["kind"]) for spec in found}
+        assert alias["param"] or (alias["slot"], alias["kind"]) in there
+
+
+def test_explain_says_how_the_meaning_of_a_word_differs() -> None:
+    command = [sys.executable, "-m", "overspill", "explain", "wcmp"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    first = "WCMP is `weighted` of `switch.routing` here. A path is drawn for each packet, not for each flow."
+    assert done.stdout.splitlines()[:2] == [first, "switch.routing weighted"]
+
+
 def test_a_category_that_is_not_there_says_which_may_be_meant() -> None:
     for said, meant in (("transport", "transports"), ("metric", "metrics"), ("papers_", "papers")):
         with pytest.raises(BadInput, match=f"list: found '{said}'.*; did you mean {meant}"):

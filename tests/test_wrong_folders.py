@@ -150,7 +150,7 @@ def test_values_within_bounds_are_what_they_were() -> None:
 def test_texts_that_a_spreadsheet_would_compute_are_no_formulas_in_csv(tmp_path: Path) -> None:
     texts = ["=1+1", "+x", "-y", "@z", "\t=1", "drop", "-5", "+1.5e3", "a=b"]
     table = pa.table({"variant": texts, "value": [-1.0] * len(texts)})
-    csv, parquet = tables.write(table, tmp_path / "t.csv")[::-1]
+    csv, parquet = tables.write(table, tmp_path / "t.csv", {})[::-1]
     read = pc.read_csv(csv, convert_options=pc.ConvertOptions(column_types={"variant": pa.string()}))
     safe = ["'=1+1", "'+x", "'-y", "'@z", "'\t=1", "drop", "-5", "+1.5e3", "a=b"]
     assert read.column("variant").to_pylist() == safe

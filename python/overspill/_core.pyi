@@ -17,6 +17,9 @@ class Status(TypedDict):
     flows_started: int
     flows_completed: int
 
+def aliases() -> str:
+    """JSON list of `typed`, `said`, `slot`, `kind`, `param`, `note`: names of the field."""
+
 def catalogue() -> str:
     """JSON list of `slot`, `kind`, `doc`, `cite`, `params`."""
 
@@ -50,8 +53,8 @@ class Scenario:
 
     def __init__(self, path: str, text: str, sets: list[str]) -> None: ...
     def document(self) -> str:
-        """JSON: `name`, `seed`, `duration_ps`, `variants`, `notes`, `resolved`, `memory`, `networks`,
-        `network_of`.
+        """JSON: `name`, `seed`, `duration_ps`, `variants`, `labels`, `notes`, `resolved`, `memory`,
+        `networks`, `network_of`.
 
         In `memory`, `buffer` and `total` are of a whole switch, `bounce` of each port. `networks` has each
         network of the variants once, as `network` tells it, null where it has more than 5000 nodes;

@@ -86,14 +86,17 @@ def parse(path: str, text: str, sets: list[str]) -> dict[str, Any]:
 
 
 def document(scenario: dict[str, Any]) -> str:
-    variants = list(scenario.get("variants", {"default": {}}))
+    given = scenario.get("variants", {"default": {}})
+    variants = list(given)
+    labels = {name: one["label"] for name, one in given.items() if "label" in one}
+    given = {name: {key: one[key] for key in one if key != "label"} for name, one in given.items()}
     allow = str(scenario.get("measure", {}).get("allow_unfinished", False)).lower() == "true"
     resolved = {
         name: {
             "duration": "60ms",
             "measure": {"from": "5ms", "drain": "20ms", "allow_unfinished": allow},
             "fake": scenario.get("fake", {}),
-            "switch": {**scenario.get("switch", {}), **scenario.get("variants", {}).get(name, {})},
+            "switch": {**scenario.get("switch", {}), **given[name]},
             "file": scenario.get("file", ""),
         }
         for name in variants
@@ -105,6 +108,7 @@ def document(scenario: dict[str, Any]) -> str:
             "seed": 1,
             "duration_ps": 60 * MS,
             "variants": variants,
+            "labels": labels,
             "notes": ["web_search.csv: read as 0-1 (last value is 1)", *told],
             "resolved": resolved,
             "memory": {name: {"switches": memory(name)} for name in variants},
@@ -126,6 +130,10 @@ def memory(variant: str) -> list[dict[str, Any]]:
         }
         for tier, count, ports in (("leaf", LEAVES, 12), ("spine", SPINES, 24))
     ]
+
+
+def aliases() -> str:
+    return "[]"
 
 
 def catalogue() -> str:

@@ -263,6 +263,23 @@ def test_list_and_explain_know_the_catalogue_and_the_metrics(command: Command) -
     assert "RFC 8257" in command("explain", "dctcp").out
 
 
+def test_list_json_has_what_the_lists_have(command: Command) -> None:
+    told = json.loads(command("list", "--json").out)
+    assert list(told) == ["mechanisms", "topologies", "transports", "traffic", "sizes", "metrics", "papers"]
+    assert ("switch.overflow", "tail_drop") in {(one["group"], one["name"]) for one in told["mechanisms"]}
+    alone = json.loads(command("list", "metrics", "--json").out)
+    assert list(alone) == ["metrics"] and "fct_p99.9" in {one["name"] for one in alone["metrics"]}
+    assert command("list", "metric", "--json").status == 2
+
+
+@pytest.mark.parametrize("spelling", ["--variants", "--variant"])
+def test_variants_are_chosen_by_either_spelling(command: Command, scenario: Path, spelling: str) -> None:
+    ran = command("run", scenario, spelling, "drop", spelling, "bounce", "--json")
+    assert [one["name"] for one in json.loads(ran.out)["variants"]] == ["drop", "bounce"]
+    help_text = command("trace", "--help").out
+    assert "--variants" in help_text and "--variant" in help_text
+
+
 def test_a_parameter_is_explained_with_the_entries_that_have_it(command: Command) -> None:
     told = command("explain", "size").out
     assert "switch.buffer per_port (" in told and "default 100pkt" in told

@@ -105,8 +105,8 @@ def test_unfinished_flows_are_left_out_of_fct_txt_and_counted(
 def test_what_cannot_be_exported_is_bad_input(three_seeds: Results, tmp_path: Path) -> None:
     for arguments, said in [
         (("json",), "--format: found 'json'; expected one of hpcc, csv"),
-        (("csv", tmp_path / "x.csv"), "for 9 runs; expected a folder, or --variant and --seed"),
-        (("csv", None, ("gone", None)), "--variant: found 'gone'; expected one of drop, detour, bounce"),
+        (("csv", tmp_path / "x.csv"), "for 9 runs; expected a folder, or --variants and --seed"),
+        (("csv", None, ("gone", None)), "--variants: found 'gone'; expected one of drop, detour, bounce"),
         (("csv", None, (None, 9)), "--seed: found 9; expected one of a run, 1, 2, 3"),
         (("csv", Path("/dev/null/x.csv"), ("drop", 1)), "cannot be written"),
     ]:

@@ -282,6 +282,9 @@ def test_what_is_in_a_paper_is_listed(command: Paper, paper: Paper, monkeypatch:
         assert text in ran.out
     # One row of the function waits for hardware; of a figure whose every row waits, nothing was run.
     assert "rests on no runs; 1 row is not run yet" in " ".join(ran.out.split())
+    told = json.loads(paper("--list", "--json").out)
+    assert (told["name"], told["cite"][:6], told["figures"][0]["rows"]) == ("small", "Nobody", 2)
+    assert {one["name"] for one in told["sweeps"]} >= {"single"} and told["what_ifs"][0]["sets"]
     written = Path("papers/small/rows.toml")
     rows = written.read_text().replace('kind = "order"\n', 'kind = "order"\nlater = true\nnote = "z"\n')
     written.write_text(rows.replace('published = "leaf0"\n', 'later = true\nnote = "z"\n'))

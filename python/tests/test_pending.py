@@ -16,6 +16,7 @@ from overspill.engine import interrupts
 from overspill.results import cache, commit, store
 
 SWEEP = ("--over", "switch.x=1,2,3", "--seeds", 2, "--jobs", 1, "--out", "o")
+CSV = ("sweep.csv", "summary.csv", "differences.csv")
 Command = Callable[..., Ran]
 Stopped = Callable[[int], int]
 
@@ -49,6 +50,9 @@ def stopped(command: Command, scenario: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_report_makes_the_tables_of_a_stopped_sweep(
     command: Command, scenario: Path, stopped: Stopped
 ) -> None:
+    scenario.write_text(
+        scenario.read_text().replace("[variants.detour]", "[variants.detour]\nlabel = 'DIBS, 1'")
+    )
     assert stopped(4) == 143 and not Path("o/manifest.json").exists()
     with pytest.raises(BadInput, match="the tables of a sweep are still to be made: `overspill report o`"):
         Results.load("o")
@@ -57,9 +61,11 @@ def test_report_makes_the_tables_of_a_stopped_sweep(
     found = Results.load("o")
     assert found.finished == len(cache.Cache(Path("o/store")).keys()) >= 4
     assert found.interrupted and found.missing and not Path("o", store.PLAN).exists()
+    assert found.labels == {"detour": "DIBS, 1"}
     assert command("sweep", scenario, *SWEEP, "--no-report").status == 0
     assert command("sweep", scenario, *SWEEP[:-1], "never_stopped", "--no-report").status == 0
-    names = ("sweep.csv", "summary.csv", "manifest.json")
+    assert all('"variant","label"' in Path("o", name).read_text() for name in CSV)
+    names = (*CSV, "manifest.json")
     assert [Path("o", name).read_bytes() for name in names] == [
         Path("never_stopped", name).read_bytes() for name in names
     ]

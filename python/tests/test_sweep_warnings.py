@@ -1,15 +1,19 @@
 """A sweep says all that a run says: every label, loads, and differences from a baseline."""
 
+import io
 import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from swept import Command
 
 from overspill import Results
 from overspill.charts import sweep as drawing
+from overspill.cli import sweep_table
+from overspill.report import sweep as report
 from overspill.results import differences, gather, loads, pointwise, warnings
 from overspill.results.axes import Axis, Point
 from overspill.results.cache import Cache, Entry
@@ -88,6 +92,7 @@ def known(points: list[Point]) -> dict[str, Any]:
     return {
         "name": "all",
         "variants": list(CASES),
+        "labels": {"plain": "as it is", "starving": "with little"},
         "seeds": SEEDS,
         "sets": [],
         "notes": ["a note"],
@@ -184,6 +189,19 @@ def test_closed_loops_are_compared_by_their_first_messages() -> None:
     cut, whole = fairness.first(spoken, cut=True), fairness.first(spoken, cut=False)
     assert [len(every) for _, every in cut] == [200, 200, 100]
     assert [len(every) for _, every in whole] == [200, 200]
+
+
+def test_labels_of_variants_stand_in_tables_of_differences_and_on_the_page(tmp_path: Path) -> None:
+    sweep = of_sweep(tmp_path)
+    (told,) = [line.text for line in warnings.lines(sweep) if line.label == "labels"]
+    assert told == "plain = as it is; starving = with little"
+    out = io.StringIO()
+    sweep_table.show(sweep, ["fct_mean"], Console(file=out, width=300))
+    head = out.getvalue().partition("difference from as it is\n")[2].splitlines()[0]
+    assert "with little" in head and "starving" not in head and "twin" in head
+    page = report.render(sweep, [])
+    assert "difference from as it is" in page and "<td>with little</td>" in page
+    assert sweep.document()["labels"]["plain"] == "as it is" and sweep.document()["baseline"] == "plain"
 
 
 def test_load_that_was_not_achieved_stands_beside_its_axis(tmp_path: Path) -> None:

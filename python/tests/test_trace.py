@@ -173,8 +173,9 @@ def test_a_packet_that_is_not_there_is_refused_with_what_there_is(
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--variant", "detours"], "--variant: found 'detours'; expected one of drop, bounce, detour"),
-        (["--variant", "drop"], "--variant: found 'drop', which has no overflow detour; for most_detoured"),
+        (["--variants", "drop,detour"], "--variants: found drop, detour; expected one variant"),
+        (["--variant", "detours"], "--variants: found 'detours'; expected one of drop, bounce, detour"),
+        (["--variant", "drop"], "--variants: found 'drop', which has no overflow detour; for most_detoured"),
         (["--at", "1ms,2ms"], "--at: found '1ms,2ms'; expected three times, such as 1.2ms,1.5ms,2ms"),
         (["--at", "1,2,3"], "--at: found '1,2,3'"),
         (["--at", "1ms,3ms,2ms"], "--at: found '1ms,3ms,2ms'; expected times in their order"),

@@ -57,8 +57,9 @@ def legend(results: Results, variants: Iterable[str]) -> list[Entry]:
 
 
 def label(results: Results, variant: str) -> str:
-    """What a variant is called: with the names of those that are the same run."""
-    return next((same.label(group) for group in results.groups if variant in group), variant)
+    """What a variant is called: its label, with the labels of those that are the same run."""
+    group = next((group for group in results.groups if variant in group), (variant,))
+    return same.label([results.label(one) for one in group])
 
 
 def with_runs(results: Results) -> list[str]:

@@ -99,7 +99,8 @@ def check_size(curves: Curves, places: int | None) -> None:
     """Refuse the size of a queue where the curve is not over its utilisation."""
     if places is not None and not curves.told["of_size"]:
         raise BadInput(
-            f"--size: found it for {curves.kind!r}; expected a curve over the utilisation of a queue"
+            f"--size: found {places} for {curves.kind!r}, whose curve is over the {curves.told['x']}; "
+            "expected it only for a curve over the utilisation of a queue, which --size makes frames (bounce)"
         )
 
 

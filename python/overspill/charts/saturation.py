@@ -95,7 +95,10 @@ def left_out(results: Results) -> list[str]:
 
 def rows(results: Results) -> list[dict[str, str]]:
     """The largest trees of every variant as rows of the page; those alike in several classes are one."""
-    return [row(*alike) for many in told(results).values() for alike in list(merged(many))[:ROWS_SHOWN]]
+    found = [
+        (name, alike) for name, many in told(results).items() for alike in list(merged(many))[:ROWS_SHOWN]
+    ]
+    return [row(*alike, results.label(name)) for name, alike in found]
 
 
 def merged(many: Iterable[Largest]) -> Iterator[tuple[Largest, list[int]]]:
@@ -109,11 +112,11 @@ def merged(many: Iterable[Largest]) -> Iterator[tuple[Largest, list[int]]]:
     yield from ((first[key], sorted(kinds)) for key, kinds in classes.items())
 
 
-def row(one: Largest, classes: Iterable[int]) -> dict[str, str]:
-    """A tree in words."""
+def row(one: Largest, classes: Iterable[int], label: str) -> dict[str, str]:
+    """A tree in words, with the label of its variant."""
     tree, most = one.tree, one.tree.most
     return {
-        "variant": one.run.variant,
+        "variant": label,
         "seed": str(one.run.seed),
         "root": rooted(one),
         "class": ", ".join(str(kind) for kind in classes),
@@ -142,7 +145,8 @@ def largest(results: Results) -> Chart | None:
     for variant, (one, *_) in list(told(results).items())[:PANELS_SHOWN]:
         network = drawable(results, variant)
         if network is not None:
-            panels.append(Panel(title(one), marks=[drawn(network, one)]))
+            label = common.label(results, variant)
+            panels.append(Panel(title(one, label), marks=[drawn(network, one)]))
     if not panels:
         return None
     caption = (
@@ -162,11 +166,11 @@ def largest(results: Results) -> Chart | None:
     return chart("saturation", "Largest saturation tree", caption, panels, legend)
 
 
-def title(one: Largest) -> str:
-    """Which tree it is."""
+def title(one: Largest, label: str) -> str:
+    """Which tree it is, under the label of its variant."""
     ports = common.counted(saturation_at(one).ports, "port")
     return (
-        f"{one.run.variant}: {rooted(one)}, class {one.tree.kind}, at {formats.time(one.tree.at)}: {ports} "
+        f"{label}: {rooted(one)}, class {one.tree.kind}, at {formats.time(one.tree.at)}: {ports} "
         f"paused (seed {one.run.seed})"
     )
 
@@ -296,7 +300,7 @@ def deadlocks(results: Results) -> Chart | None:
         stuck = next((run for run in results.of(variant) if run.deadlock), None)
         network = drawable(results, variant)
         if stuck is not None and network is not None and len(panels) < PANELS_SHOWN:
-            panels.append(locked(network, stuck))
+            panels.append(locked(network, stuck, results.label(variant)))
     if not panels:
         return None
     caption = (
@@ -313,8 +317,8 @@ def deadlocks(results: Results) -> Chart | None:
     return chart("deadlock", "Deadlock", caption, panels, legend)
 
 
-def locked(network: Network, run: RunData) -> Panel:
-    """A deadlock and what else is paused."""
+def locked(network: Network, run: RunData, label: str) -> Panel:
+    """A deadlock and what else is paused, under the label of its variant."""
     assert run.deadlock is not None
     at, kind = int(run.deadlock["at_ps"]), int(run.deadlock["class"])
     cycle = set(ports_of(run, run.deadlock["cycle"]))
@@ -324,7 +328,7 @@ def locked(network: Network, run: RunData) -> Panel:
     looks |= {(ends[port], port[0]): ("cycle", CYCLE) for port in cycle}
     colours = {node: PAUSED for (node, _), _ in now} | {node: ROOT for node, _ in cycle}
     ports, since = common.counted(len(cycle), "port"), formats.time(at)
-    title = f"{run.variant}: class {kind}, since {since}: {ports} wait for each other (seed {run.seed})"
+    title = f"{label}: class {kind}, since {since}: {ports} wait for each other (seed {run.seed})"
     return Panel(title, marks=[graph(network, place, colours, arrows(network, place, looks))])
 
 

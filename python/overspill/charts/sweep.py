@@ -29,6 +29,7 @@ from overspill.charts.swept import (
     cells_of,
     free_axes,
     groups,
+    label_of,
     look_of,
     others,
     telling,
@@ -263,7 +264,10 @@ def hollow_told(tables: Iterable[dict[Key, Cell]]) -> str:
 
 def entries(sweep: SweepResults) -> list[Entry]:
     """The legend."""
-    return [Entry(one[0], same.label(one), look_of(sweep, one[0])) for one in groups(sweep)]
+    return [
+        Entry(one[0], same.label([label_of(sweep, name) for name in one]), look_of(sweep, one[0]))
+        for one in groups(sweep)
+    ]
 
 
 def caption(sweep: SweepResults, tables: dict[str, dict[Key, Cell]], path: str) -> str:

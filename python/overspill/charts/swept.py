@@ -93,6 +93,12 @@ def variants_of(sweep: SweepResults) -> list[str]:
     return list(dict.fromkeys(sweep.summary.column("variant").to_pylist()))
 
 
+def label_of(sweep: SweepResults, variant: str) -> str:
+    """The label of a variant, or its name if it has none."""
+    facts: dict[str, Any] = getattr(sweep, "facts", {})
+    return str((facts.get("labels") or {}).get(variant, variant))
+
+
 def look_of(sweep: SweepResults, variant: str) -> Look:
     """A variant's look, by its place in the scenario."""
     return spec.look(common.place(getattr(sweep, "facts", {}), variants_of(sweep), variant))

@@ -105,13 +105,14 @@ def command(arguments: list[str] | None) -> NoReturn:
     try:
         # Imported here, since that takes a second in which the user may press Ctrl-C.
         from overspill import errors
-        from overspill.cli import commands, console, paper, sweep, trace
+        from overspill.cli import commands, console, explain, paper, sweep, trace
         from overspill.engine import memory
     except KeyboardInterrupt:
         leave("interrupted", INTERRUPTED)
     except ImportError as error:
         leave(f"overspill is not whole: {error}; build it with `make setup`", FAILED)
     memory.spare_addresses()
+    explain.register(commands.app)
     sweep.register(commands.app)
     paper.register(commands.app)
     trace.register(commands.app)

@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from overspill.cli import terms
@@ -22,27 +22,6 @@ CHOICES = {
     }
 }
 SLOTS = {"topologies": "topology", "transports": "transport", "traffic": "traffic"}
-
-# What mechanisms are called in papers and standards.
-ALIASES = {
-    "dibs": ("detour",),
-    "pabo": ("bounce",),
-    "cp": ("trim",),
-    "ndp": ("trim",),
-    "packet trimming": ("trim",),
-    "sai": ("trim",),
-    "sonic": ("trim",),
-    "uec": ("trim",),
-    "ecn": ("ecn_threshold", "red"),
-    "qbb": ("pfc",),
-    "802.1qbb": ("pfc",),
-    "802.3x": ("switch.pause.pause",),
-    "qau": ("qcn",),
-    "802.1qau": ("qcn",),
-    "qcn-os": ("qcn",),
-    "occupancy sampling": ("qcn",),
-    "quantized congestion notification": ("qcn",),
-}
 
 # What switches of the field do, as tables of `[switch]`; each kind's page says more.
 AS_OTHERS = {
@@ -116,6 +95,14 @@ def entries(which: str) -> list[tuple[str, str, str]]:
     return found
 
 
+def listed(categories: Sequence[str]) -> dict[str, list[dict[str, str]]]:
+    """The entries of categories as one JSON document."""
+    return {
+        which: [{"group": group, "name": name, "doc": doc} for group, name, doc in entries(which)]
+        for which in categories
+    }
+
+
 def chosen() -> list[tuple[str, str, str]]:
     """The values of settings that are listed beside kinds: setting, value and meaning."""
     known = {f"{spec['slot']}.{one['name']}" for spec in core.catalogue() for one in spec["params"]}
@@ -186,16 +173,55 @@ def called(spec: Spec) -> set[str]:
     return {spec["kind"], f"{spec['slot']}.{spec['kind']}", spec["slot"]}
 
 
+def aliases(name: str) -> list[Spec]:
+    """The rows of the core's table of aliases for a name of the field."""
+    typed = "".join(letter for letter in name.casefold() if letter.isascii() and letter.isalnum())
+    return [one for one in core.aliases() if one["typed"] == typed] if typed else []
+
+
+def said_of(alias: Spec) -> str:
+    """A sentence that says what a name of the field is here, and what differs in its meaning."""
+    table = f"{alias['slot']}.{alias['kind']}".strip(".")
+    meant = (
+        f"`{alias['param']}` of `{table}`" if alias["param"] else f"`{alias['kind']}` of `{alias['slot']}`"
+    )
+    first = alias["said"][0].upper() + alias["said"][1:]
+    return f"{first} is {meant} here. {alias['note']}".rstrip()
+
+
+def meant_by(specs: list[Spec], rows: list[Spec]) -> list[Spec] | str | None:
+    """The entries that aliases stand for, or the parameters as text; `None` without any alias."""
+    kinds = [
+        spec
+        for spec in specs
+        if any((spec["slot"], spec["kind"], "") == (one["slot"], one["kind"], one["param"]) for one in rows)
+    ]
+    if kinds or not rows:
+        return kinds or None
+    names = [".".join(filter(None, (one["slot"], one["kind"], one["param"]))) for one in rows]
+    texts = [parameters(specs, name) for name in dict.fromkeys(names)]
+    return "\n".join([*dict.fromkeys(map(said_of, rows)), *dict.fromkeys(filter(None, texts))])
+
+
 def known(specs: list[Spec], name: str) -> list[Spec] | metrics.Metric | str | None:
     """What is called just that, or is known in the field by it."""
-    wanted = {*ALIASES.get(name, (name,))}
-    if found := [spec for spec in specs if wanted & called(spec)]:
+    if found := [spec for spec in specs if {name, name.lower()} & called(spec)]:
         return found
     if metrics.base(name) in metrics.REGISTRY:
         return metrics.find(name)
     if name in sizes():
         return f"{name}: flow sizes, {sizes()[name]}. For `sizes` of a traffic entry."
+    if meant := meant_by(specs, aliases(name)):
+        return meant
     return parameters(specs, name) or choices(specs, name) or None
+
+
+def beside(name: str, found: Sequence[Spec]) -> str:
+    """What else an alias of entries is the name of: parameters and values; empty without any."""
+    if any(name.casefold() in called(spec) for spec in found):
+        return ""
+    specs = core.catalogue()
+    return "\n".join(filter(None, (parameters(specs, name), choices(specs, name))))
 
 
 def printed(name: str) -> metrics.Metric | str | None:
@@ -227,7 +253,8 @@ def find(name: str) -> list[Spec] | metrics.Metric | str:
     if text := told_of(specs, name):
         return text
     every = sorted({spec["kind"] or spec["slot"] for spec in specs} | {spec["slot"] for spec in specs})
-    meant = hint(name, [*every, *sizes(), *metrics.REGISTRY]) or "; see `overspill list`"
+    others = [one["typed"] for one in core.aliases()]
+    meant = hint(name, [*every, *sizes(), *metrics.REGISTRY, *others]) or "; see `overspill list`"
     raise BadInput(f"explain: found {name!r}; expected a name of the catalogue{meant}")
 
 

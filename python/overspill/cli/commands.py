@@ -1,7 +1,7 @@
 """The commands of `overspill`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -10,10 +10,8 @@ from rich.text import Text
 from overspill.cli.console import emit, err, interruptible, names, out, say
 from overspill.cli.figures import Figures, figures_asked
 from overspill.cli.finish import finish
-from overspill.errors import BadInput, plain
-
-if TYPE_CHECKING:
-    from overspill.charts import curves
+from overspill.cli.variants import Variants, single
+from overspill.errors import plain
 
 # What a command needs is imported where it is used: `--help` needs none of it.
 
@@ -57,9 +55,7 @@ def run(
         int | None, typer.Option(min=0, help="The first seed, instead of the scenario's.")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 1,
-    variants: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Only these variants (default: all).")
-    ] = None,
+    variants: Variants = None,
     out_dir: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Folder of the results (default: out/NAME).")
     ] = None,
@@ -151,7 +147,7 @@ def export_command(
     out_path: Annotated[
         Path | None, typer.Option("--out", metavar="FILE_OR_DIR", help="Where to (default: DIR/export).")
     ] = None,
-    variant: Annotated[str | None, typer.Option(help="This variant only.")] = None,
+    variant: Variants = None,
     seed: Annotated[int | None, typer.Option(min=0, help="This seed only.")] = None,
 ) -> None:
     """Write the flows of results in a format of other tools."""
@@ -159,7 +155,7 @@ def export_command(
 
     with interruptible():
         for written in export.write(
-            export.load(folder), form, out_path or folder / "export", (variant, seed)
+            export.load(folder), form, out_path or folder / "export", (single(names(variant)), seed)
         ):
             say(out(), "written", written.path)
             if written.unfinished:
@@ -172,10 +168,16 @@ def list_command(
     which: Annotated[
         str | None, typer.Argument(metavar="[mechanisms|topologies|transports|traffic|sizes|metrics|papers]")
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, not the lists.")] = False,
 ) -> None:
     """List what a scenario may name, the metrics, and the papers."""
     from overspill.cli import catalogue, table
 
+    if as_json:
+        from overspill.results import store
+
+        emit(store.dump(catalogue.listed([which] if which else catalogue.CATEGORIES)))
+        return
     console = out()
     for category in [which] if which else catalogue.CATEGORIES:
         groups: dict[str, Table] = {}
@@ -188,78 +190,6 @@ def list_command(
         for group, grid in groups.items():
             console.print(Text(group, "bold"))
             table.put(console, grid)
-
-
-@app.command()
-def explain(
-    name: Annotated[str, typer.Argument(help="A mechanism, setting, parameter or metric.")],
-    sets: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE[,VALUE...]", help="A parameter of its curve; repeatable."),
-    ] = None,
-    size: Annotated[
-        int | None, typer.Option("--size", min=1, help="Frames that the queue of the curve holds. [100]")
-    ] = None,
-    file: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Draw its curve: .png, .svg or .pdf.")
-    ] = None,
-) -> None:
-    """Explain a name: what it does, where it comes from, its parameters; bounce and red have a curve."""
-    from overspill.charts import curves
-    from overspill.cli import catalogue, curve_table
-    from overspill.results import metrics
-
-    found, console = catalogue.find(name), out()
-    drawn = curve_of(found, name, (sets or [], size, file))
-    if isinstance(found, str):
-        console.print(Text(found))
-        return
-    if isinstance(found, metrics.Metric):
-        title = "" if found.title == found.name else f": {found.title}"
-        console.print(Text(f"{found.name}{title}", "bold"))
-        better = "" if found.better == "none" else f" {found.better.capitalize()} is better."
-        console.print(Text(f"{found.doc} Unit: {found.unit}.{better}"))
-        source = f" [{found.source}]" if found.source else ""
-        console.print(Text(f"  = {found.formula}{source}"))
-        return
-    for spec in found:
-        console.print(Text(f"{spec['slot']} {spec['kind']}".strip(), "bold"))
-        cite = f" [{spec['cite']}]" if spec["cite"] else ""
-        console.print(Text(spec["doc"] + cite))
-        for parameter in spec["params"]:
-            line = Text(f"  {parameter['name']}", "bold")
-            console.print(line.append(f" {catalogue.given(parameter)}", "not bold dim"))
-            console.print(Text(f"      {parameter['doc']}"))
-        if told := catalogue.as_others(spec):
-            console.print(Text(told))
-    if drawn is not None:
-        curve_table.show(drawn, size, console)
-        if file is not None:
-            curves.save(drawn, file)
-            say(console, "written", file)
-
-
-def curve_of(
-    found: object, name: str, given: tuple[list[str], int | None, Path | None]
-) -> "curves.Curves | None":
-    """The curve of what was found; options of a curve are refused where it has none."""
-    from overspill.charts import curves
-    from overspill.engine import core
-
-    sets, size, file = given
-    if file is not None:
-        curves.check_path(file)
-    kinds = [spec["kind"] for spec in found if spec["kind"]] if isinstance(found, list) else []
-    for kind in kinds[:1]:
-        drawn = curves.of(kind, sets)
-        if drawn is not None:
-            curves.check_size(drawn, size)
-            return drawn
-    if sets or size is not None or file is not None:
-        known = ", ".join(curves.kinds_with(core.catalogue()))
-        option = "--set" if sets else "--size" if size is not None else "--out"
-        raise BadInput(f"explain: found {option} for {name!r}; expected a mechanism with a curve: {known}")
-    return None
 
 
 @app.command()

@@ -3,7 +3,7 @@
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -93,9 +93,12 @@ def loud(text: str) -> None:
     err().print(Text(plain(text), "bold red"), soft_wrap=True)
 
 
-def names(given: str | None) -> list[str] | None:
-    """The names between commas."""
-    return None if given is None else [one.strip() for one in given.split(",") if one.strip()]
+def names(given: str | Iterable[str] | None) -> list[str] | None:
+    """The names between commas, of one text or of an option that was repeated."""
+    if given is None:
+        return None
+    text = given if isinstance(given, str) else ",".join(given)
+    return [one.strip() for one in text.split(",") if one.strip()]
 
 
 def status_of(number: int | None) -> int:

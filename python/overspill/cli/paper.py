@@ -24,7 +24,9 @@ def paper(
             help="Only these figures, or all figures that rest on these sweeps (default: everything).",
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON, not as tables.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the rows, or with --list the list, as JSON.")
+    ] = False,
     out_dir: Annotated[
         Path | None,
         typer.Option("--out", metavar="DIR", help="Folder of the results (default: out/papers/NAME)."),
@@ -71,7 +73,10 @@ def paper(
         formats = figures_asked(figures, report)
         found = data.load(name, papers)
         if listed:
-            show.listed(found, commands.out())
+            if as_json:
+                commands.emit(store.dump(show.contents(found)))
+            else:
+                show.listed(found, commands.out())
             return
         out = out_dir or Path("out") / "papers" / store.slug(name)
         asked = select(found, wanted or (), what_if, (out, seeds))

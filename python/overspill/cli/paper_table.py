@@ -89,6 +89,34 @@ def rests(figure: Shown, later: int, rows: int) -> str:
     return f"{text}; {words.not_run(later)}" if later else text
 
 
+def contents(paper: Paper) -> dict[str, Any]:
+    """The contents of a paper as one JSON document: figures, sweeps and sensitivity runs."""
+    rows = {name: paper.rows_of(name) for name in paper.figures}
+    return {
+        "name": paper.name,
+        "title": paper.title,
+        "cite": paper.cite,
+        "figures": [
+            {
+                "id": one.id,
+                "title": one.title,
+                "rows": len(rows[one.id]),
+                "not_run": sum(row.later for row in rows[one.id]),
+                "sweeps": list(one.sweeps),
+            }
+            for one in paper.figures.values()
+        ],
+        "sweeps": [
+            {"name": one.name, "scenario": one.scenario.name, "seeds": one.seeds, "over": list(one.over)}
+            for one in paper.sweeps.values()
+        ],
+        "what_ifs": [
+            {"name": one.name, "title": one.title, "sets": list(one.sets), "sweeps": list(one.sweeps)}
+            for one in paper.what_ifs
+        ],
+    }
+
+
 def listed(paper: Paper, console: Console) -> None:
     """Print what there is in a paper."""
     console.print(Text(f"{paper.name}  {paper.title}", "bold"), soft_wrap=True)

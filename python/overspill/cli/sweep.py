@@ -9,6 +9,7 @@ from overspill.cli import console
 from overspill.cli.console import names
 from overspill.cli.figures import Figures, figures_asked
 from overspill.cli.finish import finish
+from overspill.cli.variants import Variants
 
 
 def sweep(
@@ -34,9 +35,7 @@ def sweep(
         int | None, typer.Option(min=0, help="The first seed, instead of the scenario's.")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 10,
-    variants: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Only these variants (default: all).")
-    ] = None,
+    variants: Variants = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A metric to print; may be repeated. The files have all."),

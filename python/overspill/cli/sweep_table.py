@@ -78,7 +78,7 @@ def against(sweep: Results, what: tuple[str, str, float], console: Console) -> N
         for point in sweep.points
     }
     console.print()
-    console.print(Text(f"{title}, difference from {sweep.baseline}", "bold"))
+    console.print(Text(f"{title}, difference from {sweep.label(sweep.baseline)}", "bold"))
     table.whole(console, grid(sweep, cells, others, notes))
 
 
@@ -96,7 +96,7 @@ def grid(
         if axis.path in achieved:
             made.add_column(Text("achieved"), justify="right", no_wrap=True)
     for variant in variants:
-        made.add_column(Text(variant), justify="right", no_wrap=True)
+        made.add_column(Text(sweep.label(variant)), justify="right", no_wrap=True)
     if notes and any(notes.values()):
         made.add_column("", no_wrap=True)
     for point in sweep.points[:SHOWN]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
@@ -42,9 +42,11 @@ def show(results: Results, console: Console, every: bool = False) -> None:
     rows = [row for row in known if row.visible]
     chosen = rows if every else cells.printed(every_row, results.kinds)
     body = [cells.cells(row) for row in chosen]
-    for variants in blocks(body, results.variants, console.width):
+    heads = {variant: results.label(variant) for variant in results.variants}
+    for variants in blocks(body, heads, console.width):
         console.print()
-        whole(console, grid(body, variants, notes(chosen, variants)))
+        shown = {variant: heads[variant] for variant in variants}
+        whole(console, grid(body, shown, notes(chosen, variants)))
     put(console, Text(counted(len(chosen), len(rows), len(known)), "dim"), LINE)
     put(console, Text(cells.legend(results), "dim"), LINE)
     moved(results, console)
@@ -102,13 +104,13 @@ def whole(console: Console, table: Table) -> None:
     console.width = width
 
 
-def blocks(body: Sequence[tuple[str, Cells]], variants: Sequence[str], width: int) -> list[list[str]]:
-    """Variants in groups that fit the width beside the titles; one at least."""
+def blocks(body: Sequence[tuple[str, Cells]], heads: Mapping[str, str], width: int) -> list[list[str]]:
+    """Variants in groups that fit the width beside the titles; one at least. `heads` has their labels."""
     first = max((len(title) for title, _ in body), default=0) + 2
     found: list[list[str]] = []
     used = 0
-    for variant in variants:
-        column = max([len(variant), *(len(texts[variant][0]) + len(MARK) for _, texts in body)]) + 2
+    for variant, head in heads.items():
+        column = max([len(head), *(len(texts[variant][0]) + len(MARK) for _, texts in body)]) + 2
         if not found or used + column > width:
             found.append([])
             used = first
@@ -122,17 +124,17 @@ def notes(rows: Sequence[Row], variants: Sequence[str]) -> list[str]:
     return [row.note if row.comparison and row.comparison.best in variants else "" for row in rows]
 
 
-def grid(body: Sequence[tuple[str, Cells]], variants: Sequence[str], notes: Sequence[str]) -> Table:
-    """One block of the table."""
+def grid(body: Sequence[tuple[str, Cells]], heads: Mapping[str, str], notes: Sequence[str]) -> Table:
+    """One block of the table, with the labels of its variants."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
     table.add_column("", no_wrap=True)
-    for variant in variants:
-        table.add_column(Text(variant), justify="right", no_wrap=True)
+    for head in heads.values():
+        table.add_column(Text(head), justify="right", no_wrap=True)
     if any(notes):
         table.add_column("", no_wrap=True)
     for (title, by_variant), note in zip(body, notes, strict=True):
         texts = []
-        for variant in variants:
+        for variant in heads:
             text, best = by_variant[variant]
             texts.append(Text(text + (MARK if best else "  "), "bold green" if best else ""))
         if any(text.plain.strip() != "-" for text in texts):

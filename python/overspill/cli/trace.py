@@ -7,6 +7,7 @@ import typer
 
 from overspill.cli import console
 from overspill.cli.figures import Figures, figures_asked
+from overspill.cli.variants import Variant, single
 
 
 def trace(
@@ -19,14 +20,7 @@ def trace(
             "the n-th that flow F's sender sent, from 0; with ,reverse its receiver's.",
         ),
     ],
-    variant: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The variant (default: the first that detours, bounces, cuts, holds or "
-            "tells of congestion).",
-        ),
-    ] = None,
+    variant: Variant = None,
     sets: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="Change a setting; may be repeated."),
@@ -59,7 +53,8 @@ def trace(
         if report and out_dir is not None:
             write.check(out_dir)
         with progress.listener(console.err()) as listener:
-            traced = execute(scenario, Options(packet, variant, seed, sets or (), at, listener))
+            chosen = single(console.names(variant))
+            traced = execute(scenario, Options(packet, chosen, seed, sets or (), at, listener))
         if as_json:
             console.emit(store.dump(traced.document()))
         else:

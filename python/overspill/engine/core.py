@@ -110,6 +110,11 @@ def catalogue() -> list[dict[str, Any]]:
     return cast(list[dict[str, Any]], json.loads(backend().catalogue()))
 
 
+def aliases() -> list[dict[str, str]]:
+    """Names of the field (`typed`, `said`), each with its `slot`, `kind`, `param` and `note`."""
+    return cast(list[dict[str, str]], json.loads(backend().aliases()))
+
+
 def curve(kind: str, sets: list[str], steps: int, places: Sequence[float] = ()) -> dict[str, Any] | None:
     """The curve of a mechanism with these settings, if it has one; `BadInput` where one is wrong."""
     core = backend()

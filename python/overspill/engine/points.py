@@ -50,6 +50,7 @@ class Checked:
     configs: list[dict[str, str]]
     named: dict[str, str]  # files, with their hashes
     notes: list[str]
+    labels: dict[str, str]  # of the variants that have one
     need: Need  # memory that the largest run takes, as far as it can be counted
     settings: list[str]  # by point, what warnings need of its variants
     only: Facts | None = None  # where there is one point, all that is known of it
@@ -136,7 +137,7 @@ def examine(base: Base, point: Point, only: bool = False) -> Facts | tuple[Point
     settings = sys.intern(pointwise.settings(document))
     if only:
         return Facts(point, document, configs, every, settings, made)
-    few = {key: document.get(key) for key in ("name", "seed", "variants", "notes")}
+    few = {key: document.get(key) for key in ("name", "seed", "variants", "labels", "notes")}
     few["run_bytes"] = document.get("run_bytes", {})
     return Facts(point, few, configs, every, settings)
 
@@ -175,6 +176,7 @@ def check(base: Base, grid: Grid, wanted: Sequence[str] | None, seen: Callable[[
             note if count == len(found) else f"{note} (at {count} of {len(found)} points)"
             for note, count in notes.items()
         ],
+        {name: text for name, text in (first.get("labels") or {}).items() if name in variants},
         max(
             (Need.read(one.document.get("run_bytes", {}).get(name)) for one in found for name in variants),
             key=lambda need: need.all,

@@ -235,6 +235,7 @@ def point_facts(plan: Plan, outcome: Outcome) -> dict[str, Any]:
         **pcap,
         "duration_ps": loaded["duration_ps"],
         "variants": variants,
+        **labels(plan),
         "notes": plan.checked.notes,
         "interrupted": outcome.interrupted,
         "failures": outcome.lines,
@@ -243,6 +244,11 @@ def point_facts(plan: Plan, outcome: Outcome) -> dict[str, Any]:
         "networks": loaded.get("networks", []),
         "network_of": {name: at for name, at in loaded.get("network_of", {}).items() if name in variants},
     }
+
+
+def labels(plan: Plan) -> dict[str, dict[str, str]]:
+    """The labels of variants as a part of the manifest; empty if no variant has one."""
+    return {"labels": plan.checked.labels} if plan.checked.labels else {}
 
 
 def source_facts(plan: Plan) -> dict[str, str]:
@@ -297,6 +303,7 @@ def grid_facts(plan: Plan) -> dict[str, Any]:
         "axes": [asdict(axis) for axis in axes],
         "together": [[axes[at].path for at in group] for group in plan.grid.groups if len(group) > 1],
         "variants": checked.variants,
+        **labels(plan),
         "notes": notes,
         "points": [
             {"values": list(point.values.values()), "configs": configs}

@@ -40,6 +40,7 @@ def render(results: Results, drawn: list[dict[str, Any]]) -> str:
         facts=results.facts,
         lines=header.lines(results),
         variants=results.variants,
+        labels={variant: results.label(variant) for variant in results.variants},
         rows=every_metric(results),
         legend=cells.legend(results),
         figures=drawn,
@@ -49,7 +50,7 @@ def render(results: Results, drawn: list[dict[str, Any]]) -> str:
         memory=memory(results),
         saturation=saturation.rows(results),
         overlap=saturation.OVERLAP,
-        runs=[run_facts(run.summary) for run in results.runs],
+        runs=[run_facts(run.summary, results.label(run.variant)) for run in results.runs],
         resolved="\n".join(map(plain, store.dump(results.facts["resolved"]).split("\n"))),
     )
 
@@ -97,7 +98,7 @@ def memory(results: Results) -> list[dict[str, Any]]:
     """Switch memory, one row a variant and tier."""
     return [
         {
-            "variant": variant,
+            "variant": results.label(variant),
             "tier": one["tier"],
             "count": one["count"],
             "ports": one["ports"],
@@ -110,11 +111,11 @@ def memory(results: Results) -> list[dict[str, Any]]:
     ]
 
 
-def run_facts(summary: dict[str, Any]) -> dict[str, Any]:
+def run_facts(summary: dict[str, Any], variant: str) -> dict[str, Any]:
     """One run as a row of the page."""
     flows = summary["flows"]
     return {
-        "variant": summary["variant"],
+        "variant": variant,
         "seed": summary["seed"],
         "end": formats.time(summary["end_ps"]),
         "stop": summary["stop"].replace("_", " "),

@@ -45,7 +45,7 @@ def render(sweep: Finished, drawn: list[dict[str, Any]]) -> str:
         paths=[axis.path for axis in sweep.axes],
         figures=drawn,
         legend=legend(sweep),
-        baseline=sweep.baseline if compared(sweep) else "",
+        baseline=sweep.label(sweep.baseline) if compared(sweep) else "",
         rows=rows[:ROWS_MOST],
         left_out=max(0, len(rows) - ROWS_MOST),
         shown=sum(row["shown"] for row in rows),
@@ -85,7 +85,7 @@ def every_row(sweep: Finished) -> list[dict[str, Any]]:
         found.append(
             {
                 "point": [asked(row, path, paths, achieved) for path in paths],
-                "variant": str(row["variant"]),
+                "variant": sweep.label(str(row["variant"])),
                 "title": formats.headed(title(key), unit),
                 "name": key,
                 "text": formats.cell(Summary.of(row, span), factor),

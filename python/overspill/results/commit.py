@@ -133,11 +133,11 @@ def write_sweep(results: Finished, out: Path) -> None:
     staging = store.Staging(out)
     try:
         files = [
-            *tables.write(results.metrics, staging.folder / tables.METRICS),
-            *tables.write(results.summary, staging.folder / tables.MEANS),
+            *tables.write(results.metrics, staging.folder / tables.METRICS, results.labels),
+            *tables.write(results.summary, staging.folder / tables.MEANS, results.labels),
         ]
         if results.compared is not None:
-            files += tables.write(results.compared, staging.folder / differences.FILE)
+            files += tables.write(results.compared, staging.folder / differences.FILE, results.labels)
         facts = results.facts | {"outputs": {path.name: file_digest(path) for path in files}}
         store.write_json(staging.folder / store.MANIFEST, store.sealed(facts))
         if not described(facts, out):

@@ -56,6 +56,7 @@ def build(results: Finished) -> dict[str, Any]:
         variants.append(
             {
                 "name": variant,
+                **({"label": results.labels[variant]} if variant in results.labels else {}),
                 "seeds": [run.seed for run in runs],
                 "metrics": {
                     row.metric.name: entry(row.cells[variant], row.metric.unit, pools[row.metric.name])

@@ -136,7 +136,7 @@ def write(
     make, stem, suffix = FORMATS[form]
     variant, seed = only
     if variant is not None and variant not in results.variants:
-        raise BadInput(f"--variant: found {variant!r}; expected one of {', '.join(results.variants)}")
+        raise BadInput(f"--variants: found {variant!r}; expected one of {', '.join(results.variants)}")
     runs = [run for name in results.variants for run in results.of(name) if variant in (None, name)]
     runs = [run for run in runs if seed in (None, run.seed)]
     if not runs:
@@ -144,7 +144,7 @@ def write(
     single = out is not None and bool(out.suffix) and not out.is_dir()
     if single and len(runs) > 1:
         raise BadInput(
-            f"--out: found the file {out} for {len(runs)} runs; expected a folder, or --variant and --seed"
+            f"--out: found the file {out} for {len(runs)} runs; expected a folder, or --variants and --seed"
         )
     folder = out or (results.folder or Path()) / "export"
     for run in runs:

@@ -66,6 +66,15 @@ class Finished(Named):
         return list(self.facts["variants"])
 
     @property
+    def labels(self) -> dict[str, str]:
+        """Labels of the variants that have one, by name."""
+        return dict(self.facts.get("labels") or {})
+
+    def label(self, variant: str) -> str:
+        """The label of a variant, or its name if it has none."""
+        return self.labels.get(variant, variant)
+
+    @property
     def seeds(self) -> list[int]:
         """The seeds of every point."""
         return list(self.facts["seeds"])

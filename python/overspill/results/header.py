@@ -19,6 +19,7 @@ def lines(results: Finished) -> list[Line]:
         *warnings(results),
         *(line for line in rough if line.loud),
         scenario(results),
+        *labelled(results),
         *window(results),
         *ended(results),
         flows(results),
@@ -27,6 +28,12 @@ def lines(results: Finished) -> list[Line]:
     found += [*changes.lines(results), *none_found(results), work(results)]
     found += [line for line in rough if not line.loud]
     return found + [Line("note", text) for text in notes(results)]
+
+
+def labelled(results: Finished) -> list[Line]:
+    """The names of variants that have a label; other lines and commands use the names."""
+    found = [f"{name} = {label}" for name, label in results.labels.items()]
+    return [Line("labels", "; ".join(found))] if found else []
 
 
 def notes(results: Finished) -> list[str]:

@@ -100,6 +100,7 @@ LABELS = {
     "swept": "The axes of a sweep and their values.",
     "together": "Axes that move together.",
     "finished": "Points, variants and runs of a sweep that are done.",
+    "labels": "Names of variants, each with the `label` that heads its column and stands in figures.",
     "figures": "How many metrics of a sweep have figures, and how to draw the others.",
     "Run": "The run in which a packet was followed: scenario, variant, seed.",
     "Packet": "The packet that was followed: its flow, and which of its emissions.",

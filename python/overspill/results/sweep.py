@@ -64,6 +64,7 @@ def document(sweep: Finished) -> dict[str, Any]:
         "scenario": sweep.scenario,
         "axes": [asdict(axis) for axis in sweep.axes],
         "variants": sweep.variants,
+        **({"labels": sweep.labels} if sweep.labels else {}),
         "baseline": sweep.baseline or None,
         "seeds": sweep.seeds,
         "points": points,

@@ -275,8 +275,18 @@ def without_formulas(table: pa.Table) -> pa.Table:
     return table
 
 
-def write(table: pa.Table, path: Path) -> list[Path]:
-    """A table as Parquet and CSV, each in its place at once."""
+def labelled(table: pa.Table, labels: Mapping[str, str]) -> pa.Table:
+    """A table with the labels of variants in a column behind their names; unchanged without labels."""
+    if not labels:
+        return table
+    texts = [labels.get(name, name) for name in table.column("variant").to_pylist()]
+    return table.add_column(
+        table.schema.get_field_index("variant") + 1, "label", pa.array(texts, pa.string())
+    )
+
+
+def write(table: pa.Table, path: Path, labels: Mapping[str, str]) -> list[Path]:
+    """A table as Parquet and, with the labels of its variants, as CSV, each in its place at once."""
     import pyarrow.csv as pc
 
     files = [path.with_suffix(".parquet"), path.with_suffix(".csv")]
@@ -285,5 +295,5 @@ def write(table: pa.Table, path: Path) -> list[Path]:
             if file.suffix == ".parquet":
                 pq.write_table(table, new, compression="zstd")
             else:
-                pc.write_csv(without_formulas(table), new)
+                pc.write_csv(without_formulas(labelled(table, labels)), new)
     return files

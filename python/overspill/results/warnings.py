@@ -42,7 +42,7 @@ def plan(sweep: Finished, most: int) -> list[Line]:
     points = f"{len(sweep.points)} points, {len(sweep.variants)} variants, {sweep.finished} runs"
     together = [Line("together", " and ".join(paths)) for paths in sweep.facts["together"]]
     scenario = Line("scenario", f"{sweep.scenario}, {seeds}{sets}")
-    return [scenario, Line("swept", axes), *together, Line("finished", points)]
+    return [scenario, Line("swept", axes), *together, *header.labelled(sweep), Line("finished", points)]
 
 
 def warnings(results: Finished) -> list[Line]:

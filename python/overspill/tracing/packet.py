@@ -95,7 +95,7 @@ def variant(loaded: Mapping[str, Any], wanted: str | None, packet: Packet) -> st
     """
     names: Sequence[str] = loaded["variants"]
     if wanted is not None and wanted not in names:
-        raise BadInput(f"--variant: found {wanted!r}; expected one of {', '.join(names)}")
+        raise BadInput(f"--variants: found {wanted!r}; expected one of {', '.join(names)}")
     kinds = [DOES[packet.most]] if packet.most else list(DOES.values())
     able = [name for kind in kinds for name in names if does(loaded["resolved"][name], kind)]
     if packet.most and not able:
@@ -104,7 +104,7 @@ def variant(loaded: Mapping[str, Any], wanted: str | None, packet: Packet) -> st
         )
     if packet.most and wanted is not None and wanted not in able:
         raise BadInput(
-            f"--variant: found {wanted!r}, which has no {' '.join(kinds[0])}; "
+            f"--variants: found {wanted!r}, which has no {' '.join(kinds[0])}; "
             f"for {packet} expected one of {', '.join(able)}"
         )
     return wanted or next(iter(able), names[0])

@@ -1,0 +1,140 @@
+"""The command `overspill explain`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from overspill.cli.console import emit, err, out, say
+from overspill.errors import BadInput
+
+if TYPE_CHECKING:
+    from overspill.charts import curves
+    from overspill.results import metrics
+
+
+def explain(
+    name: Annotated[str, typer.Argument(help="A mechanism, setting, parameter or metric.")],
+    sets: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE[,VALUE...]", help="A parameter of its curve; repeatable."),
+    ] = None,
+    size: Annotated[
+        int | None, typer.Option("--size", min=1, help="Frames that the queue of the curve holds. [100]")
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Draw its curve: .png, .svg or .pdf.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, not text.")] = False,
+) -> None:
+    """Explain a name: what it does, where it comes from, its parameters; bounce and red have a curve."""
+    from overspill.charts import curves
+    from overspill.cli import catalogue, curve_table
+    from overspill.results import metrics, store
+
+    found = catalogue.find(name)
+    drawn = curve_of(found, name, (sets or [], size, file))
+    if as_json:
+        emit(store.dump(document(name, found, drawn)))
+    elif isinstance(found, str):
+        out().print(Text(found))
+    elif isinstance(found, metrics.Metric):
+        show_metric(found, out())
+    else:
+        show_entries(name, found, out())
+        if drawn is not None:
+            curve_table.show(drawn, size, out())
+    if drawn is not None and file is not None:
+        curves.save(drawn, file)
+        say(err() if as_json else out(), "written", file)
+
+
+def show_metric(found: "metrics.Metric", console: Console) -> None:
+    """Print the meaning and the formula of a metric."""
+    title = "" if found.title == found.name else f": {found.title}"
+    console.print(Text(f"{found.name}{title}", "bold"))
+    better = "" if found.better == "none" else f" {found.better.capitalize()} is better."
+    console.print(Text(f"{found.doc} Unit: {found.unit}.{better}"))
+    source = f" [{found.source}]" if found.source else ""
+    console.print(Text(f"  = {found.formula}{source}"))
+
+
+def show_entries(name: str, found: list[dict[str, Any]], console: Console) -> None:
+    """Print entries of the catalogue with their parameters, below what an alias stands for."""
+    from overspill.cli import catalogue
+
+    for text in dict.fromkeys(map(catalogue.said_of, aliases_of(name, found))):
+        console.print(Text(text))
+    for spec in found:
+        console.print(Text(f"{spec['slot']} {spec['kind']}".strip(), "bold"))
+        cite = f" [{spec['cite']}]" if spec["cite"] else ""
+        console.print(Text(spec["doc"] + cite))
+        for parameter in spec["params"]:
+            line = Text(f"  {parameter['name']}", "bold")
+            console.print(line.append(f" {catalogue.given(parameter)}", "not bold dim"))
+            console.print(Text(f"      {parameter['doc']}"))
+        if told := catalogue.as_others(spec):
+            console.print(Text(told))
+    if told := catalogue.beside(name, found):
+        console.print(Text(told))
+
+
+def aliases_of(name: str, found: Any) -> list[dict[str, Any]]:
+    """The aliases by which entries were found; empty if they were found by a name of their own."""
+    from overspill.cli import catalogue
+
+    rows = catalogue.aliases(name)
+    if not isinstance(found, list):
+        return rows if isinstance(found, str) else []
+    there = {(spec["slot"], spec["kind"]) for spec in found}
+    own = any(name.casefold() in catalogue.called(spec) for spec in found)
+    return [] if own else [one for one in rows if (one["slot"], one["kind"]) in there]
+
+
+def document(name: str, found: Any, drawn: "curves.Curves | None") -> dict[str, Any]:
+    """What was found as one JSON document; `curve` has every place and height of its lines."""
+    from overspill.results import metrics
+
+    made: dict[str, Any] = {"name": name, "aliases": aliases_of(name, found)}
+    if isinstance(found, metrics.Metric):
+        fields = ("name", "title", "doc", "unit", "better", "formula", "source")
+        known = {key: getattr(found, key) for key in fields}
+        return made | {"entries": [], "metric": known, "text": None, "curve": None}
+    made |= {"entries": found if isinstance(found, list) else [], "metric": None}
+    made["text"] = found if isinstance(found, str) else None
+    if drawn is None:
+        return made | {"curve": None}
+    lines = [{"label": one.label, "x": one.x.tolist(), "y": one.y.tolist()} for one in drawn.lines]
+    told = {key: drawn.told[key] for key in ("x", "y", "of_size", "note")}
+    return made | {"curve": {"kind": drawn.kind, "settings": drawn.settings, **told, "lines": lines}}
+
+
+def curve_of(
+    found: object, name: str, given: tuple[list[str], int | None, Path | None]
+) -> "curves.Curves | None":
+    """The curve of what was found; options of a curve are refused where it has none."""
+    from overspill.charts import curves
+    from overspill.engine import core
+
+    sets, size, file = given
+    if file is not None:
+        curves.check_path(file)
+    kinds = [spec["kind"] for spec in found if spec["kind"]] if isinstance(found, list) else []
+    for kind in kinds[:1]:
+        drawn = curves.of(kind, sets)
+        if drawn is not None:
+            curves.check_size(drawn, size)
+            return drawn
+    if sets or size is not None or file is not None:
+        known = ", ".join(curves.kinds_with(core.catalogue()))
+        option = "--set" if sets else "--size" if size is not None else "--out"
+        raise BadInput(f"explain: found {option} for {name!r}; expected a mechanism with a curve: {known}")
+    return None
+
+
+def register(app: typer.Typer) -> None:
+    """Put the command beside the others, once."""
+    if not any(one.name == "explain" for one in app.registered_commands):
+        app.command("explain")(explain)

@@ -1,0 +1,211 @@
+"""Every console block of README.md and docs is run and its output compared, or has a reason why not."""
+
+import contextlib
+import io
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from overspill import cli
+from overspill.engine import core
+from overspill.errors import BadInput
+
+ROOT = Path(__file__).parents[1]
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+PROGRAMS = (".venv/bin/", "make", "pip", "cargo", "wireshark", "export")
+ELIDED = "..."
+
+SWEEP = "a sweep of 90 runs or more: longer than 5 s"
+MAKE = "builds, tests or publishes: a target of the Makefile, which CI runs"
+MACHINE = "needs another program, machine or privilege"
+SEEDS = "ten seeds, 30 runs or more: longer than 5 s"
+PAPER = "runs of a paper: minutes"
+STUDY = "a sweep of a study, which `make studies` runs: hours"
+TUTORIAL = "tests/test_docs.py follows the tutorial word by word"
+OWN = "tests/test_own_answer.py builds and runs the example"
+# Commands that are not run here, by how they begin, with the reason.
+NOT_RUN = {
+    "make": MAKE,
+    "cargo bench": MAKE,
+    ".venv/bin/python benches/": "a benchmark: longer than 5 s",
+    "pip install": MACHINE,
+    "wireshark": MACHINE,
+    "export OVERSPILL_CORE": OWN,
+    ".venv/bin/overspill run examples/own_answer": OWN,
+    ".venv/bin/overspill list mechanisms": OWN,
+    ".venv/bin/overspill report out/incast --figures": "draws every figure three times: longer than 5 s",
+    ".venv/bin/overspill sweep scenarios/": SWEEP,
+    ".venv/bin/overspill sweep studies/": STUDY,
+    ".venv/bin/overspill sweep tutorial.toml": TUTORIAL,
+    ".venv/bin/overspill run tutorial.toml": TUTORIAL,
+    ".venv/bin/overspill report out/tutorial": TUTORIAL,
+    ".venv/bin/python tutorial.py": TUTORIAL,
+    ".venv/bin/overspill run scenarios/incast.toml --seeds 10": SEEDS,
+    ".venv/bin/overspill paper pabo tab1": PAPER,
+    ".venv/bin/overspill paper pabo fig7a": PAPER,
+    ".venv/bin/overspill paper pabo #": PAPER,
+}
+# Blocks without a command, by page and first line: what they are.
+OUTPUTS = {
+    (
+        "README.md",
+        "drop          detour          bounce",
+    ): ".venv/bin/overspill run scenarios/incast.toml --seeds 5",
+    ("docs/howto/trace.md", "incast, detour, seed 1:"): (
+        ".venv/bin/overspill trace scenarios/incast.toml --packet most_detoured"
+    ),
+}
+DATA = {
+    ("docs/mechanisms/abq.md", "q > K: X = min"): "a diagram of states",
+    ("docs/mechanisms/pause.md", "W = wire(F)"): "a formula, tested in crates/scenario",
+    ("docs/mechanisms/pause.md", "headroom = "): "a formula, tested in crates/scenario",
+    ("docs/scenarios.md", "bad.toml:2:"): "errors of a scenario, tested below",
+    ("docs/scenarios.md", "bytes,share"): "a file of sizes",
+    ("docs/scenarios.md", "start,source,destination,bytes"): "a file of flows",
+}
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks() -> Iterator[tuple[str, str]]:
+    """Blocks of all pages that are not in a language of their own: page and text."""
+    for page in PAGES:
+        if "reproduction" not in page.parts:
+            yield from (
+                (name_of(page), body)
+                for kind, body in FENCE.findall(page.read_text())
+                if kind in ("", "sh", "text")
+            )
+
+
+def is_console(body: str) -> bool:
+    return body.startswith(PROGRAMS)
+
+
+def commands(body: str) -> list[str]:
+    """The commands of a block; those that go on in the next line are one."""
+    return [line for line in body.replace("\\\n", " ").splitlines() if line.strip()]
+
+
+def reason(command: str) -> str | None:
+    """Why a command is not run."""
+    plain = " ".join(command.split())
+    bare = plain.partition(" #")[0]
+    marked = f"{bare} #"
+    return next(
+        (
+            why
+            for start, why in NOT_RUN.items()
+            if (marked if start.endswith("#") else plain).startswith(start)
+        ),
+        None,
+    )
+
+
+EVERY = [(page, command) for page, body in blocks() if is_console(body) for command in commands(body)]
+RUN = list(
+    dict.fromkeys(
+        shlex.join(shlex.split(command, comments=True)) for _, command in EVERY if not reason(command)
+    )
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the scenarios and papers of the project, and the first scenario of the guide."""
+    made = tmp_path_factory.mktemp("commands")
+    for name in ("scenarios", "papers", "examples", "studies"):
+        (made / name).symlink_to(ROOT / name)
+    (made / "out").mkdir()
+    first = next(
+        body for kind, body in FENCE.findall((ROOT / "docs/scenarios.md").read_text()) if kind == "toml"
+    )
+    (made / "first.toml").write_text(first)
+    return made
+
+
+@pytest.fixture(scope="module")
+def printed(folder: Path) -> dict[str, str]:
+    """What each command printed that is run, in the order of the pages."""
+    core.use(None)
+    before, found = Path.cwd(), {}
+    os.chdir(folder)
+    try:
+        for command in RUN:
+            program, *arguments = shlex.split(command)
+            target = Path(arguments[arguments.index(">") + 1]) if ">" in arguments else None
+            arguments = arguments[: arguments.index(">")] if target else arguments
+            assert program == ".venv/bin/overspill", command
+            out, err = io.StringIO(), io.StringIO()
+            with (
+                contextlib.redirect_stdout(out),
+                contextlib.redirect_stderr(err),
+                pytest.raises(SystemExit) as left,
+            ):
+                cli.main(arguments)
+            assert left.value.code in (0, None), f"{command}\n{out.getvalue()}\n{err.getvalue()}"
+            if target:
+                target.write_text(out.getvalue())
+            found[command] = out.getvalue()
+    finally:
+        os.chdir(before)
+    return found
+
+
+def test_every_block_is_classified() -> None:
+    others = [(page, body) for page, body in blocks() if not is_console(body)]
+    known = {**OUTPUTS, **DATA}
+    unknown = [
+        (page, body.splitlines()[0])
+        for page, body in others
+        if not any(page == where and body.lstrip().startswith(first) for where, first in known)
+    ]
+    assert unknown == [], "say in OUTPUTS or DATA what it is"
+    unused = [
+        start for start in NOT_RUN if not any(reason(command) == NOT_RUN[start] for _, command in EVERY)
+    ]
+    assert unused == [], "no page has such a command any more"
+
+
+def test_every_command_that_is_not_listed_runs(printed: dict[str, str], folder: Path) -> None:
+    assert len(printed) >= 15
+    assert (folder / "out/incast.json").read_text().startswith("{")
+    assert list((folder / "out/formats/export").iterdir()) != []
+
+
+@pytest.mark.parametrize(("page", "first"), OUTPUTS)
+def test_outputs_on_pages_are_what_the_command_prints(page: str, first: str, printed: dict[str, str]) -> None:
+    (block,) = [body for where, body in blocks() if where == page and body.lstrip().startswith(first)]
+    lines = [line.rstrip() for line in printed[shlex.join(shlex.split(OUTPUTS[page, first]))].splitlines()]
+    at = 0
+    for chunk in re.split(rf"^{re.escape(ELIDED)}$\n", block, flags=re.MULTILINE):
+        wanted = [line.rstrip() for line in chunk.splitlines()]
+        places = [place for place in range(at, len(lines)) if lines[place : place + len(wanted)] == wanted]
+        assert places, "\n".join(["not printed so:", *wanted, "printed:", *lines[at:]])
+        at = places[0] + len(wanted)
+
+
+def test_errors_on_the_page_are_those_of_such_a_file(tmp_path: Path) -> None:
+    (block,) = [body for page, body in blocks() if page == "docs/scenarios.md" and "bad.toml:2:" in body]
+    lines = ['name = "bad"', 'duration = "200"', "[switch.buffer]", 'kind = "per_port"', 'size = "60kb"']
+    lines += ["[switch.overflow]", 'kind = "drop"', "[topology]", 'kind = "star"', "n = 3"]
+    lines += [
+        "[[traffic]]",
+        'name = "x"',
+        'kind = "incast"',
+        "senders = 1",
+        'receiver = "h0"',
+        'size = "1KB"',
+    ]
+    path = tmp_path / "bad.toml"
+    path.write_text("\n".join(lines))
+    with pytest.raises(BadInput) as refused:
+        core.load("bad.toml", path.read_text(), [])
+    assert refused.value.lines == [line.strip() for line in block.splitlines()]
