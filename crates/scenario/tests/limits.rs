@@ -246,7 +246,7 @@ fn keys_of_any_length_and_depth_cost_what_their_text_does() {
     assert!(refused(&star(&format!("[{long}]\n{below}")), &[]).len() < 4000);
     let deep = vec!["k"; 100_000].join(".");
     let found = refused(&star(&format!("[host]\n{deep} = 1\n")), &[]);
-    assert!(found.ends_with("found text that is not TOML (recursion limit); expected TOML 1.0"), "{found}");
+    assert!(found.contains("found tables and lists nested more than 32 levels deep"), "{found}");
     assert!(refused(&star(""), &[&format!("{deep}=1")]).len() < 4000);
     loaded(&star(&format!("[[traffic]]\nname = \"dots\"\nkind = \"permutation\"\nsize = \"1KB\" # {deep}\n")), &[]);
 }

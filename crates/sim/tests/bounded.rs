@@ -68,7 +68,7 @@ gaps = "exponential"
 flows = 20_000
 name = "t0"
 destination = "h3"
-rate = "8Tbps"
+rate = "4Tbps"
 "#;
 
 #[test]
