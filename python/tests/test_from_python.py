@@ -119,7 +119,7 @@ def test_a_relative_folder_stays_where_it_was(
 
 def test_all_that_run_and_sweep_are_given_reaches_the_options() -> None:
     fields = {one.name for one in dataclasses.fields(Options)}
-    inner = {"sweep", "label", "single"}
+    inner = {"sweep", "label", "single", "metrics"}
     named = {kind: set(inspect.signature(kind).parameters) - {"scenario"} for kind in (run, sweep)}
     assert named[run] | named[sweep] == fields - inner
     assert named[sweep] - named[run] == {"over", "zips", "on", "tables"}
