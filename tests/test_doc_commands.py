@@ -17,7 +17,7 @@ from overspill.errors import BadInput
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
-PROGRAMS = (".venv/bin/", "make", "pip", "cargo", "wireshark", "export")
+PROGRAMS = (".venv/bin/", "make", "pip", "cargo", "wireshark", "export", "dask", "PYTHONMALLOC=")
 ELIDED = "..."
 
 SWEEP = "a sweep of 90 runs or more: longer than 5 s"
@@ -35,6 +35,9 @@ NOT_RUN = {
     ".venv/bin/python benches/": "a benchmark: longer than 5 s",
     "pip install": MACHINE,
     "wireshark": MACHINE,
+    "dask": MACHINE,
+    "export DASK_DISTRIBUTED": MACHINE,
+    "PYTHONMALLOC=malloc valgrind": MACHINE,
     "export OVERSPILL_CORE": OWN,
     ".venv/bin/overspill run examples/own_answer": OWN,
     ".venv/bin/overspill list mechanisms": OWN,
