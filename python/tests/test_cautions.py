@@ -28,7 +28,9 @@ def test_fewer_than_ten_seeds_are_few_and_one_has_words_of_its_own(scenario: Pat
 def test_percentiles_of_few_samples_are_named_with_how_many(scenario: Path) -> None:
     said = lines(run(scenario, seeds=2))["few samples"]
     assert "QCT" in said and "p95, p99, p99.9 (7)" in said
-    assert re.search(r"FCT \[(\S+)\] and slowdown \[\1\] p", said), "slowdown is of the same flows, and is named too"
+    assert re.search(r"FCT \[(\S+)\] and slowdown \[\1\] p", said), (
+        "slowdown is of the same flows, and is named too"
+    )
     assert "FCT p99;" not in said and "delay" not in said
 
 

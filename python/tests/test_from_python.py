@@ -122,7 +122,7 @@ def test_all_that_run_and_sweep_are_given_reaches_the_options() -> None:
     inner = {"sweep", "label", "single", "metrics"}
     named = {kind: set(inspect.signature(kind).parameters) - {"scenario"} for kind in (run, sweep)}
     assert named[run] | named[sweep] == fields - inner
-    assert named[sweep] - named[run] == {"over", "zips", "on", "tables"}
+    assert named[sweep] - named[run] == {"over", "zips", "on", "tables", "baseline"}
     assert named[run] - named[sweep] == {"topology", "pcap", "pcap_snaplen", "check_phase"}
     with pytest.raises(TypeError, match="unexpected keyword argument"):
         run("incast.toml", over=["switch.x=1"])  # type: ignore[call-arg]

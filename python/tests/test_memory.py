@@ -12,7 +12,6 @@ from overspill import BadInput, Failed, Results, run, sweep
 from overspill.engine import memory, points, schedule
 from overspill.engine.grid import grid
 from overspill.engine.memory import MIB, Gate, Limit, Need
-from overspill.engine.source import Source
 
 Command = Callable[..., Ran]
 
@@ -167,12 +166,6 @@ def test_a_run_whose_counted_memory_does_not_fit_is_refused(monkeypatch: pytest.
     with pytest.raises(BadInput, match=r"about 16 MiB, 10 of them for ports of `topology`; expected"):
         need.check()
     Need.read(None).check()
-
-
-@pytest.mark.parametrize("text", ["x = " + "[" * 100_000, ".".join(["k"] * 100_000) + ' = "a"'])
-def test_a_text_of_any_depth_is_refused_before_it_is_read(text: str) -> None:
-    with pytest.raises(BadInput, match="nested more than 32 levels deep"):
-        points.mentioned(Source("deep.toml", text), [])
 
 
 def test_fifty_wrong_lines_are_shown_and_the_rest_counted() -> None:
