@@ -136,7 +136,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def printed(folder: Path) -> dict[str, str]:
-    """What each command printed that is run, in the order of the pages."""
+    """Output of each command that is run, in the order of the pages."""
     core.use(None)
     before, found = Path.cwd(), {}
     os.chdir(folder)

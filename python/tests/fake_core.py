@@ -60,7 +60,7 @@ def hammer() -> None:
 
 
 def stick() -> None:
-    """What takes a minute and hears nobody."""
+    """Blocks for a minute, whatever signal arrives."""
     if behaviour.stuck_after is not None and behaviour.finished >= behaviour.stuck_after:
         time.sleep(60)
 

@@ -44,7 +44,7 @@ use units::Time;
 pub struct Core {
     pub(crate) store: PacketStore,
     overflow: OverflowSlot,
-    /// What the overflow slot declares.
+    /// Needs that the overflow slot declares.
     needs: Needs,
     overflow_rng: Stream,
     marking: Vec<MarkingSlot>,

@@ -14,13 +14,13 @@ const LONG: u32 = 128;
 /// The indices of one node.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranked {
-    /// By port and queue.
+    /// Indices by port and queue.
     queues: Vec<Option<Box<Index>>>,
     queues_each: usize,
-    /// By slot of the arena: the number of the packet there among all that joined indexed queues.
+    /// Number of each packet among all that joined indexed queues, by slot of the arena.
     joined: Vec<u64>,
     next: u64,
-    /// Whether packets are searched for by flow too.
+    /// True if packets are searched for by flow too.
     by_flow: bool,
 }
 

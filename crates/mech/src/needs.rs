@@ -90,17 +90,17 @@ pub struct Needs {
     pub echoes: bool,
     /// It bounds the windows that what it holds advertises, to so much at least, in the units of their field.
     pub bounds_windows: Option<Bytes>,
-    /// It looks at single packets that wait.
+    /// The mechanism looks at single packets that wait.
     pub visits: bool,
-    /// It removes packets that wait; it may look at them too.
+    /// The mechanism removes packets that wait; it may look at them too.
     pub removes: bool,
     /// The next packet to leave is not always the oldest of its queue.
     pub reorders: bool,
     /// It tells packets apart by their rank.
     pub ranks: bool,
-    /// It searches queues for the packet of the largest rank ([`crate::View::least_urgent`]).
+    /// The mechanism searches queues for the packet of the largest rank ([`crate::View::least_urgent`]).
     pub finds_least_urgent: bool,
-    /// It searches queues for the flow of the smallest rank ([`crate::View::most_urgent`]).
+    /// The mechanism searches queues for the flow of the smallest rank ([`crate::View::most_urgent`]).
     pub finds_most_urgent: bool,
 }
 

@@ -7,45 +7,45 @@ use core::fmt::{Display, Formatter, Result};
 /// A rule of its slot that a mechanism broke. The text says what it did, and what to do instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// It used something that [`Needs`](crate::Needs), or another method of its trait, does not declare.
+    /// The mechanism used something that [`Needs`](crate::Needs), or another method of its trait, does not declare.
     Undeclared {
         /// The use.
         used: &'static str,
         /// The declaration that allows it.
         declare: &'static str,
     },
-    /// It asked for an act that its slot does not allow.
+    /// The mechanism asked for an act that its slot does not allow.
     ForbiddenAct,
-    /// It named a port that the node does not have.
+    /// The mechanism named a port that the node does not have.
     NoPort(PortId),
-    /// It named a queue in which no packet of this kind may wait.
+    /// The mechanism named a queue in which no packet of this kind may wait.
     NoQueue(QueueId),
-    /// It chose a next hop that is not in the list.
+    /// The mechanism chose a next hop that is not in the list.
     NoHop,
-    /// It chose a packet that waits at another port, or at an input.
+    /// The mechanism chose a packet that waits at another port, or at an input.
     Elsewhere(PktId),
-    /// It chose a packet that does not wait in the node.
+    /// The mechanism chose a packet that does not wait in the node.
     NoPacket(PktId),
-    /// It asked for the removal of waiting packets again and again.
+    /// The mechanism asked for the removal of waiting packets again and again.
     Endless {
-        /// How often it was asked about one arrival.
+        /// Number of questions about one arrival.
         questions: u32,
     },
-    /// It chose a packet that is not in the queue that it named.
+    /// The mechanism chose a packet that is not in the queue that it named.
     NotQueued(QueueId, PktId),
-    /// It chose a queue that is empty or paused.
+    /// The mechanism chose a queue that is empty or paused.
     NotEligible(QueueId),
-    /// It granted a transfer to an input that requested none.
+    /// The mechanism granted a transfer to an input that requested none.
     NotRequested(PortId),
-    /// It armed a timer with a number above 7.
+    /// The mechanism armed a timer with a number above 7.
     NoTimer(TimerId),
     /// Its timers run out again and again at one instant.
     TimerStands,
-    /// It named a flow that the run does not have.
+    /// The mechanism named a flow that the run does not have.
     NoFlow(FlowId),
-    /// It named a host that the network does not have.
+    /// The mechanism named a host that the network does not have.
     NoHost(HostId),
-    /// It chose an internal link of a `fabric` switch that does not leave the stage of the frame.
+    /// The mechanism chose an internal link of a `fabric` switch that does not leave the stage of the frame.
     NoStageLink(usize),
 }
 

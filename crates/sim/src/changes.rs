@@ -24,7 +24,7 @@ pub(crate) struct Turn {
     pub(crate) clocks: Vec<(Sender, Clock)>,
     /// Ports whose links are known to be dead from now on, by node, and back.
     pub(crate) died: BTreeMap<u32, Vec<PortId>>,
-    /// The same ports, each with the number of the event that closes it.
+    /// Ports that die, each with the number of the event that closes it.
     pub(crate) closed: Vec<(usize, Sender)>,
     pub(crate) returned: Vec<Sender>,
     pub(crate) routes: Option<Arc<Routes>>,

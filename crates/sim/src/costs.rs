@@ -23,7 +23,7 @@ pub(crate) struct Closing {
     pub(crate) port: Sender,
     /// Frames that were lost because the port was dead, before the event closed it.
     pub(crate) before: u64,
-    /// The same when its link was known to be back; `None` while it is not.
+    /// Frames that were lost so when the link was known to be back; `None` while it is not.
     pub(crate) after: Option<u64>,
 }
 

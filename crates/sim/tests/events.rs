@@ -156,7 +156,7 @@ fn down_to_b(keys: &str) -> String {
     line(&format!("{keys}\n{both}"))
 }
 
-/// What the outage of [`down_to_b`] cost on the link and besides.
+/// Cost of the outage of [`down_to_b`] on the link and besides.
 fn cost_of_outage(results: &Results) -> [u64; 2] {
     rows(results, "events", ["lost", "dropped"])[0]
 }

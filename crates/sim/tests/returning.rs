@@ -80,7 +80,7 @@ const MODELS: [&str; 3] = [
     "model = \"fabric\"\nspeedup = 2\ninput_buffer = \"12pkt\"\nfabric = { kind = \"mesh\", elements = 2, link_rate = \"4Gbps\" }",
 ];
 
-/// What scenarios are made of: features, routings, networks, models.
+/// Parts of random scenarios: features, routings, networks, models.
 type Parts = BTreeSet<(&'static str, usize)>;
 
 /// The `n`-th scenario: two features at most, of which the first has the say about a key; and its parts.
@@ -166,7 +166,7 @@ fn every_packet_that_is_made_or_returned_has_a_route() {
     assert_eq!(seen.len(), FEATURES.len() + NETWORKS.len() + ROUTINGS.len() + MODELS.len(), "{seen:?}");
 }
 
-/// By hand: `RETURNING=20000 cargo test --release -p sim --test all -- --ignored returning --nocapture`.
+/// Larger draw, run by hand: `RETURNING=20000 cargo test --release -p sim --test all -- --ignored returning --nocapture`.
 #[test]
 #[ignore = "takes minutes; the number of scenarios is RETURNING"]
 fn many_more_scenarios_run() {

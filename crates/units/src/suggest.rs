@@ -126,7 +126,7 @@ fn prefix(unit: &str) -> (&'static str, &'static str, &str) {
     }
 }
 
-/// What is left of a unit behind its prefix.
+/// Rest of a unit behind its prefix.
 #[derive(Clone, Copy, PartialEq)]
 enum Counted {
     Bits,

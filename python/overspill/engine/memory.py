@@ -53,7 +53,7 @@ class Need:
 
     @classmethod
     def read(cls, found: Mapping[str, int] | None) -> Need:
-        """What the core says of a run."""
+        """Returns the need that the core counted for a run."""
         return cls() if not found else cls(found["all"], {part: found[part] for part in PARTS})
 
     def check(self) -> None:

@@ -271,7 +271,7 @@ def of_grid(plan: Plan, outcome: Outcome, found: Cache | Memory) -> Results:
 
 
 def known_of(plan: Plan) -> dict[str, Any]:
-    """What the manifest of a sweep says before its first run."""
+    """Returns the facts of a sweep that are known before its first run."""
     return grid_facts(plan) | {
         "seeds": list(plan.seeds),
         "max_events": plan.options.max_events,

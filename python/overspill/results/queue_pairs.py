@@ -93,7 +93,7 @@ class Pairs:
 
 
 def went_back(flows: dict[str, np.ndarray], place: int) -> str:
-    """How often a queue pair went back, and what it sent again."""
+    """Returns how often a queue pair went back, and what it sent again."""
     naks, timeouts = int(flows["fast_retransmits"][place]), int(flows["timeouts"][place])
     resent = int(flows["retransmits"][place])
     return (
@@ -103,7 +103,7 @@ def went_back(flows: dict[str, np.ndarray], place: int) -> str:
 
 
 def progress(run: RunData, flows: dict[str, np.ndarray], place: int, active: float) -> str:
-    """How far an unfinished queue pair is, and when its host received data last, if that was counted."""
+    """Returns how far an unfinished queue pair is, and when its host last received data, if counted."""
     got, size = int(flows["received"][place]), int(flows["bytes"][place])
     found = f"{went_back(flows, place)}, {100 * got / size:.0f}% of its {size:,} B arrived in "
     found += formats.time(active * 1e12)

@@ -1,4 +1,4 @@
-//! What is done for agents: the acts that they ask for, one by one.
+//! Execution of the acts that agents ask for, one by one.
 
 use super::agents::Work;
 use super::alarm::{AgentAt, Timer};

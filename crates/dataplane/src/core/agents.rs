@@ -281,7 +281,7 @@ impl Core {
         }
     }
 
-    /// What an agent declares.
+    /// Needs that an agent declares.
     pub(super) fn agent_needs(&self, at: AgentAt) -> Option<Needs> {
         Some(self.agent_at(at)?.agent.needs())
     }

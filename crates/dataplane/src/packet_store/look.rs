@@ -1,4 +1,4 @@
-//! What mechanisms see of a node, and the rules that they break by looking.
+//! View of a node for mechanisms, and the rules that they break by looking.
 
 use super::{Fib, PacketStore};
 use crate::arena::Queue;
@@ -17,7 +17,7 @@ pub(crate) struct Look<'a, F: Fib> {
     pub(crate) fib: &'a F,
     /// The port that the arrival came in by that is asked about.
     ingress: Option<PortId>,
-    /// Whether the mechanism may look at single packets.
+    /// True if the mechanism may look at single packets.
     visits: bool,
     /// First rule that the mechanism broke, with its slot if another mechanism did.
     broken: Cell<Option<(Option<&'static str>, Rule)>>,

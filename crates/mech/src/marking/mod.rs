@@ -30,7 +30,7 @@ pub trait Marking: Send + Sync {
     fn begins(&self) -> Option<Room> {
         self.plain()
     }
-    /// What it needs of the switch: `visits` to look at single packets.
+    /// Needs of the mechanism: `visits` to look at single packets.
     fn needs(&self) -> Needs {
         Needs::default()
     }

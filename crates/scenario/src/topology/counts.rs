@@ -46,7 +46,7 @@ impl Counts {
         self.switches.saturating_mul(self.edges)
     }
 
-    /// What is too large, as what was found and what is expected.
+    /// Count that is too large: the text of what was found and of what is expected.
     pub fn wrong(self) -> Option<(String, String)> {
         let Counts { hosts, switches, edges, .. } = self;
         if hosts > MOST_HOSTS {

@@ -94,7 +94,7 @@ impl Trace {
         self.rows.iter().filter_map(|row| row.class).max()
     }
 
-    /// Whether no flow has an end.
+    /// True if no flow has an end.
     pub fn is_endless(&self) -> bool {
         self.rows.iter().all(|row| row.bytes == ENDLESS)
     }

@@ -105,7 +105,7 @@ impl<O: Observer, T: Tap> World<O, T> {
     }
 }
 
-/// Whether a run has so many packets, live ends, or open flows that it cannot go on to the next instant of its grid.
+/// Returns true if a run has so many packets, live ends, or open flows that it cannot go on to the next instant of its grid.
 fn is_far_beyond(packets: u64, ends: u64, open: u64) -> bool {
     [(packets, MOST_PACKETS), (ends, MOST_ENDS), (open, MOST_OPEN)]
         .into_iter()
