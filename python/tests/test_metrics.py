@@ -210,6 +210,32 @@ def test_the_window_is_cut_only_with_the_run() -> None:
     assert metrics.measure(a_run(summary=early))["queue_busiest_mean"].value == pytest.approx(7 / 5)
 
 
+def test_run_cut_before_its_window_has_no_queue_metrics() -> None:
+    cut = {"end_ps": 0, "stop": "max_events"}
+    assert not [key for key in metrics.measure(a_run(summary=cut)) if key.metric.startswith("queue_")]
+
+
+def test_fullest_port_is_by_bytes_if_buffers_count_bytes() -> None:
+    by_bytes = ports().append_column("max_bytes", array(*column("u64", 9, 9, 9, 100, 700, 300)))
+    summary = {"buffers_in_bytes": True}
+    found = metrics.measure(a_run(summary=summary, ports=by_bytes))
+    assert found["port_bytes_max"] == Value(700.0)
+    assert "port_bytes_max" not in metrics.measure(a_run(ports=by_bytes))
+
+
+def test_data_drops_are_those_of_whole_connections() -> None:
+    lost = {"data_drops": column("u32", 5, 2, 7, 11, 13)}
+    own = {"connection": column("u32", 0, 1, 2, 3, 4)}
+    found = metrics.measure(a_run(flows=flows(**lost, **own)))
+    assert found["data_drops"] == Value(14.0)
+    assert found["data_drops[traffic=bg]"] == Value(7.0)
+    # The message that is not measured opened the connection of the background's other message.
+    shared = {"connection": column("u32", 0, 1, 3, 3, 4)}
+    found = metrics.measure(a_run(flows=flows(**lost, **shared)))
+    assert found["data_drops[traffic=q]"] == Value(7.0)
+    assert not {"data_drops", "data_drops[traffic=bg]"} & set(found)
+
+
 def test_packets_are_data_packets() -> None:
     found = metrics.measure(a_run())
     assert found["delay_mean"].value == pytest.approx(13.8e-6)

@@ -50,6 +50,19 @@ def test_what_mechanisms_count_is_printed_where_they_did_something() -> None:
     ]
 
 
+def test_lost_data_is_printed_where_it_differs_from_drops_in_the_window() -> None:
+    def names(*rows: Row) -> list[str]:
+        return [one.metric.name for one in cells.printed(rows)]
+
+    assert names(row("drops", 79), row("data_drops", 93)) == ["drops", "data_drops"]
+    assert names(row("drops", 79, 4), row("data_drops", 79, 4)) == ["drops"]
+
+
+def test_fullest_port_is_printed_in_place_of_queues_in_frames() -> None:
+    rows = [row("port_bytes_max", 1.0), row("queue_busiest_max", 1.0)]
+    assert [one.metric.name for one in cells.printed(rows)] == ["port_bytes_max"]
+
+
 def test_unfinished_flows_are_printed_if_there_are_any() -> None:
     assert cells.printed([row("unfinished_flows", 0)]) == []
     assert len(cells.printed([row("unfinished_flows", 0, 1)])) == 1

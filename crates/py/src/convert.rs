@@ -9,7 +9,7 @@ use scenario::memory::{Memory, switch_memory};
 use scenario::topology::{Node, Port, Topology};
 use serde_json::{Value, json};
 use sim::{Deadlock, Results, Stop, Table};
-use units::Rate;
+use units::{Amount, Rate};
 
 /// Links that wait for each other, by their nodes' names.
 pub(crate) fn deadlock(found: &Deadlock, scenario: &Scenario) -> Value {
@@ -185,6 +185,7 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
         "traffic": scenario.traffic.iter().enumerate().map(traffic).collect::<Vec<_>>(),
         "received_bytes": results.received,
         "changes": scenario.events.iter().map(change).collect::<Vec<_>>(),
+        "buffers_in_bytes": switch_memory(scenario).iter().any(|group| matches!(group.buffer, Some(Amount::Bytes(_)))),
         "bin_ps": scenario.measure.bin.0,
         "end_ps": results.progress.now.0,
         "window_ps": [scenario.measure.from.0, scenario.measure.to.0],

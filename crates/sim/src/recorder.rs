@@ -2,6 +2,7 @@
 //! of packets.
 
 mod ahead;
+mod data_drops;
 mod detour_steps;
 mod distances;
 mod divided;
@@ -42,6 +43,7 @@ pub(crate) use sent::SentOverTime;
 pub(crate) use stages::{FabricMemory, Inside, Of, StageRow};
 
 use ahead::{Ahead, Followers};
+use data_drops::DataDrops;
 use dataplane::{Pkt, Spot, Stored};
 use distances::Distances;
 use goodput::GoodputOverTime;
@@ -82,6 +84,7 @@ pub struct Recorder {
     /// By node.
     activity: Vec<OpenBin>,
     pub(crate) workloads: Workloads,
+    pub(crate) data_drops: DataDrops,
     pub(crate) rows: Rows,
     pub(crate) crossed: Crossed,
     /// Payload bytes that arrived for the first time inside the measurement window, by workload of the
@@ -131,6 +134,7 @@ impl Recorder {
             sent: measure.sent.then(|| Box::new(SentOverTime::of(scenario))),
             activity: vec![OpenBin::default(); nodes.len()],
             workloads: Workloads::new(scenario.traffic.len()),
+            data_drops: DataDrops::default(),
             rows: Rows::default(),
             received: Vec::new(),
             closed: false,

@@ -1,7 +1,7 @@
 //! No flow is faster than it would be alone, whatever the network and however switches choose among next hops.
 
 use crate::common::draw::Draw;
-use crate::common::{column, run_with, scenario};
+use crate::common::{column, run_with, scenario, total};
 use mech::Purpose;
 use sim::{Options, Results};
 
@@ -106,6 +106,28 @@ fn least(results: &Results) -> (f64, usize) {
     let slowdowns: Vec<f64> = ended.map(|i| (end[i] - start[i]) as f64 / ideal[i] as f64).collect();
     assert!(ideal.iter().all(|ideal| *ideal > 0));
     (slowdowns.iter().copied().fold(f64::INFINITY, f64::min), slowdowns.len())
+}
+
+#[test]
+fn detoured_flow_is_never_faster_than_its_ideal() {
+    let (mut detours, mut flows) = (0, 0);
+    for n in 0..300 {
+        let mut draw = Draw::new(2311, n, Purpose::Custom(0));
+        let policy = draw.of(&["random", "load_aware"]);
+        let buffer =
+            format!("overflow = {{ kind = \"detour\", policy = \"{policy}\" }}\nbuffer = {{ kind = \"per_port\", ");
+        let text =
+            random(n).replace("buffer = { kind = \"unlimited\" }", "buffer = { kind = \"per_port\", size = \"9pkt\" }");
+        let text = text
+            .replace("buffer = { kind = \"per_port\", ", &buffer)
+            .replace("9pkt", draw.of(&["1pkt", "2pkt", "5pkt"]));
+        let results = run_with(&scenario(&text, ""), n, Options::default());
+        let (least, count) = least(&results);
+        assert!(least >= 1.0 || count == 0, "slowdown {least} in scenario {n}\n{text}");
+        detours += total(&results, "ports", "detoured");
+        flows += count;
+    }
+    assert!(detours > 10_000 && flows > 1000, "{detours} detours, {flows} flows");
 }
 
 #[test]

@@ -50,6 +50,37 @@ fn a_constant_source_carries_its_rate_times_the_window_and_nothing_of_warm_up_or
 }
 
 #[test]
+fn data_drops_and_retransmissions_count_over_the_same_time() {
+    // Two flows of 2 MB through 100 Mb/s end long after the window, and lose data before and after its end. SACK sends
+    // again exactly what was lost.
+    let text = r#"
+name = "drained"
+duration = "100ms"
+[topology]
+kind = "star"
+n = 3
+link = { rate = "100Mbps", delay = "2ms" }
+[switch]
+buffer = { kind = "per_port", size = "20pkt" }
+[transport]
+kind = "sack"
+min_rto = "200ms"
+[measure]
+drain = "60s"
+[[traffic]]
+name = "f"
+kind = "incast"
+senders = 2
+receiver = "h2"
+size = "2MB"
+"#;
+    let results = run(text, 1);
+    let [lost, again] = ["data_drops", "retransmits"].map(|name| total(&results, "flows", name));
+    assert_eq!(lost, again);
+    assert!(drops(&results) < lost && drops(&results) > 0, "{} of {lost} in the window", drops(&results));
+}
+
+#[test]
 fn a_frame_that_begins_at_the_edge_of_the_window_counts_once() {
     // 1288 B at 103.04 us: whole picoseconds, so that frames 10 and 20 begin exactly on the edges.
     let text = CONSTANT.replace("from = \"2ms\"\nto = \"7ms\"", "from = \"1030400ns\"\nto = \"2060800ns\"");

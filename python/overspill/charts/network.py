@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 
 PANELS_SHOWN = 6
 MOST_NODES = 2500
+KILOBYTES = "fullest port (KB)"  # if buffers count bytes
+MEANING = {
+    "drops": "frames dropped there in the window",
+    "longest queue": "its longest queue in frames",
+    KILOBYTES: "the most bytes at one of its ports",
+}
+TITLES = {"drops": "frames dropped", "longest queue": "longest queue", KILOBYTES: "fullest port"}
 LETTERS = 105  # of names that fit below each other's nodes in a row
 LINKS_HOVERED = 4000
 LOSING = COLOURS[1]  # links that lost frames
@@ -83,7 +90,8 @@ def chart(results: Results) -> Chart | None:
         return None
     counts = {variant: at_switches(results, variant) for variant in drawn}
     lost = {variant: on_links(results, variant) for variant in drawn}
-    what = "drops" if any(one["drops"].sum() > 0 for one in counts.values()) else "longest queue"
+    longest = KILOBYTES if all(KILOBYTES in one for one in counts.values()) else "longest queue"
+    what = "drops" if any(one["drops"].sum() > 0 for one in counts.values()) else longest
     largest = max(float(one[what].max(initial=0)) for one in counts.values())
     colours = colours_of(what, largest)
     first = next(iter(drawn.values()))
@@ -98,7 +106,7 @@ def chart(results: Results) -> Chart | None:
     height = common.height_of_networks(len(panels), columns, even)
     return Chart(
         "network",
-        f"Network: {'frames dropped' if what == 'drops' else 'longest queue'} at each switch",
+        f"Network: {TITLES[what]} at each switch",
         caption(results, (variants, first, what)) + (LOST if any(lost.values()) else ""),
         panels,
         columns,
@@ -137,7 +145,7 @@ def caption(results: Results, what: tuple[list[str], Network, str]) -> str:
     hosts = sum(node.host for node in network.nodes)
     switches = len(network.nodes) - hosts
     over = common.seeds_text(results)
-    meaning = "frames dropped there in the window" if quantity == "drops" else "its longest queue in frames"
+    meaning = MEANING[quantity]
     more = f" The first {PANELS_SHOWN} of {len(variants)} variants." if len(variants) > PANELS_SHOWN else ""
     return (
         f"{common.counted(hosts, 'host')} (dots), {formats.number(switches)} switches (squares) and "
@@ -149,7 +157,7 @@ def caption(results: Results, what: tuple[list[str], Network, str]) -> str:
 
 def colours_of(what: str, largest: float) -> Colours:
     """The scale of colours of a quantity."""
-    label = "drops of a switch" if what == "drops" else "longest queue (frames)"
+    label = {"drops": "drops of a switch", KILOBYTES: KILOBYTES}.get(what, "longest queue (frames)")
     return Colours(0.0, max(largest, 1.0), label, zero=True)
 
 
@@ -188,6 +196,10 @@ def at_switches(results: Results, variant: str) -> dict[str, np.ndarray]:
         if len(held) == len(node):
             np.maximum.at(longest, node, held.astype(np.float64))
         found["longest queue"] += longest / len(runs)
+        if measures.counts_bytes(run):
+            held, longest = run.column("ports", "max_bytes"), np.zeros(size)
+            np.maximum.at(longest, node, held.astype(np.float64) / 1000)
+            found[KILOBYTES] = found.get(KILOBYTES, np.zeros(size)) + longest / len(runs)
     for one in found.values():
         one[runs[0].is_host] = 0
     return found

@@ -106,8 +106,8 @@ class Trace:
 def watched(runs: dict[str, RunData]) -> tuple[dict[str, tuple[int, int]], str]:
     """The switch port to show of each run, the same of all, and why this one.
 
-    It is the one that dropped most in the window; without drops, the one with the longest queue; of these the
-    one with the highest mean. Where the runs' networks differ, each has its own.
+    It is the one that dropped most in the window; without drops, the one with the longest queue, in bytes
+    if buffers count bytes; of these the one with the highest mean. Where the runs' networks differ, each has its own.
     """
     known = {variant: ranks(run) for variant, run in runs.items()}
     known = {variant: one for variant, one in known.items() if one}
@@ -148,6 +148,7 @@ def ranks(run: RunData) -> dict[tuple[int, int], tuple[float, float, float]]:
     highest = np.zeros(places.shape[1])
     np.maximum.at(highest, index.reshape(-1), packets.astype(np.float64))
     longest = dict(zip(map(tuple, places.T.tolist()), highest.tolist(), strict=True))
+    longest = measures.most_bytes(run) if measures.counts_bytes(run) else longest
     long = float(max(end - start, 1))
     return {one: (by_port.get(one, 0.0), longest.get(one, 0.0), area / long) for one, area in areas.items()}
 

@@ -14,8 +14,14 @@ MOST = 16
 FIRST = (
     *("unfinished_flows", "fct_mean", "fct_p99", "qct_mean", "qct_p99", "flow_goodput_mean", "goodput_last"),
     *("drops", "trims", "detours", "bounces", "held_acks", "pauses", "cnms", "cnps", "marks"),
-    *("retransmits", "timeouts"),
-    *("delay_p99", "queue_busiest_max", "internal_link_utilisation_max", "stage_buffer_bytes_max"),
+    *("data_drops", "retransmits", "timeouts"),
+    *(
+        "delay_p99",
+        "port_bytes_max",
+        "queue_busiest_max",
+        "internal_link_utilisation_max",
+        "stage_buffer_bytes_max",
+    ),
     *("slowdown_p99", "hops_mean", "hot_link_share", "reordered_share"),
 )
 # And these before them where no flow ends.
@@ -32,7 +38,7 @@ def printed(rows: Sequence[Row], kinds: pooled.Kinds | None = None) -> list[Row]
 
     Times of flows and queries are by workload; `kinds` are the kinds of workloads.
     """
-    there = {row.metric.name for row in rows if row.visible}
+    there = {row.metric.name for row in rows if row.visible} - repeated(rows)
     ended = "fct_mean" in there
     first = [name for name in (FIRST if ended else (*WITHOUT_FLOWS, *FIRST)) if name in there][:MOST]
     order = [row.metric.name for row in rows if row.visible]
@@ -42,6 +48,17 @@ def printed(rows: Sequence[Row], kinds: pooled.Kinds | None = None) -> list[Row]
         names += some[: pooled.MOST + (not some[0].by)]
     names += by_workload(rows)[: max(0, min(WORKLOADS, MOST - len(names)))]
     return [row for row in rows if row.metric.name in names]
+
+
+def repeated(rows: Sequence[Row]) -> set[str]:
+    """Returns metrics that another row makes superfluous.
+
+    `data_drops` if every run lost the same number of packets in its window; queues in frames if buffers
+    count bytes.
+    """
+    values = {row.metric.name: {name: cell.known for name, cell in row.cells.items()} for row in rows}
+    found = {"data_drops"} if values.get("data_drops") == values.get("drops") else set()
+    return found | ({"queue_busiest_max"} if "port_bytes_max" in values else set())
 
 
 def without_pooled(rows: Sequence[Row], kinds: pooled.Kinds) -> list[Row]:

@@ -39,7 +39,7 @@ SECTIONS: dict[str, list[Metric]] = {
     "congestion": [*congestion.METRICS, *stages.METRICS],
     "pauses": [*pausing.METRICS, *saturation.METRICS],
     "reordering": disorder.METRICS,
-    "senders": events.SENDERS,
+    "senders": [events.DATA_DROPS, *events.SENDERS],
 }
 ALL: list[Metric] = [metric for section in SECTIONS.values() for metric in section]
 REGISTRY: dict[str, Metric] = {metric.name: metric for metric in ALL}
@@ -60,6 +60,7 @@ PARTS = (
     measures.sharing,
     measures.load,
     measures.links,
+    measures.fullest,
     measures.queues,
     measures.sojourns,
     measures.packets,

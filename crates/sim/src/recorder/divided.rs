@@ -90,6 +90,7 @@ impl Recorder {
         }
         (0..self.activity.len()).filter(|at| of_node(*at)).for_each(|at| self.activity[at] = part.activity[at]);
         self.workloads.add_all(&part.workloads);
+        self.data_drops.add_all(&part.data_drops);
         self.rows.append(&mut part.rows);
         self.crossed.frames += part.crossed.frames;
         self.crossed.bytes += part.crossed.bytes;
@@ -100,6 +101,7 @@ impl Recorder {
     /// Flows get their numbers in the whole run.
     fn renumber(&mut self, ranks: &[u32]) {
         self.goodput.renumber(ranks);
+        self.data_drops.renumber(ranks);
         self.rows
             .packets
             .iter_mut()

@@ -70,6 +70,7 @@ impl Observer for Recorder {
     }
     fn dropped(&mut self, at: Spot, pkt: &Pkt, reason: DropReason) {
         self.count(at, pkt, Kind::Drop);
+        self.data_drops.lost(pkt);
         self.ended(at, pkt, 1 + reason as u8);
     }
     fn marked(&mut self, at: Spot, pkt: &Pkt) {

@@ -1,5 +1,6 @@
 //! What became of every flow.
 
+use super::shortcuts::Shortcuts;
 use super::ways::Ways;
 use super::{Column, Table, column, named};
 use crate::progress::FlowRecord;
@@ -30,6 +31,7 @@ impl<T: Tap> World<Recorder, T> {
         let raw = |i: &usize| self.flows.is_raw(FlowId(*i as u32));
         let endless = |i: &usize| info(i).bytes == ENDLESS;
         let ideals = self.ideals(scenario);
+        let lost = &self.state.observer.data_drops;
         let columns = [
             ("flow", column(&ids, Column::U32, |i| *i as u32)),
             ("traffic", column(&ids, Column::U16, |i| record(i).traffic)),
@@ -46,6 +48,7 @@ impl<T: Tap> World<Recorder, T> {
             ("fast_retransmits", column(&ids, Column::U32, |i| stats[*i].fast_retransmits)),
             ("timeouts", column(&ids, Column::U32, |i| stats[*i].timeouts)),
             ("ece_acks", column(&ids, Column::U32, |i| stats[*i].ece_acks)),
+            ("data_drops", column(&ids, Column::U32, |i| lost.of_flow(*i as u32))),
             ("received", column(&ids, Column::U64, |i| received[*i])),
             ("role", column(&ids, Column::U8, |i| record(i).role as u8)),
             ("connection", column(&ids, Column::U32, |i| record(i).connection.0)),
@@ -86,18 +89,24 @@ impl<T: Tap> World<Recorder, T> {
         received
     }
 
-    /// By flow, the FCT of the same alone in the network, in closed form; 0 where it has none.
+    /// By flow, the FCT of the same alone in the network, in closed form; 0 where it has none. In a network that detours it is
+    /// by the fastest path of all if that is faster than the flow's own, and a lower bound.
     fn ideals(&self, scenario: &Scenario) -> Vec<u64> {
-        let mut ways = Ways::of(self, scenario);
+        let mut paths = (Ways::of(self, scenario), Shortcuts::new(scenario, self.seed));
         let ideal = |i: usize| {
             let flow = FlowId(i as u32);
             let none = self.flows.is_raw(flow) || self.flows.info(flow).bytes == ENDLESS;
-            if none { 0 } else { self.ideal(scenario, i, &mut ways).0 }
+            if none { 0 } else { self.ideal(scenario, i, &mut paths).0 }
         };
         (0..self.state.records.len()).map(ideal).collect()
     }
 
-    fn ideal(&self, scenario: &Scenario, flow: usize, ways: &mut Ways) -> Dur {
+    fn ideal(
+        &self,
+        scenario: &Scenario,
+        flow: usize,
+        (ways, shortcuts): &mut (Ways<'_>, Option<Shortcuts<'_>>),
+    ) -> Dur {
         let info = self.flows.info(FlowId(flow as u32));
         // A message of a connection that is open needs no handshake.
         let tcp = self.tcp.at(|| info.ends());
@@ -107,8 +116,9 @@ impl<T: Tap> World<Recorder, T> {
             (None, None) => Vec::new(),
             _ => ways.between(info.dst, info.src, info.back_hash),
         };
-        ideal_fct(&Alone {
-            links: &ways.between(info.src, info.dst, info.hash),
+        let links = ways.between(info.src, info.dst, info.hash);
+        let alone = Alone {
+            links: &links,
             back: &back,
             framing: &scenario.framing,
             mss: tcp.mss(),
@@ -117,6 +127,19 @@ impl<T: Tap> World<Recorder, T> {
             ack,
             stack: scenario.host.stack_delay,
             bytes: info.bytes,
-        })
+        };
+        let own = ideal_fct(&alone);
+        let Some(shortcuts) = shortcuts else { return own };
+        // Full frames, or the only one that is shorter: a shorter one behind full ones may take another path.
+        let bytes =
+            if info.bytes < u64::from(tcp.mss()) { info.bytes } else { info.bytes - info.bytes % u64::from(tcp.mss()) };
+        let frame = |payload: u64| scenario.framing.wire(scenario.framing.frame(payload as u16, tcp.options()));
+        let there = shortcuts.faster((info.src, info.dst), &links, frame(bytes.min(tcp.mss().into())));
+        let back_again = shortcuts.faster((info.dst, info.src), &back, frame(0));
+        if there.is_none() && back_again.is_none() {
+            return own;
+        }
+        let fast = there.as_deref().unwrap_or(&links);
+        own.min(ideal_fct(&Alone { links: fast, back: back_again.as_deref().unwrap_or(&back), bytes, ..alone }))
     }
 }

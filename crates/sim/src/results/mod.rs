@@ -9,6 +9,7 @@ mod packets;
 mod pauses;
 mod ports;
 mod queues;
+mod shortcuts;
 mod stream;
 mod sub_queues;
 mod sums;

@@ -7,6 +7,7 @@ use mech::routing::NextHops;
 use mech::{HostId, PortId};
 use scenario::routes::Routes;
 use scenario::{Scenario, Way};
+use units::{Dur, Rate};
 
 /// What finds them.
 pub(super) struct Ways<'a> {
@@ -37,9 +38,9 @@ impl<'a> Ways<'a> {
                 self.ports(*node, (src, dst), hash, &mut ports);
                 for port in &ports {
                     let link = &self.scenario.topology.nodes[*node as usize].ports[usize::from(port.0)];
-                    let rate = rate_of(self.scenario, self.seed, (*node, port.0), link.rate);
+                    let (rate, delay) = link_of(self.scenario, self.seed, (*node, port.0));
                     let to = self.place_of(link.peer, &mut next);
-                    ways.push(Way { hop, from, to, rate, delay: link.delay });
+                    ways.push(Way { hop, from, to, rate, delay });
                 }
             }
             match next[..] {
@@ -70,4 +71,10 @@ impl<'a> Ways<'a> {
         }
         known.0
     }
+}
+
+/// Rate of a link by the clock of its port, and its delay.
+pub(super) fn link_of(scenario: &Scenario, seed: u64, (node, port): (u32, u16)) -> (Rate, Dur) {
+    let link = &scenario.topology.nodes[node as usize].ports[usize::from(port)];
+    (rate_of(scenario, seed, (node, port), link.rate), link.delay)
 }

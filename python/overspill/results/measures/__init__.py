@@ -19,7 +19,16 @@ from overspill.results.measures.delivery import packets
 from overspill.results.measures.disorder import reordering
 from overspill.results.measures.events import ON_LINKS, counters
 from overspill.results.measures.holding import held
-from overspill.results.measures.occupancy import busiest_ports, port_areas, queues, sojourns, switch_ports
+from overspill.results.measures.occupancy import (
+    busiest_ports,
+    counts_bytes,
+    fullest,
+    most_bytes,
+    port_areas,
+    queues,
+    sojourns,
+    switch_ports,
+)
 from overspill.results.measures.pausing import pauses
 from overspill.results.measures.rates import goodput, hosts, jain, load, sharing
 from overspill.results.measures.saturation import saturated
@@ -37,8 +46,10 @@ __all__ = [
     "busiest_ports",
     "congested",
     "counters",
+    "counts_bytes",
     "filled",
     "flows",
+    "fullest",
     "goodput",
     "goodput_last",
     "groups",
@@ -49,6 +60,7 @@ __all__ = [
     "links",
     "load",
     "measured_flows",
+    "most_bytes",
     "packets",
     "pauses",
     "port_areas",

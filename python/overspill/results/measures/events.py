@@ -82,6 +82,16 @@ DROPS = [
         formula="Σ bounces over ports with the same tier",
     ),
 ]
+DATA_DROPS = Metric(
+    "data_drops",
+    "data drops, measured flows",
+    "packets",
+    "Data packets of measured flows that were lost, cut or whole, at any place and time of the run, the "
+    "drain included. Retransmissions count over the same time; `drops` counts in the measurement window, of "
+    "all traffic.",
+    "lower",
+    formula=f"{OF_FLOWS} of lost data packets",
+)
 SENDERS = [
     Metric(
         "retransmits",
@@ -232,8 +242,27 @@ def senders(run: RunData) -> dict[str, float | None]:
     keep = (measured != 0) & (raw == 0)
     known = run.column_names("flows")
     counts = {one.name: run.column("flows", one.name)[keep] for one in SENDERS if one.name in known}
-    return {
+    found = {
         Key(name, **label): int(column[mine].sum())
         for label, mine in workloads.split(run, traffic[keep])
         for name, column in counts.items()
     }
+    return data_drops(run, keep) | found
+
+
+def data_drops(run: RunData, keep: np.ndarray) -> dict[str, float | None]:
+    """Lost data of the flows to `keep`; no value if they are only some of a connection's messages.
+
+    The flow that opened a connection has the count of the whole connection.
+    """
+    if "data_drops" not in run.column_names("flows"):
+        return {}
+    traffic, opened_by, lost = run.columns("flows", "traffic", "connection", "data_drops")
+    left_out = np.zeros(len(keep), bool)
+    left_out[opened_by[~keep].astype(np.int64)] = True
+    found: dict[str, float | None] = {}
+    for label, mine in workloads.split(run, traffic[keep]):
+        connections = np.unique(opened_by[keep][mine].astype(np.int64))
+        whole = not (left_out[connections] & (lost[connections] > 0)).any()
+        found[Key("data_drops", **label)] = int(lost[connections].sum()) if whole else None
+    return found

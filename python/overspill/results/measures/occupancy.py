@@ -110,12 +110,43 @@ def sojourn_metrics(place: str) -> list[Metric]:
     return rows
 
 
+FULLEST = Metric(
+    "port_bytes_max",
+    "fullest port max",
+    "bytes",
+    "Most bytes at one time at any switch port, in all its queues, in the whole run: a frame counts from its "
+    "arrival to the start of its transmission. It is measured if buffers count bytes; then the number of "
+    "frames does not say which port is the fullest.",
+    "lower",
+    formula="largest `max_bytes` of `ports` over ports of switches",
+    order_statistic=True,
+)
 METRICS = [
+    FULLEST,
     *over_time("busiest"),
     *over_time("all"),
     *sojourn_metrics("busiest"),
     *sojourn_metrics("all"),
 ]
+
+
+def counts_bytes(run: RunData) -> bool:
+    """Whether the buffers of the run's switches count bytes, and its ports their most bytes."""
+    return bool(run.summary.get("buffers_in_bytes")) and "max_bytes" in run.column_names("ports")
+
+
+def most_bytes(run: RunData) -> dict[tuple[int, int], float]:
+    """Most bytes at one time at each switch port, by node and port."""
+    node, port, most = run.columns("ports", "node", "port", "max_bytes")
+    keep = ~run.is_host[node.astype(np.int64)]
+    ends = zip(node[keep].tolist(), port[keep].tolist(), strict=True)
+    return dict(zip(ends, most[keep].astype(np.float64).tolist(), strict=True))
+
+
+def fullest(run: RunData) -> dict[Key, Value]:
+    """Most bytes at one switch port, if buffers count bytes."""
+    most = most_bytes(run) if counts_bytes(run) else {}
+    return present({FULLEST.name: max(most.values())}) if most else {}
 
 
 def switch_ports(run: RunData) -> int:
@@ -166,6 +197,8 @@ def queues(run: RunData) -> dict[Key, Value]:
     names = ("node", "port", "packets", "time_ps", "arrivals")
     node, port, packets, time, arrivals = run.columns("queue_hist", *names)
     window = max(run.window_ps[1] - run.window_ps[0], 0)
+    if window == 0:
+        return {}  # the run was cut before its window
     found: dict[Key, Value] = {}
     choices = {
         "busiest": ((node == busiest[0]) & (port == busiest[1]), 1),

@@ -1,0 +1,39 @@
+//! Lost data of each flow, over the whole run: what senders send again is not bound to the measurement window either.
+
+use dataplane::Pkt;
+use mech::Flags;
+use std::collections::BTreeMap;
+
+/// Number of lost data packets by flow.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DataDrops {
+    // Few flows ever lose a packet. A packet of a persistent connection has the number of the message that opened it.
+    flows: BTreeMap<u32, u32>,
+}
+
+impl DataDrops {
+    /// Counts a packet that was lost, if it has data, or had data before a switch cut it.
+    pub(super) fn lost(&mut self, pkt: &Pkt) {
+        let flags = pkt.head.flags;
+        let cut = flags.has(Flags::PPL) && !flags.has(Flags::REVERSE);
+        if (flags.has(Flags::PAYLOAD) || cut) && !flags.has(Flags::MISDIRECTED) {
+            *self.flows.entry(pkt.head.flow.0).or_default() += 1;
+        }
+    }
+
+    /// Returns the number of lost data packets of a flow.
+    pub(crate) fn of_flow(&self, flow: u32) -> u32 {
+        self.flows.get(&flow).copied().unwrap_or_default()
+    }
+
+    /// Adds the counts of another partition.
+    pub(super) fn add_all(&mut self, other: &DataDrops) {
+        other.flows.iter().for_each(|(flow, lost)| *self.flows.entry(*flow).or_default() += lost);
+    }
+
+    /// Gives flows their numbers in the whole run.
+    pub(super) fn renumber(&mut self, ranks: &[u32]) {
+        let flows = std::mem::take(&mut self.flows);
+        self.flows = flows.into_iter().map(|(flow, lost)| (ranks[flow as usize], lost)).collect();
+    }
+}
