@@ -23,8 +23,8 @@ pub(crate) struct FlowQueues {
     limited: BTreeSet<(Time, u32)>,
     /// The rate of every flow's data.
     flow_rate: Option<Rate>,
-    /// What their limiters save, bytes.
-    credit: u64,
+    /// Unused time that their limiters save, as the time of so many bytes; of the frame that is sent if `None`.
+    credit: Option<u64>,
     /// Frames that wait in all queues.
     held: Tally,
 }
@@ -185,7 +185,11 @@ impl FlowQueues {
             ring.pop_front();
             queue.place = Place::Idle;
             if let (Some(pkt), Some(limiter)) = (&frame, &mut queue.limiter) {
-                limiter.on_sent_saving(now, wire(pkt.head.size), self.credit);
+                let bytes = wire(pkt.head.size);
+                match self.credit {
+                    Some(credit) => limiter.on_sent_saving(now, bytes, credit),
+                    None => limiter.on_sent_saving_one(now, bytes),
+                }
             }
             self.enlist(slot, now);
             if let Some(pkt) = frame {
@@ -301,7 +305,7 @@ mod tests {
     #[test]
     fn limiters_save_what_the_credit_allows() {
         let eligible = |credit: u64| {
-            let mut queues = FlowQueues::new(FlowOrder { flow_rate: Some(Rate::gbps(1)), credit });
+            let mut queues = FlowQueues::new(FlowOrder { flow_rate: Some(Rate::gbps(1)), credit: Some(credit) });
             (0..3).for_each(|n| queues.push(&pkt(1, n, 0), NOW));
             let late = [0, 15_000_000].map(|late| leave(&mut queues, ClassSet::NONE, NOW + units::Dur(late)).len());
             (late, queues.wakes_at())
@@ -312,7 +316,7 @@ mod tests {
 
     /// Frames of flow 2, of 1000 that leave a wire of 10 Gb/s which it shares with `others`, none of them limited, while it has a
     /// limiter of `rate`; a frame takes 1250 B.
-    fn share(rate: Rate, credit: u64, others: u32) -> usize {
+    fn share(rate: Rate, credit: Option<u64>, others: u32) -> usize {
         let mut queues = FlowQueues::new(FlowOrder { flow_rate: None, credit });
         let flows = 2..3 + others;
         queues.limit(FlowId(2), 0, NOW, |flow| flow.limit(rate));
@@ -337,22 +341,24 @@ mod tests {
     #[test]
     fn limiter_above_the_fair_share_leaves_equal_shares() {
         for rate in [5, 6, 7, 8, 9, 10].map(Rate::gbps) {
-            assert_eq!(share(rate, 1250, 1), 500, "{rate:?}");
+            assert_eq!([None, Some(1250)].map(|credit| share(rate, credit, 1)), [500, 500], "{rate:?}");
         }
-        assert_eq!(share(Rate::gbps(4), 1250, 3), 250, "of four flows");
-        assert_eq!(share(Rate::gbps(8), 0, 1), 334, "without credit it loses every second turn");
+        assert_eq!(share(Rate::gbps(4), None, 3), 250, "of four flows");
+        assert_eq!(share(Rate::gbps(8), Some(0), 1), 334, "without credit it loses every second turn");
     }
 
     #[test]
     fn limiter_below_the_fair_share_gets_its_rate() {
         for (rate, frames) in [(Rate::mbps(4900), 490), (Rate::gbps(3), 300), (Rate::mbps(100), 10)] {
-            assert!(share(rate, 1250, 1).abs_diff(frames) <= 1, "{rate:?}: {}", share(rate, 1250, 1));
+            for credit in [None, Some(1250)] {
+                assert!(share(rate, credit, 1).abs_diff(frames) <= 1, "{rate:?}: {}", share(rate, credit, 1));
+            }
         }
     }
 
     #[test]
     fn data_and_acks_of_a_flow_have_queues_of_their_own() {
-        let mut queues = FlowQueues::new(FlowOrder { flow_rate: Some(Rate::gbps(1)), credit: 0 });
+        let mut queues = FlowQueues::new(FlowOrder { flow_rate: Some(Rate::gbps(1)), credit: Some(0) });
         let mut ack = pkt(1, 0, 0);
         ack.head.flags = Flags::REVERSE;
         (0..2).for_each(|_| queues.push(&ack, NOW));
@@ -408,7 +414,7 @@ mod tests {
 
     #[test]
     fn the_rate_of_all_flows_is_remembered_while_a_flow_has_no_work_and_until_it_is_done() {
-        let mut queues = FlowQueues::new(FlowOrder { flow_rate: Some(Rate::gbps(1)), credit: 0 });
+        let mut queues = FlowQueues::new(FlowOrder { flow_rate: Some(Rate::gbps(1)), credit: Some(0) });
         queues.push(&pkt(1, 0, 0), NOW);
         assert_eq!(leave(&mut queues, ClassSet::NONE, NOW), [(1, 0)]);
         queues.push(&pkt(1, 1, 0), Time(NOW.0 + 1));

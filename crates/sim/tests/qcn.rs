@@ -176,7 +176,8 @@ fn a_flow_gets_its_rate_back_when_the_congestion_is_over() {
         let seen = world.observer();
         let stop = hotspot.ms(hotspot.stop);
         let before = seen.limits[&1].iter().rev().find(|(at, _)| *at < stop).expect("it is limited").1;
-        assert!(before.is_some_and(|rate| rate < Rate::gbps(gbps).divided_by(4, 1).unwrap()), "{before:?}");
+        // The limit is a sawtooth around a fifth.
+        assert!(before.is_some_and(|rate| rate < Rate::gbps(gbps).divided_by(3, 1).unwrap()), "{before:?}");
         let after = seen.limits[&1].last().unwrap();
         assert!(after.1.is_none_or(|rate| rate == Rate::gbps(gbps)), "{after:?}");
         assert!(after.0 - stop < hotspot.ms(10), "{} ps later", after.0 - stop);

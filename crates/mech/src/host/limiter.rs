@@ -40,6 +40,13 @@ impl RateLimiter {
     pub fn on_sent(&mut self, now: Time, bytes: u64) {
         self.on_sent_saving(now, bytes, 0);
     }
+    /// A frame that occupies so many bytes begins at `now`, and unused time as long as it takes is saved. Otherwise a limiter
+    /// above the fair share is ready just after another flow has taken the next turn, and loses it. Time before the first
+    /// frame is not unused: no limiter begins with two frames back to back.
+    pub fn on_sent_saving_one(&mut self, now: Time, bytes: u64) {
+        let credit = if self.eligible_at == Time::ZERO { 0 } else { bytes };
+        self.on_sent_saving(now, bytes, credit);
+    }
     /// The same, where time that was not used is saved, as long as `credit` bytes take.
     pub fn on_sent_saving(&mut self, now: Time, bytes: u64, credit: u64) {
         let saved = Time(now.0.saturating_sub(self.clock.time(credit).0));
@@ -93,6 +100,19 @@ mod tests {
         assert_eq!(limiter.eligible_at(), Time(9_000_000), "7 us late, of which one is saved");
         limiter.on_sent(Time(9_500_000), 125);
         assert_eq!(limiter.eligible_at(), Time(10_500_000));
+    }
+
+    #[test]
+    fn limiter_saves_the_time_of_one_frame_after_its_first() {
+        let mut limiter = RateLimiter::new(Rate::gbps(1));
+        limiter.on_sent_saving_one(Time(5_000_000), 125);
+        assert_eq!(limiter.eligible_at(), Time(6_000_000), "nothing is saved before the first frame");
+        limiter.on_sent_saving_one(Time(6_400_000), 125);
+        assert_eq!(limiter.eligible_at(), Time(7_000_000), "400 ns late, and the next is not");
+        limiter.on_sent_saving_one(Time(9_000_000), 250);
+        assert_eq!(limiter.eligible_at(), Time(9_000_000), "2 us late, which are saved for a frame of 2 us");
+        limiter.on_sent_saving_one(Time(19_000_000), 125);
+        assert_eq!(limiter.eligible_at(), Time(19_000_000), "10 us late, of which one is saved");
     }
 
     #[test]

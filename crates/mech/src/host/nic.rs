@@ -25,8 +25,8 @@ pub enum NicOrder {
 pub struct FlowOrder {
     /// The rate of every flow's data from its first frame on; nothing limits it where `None`.
     pub flow_rate: Option<Rate>,
-    /// What rate limiters save of the time that they do not use, in bytes.
-    pub credit: u64,
+    /// Unused time that rate limiters save, as the time of so many bytes; of the frame that is sent if `None`.
+    pub credit: Option<u64>,
 }
 
 const FIFO: Spec = Spec {
@@ -45,12 +45,12 @@ params! {
             kind: Kind::Rate,
             default: Some(""),
         },
-        credit: Bytes = {
-            doc: "What a flow's rate limiter saves of the time that it does not use, such as while the wire is busy with other \
-                  flows: as much as so many bytes take, preamble and gap included. With none, a flow that shares its wire gets \
-                  less than its rate.",
+        credit: Option<Bytes> = {
+            doc: "Unused time that a flow's rate limiter saves, such as while the link is busy with other flows: as long as so many \
+                  bytes take, preamble and gap included; without it as long as the frame that is sent. With 0B a flow that \
+                  shares its link gets less than its rate, and even a limit above its fair share costs turns.",
             kind: Kind::Size { min: 0 },
-            default: Some("0B"),
+            default: Some(""),
         },
     }
 }
@@ -72,7 +72,7 @@ impl NicOrder {
     /// From validated parameters.
     fn round_robin(values: &Values) -> NicOrder {
         let Given { flow_rate, credit } = Given::read(values);
-        NicOrder::RoundRobin(FlowOrder { flow_rate, credit: credit.0 })
+        NicOrder::RoundRobin(FlowOrder { flow_rate, credit: credit.map(|bytes| bytes.0) })
     }
     /// What each flow's queue has, where each flow has one; there is none then which could have a limit or a
     /// threshold.
@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(order(&FIFO, ""), NicOrder::default());
         assert_eq!(order(&ROUND_ROBIN, ""), NicOrder::RoundRobin(FlowOrder::default()));
         let limited = order(&ROUND_ROBIN, "flow_rate=3Gbps credit=1538B");
-        assert_eq!(limited.by_flow(), Some(FlowOrder { flow_rate: Some(Rate::gbps(3)), credit: 1538 }));
+        assert_eq!(limited.by_flow(), Some(FlowOrder { flow_rate: Some(Rate::gbps(3)), credit: Some(1538) }));
         assert_eq!(NicOrder::default().by_flow(), None);
     }
 }

@@ -198,7 +198,9 @@ impl Asked<'_> {
             notes.extend(told.iter().map(|key| format!("{key} has no effect: {why}")));
         }
         let by_flow = host.nic.slot.by_flow();
-        if by_flow.is_some_and(|order| order.credit > 0 && order.flow_rate.is_none()) && !self.scenario.reacts() {
+        if by_flow.is_some_and(|order| order.credit.is_some_and(|credit| credit > 0) && order.flow_rate.is_none())
+            && !self.scenario.reacts()
+        {
             notes.push("host.nic.credit has no effect: no flow has a rate limit".into());
         }
         notes
