@@ -17,6 +17,7 @@ mod loading;
 mod malformed;
 mod meant;
 mod messages;
+mod overrides;
 mod pausing;
 mod resets;
 mod slots;

@@ -15,6 +15,7 @@ mod meant;
 mod merge;
 mod needs;
 mod nesting;
+mod places;
 mod renamed;
 mod resets;
 mod resolved;
