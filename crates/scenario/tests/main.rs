@@ -2,6 +2,7 @@
 //! One binary, since each is linked with the whole crate.
 
 mod common;
+mod configured;
 mod dcqcn_notes;
 mod declared;
 mod defaults;

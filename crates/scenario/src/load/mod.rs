@@ -4,6 +4,7 @@
 mod alone;
 mod build;
 mod checks;
+mod configured;
 mod events;
 mod fibs;
 mod fields;

@@ -44,6 +44,9 @@ pub(super) struct Group {
     pub ports: Vec<(String, PortConfig)>,
 }
 
+/// Classes of a switch's ports, each with its overrides.
+type Classes = Vec<(PortClass, Vec<usize>)>;
+
 /// Fills the switches of one variant.
 pub(super) struct Filler<'a> {
     base: Node,
@@ -153,7 +156,7 @@ impl<'a> Filler<'a> {
         self.check_names(net, faults);
         let hosts = net.hosts as usize;
         let mut switches = Vec::new();
-        let mut groups: BTreeMap<(Vec<usize>, Vec<(PortClass, Vec<usize>)>), Group> = BTreeMap::new();
+        let mut groups: BTreeMap<(Vec<usize>, Classes), Group> = BTreeMap::new();
         let by_rate = self.overrides.iter().any(|over| over.rate.is_some());
         for node in &net.nodes[hosts.min(net.nodes.len())..] {
             let own = self.matching(node, None, true);
@@ -197,7 +200,7 @@ impl<'a> Filler<'a> {
     }
 
     /// The classes of a switch's ports, and the overrides for each.
-    fn classes(&mut self, node: &topology::Node, net: &Topology, by_rate: bool) -> Vec<(PortClass, Vec<usize>)> {
+    fn classes(&mut self, node: &topology::Node, net: &Topology, by_rate: bool) -> Classes {
         let there: BTreeSet<_> = node.ports.iter().map(|port| PortClass::of_port(port, net, by_rate)).collect();
         let all = PortClass::of_switch(node, net, by_rate).into_iter();
         all.map(|class| (class, self.matching(node, Some(class), there.contains(&class)))).collect()
