@@ -152,8 +152,8 @@ fn tables_of_the_scenario_win_whole() {
     assert!(switch.ports.iter().all(|port| port.marking.kind == "ecn_threshold"));
     assert_eq!((first(&found).transport.kind.as_str(), first(&found).host.nic.kind.as_str()), ("newreno", "fifo"));
     let notes = found.notes.join("\n");
-    let replaced = "KMIN_MAP, KMAX_MAP, PMAX_MAP, BUFFER_SIZE, CC_MODE, PACKET_PAYLOAD_SIZE of `mix/config.txt` has no effect: the \
-                    scenario sets `switch.marking`, `switch.pause`, `switch.buffer`, `transport` itself";
+    let replaced = "`mix/config.txt`: the scenario sets `switch.marking`, `switch.buffer`, `switch.pause`, `transport` itself, so \
+                    that these keys have no effect: KMIN_MAP, KMAX_MAP, PMAX_MAP, BUFFER_SIZE, CC_MODE, PACKET_PAYLOAD_SIZE";
     assert!(notes.contains(replaced) && !notes.contains("`mix/config.txt` sets"), "{notes}");
 }
 
@@ -186,8 +186,8 @@ fn notes_name_what_was_set_and_what_has_no_effect() {
     let more = "HAS_WIN 1\nCLAMP_TARGET_RATE 0\nRATE_HAI 100Mb/s\nLINK_DOWN 10 4 6\nRTO 5\n";
     let notes = loaded(&format!("{CONFIG}{more}"), "").notes.join("\n");
     let set = "default: `mix/config.txt` sets `switch.marking` (25Gbps: 100KB to 400KB, 0.2; 100Gbps: 400KB to 1600KB, 0.2), \
-               `switch.pause` (pfc, XOFF 1/8 of the free memory at 25Gbps, 1/2 of the free memory at 100Gbps), `switch.buffer` \
-               (shared, 32MiB, 22846B to 41596B reserved for each port), `transport` (roce, 1200 B), `host.nic` (round_robin), \
+               `switch.buffer` (shared, 32MiB, 22846B to 41596B reserved for each port), `switch.pause` (pfc, XOFF 1/8 of the free \
+               memory at 25Gbps, 1/2 of the free memory at 100Gbps), `transport` (roce, 1200 B), `host.nic` (round_robin), \
                `host.reaction` (dcqcn)";
     assert!(notes.contains(set), "{notes}");
     let unused = "HAS_WIN 1 (`roce` has no window); CLAMP_TARGET_RATE 0 (each cut clamps the target rate); RATE_HAI 100Mbps (no \
@@ -223,4 +223,14 @@ fn reserves_beyond_the_buffer_are_refused() {
     let said = "test.toml:6: topology.config.switch.buffer.reserved: found 31269721B for each of 3 ports; expected reserves that \
                 fit into size = 32MiB together";
     assert_eq!(found, said);
+}
+
+#[test]
+fn pauses_are_left_out_beside_memory_that_is_not_shared() {
+    let found = loaded(CONFIG, "[switch]\nbuffer = { kind = \"per_port\", size = \"1MB\" }\n");
+    assert_eq!(first(&found).switches[0].ports[0].pause.kind, "none");
+    let notes = found.notes.join("\n");
+    assert!(notes.contains("PFC (its thresholds are parts of a shared buffer: set `switch.pause`"), "{notes}");
+    let shared = "[switch]\nbuffer = { kind = \"shared\", size = \"1MB\" }\n";
+    assert_eq!(first(&loaded(CONFIG, shared)).switches[0].ports[0].pause.kind, "pfc");
 }

@@ -13,6 +13,7 @@ use super::fields::Faults;
 use super::tree::{At, Data, Node, join};
 use crate::diag::message;
 use crate::topology::{Configuration, Topology};
+use mech::{Preset, PresetValue};
 use std::cell::RefCell;
 
 /// A variant's document while settings of a file are laid below it.
@@ -25,6 +26,10 @@ struct Laying<'a> {
     /// Tables that the file set, each with its values in a few words, and those that the scenario sets itself.
     set: Vec<String>,
     own: Vec<&'static str>,
+    /// Tables of the file that do not go with those of the scenario, each with the reason.
+    ruled_out: Vec<String>,
+    /// Flag of hosts that react as the file describes.
+    has_dcqcn: bool,
 }
 
 /// A variant's document with the settings of the configuration file that its network names; `None` if it names none.
@@ -37,10 +42,12 @@ pub(super) fn lay(
     let config = network.configuration.as_ref()?;
     let at = document.find("topology.config");
     let (net, document) = (&network.topology, document.clone());
-    let mut laying = Laying { document, config, net, at, set: Vec::new(), own: Vec::new() };
+    let mut laying =
+        Laying { document, config, net, at, set: Vec::new(), own: Vec::new(), ruled_out: Vec::new(), has_dcqcn: false };
     let before = faults.count;
-    laying.lay_ports(faults);
+    laying.lay_marking(faults);
     laying.lay_buffer();
+    laying.lay_pause();
     laying.lay_hosts();
     if config.number_or("ERROR_RATE_PER_LINK", 0.0) > 0.0 {
         laying.set.push(format!(
@@ -59,10 +66,11 @@ impl Laying<'_> {
     fn node(&self, key: &str, data: Data) -> Node {
         Node { at: At { path: join(&self.at.path, key), ..self.at.clone() }, data }
     }
-    /// A table of some values.
-    fn table(&self, key: &str, values: Vec<(&str, Data)>) -> Node {
-        let entries =
-            values.into_iter().map(|(name, data)| (name.to_string(), self.node(&format!("{key}.{name}"), data)));
+    /// A table of a kind with its values.
+    fn table(&self, key: &str, preset: &Preset) -> Node {
+        let kind = std::iter::once(("kind", Data::Text(preset.kind.into())));
+        let values = kind.chain(preset.values.iter().map(|(name, value)| (*name, data(value))));
+        let entries = values.map(|(name, data)| (name.to_string(), self.node(&format!("{key}.{name}"), data)));
         self.node(key, Data::Table(entries.collect()))
     }
     /// Returns true if the scenario leaves a table to the file, and notes it otherwise.
@@ -73,8 +81,8 @@ impl Laying<'_> {
         is_left
     }
     /// Puts a table under a key such as `switch.buffer`; `said` describes it.
-    fn put(&mut self, key: &str, values: Vec<(&str, Data)>, said: String) {
-        let made = self.table(key, values);
+    fn put(&mut self, key: &str, preset: &Preset, said: String) {
+        let made = self.table(key, preset);
         match key.split_once('.') {
             None => self.document.put(key, made),
             Some((outer, inner)) => {
@@ -101,11 +109,11 @@ impl Laying<'_> {
         self.document.put("override", Node { at, data: Data::List([all, old].concat()) });
     }
     /// An override of one slot of the switches or ports at a place.
-    fn over(&self, place: (&str, String), slot: &str, values: Vec<(&str, Data)>) -> Node {
+    fn over(&self, place: (&str, String), slot: &str, preset: &Preset) -> Node {
         let table = |key: &str, entry: (&str, Node)| self.node(key, Data::Table(vec![(entry.0.into(), entry.1)]));
         let slot_key = format!("switch.{slot}");
         let place = table("where", (place.0, self.node("where", Data::Text(place.1))));
-        let switch = table("switch", (slot, self.table(&slot_key, values)));
+        let switch = table("switch", (slot, self.table(&slot_key, preset)));
         self.node("override", Data::Table(vec![("where".into(), place), ("switch".into(), switch)]))
     }
     /// Reports what is wrong with the file beside this network.
@@ -115,7 +123,12 @@ impl Laying<'_> {
     }
 }
 
-/// A text as a value.
-fn text(value: impl std::fmt::Display) -> Data {
-    Data::Text(value.to_string())
+/// A value of a preset as one of the scenario.
+fn data(value: &PresetValue) -> Data {
+    match value {
+        PresetValue::Text(text) => Data::Text(text.clone()),
+        PresetValue::Whole(n) => Data::Whole(i64::try_from(*n).unwrap_or(i64::MAX)),
+        PresetValue::Number(n) => Data::Number(*n),
+        PresetValue::Flag(flag) => Data::Flag(*flag),
+    }
 }

@@ -1,13 +1,13 @@
 //! Transport and congestion control of hosts in HPCC's configuration file.
 
-use super::{Laying, text};
-use crate::load::tree::{Data, Node};
+use super::Laying;
+use crate::load::tree::Node;
 use crate::settings::ROCE;
+use mech::{DcqcnConstants, Preset, PresetValue};
+use units::{Dur, Rate};
 
 /// `CC_MODE` of DCQCN.
 pub(super) const DCQCN: f64 = 1.0;
-/// A byte counter that never expires: that simulator's DCQCN has a timer alone.
-const NO_BYTE_COUNTER: &str = "1000000GB";
 
 impl Laying<'_> {
     /// RoCE with DCQCN, if the file asks for it and the scenario leaves it to the file.
@@ -18,40 +18,38 @@ impl Laying<'_> {
                 return;
             }
             let payload = self.config.number_or("PACKET_PAYLOAD_SIZE", 1000.0);
-            let said = format!("`transport` (roce, {payload} B)");
-            self.put("transport", vec![("kind", text(ROCE)), ("mss", text(format!("{payload}B")))], said);
+            let said = format!("`transport` ({ROCE}, {payload} B)");
+            let mss = PresetValue::Text(format!("{payload}B"));
+            self.put("transport", &Preset { kind: ROCE, values: vec![("mss", mss)] }, said);
         }
         let kind = self.document.get("transport").and_then(|table| table.get("kind")).and_then(Node::text);
         if !is_dcqcn || kind != Some(ROCE) {
             return;
         }
         if self.is_left("host.nic") {
-            self.put("host.nic", vec![("kind", text("round_robin"))], "`host.nic` (round_robin)".into());
+            let nic = Preset::flows_in_turn();
+            self.put("host.nic", &nic, format!("`host.nic` ({})", nic.kind));
         }
         if self.is_left("host.reaction") {
-            self.put("host.reaction", self.reaction(), "`host.reaction` (dcqcn)".into());
+            let reaction = Preset::dcqcn(&self.constants());
+            self.put("host.reaction", &reaction, format!("`host.reaction` ({})", reaction.kind));
+            self.has_dcqcn = true;
         }
     }
 
-    /// Parameters of DCQCN; the defaults are those of that simulator, or of Overspill if it has none.
-    fn reaction(&self) -> Vec<(&'static str, Data)> {
+    /// Constants of DCQCN. Defaults are those of that simulator, if it has one, and of Overspill otherwise.
+    fn constants(&self) -> DcqcnConstants {
         let config = self.config;
-        let time = |key: &str| config.number(key).map(|us| text(format!("{us}us")));
-        let number = |key: &str| config.number(key).map(Data::Number);
-        let rate = |key: &str| config.rate(key).map(text);
-        let given = [
-            ("cnp_interval", time("RATE_DECREASE_INTERVAL").or_else(|| Some(text("4us")))),
-            ("alpha_timer", time("ALPHA_RESUME_INTERVAL")),
-            ("rate_timer", time("RP_TIMER")),
-            ("g", number("EWMA_GAIN")),
-            ("r_ai", rate("RATE_AI")),
-            ("r_hai", rate("RATE_HAI")),
-            ("min_rate", rate("MIN_RATE").or_else(|| Some(text("100Mbps")))),
-        ];
-        // There the stage counts increases that were made, and here the one that is being made.
-        let threshold = config.number_or("FAST_RECOVERY_TIMES", 5.0) as i64 + 1;
-        let fixed =
-            [("kind", text("dcqcn")), ("byte_counter", text(NO_BYTE_COUNTER)), ("threshold", Data::Whole(threshold))];
-        fixed.into_iter().chain(given.into_iter().filter_map(|(key, value)| Some((key, value?)))).collect()
+        let time = |key: &str| config.number(key).map(|us| Dur((us * 1e6).round() as u64));
+        DcqcnConstants {
+            cut_interval: time("RATE_DECREASE_INTERVAL").or(Some(Dur::us(4))),
+            alpha_timer: time("ALPHA_RESUME_INTERVAL"),
+            rate_timer: time("RP_TIMER"),
+            gain: config.number("EWMA_GAIN"),
+            recoveries: config.number_or("FAST_RECOVERY_TIMES", 5.0) as u64,
+            additive: config.rate("RATE_AI"),
+            hyper: config.rate("RATE_HAI"),
+            least: config.rate("MIN_RATE").or(Some(Rate::mbps(100))),
+        }
     }
 }

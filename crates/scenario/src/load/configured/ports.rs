@@ -1,9 +1,10 @@
 //! Marking, pauses and memory of switches in HPCC's configuration file.
 
-use super::{Laying, text};
+use super::Laying;
 use crate::load::fields::Faults;
-use crate::load::tree::{Data, Node};
+use crate::load::tree::Node;
 use crate::topology::{Node as NetNode, Port, Thresholds};
+use mech::Preset;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Rate};
 
@@ -13,34 +14,25 @@ const RESERVED: u64 = 4096;
 const RESUME_OFFSET: u64 = 3072;
 /// Dynamic threshold of a port as fast as the hosts: 1/8 of the free memory, as a shift.
 const SHIFT: u32 = 3;
-/// A factor of the free memory by which a port alone may take all of it: egress has no limit there.
-const NO_LIMIT: f64 = 1e9;
-
 impl Laying<'_> {
-    /// Marking and pauses, by the rate of ports where it matters.
-    pub(super) fn lay_ports(&mut self, faults: &mut Faults) {
+    /// Rates of the ports of switches.
+    fn rates(&self) -> BTreeSet<Rate> {
         let ports = self.net.switches().iter().flat_map(|switch| &switch.ports);
-        let rates: BTreeSet<Rate> = ports.map(|port| port.rate).collect();
-        if self.is_left("switch.marking") {
-            self.lay_marking(&rates, faults);
-        }
-        if self.is_left("switch.pause") {
-            self.lay_pause(&rates);
-        }
+        ports.map(|port| port.rate).collect()
     }
 
-    fn lay_marking(&mut self, rates: &BTreeSet<Rate>, faults: &mut Faults) {
+    /// Marking, by the rate of ports if it matters.
+    pub(super) fn lay_marking(&mut self, faults: &mut Faults) {
+        if !self.is_left("switch.marking") {
+            return;
+        }
         if self.config.number_or("ENABLE_QCN", 1.0) == 0.0 {
-            return self.put(
-                "switch.marking",
-                vec![("kind", text("none"))],
-                "no `switch.marking` (ENABLE_QCN 0)".into(),
-            );
+            return self.put("switch.marking", &Preset::nothing(), "no `switch.marking` (ENABLE_QCN 0)".into());
         }
         let mut found = Vec::new();
-        for rate in rates {
-            match self.config.thresholds(in_bits(*rate)) {
-                Ok(thresholds) => found.push((*rate, thresholds)),
+        for rate in self.rates() {
+            match self.config.thresholds(in_bits(rate)) {
+                Ok(thresholds) => found.push((rate, thresholds)),
                 Err(wrong) => self.refuse(wrong, faults),
             }
         }
@@ -50,21 +42,31 @@ impl Laying<'_> {
         let is_same = found.windows(2).all(|two| two[0].1 == two[1].1);
         match found.as_slice() {
             [] => (),
-            [(_, first), ..] if is_same => self.put("switch.marking", marking(first), said),
+            [(_, first), ..] if is_same => self.put("switch.marking", &marking(first), said),
             all => {
                 let over =
-                    |(rate, k): &(Rate, Thresholds)| self.over(("rate", rate.to_string()), "marking", marking(k));
+                    |(rate, k): &(Rate, Thresholds)| self.over(("rate", rate.to_string()), "marking", &marking(k));
                 let overrides = all.iter().map(over).collect();
-                self.put("switch.marking", vec![("kind", text("none"))], said);
+                self.put("switch.marking", &Preset::nothing(), said);
                 self.put_overrides(overrides);
             }
         }
     }
 
-    fn lay_pause(&mut self, rates: &BTreeSet<Rate>) {
-        if self.config.number_or("ENABLE_PFC", 1.0) == 0.0 {
-            return self.put("switch.pause", vec![("kind", text("none"))], "no `switch.pause` (ENABLE_PFC 0)".into());
+    /// Pauses, by the rate of ports if it matters.
+    pub(super) fn lay_pause(&mut self) {
+        if !self.is_left("switch.pause") {
+            return;
         }
+        if self.config.number_or("ENABLE_PFC", 1.0) == 0.0 {
+            return self.put("switch.pause", &Preset::nothing(), "no `switch.pause` (ENABLE_PFC 0)".into());
+        }
+        let buffer = self.document.get("switch").and_then(|switch| switch.get("buffer")?.get("kind")?.text());
+        if buffer != Some(Preset::shared_memory(Bytes(0), Bytes(0)).kind) {
+            let why = "PFC (its thresholds are parts of a shared buffer: set `switch.pause` beside `switch.buffer`)";
+            return self.ruled_out.push(why.into());
+        }
+        let rates = self.rates();
         // Ports of hosts are numbered first, and the first host's is the one that counts there.
         let nic =
             self.net.nodes.first().and_then(|host| host.ports.first()).map_or(u64::MAX, |port| in_bits(port.rate));
@@ -74,11 +76,11 @@ impl Laying<'_> {
         let said: Vec<String> = by_shift.iter().rev().map(|(shift, rates)| factor_of(*shift, rates)).collect();
         let faster = by_shift.iter().filter(|(shift, _)| **shift != slowest);
         let over = |(shift, rates): (&u32, &Vec<Rate>)| {
-            let each = rates.iter().map(|rate| self.over(("rate", rate.to_string()), "pause", pause(*shift)));
+            let each = rates.iter().map(|rate| self.over(("rate", rate.to_string()), "pause", &pause(*shift)));
             each.collect::<Vec<_>>()
         };
         let overrides = faster.flat_map(over).collect();
-        self.put("switch.pause", pause(slowest), format!("`switch.pause` (pfc, XOFF {})", said.join(", ")));
+        self.put("switch.pause", &pause(slowest), format!("`switch.pause` (pfc, XOFF {})", said.join(", ")));
         self.put_overrides(overrides);
     }
 
@@ -96,13 +98,14 @@ impl Laying<'_> {
         for (tier, all) in &by_tier {
             let first = all[0].1;
             if all.iter().all(|(_, own)| *own == first) {
-                let over = || self.over(("tier", tier.to_string()), "buffer", buffer(size, first));
+                let over = || self.over(("tier", tier.to_string()), "buffer", &buffer(size, first));
                 overrides.extend((first != common).then(over));
                 continue;
             }
             let others = all.iter().filter(|(_, own)| *own != common);
-            overrides
-                .extend(others.map(|(node, own)| self.over(("node", node.name.clone()), "buffer", buffer(size, *own))));
+            overrides.extend(
+                others.map(|(node, own)| self.over(("node", node.name.clone()), "buffer", &buffer(size, *own))),
+            );
         }
         let own = switches.iter().map(set_aside);
         let (least, most) = own.fold((common, common), |(least, most), own| (least.min(own), most.max(own)));
@@ -110,7 +113,7 @@ impl Laying<'_> {
             if least == most { Bytes(least).to_string() } else { format!("{} to {}", Bytes(least), Bytes(most)) };
         self.put(
             "switch.buffer",
-            buffer(size, common),
+            &buffer(size, common),
             format!("`switch.buffer` (shared, {size}, {reserved} reserved for each port)"),
         );
         self.put_overrides(overrides);
@@ -151,36 +154,14 @@ fn headroom(port: &Port) -> u64 {
     u64::try_from(bits / 8 / 1_000_000_000 * 3).unwrap_or(u64::MAX)
 }
 
-fn marking(k: &Thresholds) -> Vec<(&'static str, Data)> {
-    if k.kmin == k.kmax {
-        return vec![("kind", text("ecn_threshold")), ("k", text(Bytes(k.kmax.0 + 1)))];
-    }
-    vec![
-        ("kind", text("red")),
-        ("min", text(k.kmin)),
-        ("max", text(k.kmax)),
-        ("max_p", Data::Number(k.pmax)),
-        ("weight", Data::Whole(1)),
-        ("gaps", text("geometric")),
-        ("gentle", Data::Flag(false)),
-        ("not_ect", text("pass")),
-    ]
+fn marking(k: &Thresholds) -> Preset {
+    Preset::marks_between(k.kmin, k.kmax, k.pmax)
 }
 
-fn pause(shift: u32) -> Vec<(&'static str, Data)> {
-    vec![
-        ("kind", text("pfc")),
-        ("alpha", Data::Number(1.0 / f64::from(1 << shift))),
-        ("offset", text(Bytes(RESUME_OFFSET))),
-        ("lossless", Data::Flag(false)),
-    ]
+fn pause(shift: u32) -> Preset {
+    Preset::dynamic_pfc(1.0 / f64::from(1 << shift), Bytes(RESUME_OFFSET))
 }
 
-fn buffer(size: Bytes, reserved: u64) -> Vec<(&'static str, Data)> {
-    vec![
-        ("kind", text("shared")),
-        ("size", text(size)),
-        ("alpha", Data::Number(NO_LIMIT)),
-        ("reserved", text(Bytes(reserved))),
-    ]
+fn buffer(size: Bytes, reserved: u64) -> Preset {
+    Preset::shared_memory(size, Bytes(reserved))
 }

@@ -55,19 +55,23 @@ impl Laying<'_> {
         let tables: Vec<String> = self.own.iter().map(|table| format!("`{table}`")).collect();
         (!keys.is_empty()).then(|| {
             let path = &self.config.path;
-            format!("{} of `{path}` has no effect: the scenario sets {} itself", keys.join(", "), tables.join(", "))
+            format!(
+                "`{path}`: the scenario sets {} itself, so that these keys have no effect: {}",
+                tables.join(", "),
+                keys.join(", ")
+            )
         })
     }
 
     /// Keys that Overspill cannot express.
     fn unused(&self) -> Option<String> {
         let config = self.config;
-        let mut found = Vec::new();
+        let mut found = self.ruled_out.clone();
         let mode = config.number_or("CC_MODE", DCQCN);
         if mode != DCQCN && !self.own.contains(&"transport") {
             found.push(format!("CC_MODE {mode} ({} is not modelled: set `transport`)", mode_name(mode)));
         }
-        let (is_roce, has_dcqcn) = (self.is_roce(), self.has_dcqcn());
+        let (is_roce, has_dcqcn) = (self.is_roce(), self.has_dcqcn);
         for (key, has_effect, beside, why) in WITHOUT_EFFECT {
             let applies = match beside {
                 Beside::Anything => true,
@@ -137,9 +141,6 @@ impl Laying<'_> {
     }
     fn is_roce(&self) -> bool {
         self.kind_of("transport") == Some(ROCE)
-    }
-    fn has_dcqcn(&self) -> bool {
-        !self.own.contains(&"host.reaction") && self.kind_of("host.reaction") == Some("dcqcn")
     }
 }
 

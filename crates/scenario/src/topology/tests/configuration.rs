@@ -128,7 +128,7 @@ fn faults_of_a_configuration_name_file_line_and_rule() {
         (
             "RATE_AI 50Mb/s",
             "RATE_AI",
-            &format!("line 4: `KMIN_MAP` where a value of RATE_AI is due; a rate with its unit, such as `50Mb/s`"),
+            "line 4: `KMIN_MAP` where a value of RATE_AI is due; a rate with its unit, such as `50Mb/s`",
         ),
         ("KMIN_MAP 2 25000000000 100", "KMIN_MAP 2 25000000000 -1", &format!("line 4: KMIN_MAP `-1`; {kilobytes}")),
         ("KMIN_MAP 2 25000000000 100", "KMIN_MAP 2 25Gbps 100", &format!("line 4: KMIN_MAP `25Gbps`; {bits}")),
