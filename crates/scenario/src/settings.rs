@@ -174,6 +174,12 @@ pub const WHERE: Spec = Spec {
             default: Some("any"),
         },
         Param {
+            name: "rate",
+            doc: "Ports that send at this rate at the start of the run; only for the slots that `port` allows.",
+            kind: Kind::Rate,
+            default: Some("any"),
+        },
+        Param {
             name: "hosts",
             doc: "The hosts that have this `transport`; it goes by no other key, and beside no `switch`.",
             kind: Kind::Texts,

@@ -2,6 +2,7 @@
 //! One binary, since each is linked with the whole crate.
 
 mod common;
+mod configured;
 mod dcqcn_notes;
 mod declared;
 mod defaults;
@@ -17,6 +18,7 @@ mod loading;
 mod malformed;
 mod meant;
 mod messages;
+mod overrides;
 mod pausing;
 mod resets;
 mod slots;

@@ -86,11 +86,11 @@ fn tables(spec: &Spec, place: &Place) -> Vec<(String, Json)> {
     let one = |path: &str, table: Json| vec![(path.to_string(), table)];
     let of_switch = |slot: &str| -> Vec<(String, Json)> {
         let groups = all["switches"].as_array().cloned().unwrap_or_default();
-        let found = groups
-            .iter()
-            .flat_map(|group| [&group[slot], &group["ports"]["host"][slot], &group["ports"]["switch"][slot]])
-            .find(|t| is(t));
-        found.map(|table| (format!("switch.{slot}"), table.clone())).into_iter().collect()
+        let of_ports =
+            |group: &Json| group["ports"].as_object().into_iter().flatten().map(|(_, t)| t[slot].clone()).collect();
+        let in_group = |group: &Json| [vec![group[slot].clone()], of_ports(group)].concat();
+        let found = groups.iter().flat_map(in_group).find(is);
+        found.map(|table| (format!("switch.{slot}"), table)).into_iter().collect()
     };
     match spec.slot {
         "" => one("", all.clone()),
@@ -108,7 +108,7 @@ fn tables(spec: &Spec, place: &Place) -> Vec<(String, Json)> {
         }
         "topology.node" => (0..7).map(|n| (format!("topology.node.{n}"), Json::Null)).collect(),
         "topology.link" => (0..7).map(|n| (format!("topology.link.{n}"), Json::Null)).collect(),
-        "override.where" => (0..4).map(|n| (format!("override.{n}.where"), Json::Null)).collect(),
+        "override.where" => (0..5).map(|n| (format!("override.{n}.where"), Json::Null)).collect(),
         slot => match slot.split_once('.') {
             Some(("switch", slot)) => {
                 let host = &all["host"][slot];

@@ -178,7 +178,7 @@ TERMS = (
         "What some ports, switches or hosts have in place of what all have: `where` names them, and `switch` "
         "or, of hosts, `transport` is laid upon `[switch]` or `[transport]`, as a variant is upon the file.",
         (),
-        tuple(f"override.where.{one}" for one in ("tier", "node", "port", "hosts")),
+        tuple(f"override.where.{one}" for one in ("tier", "node", "port", "rate", "hosts")),
     ),
     Term(
         ("phase effect", "phase effects", "in step", "check-phase", "--check-phase"),

@@ -9,7 +9,7 @@ use crate::diag::message;
 use crate::fault::Fault;
 use crate::model::{Choice, OwnTransports};
 use crate::settings;
-use crate::topology::{Corrupted, Counts, Topology};
+use crate::topology::{Configuration, Corrupted, Counts, Topology};
 use crate::traffic::Segments;
 use crate::{topology, traffic};
 use dataplane::{Framing, transport};
@@ -36,6 +36,8 @@ pub(super) struct Network {
     pub topology: Topology,
     /// Links that its file says corrupt frames.
     pub corrupted: Vec<Corrupted>,
+    /// Contents of the configuration file that it names.
+    pub configuration: Option<Configuration>,
 }
 
 /// The network, and what it was made from.
@@ -47,12 +49,13 @@ pub(super) fn network(scenario: &Node, reading: Reading, faults: &mut Faults) ->
     let graph = if custom { Some(graph(&table, faults)?) } else { None };
     let made = made?;
     let files = |name: &str| reading.source.text_of(name);
-    let corrupted = RefCell::default();
+    let (corrupted, configuration) = (RefCell::default(), RefCell::default());
     let given = topology::Given {
         graph: graph.as_ref(),
         files: &files,
         notes: Some(reading.notes),
         corrupted: Some(&corrupted),
+        configuration: Some(&configuration),
     };
     match topology::build(&made.kind, &made.values, &given) {
         Ok(network) => {
@@ -63,7 +66,8 @@ pub(super) fn network(scenario: &Node, reading: Reading, faults: &mut Faults) ->
                 faults.add(&table.at, message(found, rule));
                 return None;
             }
-            Some(Network { made, topology: network, corrupted: corrupted.into_inner() })
+            let (corrupted, configuration) = (corrupted.into_inner(), configuration.into_inner());
+            Some(Network { made, topology: network, corrupted, configuration })
         }
         Err(wrong) => {
             faults.add_all(&table, wrong.into_iter().map(as_written).collect());

@@ -32,6 +32,9 @@ pub(super) fn note(document: &Node, scenario: &Scenario) -> Option<String> {
     (!defaults.is_empty()).then(|| {
         let all = defaults.join(", ");
         let why = "Those of the simulator that it was made for are in its configuration, not in its files: set them";
-        format!("an imported network or traffic runs with defaults of Overspill: {all}. {why}")
+        let topology = document.get("topology").filter(|net| net.get("config").is_none());
+        let is_hpcc = topology.and_then(|net| net.get("kind")).and_then(Node::text) == Some("hpcc");
+        let how = if is_hpcc { ", or name that file as `topology.config`" } else { "" };
+        format!("an imported network or traffic runs with defaults of Overspill: {all}. {why}{how}")
     })
 }

@@ -4,6 +4,7 @@
 mod alone;
 mod build;
 mod checks;
+mod configured;
 mod events;
 mod fibs;
 mod fields;
@@ -15,6 +16,7 @@ mod meant;
 mod merge;
 mod needs;
 mod nesting;
+mod places;
 mod renamed;
 mod resets;
 mod resolved;

@@ -147,7 +147,7 @@ pub(super) fn switches(groups: &[Group]) -> Json {
         match group.ports.as_slice() {
             [(_, first), rest @ ..] if rest.iter().all(|(_, other)| other == first) => map.extend(port(first)),
             ports => {
-                let ports: Map<_, _> = ports.iter().map(|(far, p)| (far.to_string(), port(p).into())).collect();
+                let ports: Map<_, _> = ports.iter().map(|(class, p)| (class.clone(), port(p).into())).collect();
                 map.insert("ports".into(), ports.into());
             }
         }

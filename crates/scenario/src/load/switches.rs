@@ -4,8 +4,9 @@ use super::checks;
 use super::fields::{Asked, Faults, Kinds, Slot, Wanted, entries, filled, read, table};
 use super::input_side;
 use super::merge::merge;
+use super::places::{Override, PortClass};
 use super::resets;
-use super::tree::{Data, Node};
+use super::tree::Node;
 use crate::choices::{ModelKind, Simultaneous, Ties};
 use crate::diag::{message, one_of};
 use crate::model::{Cioq, Filled, Model, PortConfig, Speedup, SwitchConfig};
@@ -15,7 +16,7 @@ use mech::buffer::BufferSlot;
 use mech::fib::FibSlot;
 use mech::overflow::OverflowSlot;
 use mech::routing::RoutingSlot;
-use mech::{Agent, Beside, InSlot, PORT_SLOTS, Registry, Report, SLOTS};
+use mech::{Agent, Beside, InSlot, Registry, Report, SLOTS};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Unknown tiers and switches that are told at most.
@@ -39,18 +40,12 @@ struct Slots {
 pub(super) struct Group {
     pub nodes: Vec<String>,
     pub config: SwitchConfig,
-    /// The far ends of its kinds of ports, `host` and `switch`, and how each is filled.
-    pub ports: Vec<(&'static str, PortConfig)>,
+    /// Classes of its ports, `host` and `switch` unless rates matter, and how each is filled.
+    pub ports: Vec<(String, PortConfig)>,
 }
 
-struct Override<'a> {
-    place: Node,
-    tier: Option<String>,
-    node: Option<String>,
-    port: Option<String>,
-    switch: Option<&'a Node>,
-    used: bool,
-}
+/// Classes of a switch's ports, each with its overrides.
+type Classes = Vec<(PortClass, Vec<usize>)>;
 
 /// Fills the switches of one variant.
 pub(super) struct Filler<'a> {
@@ -75,7 +70,7 @@ impl<'a> Filler<'a> {
             table(scenario, "switch", faults).map_or_else(|| Node::table(scenario.lacks("switch")), |t| t.into_owned());
         let overrides = entries(scenario, "override", faults);
         let of_switches = overrides.into_iter().filter(|item| !checks::names_hosts(item));
-        let overrides = of_switches.filter_map(|item| parse(item, faults)).collect();
+        let overrides = of_switches.filter_map(|item| Override::parse(item, faults)).collect();
         let mut filler = Filler { base, overrides, known: BTreeMap::new(), sized: BTreeSet::new(), registry, notes };
         filler.filled(&[], faults);
         filler
@@ -161,21 +156,25 @@ impl<'a> Filler<'a> {
         self.check_names(net, faults);
         let hosts = net.hosts as usize;
         let mut switches = Vec::new();
-        let mut groups: BTreeMap<[Vec<usize>; 3], Group> = BTreeMap::new();
+        let mut groups: BTreeMap<(Vec<usize>, Classes), Group> = BTreeMap::new();
+        let by_rate = self.overrides.iter().any(|over| over.rate.is_some());
         for node in &net.nodes[hosts.min(net.nodes.len())..] {
-            let kinds = [None, Some("host"), Some("switch")];
-            let keys = kinds.map(|kind| self.matching(node, kind, net));
-            let [own, ..] = &keys;
-            self.sized(own, node.ports.len(), net, faults);
-            self.check_input_side(own, node, faults);
-            let filled: Vec<_> = keys.iter().map(|key| self.filled(key, faults)).collect();
-            let [Some(own), Some(to_host), Some(to_switch)] = filled.as_slice() else { continue };
-            let far = |port: &topology::Port| if port.peer < net.hosts { to_host } else { to_switch };
-            let config = own.config(node.ports.iter().map(|port| far(port).port.clone()).collect());
-            let group = groups.entry(keys).or_insert_with(|| Group {
+            let own = self.matching(node, None, true);
+            let classes = self.classes(node, net, by_rate);
+            self.sized(&own, node.ports.len(), net, faults);
+            self.check_input_side(&own, node, faults);
+            let slots = self.filled(&own, faults);
+            // All are filled before one that is wrong ends it, so that all faults are found together.
+            let filled: Vec<_> = classes.iter().map(|(class, which)| (*class, self.filled(which, faults))).collect();
+            let filled = filled.into_iter().map(|(class, slots)| Some((class, slots?.port)));
+            let filled: Option<BTreeMap<PortClass, PortConfig>> = filled.collect();
+            let (Some(slots), Some(filled)) = (slots, filled) else { continue };
+            let ports = node.ports.iter().map(|port| filled[&PortClass::of_port(port, net, by_rate)].clone());
+            let config = slots.config(ports.collect());
+            let group = groups.entry((own, classes)).or_insert_with(|| Group {
                 nodes: Vec::new(),
                 config: config.clone(),
-                ports: vec![("host", to_host.port.clone()), ("switch", to_switch.port.clone())],
+                ports: filled.into_iter().map(|(class, port)| (class.label(), port)).collect(),
             });
             group.nodes.push(node.name.clone());
             switches.push(config);
@@ -200,20 +199,19 @@ impl<'a> Filler<'a> {
         fits
     }
 
-    /// The overrides for a switch, or for its ports toward hosts or switches, in their order.
-    fn matching(&mut self, node: &topology::Node, port: Option<&str>, net: &Topology) -> Vec<usize> {
-        let toward = |host| port.is_some() && node.ports.iter().any(|port| (port.peer < net.hosts) == host);
-        let (to_hosts, to_switches) = (toward(true), toward(false));
-        let has = |kind: &str| if kind == "host" { to_hosts } else { to_switches };
+    /// The classes of a switch's ports, and the overrides for each.
+    fn classes(&mut self, node: &topology::Node, net: &Topology, by_rate: bool) -> Classes {
+        let there: BTreeSet<_> = node.ports.iter().map(|port| PortClass::of_port(port, net, by_rate)).collect();
+        let all = PortClass::of_switch(node, net, by_rate).into_iter();
+        all.map(|class| (class, self.matching(node, Some(class), there.contains(&class)))).collect()
+    }
+
+    /// The overrides for a switch, or for a class of its ports, in their order; used if there are such ports.
+    fn matching(&mut self, node: &topology::Node, class: Option<PortClass>, is_there: bool) -> Vec<usize> {
         let mut which = Vec::new();
-        for (i, over) in self.overrides.iter_mut().enumerate() {
-            let place = [(&over.tier, &node.tier), (&over.node, &node.name)];
-            let here = place.iter().all(|(wanted, found)| wanted.as_ref().is_none_or(|wanted| wanted == *found));
-            let of_port = over.port.as_deref().is_none_or(|kind| port == Some(kind));
-            if here && of_port {
-                over.used |= over.port.as_deref().is_none_or(has);
-                which.push(i);
-            }
+        for (i, over) in self.overrides.iter_mut().enumerate().filter(|(_, over)| over.applies(node, class)) {
+            over.used |= is_there;
+            which.push(i);
         }
         which
     }
@@ -331,33 +329,4 @@ fn fill(switch: &Node, registry: &Registry, faults: &mut Faults) -> Option<Slots
         simultaneous: values.get("simultaneous"),
         ties: values.get("ties"),
     })
-}
-
-fn parse<'a>(item: &'a Node, faults: &mut Faults) -> Option<Override<'a>> {
-    read(item, Wanted { others: &["where", "switch"], ..Wanted::of(&[]) }, faults);
-    let place = table(item, "where", faults)?;
-    let values = read(&place, Wanted::of(settings::WHERE.params), faults)?;
-    let given = |key: &str| values.has(key).then(|| values.word(key).to_string());
-    let (tier, node, port) = (given("tier"), given("node"), given("port"));
-    if tier.is_none() && node.is_none() && port.is_none() {
-        faults.add(&place.at, message("no place", "one or more of tier, node, port, or hosts with a transport"));
-    }
-    let switch = item.get("switch");
-    match switch {
-        Some(table) if matches!(table.data, Data::Table(_)) => check_keys(table, port.is_some(), faults),
-        Some(other) => faults.add(&other.at, message(other.shown(), "a table")),
-        None => faults.add(&item.lacks("switch"), message("nothing", "switch.SLOT = { … }")),
-    }
-    let switch = switch.filter(|table| matches!(table.data, Data::Table(_)));
-    Some(Override { place: place.into_owned(), tier, node, port, switch, used: false })
-}
-
-/// All slots but those of ports belong to the whole switch.
-fn check_keys(switch: &Node, of_ports: bool, faults: &mut Faults) {
-    for (key, node) in switch.entries().iter().filter(|(key, _)| of_ports && !PORT_SLOTS.contains(&key.as_str())) {
-        let (last, first) = PORT_SLOTS.split_last().unwrap_or((&"", &[]));
-        let slots = format!("{} or {last}", first.join(", "));
-        let rule = format!("{slots} where the place says `port`; all else is one per switch");
-        faults.add(&node.at, message(format!("`{key}` for some ports of a switch"), rule));
-    }
 }

@@ -3,6 +3,7 @@
 use super::Reading;
 use super::build::{self, Ground, Network};
 use super::checks;
+use super::configured;
 use super::events::{self, Course};
 use super::fibs;
 use super::fields::{Faults, Kinds, NAME_RULE, Slot, Wanted, choice, filled, is_name, read, table};
@@ -54,6 +55,8 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
     let duration = duration(document, top.as_ref());
     let network = build::network(document, reading, faults);
     let net = network.as_ref().map(|network| &network.topology);
+    let laid = network.as_ref().and_then(|network| configured::lay(document, network, notes, faults));
+    let document = laid.as_ref().unwrap_or(document);
     let framing = framing(document, faults);
     let framed = framing.as_ref().map(|(_, framing)| *framing);
     let (host, host_values) = host(document, &source.registry, notes, faults).unzip();

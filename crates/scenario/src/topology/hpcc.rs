@@ -1,9 +1,14 @@
 //! Topology files of the HPCC ns-3 simulator and of those made from it.
 
+mod configuration;
+mod keys;
+
+pub(crate) use configuration::{Configuration, Setting, Thresholds};
+
 use super::brought::{self, Brought, FILE, MOST_NODES, TOLD, Wrong, on_line};
 use super::{Corrupted, CustomLink, CustomNode, Given, Topology};
 use crate::fault::Fault;
-use mech::params::{Spec, Values};
+use mech::params::{Kind, Param, Spec, Values};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Rate;
 
@@ -18,7 +23,15 @@ pub(super) const SPEC: Spec = Spec {
           one link. Nodes are called by their ids, `0`…; tiers are `host`, and `edge`, `agg`, `core`, `level4`… by the hops to \
           the nearest host.",
     cite: "Li et al., HPCC, SIGCOMM 2019: simulation/mix of its repository",
-    params: &[FILE],
+    params: &[FILE, CONFIG],
+};
+
+const CONFIG: Param = Param {
+    name: "config",
+    doc: "Configuration file of that simulator, which sets ECN marking by the rate of ports, the switches' buffer, PFC, \
+          DCQCN and errors of links, each unless the scenario sets its table.",
+    kind: Kind::Text,
+    default: Some(""),
 };
 
 /// Words with their lines: ns-3 reads across the ends of lines.
@@ -40,6 +53,17 @@ impl<'a> Words<'a> {
         self.at += 1;
         found.map_or_else(|| on_line(self.last, "the end of the file", what), Ok)
     }
+    /// Skips the rest of the line of the word before.
+    fn skip_line(&mut self) {
+        let line = self.line_before();
+        while self.words.get(self.at).is_some_and(|word| word.0 == line) {
+            self.at += 1;
+        }
+    }
+    /// Line of the word before.
+    fn line_before(&self) -> usize {
+        self.words.get(self.at.wrapping_sub(1)).map_or(0, |word| word.0)
+    }
     fn number(&mut self, what: &str, below: u64) -> Result<u64, Wrong> {
         let (line, word) = self.next(what)?;
         let number = word.parse::<u64>().ok().filter(|n| *n < below);
@@ -51,9 +75,13 @@ impl<'a> Words<'a> {
 /// The network of a file.
 pub(super) fn build(values: &Values, given: &Given) -> Result<Topology, Vec<Fault>> {
     let path = values.word("file");
-    let text = brought::text(path, given)?;
-    let wrong = |all: Vec<Wrong>| all.into_iter().map(|each| brought::fault(path, each)).collect::<Vec<_>>();
-    let File { mut found, errors, rest } = read(&text).map_err(wrong)?;
+    let found = brought::text(path, given).and_then(|text| {
+        read(&text).map_err(|all| all.into_iter().map(|each| brought::fault(path, each)).collect::<Vec<_>>())
+    });
+    let (File { mut found, mut errors, rest }, config) = match (found, configuration_of(values, given)) {
+        (Ok(found), Ok(config)) => (found, config),
+        (found, config) => return Err([found.err(), config.err()].into_iter().flatten().flatten().collect()),
+    };
     name_tiers(&mut found);
     if let Some(line) = rest {
         let links = found.graph.links.len();
@@ -62,9 +90,25 @@ pub(super) fn build(values: &Values, given: &Given) -> Result<Topology, Vec<Faul
         ));
     }
     let net = found.build(path)?;
+    // A link without an error rate of its own has that of all.
+    let of_all = config.as_ref().map_or(0.0, |config| config.number_or("ERROR_RATE_PER_LINK", 0.0));
+    errors.iter_mut().filter(|error| **error == 0.0).for_each(|error| *error = of_all);
     let all = given.corrupted.into_iter();
     all.for_each(|all| all.borrow_mut().extend(corrupted(&found.graph.links, &errors)));
+    given.configuration.into_iter().for_each(|place| place.replace(config.clone()).map_or((), drop));
     Ok(net)
+}
+
+/// Contents of the configuration file, if the scenario names one.
+fn configuration_of(values: &Values, given: &Given) -> Result<Option<Configuration>, Vec<Fault>> {
+    if !values.has("config") {
+        return Ok(None);
+    }
+    let path = values.word("config");
+    let in_config = |fault: Fault| Fault { field: "config".into(), ..fault };
+    let text = brought::text(path, given).map_err(|all| all.into_iter().map(in_config).collect::<Vec<_>>())?;
+    let wrong = |all: Vec<Wrong>| all.into_iter().map(|each| in_config(brought::fault(path, each))).collect();
+    configuration::read(path, &text).map(Some).map_err(wrong)
 }
 
 /// The links that corrupt frames, named by their ends, and by their number where there are several between two nodes.

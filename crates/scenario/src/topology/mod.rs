@@ -20,6 +20,7 @@ mod star;
 
 pub(crate) use counts::{Counts, MOST_ROUTES};
 pub use custom::{CustomGraph, CustomLink, CustomNode};
+pub(crate) use hpcc::{Configuration, Setting, Thresholds};
 pub use links::Link;
 
 use crate::fault::Fault;
@@ -93,6 +94,8 @@ pub struct Given<'a> {
     pub notes: Option<&'a RefCell<Vec<String>>>,
     /// Links of a file that corrupt frames, if somebody wants them.
     pub corrupted: Option<&'a RefCell<Vec<Corrupted>>>,
+    /// Contents of a configuration file that the topology names, if somebody wants them.
+    pub(crate) configuration: Option<&'a RefCell<Option<Configuration>>>,
 }
 
 /// A link of a file that corrupts frames in both directions.
@@ -107,7 +110,8 @@ pub struct Corrupted {
 impl Given<'_> {
     /// No graph, no files, and nobody who wants notes.
     pub fn nothing() -> Given<'static> {
-        Given { graph: None, files: &|_| Err("cannot be read here".into()), notes: None, corrupted: None }
+        let files = &|_: &str| Err("cannot be read here".into());
+        Given { graph: None, files, notes: None, corrupted: None, configuration: None }
     }
     fn note(&self, note: String) {
         self.notes.into_iter().for_each(|notes| notes.borrow_mut().push(note.clone()));

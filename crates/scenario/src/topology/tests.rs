@@ -1,6 +1,7 @@
 //! Networks, by kind.
 
 mod asymmetric;
+mod configuration;
 mod files;
 mod flat;
 

@@ -78,7 +78,7 @@ fn sizes(text: &str, min: u64) -> Vec<String> {
 /// Names of hosts, links, nodes and files, whatever is asked for.
 fn texts(now: &str) -> Vec<String> {
     let nodes = ["h1", "h3", "1", "a", "b", "leaf0:spine1", "spine", "leaf1", "stub", "other"].map(str::to_string);
-    let of_format = ["hpcc", "flows", "opera"].map(|name| format!("other_{name}.txt"));
+    let of_format = ["hpcc", "flows", "opera", "config"].map(|name| format!("other_{name}.txt"));
     let files = ["graphml", "csv", "cm", "topo"].map(|end| format!("other.{end}"));
     nodes.into_iter().chain(of_format).chain(files).filter(|name| name != now).collect()
 }

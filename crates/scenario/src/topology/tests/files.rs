@@ -7,7 +7,7 @@ fn read(kind: &str, given: &[(&str, &str)], text: &str) -> Result<(Topology, Vec
     let notes = RefCell::new(Vec::new());
     let files = |name: &str| if name == "net" { Ok(text.to_string()) } else { Err("no such file".into()) };
     let all = [given, &[("file", "net")]].concat();
-    let given = Given { graph: None, files: &files, notes: Some(&notes), corrupted: None };
+    let given = Given { graph: None, files: &files, notes: Some(&notes), ..Given::nothing() };
     let line = |f: Fault| format!("{}: {}; {}", f.field, f.found, f.rule);
     let net = build(kind, &values(spec, &all), &given).map_err(|f| f.into_iter().map(line).collect::<Vec<_>>())?;
     Ok((net, notes.into_inner()))
@@ -122,7 +122,7 @@ fn an_error_rate_is_of_its_link_among_parallel_ones() {
         .replace("100Gbps 2us 0\n5", "100Gbps 2us 0.5\n5")
         .replace("0.000000", "1e-3");
     let files = |_: &str| Ok(text.clone());
-    let given = Given { graph: None, files: &files, notes: None, corrupted: Some(&corrupted) };
+    let given = Given { graph: None, files: &files, corrupted: Some(&corrupted), ..Given::nothing() };
     let spec = SPECS.iter().find(|spec| spec.kind == "hpcc").unwrap();
     let net = build("hpcc", &values(spec, &[("file", "net")]), &given).unwrap();
     let found = corrupted.into_inner();

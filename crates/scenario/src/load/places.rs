@@ -1,0 +1,95 @@
+//! Places of overrides: the switches and ports that a `where` picks.
+
+use super::fields::{Faults, Wanted, read, table};
+use super::tree::{Data, Node};
+use crate::diag::message;
+use crate::settings;
+use crate::topology::{self, Topology};
+use mech::PORT_SLOTS;
+use std::collections::BTreeSet;
+use units::Rate;
+
+/// An override of switches or ports.
+pub(super) struct Override<'a> {
+    pub place: Node,
+    pub tier: Option<String>,
+    pub node: Option<String>,
+    port: Option<String>,
+    pub rate: Option<Rate>,
+    /// Its table `switch`.
+    pub switch: Option<&'a Node>,
+    /// Whether it applies to any switch or port.
+    pub used: bool,
+}
+
+/// Ports of a switch that overrides cannot distinguish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct PortClass {
+    /// Kind of node at the far end: `host` or `switch`.
+    pub far: &'static str,
+    /// Rate of the port, if any override picks ports by their rate.
+    pub rate: Option<Rate>,
+}
+
+impl PortClass {
+    /// Class of a port.
+    pub fn of_port(port: &topology::Port, net: &Topology, by_rate: bool) -> PortClass {
+        let far = if port.peer < net.hosts { "host" } else { "switch" };
+        PortClass { far, rate: by_rate.then_some(port.rate) }
+    }
+    /// Classes of the ports of a switch; without rates both kinds, in any switch.
+    pub fn of_switch(node: &topology::Node, net: &Topology, by_rate: bool) -> Vec<PortClass> {
+        if !by_rate {
+            return ["host", "switch"].map(|far| PortClass { far, rate: None }).to_vec();
+        }
+        let classes = node.ports.iter().map(|port| PortClass::of_port(port, net, by_rate));
+        classes.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+    /// Name of the class among the resolved ports of a switch.
+    pub fn label(self) -> String {
+        self.rate.map_or_else(|| self.far.to_string(), |rate| format!("{} {rate}", self.far))
+    }
+}
+
+impl<'a> Override<'a> {
+    /// Reads an entry of `[[override]]` that is about switches or ports.
+    pub fn parse(item: &'a Node, faults: &mut Faults) -> Option<Override<'a>> {
+        read(item, Wanted { others: &["where", "switch"], ..Wanted::of(&[]) }, faults);
+        let place = table(item, "where", faults)?;
+        let values = read(&place, Wanted::of(settings::WHERE.params), faults)?;
+        let given = |key: &str| values.has(key).then(|| values.word(key).to_string());
+        let (tier, node, port) = (given("tier"), given("node"), given("port"));
+        let rate = values.has("rate").then(|| values.rate("rate"));
+        if tier.is_none() && node.is_none() && port.is_none() && rate.is_none() {
+            let rule = "one or more of tier, node, port, rate, or hosts with a transport";
+            faults.add(&place.at, message("no place", rule));
+        }
+        let of_ports = port.is_some() || rate.is_some();
+        let switch = item.get("switch");
+        match switch {
+            Some(table) if matches!(table.data, Data::Table(_)) => check_keys(table, of_ports, faults),
+            Some(other) => faults.add(&other.at, message(other.shown(), "a table")),
+            None => faults.add(&item.lacks("switch"), message("nothing", "switch.SLOT = { … }")),
+        }
+        let switch = switch.filter(|table| matches!(table.data, Data::Table(_)));
+        Some(Override { place: place.into_owned(), tier, node, port, rate, switch, used: false })
+    }
+
+    /// Returns true if it applies to a switch as a whole, or to a class of its ports.
+    pub fn applies(&self, node: &topology::Node, class: Option<PortClass>) -> bool {
+        let place = [(&self.tier, &node.tier), (&self.node, &node.name)];
+        place.iter().all(|(wanted, found)| wanted.as_ref().is_none_or(|wanted| wanted == *found))
+            && self.port.as_deref().is_none_or(|far| class.is_some_and(|class| class.far == far))
+            && self.rate.is_none_or(|rate| class.is_some_and(|class| class.rate == Some(rate)))
+    }
+}
+
+/// All slots but those of ports belong to the whole switch.
+fn check_keys(switch: &Node, of_ports: bool, faults: &mut Faults) {
+    for (key, node) in switch.entries().iter().filter(|(key, _)| of_ports && !PORT_SLOTS.contains(&key.as_str())) {
+        let (last, first) = PORT_SLOTS.split_last().unwrap_or((&"", &[]));
+        let slots = format!("{} or {last}", first.join(", "));
+        let rule = format!("{slots} where the place says `port` or `rate`; all else is one per switch");
+        faults.add(&node.at, message(format!("`{key}` for some ports of a switch"), rule));
+    }
+}
