@@ -61,7 +61,7 @@ pub(super) fn check(document: &Node, scenario: &Scenario, faults: &mut Faults) -
     }
     let within = grid_step(scenario.duration);
     let step = rounded_time(within);
-    let open = Sum::of(&scenario.traffic, |_, traffic| traffic.at_once(&scenario.topology, within).0);
+    let open = Sum::over(&scenario.traffic, |_, traffic| traffic.at_once(&scenario.topology, within).0);
     if open.all > MOST_OPEN as f64 {
         let found = format!("about {}", open.describe(&format!("flows within {step}")));
         let rule = format!("at most {} at once: {}", most(MOST_OPEN), open.part(MOST_OPEN));
@@ -88,7 +88,7 @@ pub(super) fn check(document: &Node, scenario: &Scenario, faults: &mut Faults) -
 /// Counts the flows of each workload that begin before the end of the duration.
 fn flows(scenario: &Scenario) -> Sum<'_> {
     let end = Time(scenario.duration.0);
-    Sum::of(&scenario.traffic, |_, traffic| traffic.flows_before(end, &scenario.topology))
+    Sum::over(&scenario.traffic, |_, traffic| traffic.flows_before(end, &scenario.topology))
 }
 
 /// Counts the first packets of the flows of one step of the grid. Also returns the initial window in bytes of the
@@ -101,7 +101,7 @@ fn packets_at_once(scenario: &Scenario) -> Option<(Sum<'_>, f64)> {
         let mss = stacks.of_workload(traffic).map(TcpConfig::mss).max().unwrap_or(1);
         flows * (bytes.min(window(traffic)) / f64::from(mss)).ceil()
     };
-    let sum = Sum::of(&scenario.traffic, packets);
+    let sum = Sum::over(&scenario.traffic, packets);
     let window = window(sum.number);
     Some((sum, window))
 }
@@ -109,7 +109,7 @@ fn packets_at_once(scenario: &Scenario) -> Option<(Sum<'_>, f64)> {
 /// Counts the packets without a transport that are made within a step of the grid and find a place at their NIC.
 fn raw_packets(scenario: &Scenario) -> Sum<'_> {
     let within = grid_step(scenario.duration);
-    Sum::of(&scenario.traffic, |_, traffic| {
+    Sum::over(&scenario.traffic, |_, traffic| {
         let frame = |payload| scenario.framing.wire(scenario.framing.frame(payload, 0)) as f64;
         let place = |queue: Amount| match queue {
             Amount::Packets(n) => n as f64,
@@ -129,7 +129,7 @@ struct Sum<'a> {
 }
 
 impl<'a> Sum<'a> {
-    fn of(traffic: &'a [Traffic], count: impl Fn(u16, &Traffic) -> f64) -> Sum<'a> {
+    fn over(traffic: &'a [Traffic], count: impl Fn(u16, &Traffic) -> f64) -> Sum<'a> {
         let none = Sum { all: 0.0, most: -1.0, of: "", number: 0 };
         (0..).zip(traffic).map(|(i, one)| (i, one, count(i, one))).fold(none, |sum, (number, one, count)| {
             let all = sum.all + count;
