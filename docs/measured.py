@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import overspill
+from overspill.results import key
 from overspill.results.results import Results
 from overspill.results.rundata import RunData
 from overspill.stats import paired
@@ -129,7 +130,7 @@ def measured(results: Results, variant: str, metric: str) -> list[float]:
     """Values of a metric or of a measure of these pages, by seed."""
     if metric in OWN:
         return [OWN[metric](run) for run in results.of(variant)]
-    return [float(values[metric].value) for values in results.values[variant].values()]
+    return [float(values[key.parsed(metric)].value) for values in results.values[variant].values()]
 
 
 def fabric(times: int = 1, stages: int = 2) -> Sets:
@@ -181,12 +182,14 @@ QUERY = {"qct_mean": "ms", "drops": ""}
 INSIDE = {"switch.model": "cioq"}
 
 
-def on_fabric(sets: Sets, variants: Sequence[str] = FABRIC) -> Measurement:
+def measure_fabric(sets: Sets, variants: Sequence[str] = FABRIC) -> Measurement:
     """Runs of QCN-OS's blocking fabric with other settings."""
     return Measurement("papers/qcn-os/fabric.toml", VICTIM, sets, variants, 5)
 
 
-def of_models(name: str, scenario: str, variants: Mapping[str, str], seeds: int) -> dict[str, Measurement]:
+def measure_models(
+    name: str, scenario: str, variants: Mapping[str, str], seeds: int
+) -> dict[str, Measurement]:
     """Runs of an example scenario with both models of switches; each variant has a count of its own."""
     return {
         f"{name}, {variant}, {model}": Measurement(
@@ -197,13 +200,13 @@ def of_models(name: str, scenario: str, variants: Mapping[str, str], seeds: int)
     }
 
 
-def of_pabo(packets: int, more: Sets, metrics: Mapping[str, str], variant: str) -> Measurement:
+def measure_pabo(packets: int, more: Sets, metrics: Mapping[str, str], variant: str) -> Measurement:
     """Runs of PABO's section V with switches that have inputs."""
     sets = {**INSIDE, "traffic.bursts.packets": str(packets), **more}
     return Measurement("papers/pabo/hop_by_hop.toml", metrics, sets, (variant,), 10)
 
 
-def of_abq(more: str) -> Measurement:
+def measure_abq(more: str) -> Measurement:
     """Runs of ABQ's network of 1000 hosts with hosts as Linux has them."""
     sets = {"variants.abq.transport": LINUX_DCTCP.format(more)}
     return Measurement(
@@ -211,7 +214,7 @@ def of_abq(more: str) -> Measurement:
     )
 
 
-def of_dcqcn(gbps: int, flows: int) -> Measurement:
+def measure_dcqcn(gbps: int, flows: int) -> Measurement:
     """Runs of raw flows that DCQCN slows, with thresholds in proportion to the link."""
     sources = ", ".join(f'"h{n}"' for n in range(1, flows + 1))
     sets = {
@@ -232,7 +235,7 @@ MEASUREMENTS: Mapping[str, Measurement] = {
     "roce_incast": Measurement("docs/measured/roce_incast.toml", {"drops": "", "retransmits": ""}),
     "roce_qcn": Measurement("docs/measured/roce_qcn.toml", {"mean_queue_of_1066_B": "KB"}),
     **{
-        f"dcqcn, {gbps} Gb/s, {flows}": of_dcqcn(gbps, flows)
+        f"dcqcn, {gbps} Gb/s, {flows}": measure_dcqcn(gbps, flows)
         for gbps, flows in ((40, 2), (40, 4), (40, 10), (25, 2), (100, 2))
     },
     "roce_tcp": Measurement(
@@ -240,38 +243,38 @@ MEASUREMENTS: Mapping[str, Measurement] = {
         {"fct_p99[size=0-100KB]": "us", "qct_mean": "ms", "pauses": "", "drops": ""},
         seeds=5,
     ),
-    **of_models(
+    **measure_models(
         "incast",
         "scenarios/incast.toml",
         {"detour": "detours", "bounce": "bounces", "drop": ""},
         10,
     ),
-    **of_models("trim", "scenarios/trim.toml", {"cp": "trims", "uec": "trims", "drop": ""}, 5),
-    **of_models("abq", "scenarios/abq.toml", {"abq": "held_acks"}, 5),
-    "fabric, 10 Gb/s": on_fabric(fabric()),
-    "fabric, 40 Gb/s": on_fabric(fabric(4)),
-    "fabric, 100 Gb/s": on_fabric(fabric(10)),
-    "fabric, eight stages": on_fabric(fabric(stages=8)),
-    "fabric, round_robin": on_fabric(
+    **measure_models("trim", "scenarios/trim.toml", {"cp": "trims", "uec": "trims", "drop": ""}, 5),
+    **measure_models("abq", "scenarios/abq.toml", {"abq": "held_acks"}, 5),
+    "fabric, 10 Gb/s": measure_fabric(fabric()),
+    "fabric, 40 Gb/s": measure_fabric(fabric(4)),
+    "fabric, 100 Gb/s": measure_fabric(fabric(10)),
+    "fabric, eight stages": measure_fabric(fabric(stages=8)),
+    "fabric, round_robin": measure_fabric(
         {**fabric(), "switch.arbiter": '{ kind = "round_robin" }'}, ("two_samples", "os_acks")
     ),
     **{
-        f"pabo inputs, {packets}": of_pabo(packets, {}, {"input_bytes_max": "KB"}, "pabo")
+        f"pabo inputs, {packets}": measure_pabo(packets, {}, {"input_bytes_max": "KB"}, "pabo")
         for packets in (501, 1501, 2501)
     },
     **{
-        f"pabo inputs, {size}": of_pabo(501, {"switch.input_buffer": size}, {"drops": ""}, "pabo")
+        f"pabo inputs, {size}": measure_pabo(501, {"switch.input_buffer": size}, {"drops": ""}, "pabo")
         for size in ("120KB", "100KB")
     },
     **{
-        f"pabo small inputs, {packets}": of_pabo(packets, SMALL_INPUTS, LOSSES, "without")
+        f"pabo small inputs, {packets}": measure_pabo(packets, SMALL_INPUTS, LOSSES, "without")
         for packets in (501, 2501)
     },
     "packet_bounce": Measurement(
         "scenarios/packet_bounce.toml", {"drops": "", "drop_ratio": "%", "bounced_share": "%"}, seeds=10
     ),
-    "abq, linux_dctcp": of_abq(""),
-    "abq, linux_dctcp, 65535 B": of_abq(', receive_window = "65535B"'),
+    "abq, linux_dctcp": measure_abq(""),
+    "abq, linux_dctcp, 65535 B": measure_abq(', receive_window = "65535B"'),
     "trim": Measurement(
         "scenarios/trim.toml", {"packet_hops": "", "qct_mean": "ms"}, variants=("drop", "cp", "ndp")
     ),
