@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 RUST := $(shell find crates \( -name tests -o -name benches \) -prune -o \( -name '*.rs' -o -name 'Cargo.toml' \) -print) Cargo.toml Cargo.lock
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup dev demo test check lint format rust-test rust-unit-test python-test python-unit-test bench fuzz fuzz-tools golden mutations bench-ns3 bench-linux bench-phase docs figures papers studies lock audit clean
+.PHONY: help setup dev demo test check lint format rust-test rust-unit-test python-test python-unit-test bench fuzz fuzz-tools golden mutations bench-ns3 bench-linux bench-phase docs figures measured papers studies lock audit clean
 
 help:
 	@echo "make setup   an environment in .venv with the command .venv/bin/overspill"
@@ -28,6 +28,7 @@ help:
 	@echo "make lock    write requirements/*.lock anew from pyproject.toml; LOCK=--upgrade takes the newest of everything"
 	@echo "make audit   ask osv.dev for known advisories on the crates and packages that are locked"
 	@echo "make figures draw the figures of the pages on mechanisms anew"
+	@echo "make measured run again what the pages on mechanisms quote, into docs/measured.csv; some minutes"
 
 setup: $(VENV)/.built
 
@@ -186,6 +187,9 @@ docs: dev
 
 figures: dev
 	$(BIN)/python docs/figures.py
+
+measured: setup
+	$(BIN)/python docs/measured.py
 
 # Every paper, though runs of one fail; some minutes of PABO, two hours of DIBS.
 PAPERS ?= $(notdir $(patsubst %/,%,$(dir $(wildcard papers/*/paper.toml))))

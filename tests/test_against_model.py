@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 import types
 from pathlib import Path
 from typing import Any
@@ -193,3 +194,21 @@ def test_a_fault_in_the_model_is_a_difference(fault: str) -> None:
     faulty = types.ModuleType("faulty")
     exec(compile(source.replace(right, wrong), "faulty.py", "exec"), faulty.__dict__)
     assert any(differences(modelled(name, faulty), measured(name)[0]) for name in RUNS)
+
+
+def test_counts_of_runs_on_the_page_are_those_of_the_runs() -> None:
+    page = (FOLDER.parent / "docs/internals/model.md").read_text()
+    rows = dict(re.findall(r"^\| `(\w+)` \| (\d+) \|", page, re.MULTILINE))
+    assert rows == {name: str(len(measured(name)[0])) for name in RUNS}
+    assert f"| all | {sum(len(measured(name)[0]) for name in RUNS)} | |" in page
+    kinds = {
+        "drops": lambda packets, _: sum(row[-1] != "delivered" for row in packets.values()),
+        "detours": lambda packets, _: sum(row[3] for row in packets.values()),
+        "bounces": lambda packets, _: sum(row[4] for row in packets.values()),
+        "marked ACKs": lambda _, counters: counters["ece_acks"],
+    }
+    quoted = re.findall(rf"^\| `(\w+)` \|.*?\b(\d+) ({'|'.join(kinds)})\b", page, re.MULTILINE)
+    assert len(quoted) >= 6
+    assert [
+        (name, said, what) for name, said, what in quoted if int(said) != kinds[what](*measured(name))
+    ] == []

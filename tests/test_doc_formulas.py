@@ -133,3 +133,30 @@ def test_intervals_and_steps_of_qcn_are_those_of_its_page() -> None:
     row = re.search(r"^\| I_s, KB \| (.*) \|$", text, re.MULTILINE)
     assert found is not None and row is not None
     assert [float(one) for one in row[1].split(" | ")] == [int(one) / 2 for one in found[1].split(",")]
+    # A frame ends an interval half a frame late on average, and what it exceeds it by is not carried over.
+    rate = 10e9 / 8 * 1522 / 1542
+    first, last = (rate / (1000 * interval + 1522 / 2) for interval in (150, 18.5))
+    samples = f"there are {first:,.0f} samples a second, and up to {round(last, -3):,.0f} under congestion"
+    assert samples in " ".join(text.split())
+
+
+def test_memory_that_one_port_takes_is_that_of_the_page_on_detours(tmp_path: Path) -> None:
+    found = re.search(
+        r"Of 1.7 MB for eight ports with 15 KB reserved, one port holds (\d+) full frames of 1518 B, "
+        r"and each other port takes nine more",
+        " ".join(page("detour").split()),
+    )
+    assert found is not None
+    more = '[switch]\nbuffer = { kind = "shared", size = "1700KB", alpha = 1000000000, reserved = "15KB" }\n'
+    path = scenario(tmp_path, more, "2ms")
+    path.write_text(path.read_text().replace("n = 4", "n = 8"))
+    ports = overspill.run(path, jobs=1).ports.to_pylist()
+    assert max(port["max_bytes"] for port in ports) // 1518 == int(found[1])
+    assert 15_000 // 1518 == 9
+
+
+def test_detours_that_a_ttl_allows_are_those_of_the_page() -> None:
+    text = " ".join(page("detour").split())
+    found = re.search(r"possible where 5 \+ 2 d ≤ t − 1: (\d+) with 12, (\d+) with 24, (\d+) with 48", text)
+    assert found is not None
+    assert [int(one) for one in found.groups()] == [(ttl - 1 - 5) // 2 for ttl in (12, 24, 48)]

@@ -1,4 +1,4 @@
-"""Results with every table that figures know, and a sweep, made here."""
+"""Artificial results with every table that figures use, and an artificial sweep."""
 
 from dataclasses import dataclass, field
 from itertools import product
@@ -15,7 +15,7 @@ BINS = 400
 
 
 def with_everything(results: Results) -> Results:
-    """The same results with goodput, links, sojourn times, distances and reordering."""
+    """Adds goodput, links, sojourn times, distances and reordering to results."""
     return Results(results.facts, [extended(run) for run in results.runs])
 
 
@@ -39,7 +39,7 @@ def extended(run: RunData) -> RunData:
 
 
 def distances(packets: pa.Table) -> pa.Table:
-    """With how far back what was bounced went, where anything was."""
+    """Adds bounced distances to a table of packets, if any were bounced."""
     rows = packets.to_pylist()
     bounced = sum(row["count"] for row in rows if row["metric"] == 3 and row["low"] > 0)
     for low, count in ((1, bounced - bounced // 10), (2, bounced // 10)):
@@ -82,7 +82,7 @@ def reorder(rng: np.random.Generator) -> pa.Table:
 
 
 def with_table(results: Results, name: str, tables: dict[str, pa.Table]) -> Results:
-    """The same results with another table for each variant; where there is none for it, without rows."""
+    """Replaces a table of results for each variant; it has no rows for a variant that is not listed."""
     nothing = next(iter(tables.values())).slice(0, 0)
     made = []
     for run in results.runs:
@@ -92,14 +92,14 @@ def with_table(results: Results, name: str, tables: dict[str, pa.Table]) -> Resu
 
 
 def happened(rows: list[tuple[int, int, int, int]]) -> pa.Table:
-    """A table of activity: bin, node, kind and count."""
+    """Builds a table of activity: bin, node, kind and count."""
     columns = zip(("bin", "node", "kind", "count"), zip(*rows, strict=True), strict=True)
     types = {"bin": np.uint32, "node": np.uint32, "kind": np.uint8, "count": np.uint64}
     return pa.table({name: np.array(values, types[name]) for name, values in columns})
 
 
 def waited(rows: list[tuple[int, int, int]], switch: int) -> pa.Table:
-    """A table of times in the queue: low, high and count of each bucket of one port."""
+    """Builds a table of times in the queue: low, high and count of each bucket of one port."""
     low, high, count = (np.array(one, np.uint64) for one in zip(*rows, strict=True))
     place = {"node": np.full(len(rows), switch, np.uint32), "port": np.zeros(len(rows), np.uint16)}
     return pa.table(place | {"low": low, "high": high, "count": count, "sum": np.zeros(len(rows))})
@@ -127,7 +127,7 @@ METRICS = {"fct_mean": "s", "fct_p99": "s", "slowdown_p99": "1", "goodput": "bit
 
 
 def sweep(axes: list[Axis], variants: tuple[str, ...] = ("drop", "bounce"), seeds: int = 5) -> Results:
-    """A sweep whose numbers follow from their place."""
+    """Builds a sweep whose numbers follow from their place."""
     rows = []
     shape = [len(axis.texts) for axis in axes]
     for place in np.ndindex(*shape):
@@ -145,7 +145,7 @@ def sweep(axes: list[Axis], variants: tuple[str, ...] = ("drop", "bounce"), seed
 
 
 def results_of(sweep: Sweep) -> Results:
-    """The same as results that a page is made of."""
+    """Makes results of a sweep, as a page uses them."""
     texts = [list(row) for row in product(*(axis.texts for axis in sweep.axes))]
     variants = list(dict.fromkeys(sweep.summary.column("variant").to_pylist()))
     facts = {"variants": variants, "seeds": [1, 2, 3, 4, 5], "sets": [], "together": [], "lines": []}
@@ -156,7 +156,7 @@ def results_of(sweep: Sweep) -> Results:
 
 
 def sweep_of(metric: tuple[str, str], curves: dict[str, list[tuple[float, float]]]) -> Results:
-    """A sweep of one metric and its unit: mean and half-width of each variant at each size."""
+    """Builds a sweep of one metric and its unit: mean and half-width of each variant at each size."""
     rows = [
         {
             SIZES.path: text,

@@ -32,6 +32,7 @@ SLOW = (
     "test_sweep_told",
     "test_sweep_whole",
     "test_trace",
+    "test_trace_outcomes",
 )
 
 SCENARIO = """

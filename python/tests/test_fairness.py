@@ -31,7 +31,7 @@ def row_of(fairness: Fairness, unequal: Unequal, samples: tuple[int, int] = (10,
         variant: {seed: {Key("fct_mean"): Value(mean + seed, samples=count)} for seed in (1, 2, 3)}
         for variant, mean, count in zip("ab", (10.0, 100.0), samples, strict=True)
     }
-    (row,) = rows.build(values, rows.Rules.of(values, fairness, unequal))
+    (row,) = rows.build(values, rows.Rules.from_values(values, fairness, unequal))
     return row
 
 

@@ -176,7 +176,7 @@ def of_two(name: str, one: list[float], other: list[float], lost: tuple[float, f
         }
         for variant, known, drops in (("first", one, lost[0]), ("second", other, lost[1]))
     }
-    rules = Rules.of(values, Fairness((("first", "second"),), 0, False, False), Unequal())
+    rules = Rules.from_values(values, Fairness((("first", "second"),), 0, False, False), Unequal())
     (found,) = (row for row in build(values, rules) if row.metric.name == name)
     return found.cells["first"].best
 

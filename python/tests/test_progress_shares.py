@@ -17,20 +17,20 @@ def status(time: int, end: int, done: bool = False) -> dict[str, Any]:
 
 def test_share_does_not_fall_when_the_drain_begins() -> None:
     shares, course = Shares(), [status(45, 50), status(51, 1050), status(100, 1050), status(120, 1050, True)]
-    assert [shares.of(TASK, one) for one in course] == [0.9, 0.99, 0.99, 1.0]
+    assert [shares.update(TASK, one) for one in course] == [0.9, 0.99, 0.99, 1.0]
 
 
 def test_run_past_its_duration_is_draining() -> None:
     shares = Shares()
-    shares.of(TASK, status(45, 50))
+    shares.update(TASK, status(45, 50))
     assert not shares.drains(TASK, status(45, 50)) and shares.drains(TASK, status(51, 1050))
 
 
 def test_next_run_of_a_task_begins_anew() -> None:
     shares = Shares()
-    shares.of(TASK, status(45, 50, True))
+    shares.update(TASK, status(45, 50, True))
     shares.forget(TASK)
-    assert shares.of(TASK, status(5, 50)) == pytest.approx(0.1)
+    assert shares.update(TASK, status(5, 50)) == pytest.approx(0.1)
 
 
 def test_meter_of_a_sweep_counts_a_draining_run_as_all_but_done() -> None:

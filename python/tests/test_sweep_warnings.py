@@ -1,4 +1,4 @@
-"""A sweep says all that a run says: every label, loads, and differences from a baseline."""
+"""Warnings of sweeps: every label that a run prints, loads, and differences from a baseline."""
 
 import io
 import json
@@ -108,7 +108,7 @@ def known(points: list[Point]) -> dict[str, Any]:
 
 
 def of_sweep(folder: Path, **changed: Any) -> Results:
-    """A sweep with these runs at two points."""
+    """Builds a sweep with the artificial runs at two points."""
     store = Cache(folder)
     points = [Point(at, {"traffic.w.load.fraction": text}, ()) for at, text in enumerate(("0.3", "0.65"))]
     planned = []
@@ -123,7 +123,7 @@ def of_sweep(folder: Path, **changed: Any) -> Results:
 
 
 def of_point() -> Results:
-    """The same runs at one point."""
+    """Builds results with the artificial runs at one point."""
     facts = {key: one for key, one in known([]).items() if key not in ("axes", "points", "together")}
     runs = []
     for variant in CASES:

@@ -166,7 +166,7 @@ impl Scenario {
     }
     /// Whether any switch or host tells sources of congestion.
     pub fn notifies(&self) -> bool {
-        self.switches_notify() || self.host.reaction.slot.tells()
+        self.switches_notify() || self.host.reaction.slot.sends_notices()
     }
     /// Whether hosts change the rates of flows when they are told of congestion.
     pub fn reacts(&self) -> bool {

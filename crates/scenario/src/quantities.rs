@@ -49,3 +49,47 @@ fn shown(suggestion: &Suggestion) -> String {
     let Suggestion { text, reading } = suggestion;
     if reading.is_empty() { format!("{text:?}") } else { format!("{text:?} for {reading}") }
 }
+
+/// Text of a count: three digits and a word from a million on, such as `13.7 million`, and all digits below.
+pub(crate) fn rounded_count(count: f64) -> String {
+    match [(1e12, "trillion"), (1e9, "billion"), (1e6, "million")].iter().find(|(unit, _)| count >= *unit) {
+        Some((unit, word)) => format!("{} {word}", three_digits(count / unit)),
+        None => format!("{count:.0}"),
+    }
+}
+
+/// Text of a length of time in the largest unit below it, with three digits: `1.05 us`.
+pub(crate) fn rounded_time(time: Dur) -> String {
+    let ps = time.0 as f64;
+    let scales = [(1e12, "s"), (1e9, "ms"), (1e6, "us"), (1e3, "ns")];
+    let (unit, name) = scales.into_iter().find(|(unit, _)| ps >= *unit).unwrap_or((1.0, "ps"));
+    format!("{} {name}", three_digits(ps / unit))
+}
+
+/// Number of at least 1 with its first three digits, or all before the point, and no zeros at the end.
+fn three_digits(number: f64) -> String {
+    let decimals = 2_usize.saturating_sub(number.max(1.0).log10() as usize);
+    let text = format!("{number:.decimals$}");
+    if decimals > 0 { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_rounded_to_three_digits() {
+        let cases = [(999_999.0, "999999"), (1e6, "1 million"), (13.66e6, "13.7 million"), (616.4e6, "616 million")];
+        for (count, text) in cases.into_iter().chain([(1e10, "10 billion"), (2.5e15, "2500 trillion")]) {
+            assert_eq!(rounded_count(count), text);
+        }
+    }
+
+    #[test]
+    fn times_are_rounded_to_three_digits() {
+        for (ps, text) in [(0, "0 ps"), (1 << 20, "1.05 us"), (1 << 17, "131 ns"), (100_000, "100 ns"), (999, "999 ps")]
+        {
+            assert_eq!(rounded_time(Dur(ps)), text);
+        }
+    }
+}

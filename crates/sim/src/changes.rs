@@ -74,7 +74,7 @@ impl Changes {
             next: 0,
             dead_port: scenario.dead_port,
             first_routes: routes.clone(),
-            places: scenario.events.iter().map(Places::of).collect(),
+            places: scenario.events.iter().map(Places::from_event).collect(),
             before: Vec::new(),
             closings: Vec::new(),
         })

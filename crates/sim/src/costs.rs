@@ -39,8 +39,8 @@ pub(crate) struct Cost {
 }
 
 impl Places {
-    /// `None` if no frame is lost on the link of such an event.
-    pub(crate) fn of(event: &Event) -> Option<Places> {
+    /// Returns the directions in which an event loses frames; `None` if it loses none on its link.
+    pub(crate) fn from_event(event: &Event) -> Option<Places> {
         let reason = match event.change {
             Change::Down => DropReason::LinkDown,
             Change::Loss(_) => DropReason::LinkLoss,

@@ -9,6 +9,7 @@
 //! At rest the rate before a CNP is that before the last: E (what the target has gained - what is still missing) = 0. It grows with R and
 //! falls with p; solved here for p by halving.
 
+use crate::common::page::{assert_cell, rows};
 use crate::common::{column, run};
 
 const TAU: f64 = 50e-6;
@@ -210,6 +211,23 @@ fn more_flows_are_marked_more_often_and_hold_the_queue_between_the_thresholds() 
 fn at_25_and_100_gbps_thresholds_and_steps_in_proportion_do_the_same() {
     rests(Setting { gbps: 25, ..TWO_AT_40G });
     rests(Setting { gbps: 100, ..TWO_AT_40G });
+}
+
+const PAGE: &str = include_str!("../../../docs/mechanisms/dcqcn.md");
+
+/// Columns p*, queue at p* and K_min of the page's table, in as many digits as it has.
+#[test]
+fn fixed_points_on_the_page_are_those_of_the_state_machine() {
+    let rows = rows(PAGE, "| link, flows |");
+    assert_eq!(rows.len(), 5);
+    for row in rows {
+        let (gbps, flows) = row[0].split_once(" Gb/s, ").expect("rate and flows");
+        let setting = Setting { gbps: gbps.parse().expect("rate"), flows: flows.parse().expect("flows"), ..TWO_AT_40G };
+        let (p, k_min) = (setting.fixed_point(), setting.k_min() as f64);
+        assert_cell(row[1], &[100.0 * p]);
+        assert_cell(row[3], &[(k_min + p / setting.p_max * 3.0 * k_min) / 1e3]);
+        assert_cell(row[5], &[k_min / 1e3]);
+    }
 }
 
 /// CNPs are lost on the receiver's link as well, and must not appear as data of their flow.

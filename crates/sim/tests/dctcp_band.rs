@@ -13,6 +13,7 @@
 //! the time it lies in the band, widened by a frame; its 5th percentile is within a third of A of
 //! Qmin, so that there is a sawtooth of that depth; and the link never rests.
 
+use crate::common::page::{assert_cell, rows};
 use crate::common::{column, run};
 use sim::Results;
 
@@ -113,6 +114,23 @@ impl Queue {
     }
 }
 
+const PAGE: &str = include_str!("../../../docs/internals/truth.md");
+
+/// Asserts that seed 1 gives the row of the page.
+fn is_on_the_page(setting: Setting, Band { least, most }: Band, q: &Queue) {
+    let named = |first: &str| {
+        let rate = first.starts_with(&format!("{} Gb/s, ", setting.gbps));
+        rate && first.split_once("K = ").is_some_and(|(_, k)| k.split(' ').next() == Some(&setting.k.to_string()))
+    };
+    let rows = rows(PAGE, "| setting | flows | band |");
+    let row = rows.iter().find(|row| named(row[0]) && row[1] == setting.flows.to_string()).expect("a row of it");
+    assert_cell(row[2], &[least, most]);
+    let values = [q.at[0].0 as f64, q.percentile(0.05), q.mean(), q.percentile(0.95), q.max()];
+    for (cell, value) in row[3..].iter().zip(values) {
+        assert_cell(cell, &[value]);
+    }
+}
+
 fn holds_the_band(setting: Setting) {
     let Band { least, most } = setting.band();
     for seed in 1..=3 {
@@ -126,6 +144,9 @@ fn holds_the_band(setting: Setting) {
             q.busy
         );
         println!("{said}");
+        if seed == 1 {
+            is_on_the_page(setting, setting.band(), &q);
+        }
         assert!((q.max() - most).abs() <= 1.0, "the maximum: {said}");
         assert!(least < mean && mean < most, "the mean: {said}");
         assert!(low >= least - 1.0 && high <= most + 1.0, "nine tenths of the time: {said}");

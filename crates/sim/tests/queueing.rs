@@ -7,6 +7,7 @@
 //! is the departure of the slow server alone, later by s₁. Waiting is therefore taken over the whole
 //! way, delay less the delay on an empty way; only 1/10000 of it lies before the fast link.
 
+use crate::common::page::{assert_cell, rows};
 use crate::common::scenario;
 use dataplane::Pkt;
 use mech::Flags;
@@ -114,10 +115,19 @@ fn measured(load: f64, packets: u64) -> [(f64, f64); 2] {
     found
 }
 
-/// Theory lies in the interval, and the interval is narrow enough for that to mean something.
+const PAGE: &str = include_str!("../../../docs/internals/truth.md");
+
+/// Theory lies in the interval, and the interval is narrow enough for that to mean something. The page has these numbers.
 fn agrees(load: f64, packets: u64, narrow: f64) {
     let [(mean, half), (at_once, half_at_once)] = measured(load, packets);
     let theory = load / (2.0 * (1.0 - load));
+    let row = rows(PAGE, "| load |").into_iter().find(|row| row[0] == load.to_string()).expect("a row of this load");
+    assert_eq!(row[1].replace(' ', ""), packets.to_string());
+    assert_cell(row[2], &[mean, half]);
+    assert_cell(row[3], &[theory]);
+    assert_cell(row[4], &[100.0 * narrow]);
+    assert_cell(row[5], &[at_once, half_at_once]);
+    assert_cell(row[6], &[1.0 - load]);
     assert!(half < narrow * theory, "load {load}: {mean} ± {half} says little");
     assert!((mean - theory).abs() < half, "load {load}: {mean} ± {half}, theory {theory}");
     // An arrival sees the server busy with probability ρ (Wolff, "Poisson arrivals see time averages").

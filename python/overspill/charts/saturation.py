@@ -47,14 +47,14 @@ Arrow = tuple[int, int]  # from who pauses to who is paused
 
 @dataclass(frozen=True)
 class Largest:
-    """A tree, and the run that it is of."""
+    """Saturation tree of a run."""
 
     run: RunData
     tree: Tree
 
 
 def trees_of(results: Results) -> dict[str, list[Largest]]:
-    """The trees of each variant's runs that overlap their windows, those with most ports first."""
+    """Returns the trees of each variant's runs that overlap their windows, those with most ports first."""
     found: dict[str, list[Largest]] = {}
     for run in results.runs:
         start, end = run.window_ps
@@ -67,26 +67,26 @@ def trees_of(results: Results) -> dict[str, list[Largest]]:
     return {variant: found[variant] for variant in results.variants if found.get(variant)}
 
 
-def told(results: Results) -> dict[str, list[Largest]]:
-    """The same, where a tree ever has more than one port in a network of several switches; else none."""
+def grown_trees(results: Results) -> dict[str, list[Largest]]:
+    """Returns the trees of each variant if any tree says more than who is paused; else none."""
     found = trees_of(results)
     return found if any(grown(one) for many in found.values() for one in many) else {}
 
 
 def grown(one: Largest) -> bool:
-    """Whether it says more than who is paused: what a switch alone pauses are its hosts."""
+    """Returns true if a tree ever has more than one port in a network of several switches."""
     return switches_of(one.run) > 1 and one.tree.most.ports > 1
 
 
 def switches_of(run: RunData) -> int:
-    """How many nodes are switches."""
+    """Number of switches of a run's network."""
     return len(run.is_host) - int(run.is_host.sum())
 
 
 def left_out(results: Results) -> list[str]:
-    """Why trees are neither drawn nor listed although there are some, a line."""
+    """Returns a line with the reason if trees exist but are neither drawn nor listed."""
     found = trees_of(results)
-    if not found or told(results):
+    if not found or grown_trees(results):
         return []
     alone = all(switches_of(one.run) == 1 for many in found.values() for one in many)
     why = "the network has one switch" if alone else "none ever has more than one port"
@@ -94,15 +94,17 @@ def left_out(results: Results) -> list[str]:
 
 
 def rows(results: Results) -> list[dict[str, str]]:
-    """The largest trees of every variant as rows of the page; those alike in several classes are one."""
+    """Returns rows with the largest trees of every variant; equal trees of several classes are one."""
     found = [
-        (name, alike) for name, many in told(results).items() for alike in list(merged(many))[:ROWS_SHOWN]
+        (name, alike)
+        for name, many in grown_trees(results).items()
+        for alike in list(merged(many))[:ROWS_SHOWN]
     ]
     return [row(*alike, results.label(name)) for name, alike in found]
 
 
 def merged(many: Iterable[Largest]) -> Iterator[tuple[Largest, list[int]]]:
-    """Trees, and the classes that each was there in with the same pauses: IEEE 802.3x pauses all."""
+    """Yields each tree with all classes in which it has equal pauses: IEEE 802.3x pauses all classes."""
     classes: dict[tuple[int, Tree], list[int]] = {}
     first: dict[tuple[int, Tree], Largest] = {}
     for one in many:
@@ -113,7 +115,7 @@ def merged(many: Iterable[Largest]) -> Iterator[tuple[Largest, list[int]]]:
 
 
 def row(one: Largest, classes: Iterable[int], label: str) -> dict[str, str]:
-    """A tree in words, with the label of its variant."""
+    """Returns a tree as texts of a row, with the label of its variant."""
     tree, most = one.tree, one.tree.most
     return {
         "variant": label,
@@ -131,7 +133,7 @@ def row(one: Largest, classes: Iterable[int], label: str) -> dict[str, str]:
 
 
 def rooted(one: Largest) -> str:
-    """Name of the root, or of the switches that pause each other in a cycle, and what the cycle came to."""
+    """Name of the root, or of the switches that pause each other in a cycle and whether it is a deadlock."""
     names = [one.run.node_name(at) for at in one.tree.roots]
     if len(names) == 1:
         return names[0]
@@ -140,9 +142,9 @@ def rooted(one: Largest) -> str:
 
 
 def largest(results: Results) -> Chart | None:
-    """The largest tree of each variant at its largest instant; `None` where none has more than one port."""
+    """Draws the largest tree of each variant at its largest instant; `None` if all have one port."""
     panels = []
-    for variant, (one, *_) in list(told(results).items())[:PANELS_SHOWN]:
+    for variant, (one, *_) in list(grown_trees(results).items())[:PANELS_SHOWN]:
         network = drawable(results, variant)
         if network is not None:
             label = common.label(results, variant)
@@ -167,7 +169,7 @@ def largest(results: Results) -> Chart | None:
 
 
 def title(one: Largest, label: str) -> str:
-    """Which tree it is, under the label of its variant."""
+    """Title of a panel: the label of the variant, and the root, class and instant of its tree."""
     ports = common.counted(saturation_at(one).ports, "port")
     return (
         f"{label}: {rooted(one)}, class {one.tree.kind}, at {formats.time(one.tree.at)}: {ports} "
@@ -176,13 +178,13 @@ def title(one: Largest, label: str) -> str:
 
 
 def saturation_at(one: Largest) -> saturation.Size:
-    """The size of a tree at its largest instant."""
+    """Returns the size of a tree at its largest instant."""
     forest, _ = standing(one.run, one.tree.at, one.tree.kind)
     return forest.size(one.tree.roots)
 
 
 def chart(name: str, head: str, caption: str, panels: list[Panel], legend: list[Entry]) -> Chart:
-    """Networks below each other."""
+    """Returns a chart of networks below each other."""
     even = any(graph.aspect for panel in panels for graph in panel.marks if isinstance(graph, Graph))
     tallest = 4.8 if even else 3.6 if len(panels) == 1 else 2.9
     height = max(2.0, min(tallest, common.TALLEST / len(panels)))
@@ -191,18 +193,18 @@ def chart(name: str, head: str, caption: str, panels: list[Panel], legend: list[
 
 
 def parts(mark: Mark) -> Sequence[Arc | Nodes]:
-    """What a legend may name of a network."""
+    """Returns the arcs and nodes of a network that a legend may name."""
     return [*mark.arcs, *mark.nodes] if isinstance(mark, Graph) else []
 
 
 def drawable(results: Results, variant: str) -> Network | None:
-    """The network of a variant, if it is not too large."""
+    """Returns the network of a variant if it is not too large."""
     network = network_of(results, variant)
     return network if network and len(network.nodes) <= MOST_NODES else None
 
 
 def standing(run: RunData, instant: int, kind: int) -> tuple[Forest, list[tuple[Port, int]]]:
-    """Who pauses whom at an instant."""
+    """Returns the pauses in force at an instant, as a forest and as a list of ports with their peers."""
     forest = Forest(run.is_host)
     now = list(Pauses.of(run).at(instant, kind))
     for (node, _), peer in now:
@@ -211,7 +213,7 @@ def standing(run: RunData, instant: int, kind: int) -> tuple[Forest, list[tuple[
 
 
 def drawn(network: Network, one: Largest) -> Graph:
-    """A tree on its network."""
+    """Draws a tree on its network."""
     forest, now = standing(one.run, one.tree.at, one.tree.kind)
     inside = saturation.reach(one.tree.roots, forest.holds)
     place = places(network)
@@ -225,7 +227,7 @@ def drawn(network: Network, one: Largest) -> Graph:
 
 
 def arrows(network: Network, place: Places, looks: dict[Arrow, tuple[str, Look]]) -> list[Arc]:
-    """An arrow from each who pauses to each who is paused; those of the legend's first entry on top."""
+    """Returns an arrow from each pausing node to each paused one; those of the tree or cycle are on top."""
     found = []
     thin = 1.0 if len(looks) <= MANY else 0.5
     for (start, end), (entry, look) in sorted(looks.items(), key=lambda one: one[1][0] != "other"):
@@ -237,7 +239,7 @@ def arrows(network: Network, place: Places, looks: dict[Arrow, tuple[str, Look]]
 
 
 def way(place: Places, ends: Arrow) -> tuple[np.ndarray, np.ndarray]:
-    """From near one node to near the other, bent a little to the right, so that both directions show."""
+    """Returns a line between two nodes, bent a little to the right so that both directions are visible."""
     x, y = place.x[list(ends)], place.y[list(ends)]
     grid = place.flat if place.flat and place.flat.grid else None
     end = END / max(1.0, abs(x[1] - x[0]) / grid.cell, abs(y[1] - y[0])) if grid else END
@@ -252,7 +254,7 @@ def way(place: Places, ends: Arrow) -> tuple[np.ndarray, np.ndarray]:
 
 
 def graph(network: Network, place: Places, colours: dict[int, str], arcs: list[Arc]) -> Graph:
-    """Nodes by their colours over grey links."""
+    """Draws nodes by their colours over grey links."""
     hosts = [at for at, node in enumerate(network.nodes) if node.host]
     switches = [at for row in place.rows for at in row]
     labels = names_of(network, place, (hosts, LETTERS))
@@ -274,7 +276,7 @@ def graph(network: Network, place: Places, colours: dict[int, str], arcs: list[A
 def nodes(
     network: Network, place: Places, own: list[int], how: tuple[dict[int, str], str, float, str]
 ) -> Nodes:
-    """Nodes of one colour."""
+    """Returns the nodes of one colour."""
     labels, symbol, size, colour = how
     at = np.array(own, np.int64)
     hover = [escaped(network.nodes[one].name) for one in own]
@@ -294,7 +296,7 @@ def nodes(
 
 
 def deadlocks(results: Results) -> Chart | None:
-    """The first deadlock of each variant, on the network; `None` where there is none."""
+    """Draws the first deadlock of each variant on the network; `None` without any."""
     panels: list[Panel] = []
     for variant in common.with_runs(results):
         stuck = next((run for run in results.of(variant) if run.deadlock), None)
@@ -318,7 +320,7 @@ def deadlocks(results: Results) -> Chart | None:
 
 
 def locked(network: Network, run: RunData, label: str) -> Panel:
-    """A deadlock and what else is paused, under the label of its variant."""
+    """Draws a deadlock and all other pauses of its class, under the label of its variant."""
     assert run.deadlock is not None
     at, kind = int(run.deadlock["at_ps"]), int(run.deadlock["class"])
     cycle = set(ports_of(run, run.deadlock["cycle"]))
@@ -333,7 +335,7 @@ def locked(network: Network, run: RunData, label: str) -> Panel:
 
 
 def ports_of(run: RunData, cycle: Iterable[str]) -> Iterable[Port]:
-    """The ports that a deadlock names as `node:port`."""
+    """Yields the ports that a deadlock names as `node:port`."""
     numbers = {str(node["name"]): at for at, node in enumerate(run.summary["nodes"])}
     for one in cycle:
         name, _, port = one.rpartition(":")

@@ -1,4 +1,4 @@
-"""What there is to choose from, as `overspill list` and `overspill explain` tell it."""
+"""Entries of the catalogue, as `overspill list` and `overspill explain` print them."""
 
 import difflib
 import re
@@ -57,7 +57,7 @@ Spec = dict[str, Any]
 
 
 def as_others(spec: Spec) -> str:
-    """What an entry is with the parameters of what is in the field; empty where nothing is told."""
+    """Text with settings under which an entry equals mechanisms of the field; empty if none are known."""
     lines = []
     for name, tables in AS_OTHERS.get(f"{spec['slot']}.{spec['kind']}", ()):
         lines += [f"  {name}", *(f"      switch.{key} = {table}" for key, table in tables.items())]
@@ -65,7 +65,7 @@ def as_others(spec: Spec) -> str:
 
 
 def category(spec: Spec) -> str:
-    """Where an entry of the core's catalogue is listed."""
+    """Returns the category in which an entry of the core's catalogue is listed."""
     if not spec["kind"]:
         return "settings"
     if spec["slot"] == "traffic.sizes":
@@ -75,7 +75,7 @@ def category(spec: Spec) -> str:
 
 
 def entries(which: str) -> list[tuple[str, str, str]]:
-    """Group, name and meaning of all in a category."""
+    """Returns group, name and meaning of every entry of a category."""
     if which == "metrics":
         return [(f"metrics, in {metric.unit}", metric.name, metric.doc) for metric in metrics.ALL]
     if which == "sizes":
@@ -96,7 +96,7 @@ def entries(which: str) -> list[tuple[str, str, str]]:
 
 
 def listed(categories: Sequence[str]) -> dict[str, list[dict[str, str]]]:
-    """The entries of categories as one JSON document."""
+    """Returns the entries of categories as one JSON document."""
     return {
         which: [{"group": group, "name": name, "doc": doc} for group, name, doc in entries(which)]
         for which in categories
@@ -104,19 +104,19 @@ def listed(categories: Sequence[str]) -> dict[str, list[dict[str, str]]]:
 
 
 def chosen() -> list[tuple[str, str, str]]:
-    """The values of settings that are listed beside kinds: setting, value and meaning."""
+    """Returns the values of settings that are listed beside kinds: setting, value and meaning."""
     known = {f"{spec['slot']}.{one['name']}" for spec in core.catalogue() for one in spec["params"]}
     return [(name, value, doc) for name in CHOICES if name in known for value, doc in CHOICES[name].items()]
 
 
 def sizes() -> dict[str, str]:
-    """Built-in distributions of flow sizes, as the parameters named `sizes` tell of them."""
+    """Returns the built-in distributions of flow sizes, from the text of the parameters named `sizes`."""
     docs = [one["doc"] for spec in core.catalogue() for one in spec["params"] if one["name"] == "sizes"]
     return {name: doc for text in docs for name, doc in re.findall(r"`(\w+)` \(([^()]*)\)", text)}
 
 
 def given(parameter: Spec) -> str:
-    """What a parameter takes, and its default."""
+    """Text with the type, the allowed values and the default of a parameter."""
     default = parameter["default"]
     required = parameter.get("required", default is None)
     otherwise = "must be given" if required else f"default {default if default is not None else 'none'}"
@@ -125,7 +125,7 @@ def given(parameter: Spec) -> str:
 
 
 def parameters(specs: list[Spec], name: str) -> str:
-    """All parameters of a name, `k` or `k_shortest.k`, with the entries that have it; empty without one."""
+    """Text of all parameters of a name, `k` or `k_shortest.k`, with their entries; empty without one."""
     owners: dict[tuple[str, str], list[str]] = {}
     for spec in specs:
         owner = f"{spec['slot']} {spec['kind']}".strip()
@@ -138,13 +138,13 @@ def parameters(specs: list[Spec], name: str) -> str:
 
 
 def is_choice(parameter: Spec, name: str) -> bool:
-    """Whether a name is a value of a parameter: one of its choices, or a word in place of a quantity."""
+    """Returns true if a name is a value of a parameter: a choice, or a word in place of a quantity."""
     allowed = parameter["allowed"] or ""
     return f"`{name}`" in allowed if parameter["type"] == "choice" else allowed.endswith(f', or "{name}"')
 
 
 def choices(specs: list[Spec], name: str) -> str:
-    """All parameters of which a name is a value; empty without one."""
+    """Text of all parameters of which a name is a value; empty without one."""
     found = []
     for spec in specs:
         owner = f"{spec['slot']} {spec['kind']}".strip()
@@ -156,7 +156,7 @@ def choices(specs: list[Spec], name: str) -> str:
 
 
 def told_of(specs: list[Spec], name: str) -> str:
-    """Where a name is told of: the entries and parameters whose text has it; empty without one."""
+    """Text of the entries and parameters whose description has a name; empty without one."""
     found = []
     for spec in specs:
         owner = f"{spec['slot']} {spec['kind']}".strip()
@@ -169,18 +169,18 @@ def told_of(specs: list[Spec], name: str) -> str:
 
 
 def called(spec: Spec) -> set[str]:
-    """The names of an entry: `detour`, `switch.overflow.detour`, and with all others `switch.overflow`."""
+    """Returns the names of an entry: `detour`, `switch.overflow.detour`, and its slot `switch.overflow`."""
     return {spec["kind"], f"{spec['slot']}.{spec['kind']}", spec["slot"]}
 
 
 def aliases(name: str) -> list[Spec]:
-    """The rows of the core's table of aliases for a name of the field."""
+    """Returns the rows of the core's table of aliases for a name of the field."""
     typed = "".join(letter for letter in name.casefold() if letter.isascii() and letter.isalnum())
     return [one for one in core.aliases() if one["typed"] == typed] if typed else []
 
 
 def said_of(alias: Spec) -> str:
-    """A sentence that says what a name of the field is here, and what differs in its meaning."""
+    """Returns a sentence with the entry that a name of the field stands for, and how its meaning differs."""
     table = f"{alias['slot']}.{alias['kind']}".strip(".")
     meant = (
         f"`{alias['param']}` of `{table}`" if alias["param"] else f"`{alias['kind']}` of `{alias['slot']}`"
@@ -190,7 +190,7 @@ def said_of(alias: Spec) -> str:
 
 
 def meant_by(specs: list[Spec], rows: list[Spec]) -> list[Spec] | str | None:
-    """The entries that aliases stand for, or the parameters as text; `None` without any alias."""
+    """Returns the entries that aliases stand for, or the parameters as text; `None` without any alias."""
     kinds = [
         spec
         for spec in specs
@@ -204,7 +204,7 @@ def meant_by(specs: list[Spec], rows: list[Spec]) -> list[Spec] | str | None:
 
 
 def known(specs: list[Spec], name: str) -> list[Spec] | metrics.Metric | str | None:
-    """What is called just that, or is known in the field by it."""
+    """Returns the entries, metric or text of an exact name, or of a name that is used in the field."""
     if found := [spec for spec in specs if {name, name.lower()} & called(spec)]:
         return found
     if metrics.base(name) in metrics.REGISTRY:
@@ -217,7 +217,7 @@ def known(specs: list[Spec], name: str) -> list[Spec] | metrics.Metric | str | N
 
 
 def beside(name: str, found: Sequence[Spec]) -> str:
-    """What else an alias of entries is the name of: parameters and values; empty without any."""
+    """Text of parameters and values that share the name of an alias of entries; empty without any."""
     if any(name.casefold() in called(spec) for spec in found):
         return ""
     specs = core.catalogue()
@@ -225,7 +225,7 @@ def beside(name: str, found: Sequence[Spec]) -> str:
 
 
 def printed(name: str) -> metrics.Metric | str | None:
-    """What is printed as that, in any case: a label beside the numbers, or a metric by its title."""
+    """Returns the label or the metric that tables print under a name, upper or lower case alike."""
     asked = name.strip().casefold()
     for label, meaning in LABELS.items():
         if label.casefold() == asked:
@@ -236,9 +236,9 @@ def printed(name: str) -> metrics.Metric | str | None:
 
 
 def find(name: str) -> list[Spec] | metrics.Metric | str:
-    """What a name stands for: a word of the field, or a kind, a slot, a metric, a parameter, a label, ....
+    """Returns the meaning of a name: a word of the field, kind, slot, metric, parameter, label, ....
 
-    In any case, where nothing is called just that.
+    Upper and lower case are alike if nothing has exactly this name.
     """
     specs = core.catalogue()
     if meaning := terms.explained(name, specs):
@@ -259,6 +259,6 @@ def find(name: str) -> list[Spec] | metrics.Metric | str:
 
 
 def hint(name: str, known: Iterable[str]) -> str:
-    """What may have been meant; empty where nothing is near."""
+    """Returns a question with names that are similar to a wrong one; empty if none is near."""
     close = difflib.get_close_matches(name, list(known), n=3)
     return f"; did you mean {' or '.join(close)}?" if close else ""

@@ -82,7 +82,7 @@ def show_entries(name: str, found: list[dict[str, Any]], console: Console) -> No
 
 
 def aliases_of(name: str, found: Any) -> list[dict[str, Any]]:
-    """The aliases by which entries were found; empty if they were found by a name of their own."""
+    """Returns the aliases by which entries were found; empty if they were found by a name of their own."""
     from overspill.cli import catalogue
 
     rows = catalogue.aliases(name)
@@ -94,7 +94,7 @@ def aliases_of(name: str, found: Any) -> list[dict[str, Any]]:
 
 
 def document(name: str, found: Any, drawn: "curves.Curves | None") -> dict[str, Any]:
-    """What was found as one JSON document; `curve` has every place and height of its lines."""
+    """Returns the explanation of a name as one JSON document; `curve` has all points of its lines."""
     from overspill.results import metrics
 
     made: dict[str, Any] = {"name": name, "aliases": aliases_of(name, found)}
@@ -114,7 +114,7 @@ def document(name: str, found: Any, drawn: "curves.Curves | None") -> dict[str, 
 def curve_of(
     found: object, name: str, given: tuple[list[str], int | None, Path | None]
 ) -> "curves.Curves | None":
-    """The curve of what was found; options of a curve are refused where it has none."""
+    """Returns the curve of the entries found; options of a curve are refused if they have none."""
     from overspill.charts import curves
     from overspill.engine import core
 
@@ -135,6 +135,6 @@ def curve_of(
 
 
 def register(app: typer.Typer) -> None:
-    """Put the command beside the others, once."""
+    """Add the command to the others, once."""
     if not any(one.name == "explain" for one in app.registered_commands):
         app.command("explain")(explain)

@@ -67,7 +67,7 @@ class Lines(Listener):
     def advanced(self, task: Task, status: Mapping[str, Any]) -> None:
         """Say where a long run is."""
         with self.lock:
-            share = self.shares.of(task, status)
+            share = self.shares.update(task, status)
             if status["done"] or time.monotonic() - self.last < EVERY:
                 return
             self.last = time.monotonic()
@@ -144,7 +144,7 @@ class Bars(Listener):
         with self.lock:
             if task not in self.tasks:
                 self.tasks[task] = self.progress.add_task(escape(str(task)), total=1.0, note="")
-            share = self.shares.of(task, status)
+            share = self.shares.update(task, status)
             draining = ", draining" if self.shares.drains(task, status) else ""
             note = f"{formats.count(status['flows_completed'])} flows done{draining}"
             self.progress.update(self.tasks[task], completed=share, note=note)

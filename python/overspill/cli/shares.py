@@ -21,7 +21,7 @@ class Shares:
         self.planned: dict[Task, int] = {}
         self.reached: dict[Task, float] = {}
 
-    def of(self, task: Task, status: Mapping[str, Any]) -> float:
+    def update(self, task: Task, status: Mapping[str, Any]) -> float:
         """Share of its duration that a run has simulated; 0.99 while it drains, 1 if it is done."""
         end = self.planned.setdefault(task, int(status["end_ps"]))
         share = 1.0 if status["done"] else min(DRAINING, status["time_ps"] / end) if end else 0.0

@@ -52,7 +52,7 @@ class Meter:
     def advanced(self, task: Task, status: Mapping[str, Any]) -> None:
         """A run has come so far."""
         with self.lock:
-            self.going[task] = (int(status["hops"]), self.shares.of(task, status))
+            self.going[task] = (int(status["hops"]), self.shares.update(task, status))
 
     def ended(self, task: Task, hops: int | None) -> None:
         """A run is finished with so many packet-hops, or has failed."""

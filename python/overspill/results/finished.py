@@ -1,4 +1,4 @@
-"""Runs side by side at one point or many: their tables, their metrics, and what may be said of them."""
+"""Runs side by side at one point or many: their tables, their metrics, and the warnings about them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from overspill.stats.quantiles import Value
 
 @dataclass
 class Finished(Named):
-    """The finished runs of a scenario; `facts` is what the manifest says beside them.
+    """Finished runs of a scenario; `facts` has the other entries of their manifest.
 
     Of one point, `runs` has every run with its tables. Of a sweep, which has `axes`, it is empty: `metrics`
     and `summary` have all, and the store in `folder` the tables that were kept.
@@ -52,12 +52,12 @@ class Finished(Named):
 
     @property
     def of_sweep(self) -> bool:
-        """Whether these are of the points of a grid."""
+        """True if the runs are of the points of a grid."""
         return "points" in self.facts
 
     @property
     def scenario(self) -> str:
-        """The scenario's name."""
+        """Name of the scenario."""
         return str(self.facts["name"])
 
     @property
@@ -71,64 +71,64 @@ class Finished(Named):
         return dict(self.facts.get("labels") or {})
 
     def label(self, variant: str) -> str:
-        """The label of a variant, or its name if it has none."""
+        """Returns the label of a variant, or its name if it has none."""
         return self.labels.get(variant, variant)
 
     @property
     def seeds(self) -> list[int]:
-        """The seeds of every point."""
+        """Seeds of every point."""
         return list(self.facts["seeds"])
 
     @property
     def points(self) -> list[dict[str, str]]:
-        """Every point, its values by path; one without values where nothing was swept."""
+        """All points, with their values by path; one point without values if nothing was swept."""
         paths = [axis.path for axis in self.axes]
         known = self.facts.get("points", [{"values": []}])
         return [dict(zip(paths, one["values"], strict=True)) for one in known]
 
     @property
     def notes(self) -> list[str]:
-        """What a user should know, and is no error."""
+        """Sentences that a user should know and that are no errors."""
         return list(self.facts["notes"])
 
     @property
     def interrupted(self) -> bool:
-        """Whether runs were left out because the user stopped."""
+        """True if runs were left out because the user stopped."""
         return bool(self.facts["interrupted"])
 
     @property
     def failures(self) -> list[str]:
-        """What was said of runs that failed."""
+        """Messages of runs that failed."""
         return list(self.facts.get("failures", []))
 
     @property
     def finished(self) -> int:
-        """How many runs there are."""
+        """Number of finished runs."""
         return int(self.facts["runs"]["finished"]) if self.of_sweep else len(self.runs)
 
     @property
     def planned(self) -> int:
-        """How many runs were asked for, equal ones counted as often as they appear."""
+        """Number of runs that were asked for, with equal runs counted as often as they appear."""
         return len(self.points) * len(self.variants) * len(self.seeds)
 
     @property
     def missing(self) -> bool:
-        """Whether runs that were asked for are not there."""
+        """True if runs that were asked for are absent."""
         return self.finished < self.planned
 
     @property
     def partial(self) -> bool:
-        """Whether a run was cut, or runs are missing."""
+        """True if a run was cut, or runs are missing."""
         return self.interrupted or bool(self.failures) or self.any_cut
 
     @property
     def any_cut(self) -> bool:
-        """Whether a run stopped before its time."""
+        """True if a run stopped before its time."""
         return bool(self.told.partial)
 
     @cached_property
     def told(self) -> Told:
-        """By point and variant, seeds that are missing, cut, unfinished or in a deadlock."""
+        """Seeds that are missing, cut, unfinished or in a deadlock, by point and variant."""
         if self.of_sweep:
             return Told.of(self.facts)
         found, point = Told(), Point(0, {}, ())
@@ -144,16 +144,16 @@ class Finished(Named):
 
     @property
     def stuck(self) -> bool:
-        """Whether links wait for each other for ever, flows without end too, where flows have to finish."""
+        """True if links wait for each other forever in a run whose flows have to finish."""
         return any(not one.get("allowed") for one in self.told.deadlocks)
 
     @cached_property
     def fairness(self) -> Fairness:
-        """What stands against calling a variant best."""
+        """Reasons against calling a variant best."""
         return judge(self.facts, {variant: self.of(variant) for variant in self.variants}, self.values)
 
     def of(self, variant: str, point: Mapping[str, str] | None = None) -> list[RunData]:
-        """A variant's runs, by seed; of a sweep those at a point, with the tables that were kept.
+        """Returns a variant's runs, by seed; of a sweep those at a point, with the tables that were kept.
 
         `BadInput` where there is no such variant or point.
         """
@@ -171,7 +171,7 @@ class Finished(Named):
 
     @cached_property
     def values(self) -> dict[str, dict[int, dict[Key, Value]]]:
-        """Every metric's value at one point: variant -> seed -> metric."""
+        """Values of all metrics at one point: variant -> seed -> metric."""
         found: dict[str, dict[int, dict[Key, Value]]] = {variant: {} for variant in self.variants}
         for run in self.runs:
             known = run.values
@@ -180,12 +180,12 @@ class Finished(Named):
 
     @cached_property
     def groups(self) -> list[tuple[str, ...]]:
-        """The variants that have runs; those that are one and the same run together."""
+        """Groups of variants whose runs are identical; variants without runs are left out."""
         return same.classes(self.known, same.equal)
 
     @property
     def known(self) -> dict[str, dict[int, same.One]]:
-        """What variants are compared by at one point: variant -> seed -> run."""
+        """Values and summaries by which variants are compared at one point: variant -> seed -> run."""
         values = self.values
         found: dict[str, dict[int, same.One]] = {variant: {} for variant in self.variants}
         for run in self.runs:
@@ -194,7 +194,7 @@ class Finished(Named):
 
     @cached_property
     def built(self) -> tuple[pa.Table, pa.Table]:
-        """The tables of metrics and of summaries."""
+        """Tables of metrics and of summaries."""
         if self.tidy is not None:
             return self.tidy
         point = Point(0, {}, ())
@@ -202,7 +202,7 @@ class Finished(Named):
 
     @property
     def metrics(self) -> pa.Table:
-        """Every value of every run: the axes, `variant`, `seed`, `metric`, `by`, `of`, `value`, ...."""
+        """Table of all values of runs: the axes, `variant`, `seed`, `metric`, `by`, `of`, `value`, ...."""
         return self.built[0]
 
     @property
@@ -212,7 +212,7 @@ class Finished(Named):
 
     @property
     def baseline(self) -> str:
-        """The variant from which differences are taken; empty if none are known."""
+        """Variant from which differences are taken; empty if none are known."""
         return str(self.facts.get("baseline") or "")
 
     @property
@@ -227,59 +227,59 @@ class Finished(Named):
 
     @cached_property
     def ranges(self) -> dict[tuple[str, ...], tuple[float, float]]:
-        """The least and largest value of what has one in two seeds, by what `summary` has before `unit`."""
+        """Least and largest value of each metric in two seeds or more, by the first columns of `summary`."""
         return tables.ranges(self.metrics, self.summary)
 
     def metric(self, name: str, /, **label: str) -> pa.Table:
-        """The rows of `metrics` of one metric: `metric("fct_p99")` of all, `..., size="0-100KB")` of a part.
+        """Returns the rows of one metric: `metric("fct_p99")` of all, `..., size="0-100KB")` of a part.
 
         A name is also a `Key`, or a text such as `fct_p99[size=0-100KB]`, as files have it.
         """
         return tables.of_metric(self.metrics, name, label)
 
     def means(self, name: str, /, **label: str) -> pa.Table:
-        """The rows of `summary` of one metric, asked for likewise."""
+        """Returns the rows of `summary` of one metric, by a name as `metric` takes it."""
         return tables.of_metric(self.summary, name, label)
 
     @cached_property
     def metric_names(self) -> list[Key]:
-        """Every metric that any run has, in the order of the registry."""
+        """All metrics that any run has, in the order of the registry."""
         return tables.names_in(self.summary)
 
     @cached_property
     def kinds(self) -> dict[str, str]:
-        """The kind of traffic of each workload; empty of sweeps that older versions wrote."""
+        """Kind of traffic of each workload; empty for sweeps that older versions wrote."""
         if self.of_sweep:
             return dict(self.facts.get("workloads") or {})
         return pooled.kinds_of(one for run in self.runs for one in run.summary["traffic"])
 
     @cached_property
     def trees(self) -> dict[str, dict[int, list[saturation.Tree]]]:
-        """Every saturation tree by its begin: variant -> seed -> trees; none where nobody is paused."""
+        """Saturation trees by their begin: variant -> seed -> trees; none if no port is paused."""
         found: dict[str, dict[int, list[saturation.Tree]]] = {variant: {} for variant in self.variants}
         for run in self.runs:
             found[run.variant][run.seed] = saturation.trees(run)
         return found
 
     def halves(self, run: RunData) -> dict[str, tuple[float, float]]:
-        """What the halves of a run's window are compared by; taken once."""
+        """Returns the values by which the halves of a run's window are compared; computed once."""
         if run.halves is None:
             run.halves = steady.halves(run)
         return run.halves
 
     @cached_property
     def rules(self) -> Rules:
-        """What forbids to call a variant best, and what is stated beside it where it is."""
-        beside = unequal.of(self.runs, self.values, self.facts.get("memory") or {})
-        return Rules.of(self.values, self.fairness, beside)
+        """Rules that forbid to call a variant best, or add a statement beside the best one."""
+        beside = unequal.compare_runs(self.runs, self.values, self.facts.get("memory") or {})
+        return Rules.from_values(self.values, self.fairness, beside)
 
     @cached_property
     def rows(self) -> list[Row]:
-        """Every metric of all variants, with intervals and who is best."""
+        """Rows of the summary table: metrics of all variants, with intervals and the best variant."""
         return rows.build(self.values, self.rules)
 
     def table(self, name: str) -> pa.Table:
-        """A table of all runs, with the axes, `variant` and `seed` in front; empty where no run wrote it."""
+        """Returns a table of all runs, the axes, `variant` and `seed` first; empty if no run wrote it."""
         parts = []
         self.must_have(name)
         for run in self.each():
@@ -292,7 +292,7 @@ class Finished(Named):
         )
 
     def batches(self, name: str, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """A table of all runs as `table` has it, or some columns of it, bit by bit.
+        """Yields a table of all runs as `table` returns it, or some columns of it, in batches.
 
         Of what lies on disk, which is everything where there is a folder and long traces in any case, only
         some ten thousand rows are in memory at a time.
@@ -304,12 +304,12 @@ class Finished(Named):
                 yield from columns.identified(part, run.variant, run.seed, run.point).to_batches()
 
     def must_have(self, name: str) -> None:
-        """`BadInput` where a sweep did not keep a table."""
+        """Raises `BadInput` if a sweep did not keep a table."""
         if self.of_sweep and name not in self.facts["tables"]:
             raise BadInput(f"{name}: not kept; sweep with `--tables {name}`")
 
     def must_lie(self) -> Path:
-        """The store of a sweep; `BadInput` where it has none."""
+        """Returns the store of a sweep; raises `BadInput` if it has none."""
         if self.folder is None and self.store is None:
             raise BadInput(
                 "runs of a sweep are kept only with `out`: without it there are `metrics` and `summary`"
@@ -317,7 +317,7 @@ class Finished(Named):
         return self.store or Path(self.folder or "") / "store"
 
     def each(self) -> Iterator[RunData]:
-        """Every finished run; those of a sweep are read one by one, with the tables that were kept.
+        """Yields all finished runs; those of a sweep are read one by one, with the tables that were kept.
 
         `BadInput` of a sweep without a folder, which keeps its metrics alone.
         """
@@ -331,7 +331,7 @@ class Finished(Named):
                     yield from (run for run in runs if run is not None)
 
     def stored(self, config: str, variant: str, seed: int, point: dict[str, str]) -> RunData | None:
-        """A run of a sweep, from its store."""
+        """Returns a run of a sweep, from its store."""
         key = cache.run_key(config, seed, self.facts["max_events"])
         found = Cache(self.must_lie())
         run = cache.stored(found, key)
@@ -347,7 +347,7 @@ class Finished(Named):
         return run
 
     def is_missing(self, variant: str, seed: int, point: Mapping[str, str]) -> bool:
-        """Whether a run was not there when these results were written."""
+        """Returns true if a run was absent when these results were written."""
         return any(
             (one["variant"], one["point"]) == (variant, list(point.values())) and seed in one["seeds"]
             for one in self.told.missing
@@ -355,11 +355,11 @@ class Finished(Named):
 
     @property
     def captures(self) -> dict[tuple[str, int], dict[str, Path]]:
-        """The pcapng files of captured links: (variant, seed) -> link -> file."""
+        """Files (pcapng) of captured links: (variant, seed) -> link -> file."""
         return {(run.variant, run.seed): run.captures for run in self.runs if run.captures}
 
 
 def few(points: Sequence[Mapping[str, str]]) -> str:
-    """Some points, as a message tells them."""
+    """Text of the first points, for a message."""
     more = f" and {len(points) - 3} more" if len(points) > 3 else ""
     return ", ".join(str(dict(point)) for point in points[:3]) + more

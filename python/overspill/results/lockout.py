@@ -21,7 +21,7 @@ ENOUGH = 1000 * 1460  # bytes that the mean of the peers brings
 COLUMNS = ("flow", "traffic", "src", "dst", "start_ps", "end_ps", "received", "raw")
 
 
-def of(run: RunData) -> list[Starved]:
+def find_locked_out(run: RunData) -> list[Starved]:
     """Workloads of raw sources, some of which a full port locks out.
 
     Peers are of one workload, send to one host over links of one rate, and begin together. All losses of the

@@ -25,7 +25,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def of(run: RunData) -> list[Starved]:
+def find_stalled(run: RunData) -> list[Starved]:
     """Workloads with queue pairs that did not finish, or that stalled."""
     found = []
     for number, workload in enumerate(run.summary["traffic"]):

@@ -108,7 +108,7 @@ class Row:
 
     @property
     def visible(self) -> bool:
-        """Whether it says something: some counts are told only where there are any."""
+        """Returns true if the metric has a row in the table: some counts have one only if they are not 0."""
         counted = any(number for cell in self.cells.values() for number in cell.known)
         return self.known and (self.metric.zero_shown or counted)
 
@@ -154,14 +154,14 @@ def losses(seeds: Iterable[Mapping[Key, Value]]) -> float:
 
 @dataclass(frozen=True)
 class Rules:
-    """What forbids to call a variant best, and what is stated beside it where it is."""
+    """Rules that forbid to call a variant best, or add a statement beside the best one."""
 
     fairness: Fairness
     unequal: Unequal
     lost: Mapping[str, float]  # frames by variant
 
     @staticmethod
-    def of(values: AllValues, fairness: Fairness, unequal: Unequal) -> Rules:
+    def from_values(values: AllValues, fairness: Fairness, unequal: Unequal) -> Rules:
         """Returns the rules for these values."""
         lost = {variant: losses(by_seed.values()) for variant, by_seed in values.items()}
         return Rules(fairness, unequal, lost)
@@ -249,5 +249,5 @@ def samples(cells: Mapping[str, Cell]) -> dict[str, int | None]:
 
 
 def varies(cells: Mapping[str, Cell]) -> bool:
-    """Whether any variant's values differ between seeds; otherwise nothing tells how sure they are."""
+    """Returns true if the values of any variant differ between seeds, so that intervals are meaningful."""
     return any(len(set(cell.known)) > 1 for cell in cells.values())

@@ -32,7 +32,7 @@ def of(run: RunData) -> list[Starved]:
     """Workloads of a run that have starved flows; none where links change, which starves flows, too."""
     if any(change.loses for change in run.changes):
         return []
-    return [*of_windows(run), *lockout.of(run), *queue_pairs.of(run)]
+    return [*of_windows(run), *lockout.find_locked_out(run), *queue_pairs.find_stalled(run)]
 
 
 def of_windows(run: RunData) -> Iterator[Starved]:

@@ -57,7 +57,7 @@ def counted(counts: Iterable[int]) -> str:
     return f"samples {formats.number(known[0])} to {formats.number(known[-1])}" if len(known) > 1 else ""
 
 
-def of(runs: Iterable[RunData], values: Values, memory: Mapping[str, Any]) -> Unequal:
+def compare_runs(runs: Iterable[RunData], values: Values, memory: Mapping[str, Any]) -> Unequal:
     """Returns what may differ between the variants of these runs."""
     measured: dict[str, int] = {}
     for run in runs:

@@ -1,34 +1,34 @@
-//! The choices that transports have, each declared once.
+//! Choices of transports, each declared once.
 
 use mech::choice;
 
 choice! {
-    /// How losses are mended.
+    /// Recovery of losses.
     pub(super) enum Recovery {
-        /// RFC 5681 §3.2: the first ACK of new data ends it.
+        /// RFC 5681 §3.2: the first ACK of new data ends a recovery.
         Reno = "reno",
-        /// RFC 6582: partial ACKs go on with it.
+        /// RFC 6582: partial ACKs continue a recovery.
         NewReno = "newreno",
-        /// RFC 6675: selective acknowledgements tell what is lost.
+        /// RFC 6675: selective acknowledgements show which segments are lost.
         Sack = "sack",
-        /// RFC 8985: what was sent long enough before something that has arrived is lost.
+        /// RFC 8985: a segment is lost if one sent long enough after it has arrived.
         Rack = "rack",
     }
 }
 
 impl Recovery {
-    /// Whether selective acknowledgements are used.
+    /// Returns true if the recovery uses selective acknowledgements.
     pub(super) fn has_sack(self) -> bool {
         matches!(self, Recovery::Sack | Recovery::Rack)
     }
 }
 
 choice! {
-    /// The window while losses are mended that were found by time.
+    /// Window in a recovery from losses that were found by time.
     pub(super) enum RecoveryWindow {
         /// RFC 9937: reduced in proportion to what arrives.
         Prr = "prr",
-        /// The slow start threshold from the start, as RFC 6675 has it.
+        /// Slow start threshold from the start, as in RFC 6675.
         Threshold = "threshold",
     }
 }
@@ -38,69 +38,69 @@ choice! {
     pub(super) enum TimeoutFlight {
         /// FlightSize: all that is not acknowledged cumulatively (RFC 5681 §2, eq. 4).
         FlightSize = "flight_size",
-        /// What is in flight by the scoreboard (RFC 6675 §5).
+        /// Bytes in flight by the scoreboard (RFC 6675 §5).
         Pipe = "pipe",
     }
 }
 
 choice! {
-    /// What the least retransmission timeout bounds.
+    /// Part of the retransmission timeout that the minimum RTO bounds.
     pub(super) enum RtoFloor {
-        /// The timeout itself (RFC 6298 (2.4)).
+        /// Timeout itself (RFC 6298 (2.4)).
         Sum = "sum",
-        /// What is added to the smoothed round-trip time, as Linux has it.
+        /// Term that is added to the smoothed round-trip time, as in Linux.
         Deviation = "deviation",
-        /// The timeout with its backoff: what is doubled is the estimate, however small (ns-3 until 3.13).
+        /// Timeout after its backoff: the estimate is doubled, however small it is (ns-3 until 3.13).
         Backoff = "backoff",
     }
 }
 
 choice! {
-    /// How a Linux host's window grows and is cut.
+    /// Growth and cut of a Linux host's window.
     pub(super) enum CongestionControl {
-        /// RFC 9438.
+        /// CUBIC (RFC 9438).
         Cubic = "cubic",
-        /// RFC 5681.
+        /// Reno (RFC 5681).
         Reno = "reno",
     }
 }
 
 choice! {
-    /// What a PACK does to the window.
+    /// Effect of a PACK on the window.
     pub(super) enum PackReaction {
-        /// What a loss does, once a recovery (CP §4.4).
+        /// Effect of a loss, once a recovery (CP §4.4).
         Loss = "loss",
-        /// What an echo of congestion does.
+        /// Effect of an echo of congestion.
         Mark = "mark",
     }
 }
 
 choice! {
-    /// Whether a connection is there before its flow starts.
+    /// State of a connection when its flow starts.
     pub(super) enum Connection {
-        /// It is.
+        /// Open before the flow starts.
         Established = "established",
-        /// It is opened by a handshake (RFC 9293 §3.5).
+        /// Opened by a handshake when the flow starts (RFC 9293 §3.5).
         Handshake = "handshake",
     }
 }
 
 choice! {
-    /// The rank of data, by which switches may tell packets apart.
+    /// Rank of data, by which switches may order packets.
     pub enum Priority {
-        /// All are equally urgent.
+        /// Equal rank for all packets.
         None = "none",
-        /// The bytes of the flow that were not acknowledged as they left.
+        /// Bytes of the flow that were not acknowledged when the packet left.
         Remaining = "remaining",
     }
 }
 
 choice! {
-    /// The rank of probes.
+    /// Rank of probes.
     pub(super) enum ProbePriority {
-        /// That of data.
+        /// Rank of data.
         Priority = "priority",
-        /// That of ACKs.
+        /// Rank of ACKs.
         Urgent = "urgent",
     }
 }

@@ -234,7 +234,7 @@ impl Reaction for Dcqcn {
     fn for_host(&mut self, host: ReactionHost) {
         self.line = host.line;
     }
-    fn tells(&self) -> bool {
+    fn sends_notices(&self) -> bool {
         true
     }
     fn on_marked(&mut self, flow: FlowId, now: Time) -> Option<Notice> {

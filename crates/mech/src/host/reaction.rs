@@ -96,8 +96,8 @@ pub trait Reaction: Send + Sync {
     fn check(&self, _line: Rate, _report: &mut Report) {}
     /// It is that of a host, before the run.
     fn for_host(&mut self, _host: ReactionHost) {}
-    /// Whether it ever tells sources of marked packets.
-    fn tells(&self) -> bool {
+    /// Returns true if hosts ever send notices about marked packets to their sources.
+    fn sends_notices(&self) -> bool {
         false
     }
     /// A marked packet of a flow that ends here has come: what the flow's source is to be told, if anything is now.
@@ -143,9 +143,9 @@ impl ReactionSlot {
     pub const fn reacts(&self) -> bool {
         self.0.is_some()
     }
-    /// Whether it ever tells sources of marked packets.
-    pub fn tells(&self) -> bool {
-        self.0.as_ref().is_some_and(|reaction| reaction.tells())
+    /// Returns true if hosts ever send notices about marked packets to their sources.
+    pub fn sends_notices(&self) -> bool {
+        self.0.as_ref().is_some_and(|reaction| reaction.sends_notices())
     }
     /// The reaction point, to look at.
     pub fn peek(&self) -> Option<&dyn Reaction> {

@@ -1,4 +1,4 @@
-//! Where the loader hands over to those who build networks and traffic: every call to them is here.
+//! Building of networks, transports and traffic: the loader calls their builders from this file alone.
 
 use super::Reading;
 use super::fields::{Asked, Faults, Kinds, NAME_RULE, Wanted, choice, entries, is_name, read, table};
@@ -24,23 +24,23 @@ const MOST_NODES: usize = 2_000_000;
 /// More workloads than this are refused: flows are numbered by them in 16 bits.
 const MOST_TRAFFIC: usize = 65_535;
 
-/// The topologies, transports and kinds of traffic that a scenario may name.
+/// Specifications of all topologies, transports and kinds of traffic that a scenario may name.
 pub(crate) fn specs() -> [(&'static str, &'static [&'static Spec]); 3] {
     [("topology", topology::SPECS), ("transport", transport::SPECS), ("traffic", traffic::SPECS)]
 }
 
-/// A network.
+/// Network of a scenario.
 pub(super) struct Network {
-    /// What it was made from.
+    /// Kind and parameters from which the network was made.
     pub made: Choice,
     pub topology: Topology,
-    /// Links that its file says corrupt frames.
+    /// Links that corrupt frames, by the file of the network.
     pub corrupted: Vec<Corrupted>,
     /// Contents of the configuration file that it names.
     pub configuration: Option<Configuration>,
 }
 
-/// The network, and what it was made from.
+/// Builds the network of a scenario.
 pub(super) fn network(scenario: &Node, reading: Reading, faults: &mut Faults) -> Option<Network> {
     let table = table(scenario, "topology", faults)?;
     let custom = table.get("kind").and_then(Node::text) == Some("custom") && table.get("file").is_none();
@@ -76,7 +76,7 @@ pub(super) fn network(scenario: &Node, reading: Reading, faults: &mut Faults) ->
     }
 }
 
-/// A fault of a graph, by the keys of the file: `nodes[3].name` stands in `node.3.name`.
+/// Translates a fault of a graph to the keys of the file: `nodes[3].name` becomes `node.3.name`.
 fn as_written(fault: Fault) -> Fault {
     let field = fault.field.replace("nodes", "node").replace("links", "link").replace('[', ".").replace(']', "");
     Fault { field, ..fault }
@@ -110,7 +110,7 @@ fn graph(table: &Node, faults: &mut Faults) -> Option<CustomGraph> {
     (faults.count == before).then_some(graph)
 }
 
-/// The transport of all flows.
+/// Reads the transport of all flows.
 pub(super) fn transport(
     scenario: &Node,
     framing: Option<Framing>,
@@ -120,7 +120,7 @@ pub(super) fn transport(
     transport_of(&*table(scenario, "transport", faults)?, framing, reading, faults)
 }
 
-/// What a table makes a transport; `framing` is absent where that is wrong itself.
+/// Reads a transport from its table; `framing` is absent if it has faults of its own.
 pub(super) fn transport_of(
     table: &Node,
     framing: Option<Framing>,
@@ -149,18 +149,18 @@ pub(super) fn transport_of(
     }
 }
 
-/// What traffic is built with; absent where that is wrong itself.
+/// Parts of a scenario with which traffic is built; a part that has faults is absent.
 #[derive(Clone, Copy)]
 pub(super) struct Ground<'a> {
     pub topology: Option<&'a Topology>,
     pub duration: Option<Dur>,
     pub framing: Option<Framing>,
-    /// What `[transport]` comes to, and what is in its place.
+    /// Transport of `[transport]`, and the transports of workloads that have their own.
     pub transports: Option<(&'a Choice, &'a OwnTransports)>,
 }
 
 impl Ground<'_> {
-    /// How a workload fills segments that has a transport of its own, or RoCE.
+    /// Returns the segment sizes of a workload that has a transport of its own, or RoCE.
     fn segments(&self, traffic: usize) -> Option<Segments> {
         let (base, own) = self.transports?;
         let choice = match own.row(traffic) {
@@ -173,7 +173,7 @@ impl Ground<'_> {
     }
 }
 
-/// The workloads (`[[traffic]]`), each with what it was made from.
+/// Builds all workloads (`[[traffic]]`), each with the kind and parameters from which it was made.
 pub(super) fn all_traffic(
     scenario: &Node,
     ground: Ground,

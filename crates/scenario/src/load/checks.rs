@@ -175,13 +175,13 @@ pub(super) fn framing(parent: &Node, framing: &Choice, faults: &mut Faults) {
 /// Says where messages of congestion change nothing, or would change something and nobody sends any.
 pub(super) fn notices(scenario: &Scenario, notes: &mut Vec<String>) {
     let reaction = &scenario.host.reaction.slot;
-    match (scenario.switches_notify(), reaction.reacts(), reaction.tells()) {
+    match (scenario.switches_notify(), reaction.reacts(), reaction.sends_notices()) {
         (true, false, _) => notes.push(NO_REACTION.into()),
         (true, true, true) => notes.push(OTHER_NOTICES.into()),
         (false, true, false) => notes.push(NO_NOTICES.into()),
         _ => {}
     }
-    if reaction.tells() && !may_tell(scenario) {
+    if reaction.sends_notices() && !may_tell(scenario) {
         notes.push(NO_MARKS.into());
     }
 }

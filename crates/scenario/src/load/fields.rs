@@ -1,4 +1,4 @@
-//! One table of a scenario, against the parameters that are declared for it.
+//! Reading of one table of a scenario by the parameters that are declared for it.
 
 use super::tree::{At, Data, Node, join};
 use super::{meant, renamed, value};
@@ -12,18 +12,18 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Collects what is wrong.
+/// Collects the faults of a scenario.
 pub(super) struct Faults {
     file: String,
     pub found: Vec<Diagnostic>,
     seen: BTreeSet<Diagnostic>,
-    /// Faults that were counted and not kept.
+    /// Number of faults that were counted and not kept.
     pub more: usize,
-    /// How often something was wrong: what two variants share is found twice and kept once.
+    /// Number of all faults found: a fault that two variants share counts twice and is kept once.
     pub count: usize,
-    /// What the variants that have been read ask for together.
+    /// Ports, sources, overrides and queues that the variants read so far need together.
     pub asked: Asked,
-    /// By the number of a setting, the variants that name a kind of their own for its table, and that kind.
+    /// Variants that name a kind of their own for the table of a setting, with that kind, by the setting's number.
     pub own_kinds: OwnKinds,
 }
 
@@ -32,7 +32,7 @@ const MOST_SHOWN: usize = 50;
 /// Faults that are kept; further ones are only counted.
 const MOST_KEPT: usize = 1000;
 
-/// See [`Faults::own_kinds`].
+/// Type of [`Faults::own_kinds`].
 pub(super) type OwnKinds = Rc<[Vec<(String, String)>]>;
 
 impl Faults {
@@ -47,11 +47,11 @@ impl Faults {
             own_kinds: OwnKinds::default(),
         }
     }
-    /// Something is wrong at a place.
+    /// Adds a fault at a place of the file.
     pub fn add(&mut self, at: &At, message: String) {
         self.add_with(at, || message);
     }
-    /// Something is wrong at a place; the message is made only if it is kept.
+    /// Adds a fault at a place of the file; the message is made only if it is kept.
     pub fn add_with(&mut self, at: &At, message: impl FnOnce() -> String) {
         self.count += 1;
         if self.found.len() >= MOST_KEPT {
@@ -68,7 +68,7 @@ impl Faults {
             self.found.push(diagnostic);
         }
     }
-    /// The first faults in the order of the file, those of the command line last, and how many more there are.
+    /// Returns the first faults in the order of the file, those of the command line last, and the number of others.
     pub fn in_order(mut self) -> Vec<Diagnostic> {
         self.found.sort_by_key(|diagnostic| (diagnostic.line == 0, diagnostic.line));
         let more = self.more + self.found.len().saturating_sub(MOST_SHOWN);
@@ -79,7 +79,7 @@ impl Faults {
         }
         self.found
     }
-    /// Faults that a builder found in a table.
+    /// Adds the faults that a builder found in a table.
     pub fn add_all(&mut self, table: &Node, faults: Vec<Fault>) {
         for fault in faults {
             self.add(&table.find(&fault.field), message(fault.found, fault.rule));
@@ -87,7 +87,7 @@ impl Faults {
     }
 }
 
-/// What the variants of a file ask for together, so that a file cannot take endless memory or time.
+/// Sizes that all variants of a file need together, bounded so that a file cannot take endless memory or time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Asked {
     /// Ports of hosts and switches.
@@ -110,7 +110,7 @@ impl Asked {
     /// Most virtual output queues of a class in all variants together: some hundred megabytes.
     pub const MOST_VIRTUAL_QUEUES: u64 = 10_000_000;
 
-    /// Whether it is too much already.
+    /// Returns true if any size is above its bound.
     pub fn too_much(self) -> bool {
         self.ports > Asked::MOST_PORTS
             || self.sources > Asked::MOST_SOURCES
@@ -119,13 +119,13 @@ impl Asked {
     }
 }
 
-/// So many kinds or variants are named in one message.
+/// Number of kinds or variants that one message names at most.
 const MOST_NAMED: usize = 4;
 
-/// The parameters of a table, and the keys that others read.
+/// Parameters of a table, and its keys that other code reads.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted<'a> {
-    /// What is read here: of the kind, and of every kind.
+    /// Parameters to read: those of the kind, and those of every kind.
     pub params: [&'a [Param]; 2],
     /// Keys that are known, and read elsewhere.
     pub others: &'a [&'a str],
@@ -137,7 +137,7 @@ impl<'a> Wanted<'a> {
     pub fn of(params: &'a [Param]) -> Wanted<'a> {
         Wanted { params: [params, &[]], others: &[], kinds: &[] }
     }
-    /// Whose key it is, where it is one of other kinds, and in which variants a setting of it would have an effect.
+    /// Names the other kinds that have a key, and the variants in which a setting of it would have an effect.
     fn of_other_kinds(&self, name: &str, path: &str, own: &[(String, String)]) -> Option<String> {
         let has = |spec: &&&Spec| spec.params.iter().any(|param| param.name == name);
         let kinds: Vec<&str> = self.kinds.iter().filter(has).map(|spec| spec.kind).collect();
@@ -161,7 +161,7 @@ impl<'a> Wanted<'a> {
         let [first, second] = self.params;
         first.iter().chain(second)
     }
-    /// The keys that may stand below a dotted prefix.
+    /// Returns the keys that are allowed below a dotted prefix.
     fn keys(&self, prefix: &str) -> Vec<&'a str> {
         let mut keys = Vec::new();
         for param in self.all() {
@@ -177,13 +177,13 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// The part of a dotted name below a prefix.
+/// Returns the part of a dotted name below a prefix.
 fn below<'a>(name: &'a str, prefix: &str) -> Option<&'a str> {
     name.strip_prefix(prefix)?.strip_prefix('.')
 }
 
-/// The values of a table, defaults filled in. What is wrong is added to `faults`; a value that is
-/// wrong is absent, so the result is only to be used where nothing was added.
+/// Reads the values of a table, with defaults. Faults are added to `faults`, and a wrong value is absent, so the
+/// result is only to be used if nothing was added.
 pub(super) fn read(table: &Node, wanted: Wanted, faults: &mut Faults) -> Option<Values> {
     let before = faults.count;
     let mut values = Values::default();
@@ -264,7 +264,7 @@ fn flatten<'a>(
     wrong
 }
 
-/// The table of a key; the place where it should be, as an empty table, where there is none.
+/// Returns the table of a key, or an empty table at the place where it would be.
 pub(super) fn table<'a>(parent: &'a Node, key: &str, faults: &mut Faults) -> Option<Cow<'a, Node>> {
     match parent.get(key) {
         None => Some(Cow::Owned(Node::table(parent.lacks(key)))),
@@ -278,7 +278,7 @@ pub(super) fn table<'a>(parent: &'a Node, key: &str, faults: &mut Faults) -> Opt
     }
 }
 
-/// The tables of a list of tables; none where it is missing or something else.
+/// Returns the tables of a list of tables; none if the list is missing or something else.
 pub(super) fn entries<'a>(parent: &'a Node, key: &str, faults: &mut Faults) -> Vec<&'a Node> {
     let Some(list) = parent.get(key) else { return Vec::new() };
     let Data::List(items) = &list.data else {
@@ -292,7 +292,7 @@ pub(super) fn entries<'a>(parent: &'a Node, key: &str, faults: &mut Faults) -> V
     items.iter().filter(is_table).collect()
 }
 
-/// What the `kind` of a table names, `default` where it has none.
+/// Returns the specification that the `kind` of a table names, or that of `default` if it has none.
 pub(super) fn kind(
     table: &Node,
     specs: &[&'static Spec],
@@ -319,11 +319,11 @@ pub(super) fn kind(
     spec
 }
 
-/// What a table with a `kind` may choose.
+/// Kinds that a table may name, and the keys beside them.
 #[derive(Clone, Copy)]
 pub(super) struct Kinds<'a> {
     pub specs: &'a [&'static Spec],
-    /// What a table without a `kind` chooses.
+    /// Kind of a table without a `kind`.
     pub default: Option<&'a str>,
     /// Parameters of every kind.
     pub common: &'a [Param],
@@ -332,17 +332,17 @@ pub(super) struct Kinds<'a> {
 }
 
 impl<'a> Kinds<'a> {
-    /// These and no more; a table has to name one.
+    /// Returns kinds of which a table must name one.
     pub const fn of(specs: &'a [&'static Spec]) -> Kinds<'a> {
         Kinds { specs, default: None, common: &[], others: &[] }
     }
-    /// These and no more, and what a table without a `kind` chooses.
+    /// Returns kinds of which a table may name one; `default` is that of a table without a `kind`.
     pub const fn or(specs: &'a [&'static Spec], default: &'a str) -> Kinds<'a> {
         Kinds { default: Some(default), ..Kinds::of(specs) }
     }
 }
 
-/// What a table with a `kind` chooses, with its values.
+/// Reads the kind that a table chooses, with its values.
 pub(super) fn choice(table: &Node, kinds: Kinds, faults: &mut Faults) -> Option<Choice> {
     let spec = kind(table, kinds.specs, kinds.default, faults)?;
     let others = [&["kind"], kinds.others].concat();
@@ -351,14 +351,14 @@ pub(super) fn choice(table: &Node, kinds: Kinds, faults: &mut Faults) -> Option<
     Some(Choice { kind: spec.kind.to_string(), values })
 }
 
-/// A slot, and what may fill it.
+/// Slot of a switch or host, with the mechanisms that may fill it.
 pub(super) struct Slot<'a> {
     pub name: &'a str,
     pub registry: &'a Registry,
     pub kinds: Kinds<'a>,
 }
 
-/// What fills a slot. `parent` is the table that holds it.
+/// Reads the mechanism that fills a slot. `parent` is the table that holds it.
 pub(super) fn filled<S: InSlot>(parent: &Node, slot: Slot, faults: &mut Faults) -> Option<Filled<S>> {
     let Slot { name, registry, kinds } = slot;
     let table = table(parent, name, faults)?;
@@ -369,8 +369,8 @@ pub(super) fn filled<S: InSlot>(parent: &Node, slot: Slot, faults: &mut Faults) 
     Some(Filled { kind, values, slot })
 }
 
-/// Parameters that do not belong to what others say are refused where they are given, and dropped where they
-/// have only their defaults. `table` is that of the mechanism.
+/// Refuses parameters that have no effect beside the others if they are given, and drops them if they have only
+/// their defaults. `table` is that of the mechanism.
 fn only(table: &Node, only: &[Only], values: &mut Values, faults: &mut Faults) {
     let all = values.clone();
     for Only { key, by, words } in only {
@@ -385,11 +385,11 @@ fn only(table: &Node, only: &[Only], values: &mut Values, faults: &mut Faults) {
     }
 }
 
-/// Whether a text may name a variant, a folder of results, a kind of traffic.
+/// Returns true if a text may name a variant, a folder of results or a kind of traffic.
 pub(super) fn is_name(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     (1..=100).contains(&text.len()) && text.chars().all(plain)
 }
 
-/// What such a name is.
+/// Rule for names of variants, folders of results and kinds of traffic.
 pub(super) const NAME_RULE: &str = "a name of 1 to 100 letters, digits, `-` and `_`";

@@ -1,24 +1,25 @@
-//! What the runs of a scenario will need, counted before they begin: what cannot fit is refused.
+//! Memory that the runs of a scenario need, counted before they begin: a scenario that cannot fit is refused.
 
 use super::fields::Faults;
 use super::tree::Node;
 use crate::diag::message;
 use crate::limits::{MOST_FLOWS, MOST_OPEN, MOST_PACKETS, grid_step};
 use crate::model::Scenario;
+use crate::quantities::{rounded_count, rounded_time};
 use crate::traffic::Traffic;
 use dataplane::transport::TcpConfig;
 use units::{Amount, Time};
 
-/// What a run takes however small it is: rows that wait to be written, and tables as metrics are taken of them.
+/// Bytes that the smallest run takes: rows that wait to be written, and tables as metrics are taken of them.
 const RUN: u64 = 64 << 20;
 /// Bytes that a run takes for a port: its queue, counters and histograms, and its rows of the results.
 const PORT: f64 = 6000.0;
-/// For a flow: what is kept of it to the end, and its rows of the results.
+/// Bytes that a run takes for a flow: its record, kept to the end, and its rows of the results.
 const FLOW: f64 = 512.0;
-/// For a packet under way: itself, its events, and what its sender keeps of it.
+/// Bytes that a run takes for a packet in flight: itself, its events, and its record at the sender.
 const PACKET: f64 = 256.0;
 
-/// Bytes of memory that a run takes, its results included, by what takes them: what it begins with, and its flows.
+/// Bytes of memory that a run takes, results included: for ports, for flows, and for the first packets of flows.
 /// Queues that grow over time may take more.
 #[derive(Clone, Copy, Debug)]
 pub struct Needs {
@@ -31,7 +32,7 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// About what the runs of a scenario take.
+    /// Estimates the memory that each run of a scenario takes.
     pub fn of_run(scenario: &Scenario) -> Needs {
         let ports: usize = scenario.topology.nodes.iter().map(|node| node.ports.len()).sum();
         let packets = packets_at_once(scenario).map_or(0.0, |(packets, _)| packets.all);
@@ -42,55 +43,56 @@ impl Needs {
         }
     }
 
-    /// All bytes, with those of a run however small it is.
+    /// Sum of all bytes, with those of the smallest run.
     pub fn all(self) -> u64 {
         RUN.saturating_add(self.ports).saturating_add(self.flows).saturating_add(self.packets)
     }
 }
 
-/// What a run must hold: flows, of which something is kept to the end, and flows and packets that begin between two
-/// instants at which the run looks at its load.
+/// Refuses a scenario whose flows, kept to the end, do not fit into memory, or whose flows and packets of one step of
+/// the grid do not.
 pub(super) fn check(document: &Node, scenario: &Scenario, faults: &mut Faults) -> Option<()> {
     let flows = flows(scenario);
     if flows.all > MOST_FLOWS as f64 {
-        let found = format!("about {} before the end of the duration", flows.told("flows"));
-        let rule = format!("at most {MOST_FLOWS}, about 10 GB with their results: {}", flows.part(MOST_FLOWS));
+        let found = format!("about {}", flows.describe("flows before the end of the duration"));
+        let rule = format!("at most {}, about 10 GB with their results: {}", most(MOST_FLOWS), flows.part(MOST_FLOWS));
         faults.add(&document.find("traffic"), message(found, rule));
         return None;
     }
     let within = grid_step(scenario.duration);
-    let open = Sum::of(&scenario.traffic, |_, traffic| traffic.at_once(&scenario.topology, within).0);
+    let step = rounded_time(within);
+    let open = Sum::over(&scenario.traffic, |_, traffic| traffic.at_once(&scenario.topology, within).0);
     if open.all > MOST_OPEN as f64 {
-        let found = format!("about {} within {within}", open.told("flows"));
-        let rule = format!("at most {MOST_OPEN} at once: {}", open.part(MOST_OPEN));
+        let found = format!("about {}", open.describe(&format!("flows within {step}")));
+        let rule = format!("at most {} at once: {}", most(MOST_OPEN), open.part(MOST_OPEN));
         faults.add(&document.find(&format!("traffic.{}", open.number)), message(found, rule));
         return None;
     }
     let (packets, window) = packets_at_once(scenario)?;
     if packets.all > MOST_PACKETS as f64 {
-        let found = format!("an initial window of {window} B: {} at once", packets.told("packets"));
-        let rule = format!("at most {MOST_PACKETS} packets at once: {}", packets.part(MOST_PACKETS));
+        let found = format!("an initial window of {window} B: {}", packets.describe("packets at once"));
+        let rule = format!("at most {} packets at once: {}", most(MOST_PACKETS), packets.part(MOST_PACKETS));
         faults.add(&document.find("transport.initial_window"), message(found, rule));
         return None;
     }
     let raw = raw_packets(scenario);
     if raw.all > MOST_PACKETS as f64 {
-        let found = format!("{} within {within}", raw.told("packets without a transport"));
-        let rule = format!("at most {MOST_PACKETS} packets at once: {}", raw.part(MOST_PACKETS));
+        let found = raw.describe(&format!("packets without a transport within {step}"));
+        let rule = format!("at most {} packets at once: {}", most(MOST_PACKETS), raw.part(MOST_PACKETS));
         faults.add(&document.find(&format!("traffic.{}", raw.number)), message(found, rule));
         return None;
     }
     Some(())
 }
 
-/// The flows of each workload that begin before the end of the duration.
+/// Counts the flows of each workload that begin before the end of the duration.
 fn flows(scenario: &Scenario) -> Sum<'_> {
     let end = Time(scenario.duration.0);
-    Sum::of(&scenario.traffic, |_, traffic| traffic.flows_before(end, &scenario.topology))
+    Sum::over(&scenario.traffic, |_, traffic| traffic.flows_before(end, &scenario.topology))
 }
 
-/// The packets that flows of one step of the grid begin with, and the initial window of those that have the most, in
-/// bytes.
+/// Counts the first packets of the flows of one step of the grid. Also returns the initial window in bytes of the
+/// workload with the most.
 fn packets_at_once(scenario: &Scenario) -> Option<(Sum<'_>, f64)> {
     let (stacks, within) = (scenario.stacks()?, grid_step(scenario.duration));
     let window = |traffic: u16| stacks.of_workload(traffic).map(TcpConfig::first_window).max().unwrap_or(0) as f64;
@@ -99,15 +101,15 @@ fn packets_at_once(scenario: &Scenario) -> Option<(Sum<'_>, f64)> {
         let mss = stacks.of_workload(traffic).map(TcpConfig::mss).max().unwrap_or(1);
         flows * (bytes.min(window(traffic)) / f64::from(mss)).ceil()
     };
-    let sum = Sum::of(&scenario.traffic, packets);
+    let sum = Sum::over(&scenario.traffic, packets);
     let window = window(sum.number);
     Some((sum, window))
 }
 
-/// The packets without a transport that are made within a step of the grid and find a place at their NIC.
+/// Counts the packets without a transport that are made within a step of the grid and find a place at their NIC.
 fn raw_packets(scenario: &Scenario) -> Sum<'_> {
     let within = grid_step(scenario.duration);
-    Sum::of(&scenario.traffic, |_, traffic| {
+    Sum::over(&scenario.traffic, |_, traffic| {
         let frame = |payload| scenario.framing.wire(scenario.framing.frame(payload, 0)) as f64;
         let place = |queue: Amount| match queue {
             Amount::Packets(n) => n as f64,
@@ -118,7 +120,7 @@ fn raw_packets(scenario: &Scenario) -> Sum<'_> {
     })
 }
 
-/// Of all workloads together, and of the one with the most.
+/// Count of flows or packets of all workloads together, and of the workload with the most.
 struct Sum<'a> {
     all: f64,
     most: f64,
@@ -127,7 +129,7 @@ struct Sum<'a> {
 }
 
 impl<'a> Sum<'a> {
-    fn of(traffic: &'a [Traffic], count: impl Fn(u16, &Traffic) -> f64) -> Sum<'a> {
+    fn over(traffic: &'a [Traffic], count: impl Fn(u16, &Traffic) -> f64) -> Sum<'a> {
         let none = Sum { all: 0.0, most: -1.0, of: "", number: 0 };
         (0..).zip(traffic).map(|(i, one)| (i, one, count(i, one))).fold(none, |sum, (number, one, count)| {
             let all = sum.all + count;
@@ -135,12 +137,19 @@ impl<'a> Sum<'a> {
         })
     }
 
-    fn told(&self, what: &str) -> String {
-        format!("{:.3e} {what}, {:.3e} of them of `{}`", self.all, self.most, self.of)
+    /// Describes the count, and the part of the workload with the most, in rounded numbers.
+    fn describe(&self, counted: &str) -> String {
+        let (all, most) = (rounded_count(self.all), rounded_count(self.most));
+        format!("{all} {counted}, {most} of them of `{}`", self.of)
     }
 
-    /// What would fit.
+    /// Share of the count that would fit, as text.
     fn part(&self, most: u64) -> String {
         format!("1/{} of that would fit", (self.all / most as f64).ceil())
     }
+}
+
+/// Text of a bound.
+fn most(bound: u64) -> String {
+    rounded_count(bound as f64)
 }

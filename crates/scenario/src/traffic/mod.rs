@@ -1,4 +1,4 @@
-//! Who sends what to whom, when.
+//! Workloads: the flows and raw packets that hosts send, by time, source, destination and size.
 
 mod all_reduce;
 mod all_to_all;
@@ -40,7 +40,7 @@ use std::cell::RefCell;
 use std::io::BufRead;
 use units::{Dur, Time};
 
-/// The kinds of traffic that a scenario may name.
+/// Specifications of all kinds of traffic that a scenario may name.
 pub const SPECS: &[&Spec] = &[
     &incast::SPEC,
     &permutation::SPEC,
@@ -58,57 +58,57 @@ pub const SPECS: &[&Spec] = &[
     &raw::BURSTS,
 ];
 
-/// Opens a file; the error says why it cannot be.
+/// Function that opens a file, or returns the reason why it cannot.
 pub type Open<'a> = dyn Fn(&str) -> Result<Box<dyn BufRead>, String> + 'a;
 
-/// What a workload is checked against.
+/// Parts of a scenario with which a workload is checked and built.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// The network.
+    /// Network of the scenario.
     pub topology: &'a Topology,
-    /// Flows start before this.
+    /// Time before which all flows start.
     pub duration: Dur,
-    /// What a frame costs, for loads in wire bytes.
+    /// Framing of the network, for loads in wire bytes.
     pub framing: Framing,
-    /// How its flows fill frames, where it is known of the workload.
+    /// Segment sizes of the workload's transport, if they are known.
     pub segments: Option<Segments>,
-    /// The text of a file of the scenario, or why it cannot be read.
+    /// Function that returns the text of a file of the scenario, or the reason why it cannot be read.
     pub files: &'a dyn Fn(&str) -> Result<String, String>,
-    /// A file of the scenario to be read as it comes, or why it cannot be.
+    /// Function that opens a file of the scenario for reading line by line, or returns the reason why it cannot.
     pub open: &'a Open<'a>,
-    /// Sentences that a run prints: what was assumed where a file leaves it open.
+    /// Sentences that a run prints about assumptions for what a file leaves open.
     pub notes: &'a RefCell<Vec<String>>,
-    /// Shared by all workloads on this network.
+    /// Capacities of the network, shared by all workloads.
     pub capacities: &'a Capacities,
 }
 
-/// How a transport fills frames.
+/// Sizes of a transport's segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segments {
-    /// Payload of a full one, bytes.
+    /// Payload of a full segment in bytes.
     pub mss: u16,
-    /// Bytes of headers in each beyond those of the framing.
+    /// Bytes of headers in each segment beyond those of the framing.
     pub options: u16,
 }
 
-/// Whether the packets of a kind are sent without a transport.
+/// Returns true if a kind of traffic sends packets without a transport.
 pub fn is_raw(kind: &str) -> bool {
     [&raw::CONSTANT, &raw::BURSTS].iter().any(|spec| spec.kind == kind)
 }
 
-/// One workload of the scenario's `[[traffic]]`.
+/// Workload: one entry of the scenario's `[[traffic]]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traffic {
-    /// Its name.
+    /// Name of the workload.
     pub name: String,
-    /// Its kind, as a scenario names it.
+    /// Kind of traffic, as a scenario names it.
     pub kind: &'static str,
     class: u8,
     jitter: Dur,
     source: Source,
 }
 
-/// The kinds.
+/// Parameters of a workload, by its kind.
 #[derive(Clone, Debug, PartialEq)]
 enum Source {
     Incast(incast::Incast),
@@ -123,50 +123,50 @@ enum Source {
     Raw(raw::Raw),
 }
 
-/// A flow to be sent by the transport.
+/// Flow that a transport will send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowSpec {
-    /// When its first byte is handed to the transport.
+    /// Time at which the first byte is handed to the transport.
     pub start: Time,
-    /// The host that sends.
+    /// Host that sends the flow.
     pub src: HostId,
-    /// The host that receives.
+    /// Host that receives the flow.
     pub dst: HostId,
     /// Payload bytes, at least 1; [`ENDLESS`] where there is no end.
     pub bytes: u64,
-    /// Which workload of `[[traffic]]` it comes from.
+    /// Number of the workload in `[[traffic]]`.
     pub traffic: u16,
-    /// Flows of one query share a number, counted per workload; `u32::MAX` where there are no queries.
+    /// Number of the flow's query, counted per workload; `u32::MAX` if the workload has no queries.
     pub query: u32,
     /// Traffic class, 0 to 7.
     pub class: u8,
-    /// What it is for.
+    /// Role of the flow: data, or the request for data.
     pub role: Role,
-    /// What its workload knows it by.
+    /// Number by which the workload recognises the flow.
     pub tag: u64,
-    /// The number, within the workload, of the persistent connection that carries it from `src` to `dst`:
-    /// opened by its first message, gone on with by the others. [`OWN`] for one of its own.
+    /// Number, within the workload, of the persistent connection from `src` to `dst` that carries the flow: its
+    /// first message opens the connection and the others continue it. [`OWN`] if the flow has its own.
     pub connection: u32,
 }
 
-/// The size of a flow without end: more than any link carries in the longest run that one can wait for.
+/// Size of a flow without end: more than any link carries in the longest run that one can wait for.
 pub const ENDLESS: u64 = 1 << 62;
 
-/// The connection of a flow that has one of its own.
+/// Number of a connection that carries one flow alone.
 pub const OWN: u32 = u32::MAX;
 
-/// What a flow is for.
+/// Role of a flow in its application.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// What an application is after.
+    /// Data that an application wants.
     #[default]
     Data = 0,
-    /// What asks for it.
+    /// Request for data.
     Request = 1,
 }
 
 impl Traffic {
-    /// The workload of a name and kind with its validated parameters.
+    /// Builds the workload of a name and kind from its validated parameters.
     ///
     /// # Errors
     /// A [`Fault`] for each parameter that does not fit the others, the network or the duration,
@@ -199,7 +199,7 @@ impl Traffic {
         Ok(Traffic { name: name.into(), kind: spec.kind, class, jitter, source })
     }
 
-    /// The highest traffic class of its packets, 0 to 7: all have the same where a file does not tell others.
+    /// Returns the highest traffic class of the workload's packets, 0 to 7. All have one unless a file lists others.
     pub fn class(&self) -> u8 {
         match &self.source {
             Source::Trace(trace) => trace.class().unwrap_or(self.class),
@@ -207,7 +207,7 @@ impl Traffic {
         }
     }
 
-    /// The traffic classes of its packets; where a file tells them, all up to the highest.
+    /// Returns the traffic classes of the workload's packets; if a file lists them, all up to the highest.
     pub fn classes(&self) -> ClassSet {
         match &self.source {
             Source::Trace(trace) => match trace.class() {
@@ -218,7 +218,7 @@ impl Traffic {
         }
     }
 
-    /// Payload of each of its packets where it is raw.
+    /// Returns the payload of each packet of a raw workload.
     pub fn raw_payload(&self) -> Option<u16> {
         match &self.source {
             Source::Raw(raw) => Some(raw.payload()),
@@ -226,25 +226,25 @@ impl Traffic {
         }
     }
 
-    /// Whether its sources make nothing while so much of theirs waits at their NIC.
+    /// Returns true if sources make no packets while a bounded backlog of theirs waits at their NIC.
     pub fn is_bounded(&self) -> bool {
         matches!(&self.source, Source::Raw(raw) if raw.is_bounded())
     }
 
-    /// Whether its packets may be marked, where they have no transport.
+    /// Returns true if raw packets of the workload may be marked.
     pub fn is_ecn_capable(&self) -> bool {
         matches!(&self.source, Source::Raw(raw) if raw.is_ecn_capable())
     }
 
-    /// The flows of this workload alone, the `index`-th of the scenario; none where it is raw.
+    /// Returns the flows of this workload alone, the `index`-th of the scenario; none if it is raw.
     pub fn flows(&self, index: u16, topology: &Topology, seed: u64, horizon: Time) -> Flows {
         let mut flows = Flows::empty(horizon);
         flows.add(self, index, topology, seed);
         flows
     }
 
-    /// The raw sources of this workload, the `index`-th of the scenario, start jitter drawn; empty
-    /// where its flows have a transport.
+    /// Returns the raw sources of this workload, the `index`-th of the scenario, start jitter drawn; none if its
+    /// flows have a transport.
     pub fn raw(&self, index: u16, seed: u64) -> Vec<RawSpec> {
         match &self.source {
             Source::Raw(raw) => raw.specs(self, index, seed),
@@ -252,8 +252,8 @@ impl Traffic {
         }
     }
 
-    /// What follows upon its messages, it being the `index`-th workload of the scenario; `None` where
-    /// nothing does.
+    /// Returns the source of flows that start when others end, for the `index`-th workload of the scenario; `None`
+    /// if it has no such flows.
     pub fn reaction(&self, index: u16, seed: u64) -> Option<Reaction> {
         match &self.source {
             Source::AllReduce(job) => Some(Reaction::Collective(job.collective(index, self.jitter, seed))),
@@ -263,7 +263,7 @@ impl Traffic {
         }
     }
 
-    /// How many messages each of its queries has.
+    /// Returns the number of messages of each query.
     pub fn query_size(&self) -> QuerySize {
         match &self.source {
             Source::Incast(incast) => QuerySize::Fixed(incast.messages()),
@@ -277,8 +277,8 @@ impl Traffic {
         }
     }
 
-    /// How many flows it starts before an instant, about: on average where they come at random, and at least so many
-    /// where they depend on others.
+    /// Estimates the number of flows that start before an instant: the average if they come at random, and a lower
+    /// bound if they depend on others.
     pub fn flows_before(&self, end: Time, topology: &Topology) -> f64 {
         match &self.source {
             Source::Incast(incast) => incast.flows_before(end),
@@ -294,8 +294,8 @@ impl Traffic {
         }
     }
 
-    /// How many of its flows start at most within a time, about, and the bytes of each on average: of those that start at
-    /// once by its parameters, jitter or not.
+    /// Estimates the largest number of flows that start within a time, and their average bytes, from the flows that
+    /// start together by the parameters, with jitter or without.
     pub fn at_once(&self, topology: &Topology, within: Dur) -> (f64, f64) {
         match &self.source {
             Source::Incast(incast) => incast.at_once(within),
@@ -311,8 +311,8 @@ impl Traffic {
         }
     }
 
-    /// How many packets without a transport its sources make at most within a time, about; those that wait at their NIC
-    /// at most, where `backlog` bounds them.
+    /// Estimates the largest number of packets without a transport that sources make within a time, at most those
+    /// that `backlog` lets wait at their NIC.
     pub fn raw_packets_within(&self, within: Dur) -> f64 {
         match &self.source {
             Source::Raw(raw) => raw.packets_within(within),
@@ -320,7 +320,7 @@ impl Traffic {
         }
     }
 
-    /// Whether its flows start when others have ended.
+    /// Returns true if flows of the workload start when others have ended.
     pub fn is_closed_loop(&self) -> bool {
         match &self.source {
             Source::Sessions(_) | Source::AllReduce(_) => true,
@@ -329,7 +329,7 @@ impl Traffic {
         }
     }
 
-    /// Whether connections of it carry message after message.
+    /// Returns true if connections of the workload carry message after message.
     pub fn keeps_connections(&self) -> bool {
         match &self.source {
             Source::Sessions(sessions) => sessions.is_persistent(),
@@ -338,7 +338,7 @@ impl Traffic {
         }
     }
 
-    /// Whether its flows have no end: they never count as unfinished, and have no completion time.
+    /// Returns true if the workload's flows have no end. They never count as unfinished and have no completion time.
     pub fn is_endless(&self) -> bool {
         match &self.source {
             Source::LongLived(_) => true,
@@ -347,7 +347,7 @@ impl Traffic {
         }
     }
 
-    /// The time from one shuffle to the next, where a load has set it and not the scenario.
+    /// Returns the time from one shuffle to the next if a load sets it and not the scenario.
     pub fn paced(&self) -> Option<Dur> {
         match &self.source {
             Source::AllToAll(shuffle) => shuffle.paced(),
@@ -355,7 +355,7 @@ impl Traffic {
         }
     }
 
-    /// The load that the parameters ask for or amount to; `None` where they say nothing of a rate.
+    /// Returns the load that the parameters ask for or amount to; `None` if they set no rate.
     pub fn offered(&self) -> Option<Offered> {
         match &self.source {
             Source::Incast(incast) => incast.offered(),

@@ -1,4 +1,4 @@
-//! Flows that a file lists: what the readers of all formats share.
+//! Flows that a file lists: code that the readers of all formats share.
 
 use super::common::fault;
 use super::draft::Draft;
@@ -15,30 +15,30 @@ use units::{Dur, Time};
 
 pub(super) const FILE: Param = Param { name: "file", doc: "The file.", kind: Kind::Text, default: None };
 
-/// Faults of one file that are told at most.
+/// Number of faults of one file that are reported at most.
 pub(super) const TOLD: usize = 10;
 
-/// What was found, and what is allowed.
+/// Fault of a line: the text found, and the rule.
 pub(super) type Wrong = (String, String);
 
-/// A workload.
+/// Workload whose flows a file lists.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Trace {
     rows: Arc<[Row]>,
-    /// Flows of each query.
+    /// Number of flows of each query.
     queries: Arc<[u32]>,
 }
 
-/// A flow of the file; sorted by start, then source, then line.
+/// Flow of the file; sorted by start, then source, then line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Row {
     pub start: Time,
     pub src: HostId,
     pub dst: HostId,
     pub bytes: u64,
-    /// Its class, where the file tells it.
+    /// Traffic class of the flow, if the file has it.
     pub class: Option<u8>,
-    /// Its query, by a number of the reader's; `u32::MAX` where it is of none.
+    /// Number of the flow's query, given by the reader; `u32::MAX` if it is of none.
     pub query: u32,
 }
 
@@ -56,7 +56,7 @@ fn numbered(rows: &mut [Row]) -> Vec<u32> {
 }
 
 impl Trace {
-    /// The flows that `parse` finds in the workload's `file`, which is read line by line.
+    /// Reads the flows that `parse` finds in the workload's `file`, line by line.
     pub fn read(
         name: &str,
         values: &Values,
@@ -84,27 +84,27 @@ impl Trace {
         Ok(Trace { rows: rows.into(), queries })
     }
 
-    /// How many flows each query has.
+    /// Returns the number of flows of each query.
     pub fn query_size(&self) -> QuerySize {
         if self.queries.is_empty() { QuerySize::None } else { QuerySize::Listed(self.queries.clone()) }
     }
 
-    /// The highest class, where the file tells them.
+    /// Returns the highest traffic class, if the file has classes.
     pub fn class(&self) -> Option<u8> {
         self.rows.iter().filter_map(|row| row.class).max()
     }
 
-    /// True if no flow has an end.
+    /// Returns true if no flow has an end.
     pub fn is_endless(&self) -> bool {
         self.rows.iter().all(|row| row.bytes == ENDLESS)
     }
 
-    /// How many flows.
+    /// Number of flows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// The most flows that start within a time, and their mean payload.
+    /// Returns the largest number of flows that start within a time, and their mean payload.
     pub fn at_once(&self, within: Dur) -> (f64, f64) {
         let (mut first, mut bytes, mut most) = (0, 0u128, (0, 0));
         for (last, row) in self.rows.iter().enumerate() {
@@ -124,16 +124,16 @@ impl Trace {
     }
 }
 
-/// The words of a line; what follows a `#` is left out.
+/// Splits a line into words; a `#` begins a comment.
 pub(super) fn words(line: &str) -> Vec<&str> {
     line.split('#').next().unwrap_or("").split_whitespace().collect()
 }
 
-/// The longest line of a file.
+/// Length in bytes of the longest line of a file.
 const MOST_LINE: u64 = 1 << 20;
 
-/// What `say` makes of the lines of a file, by their numbers from 1, or what is wrong with the first ones. Of the file no
-/// more than a line is in memory.
+/// Collects the values that `say` makes of the lines of a file, by their numbers from 1, or the faults of the first
+/// lines. No more than one line of the file is in memory.
 pub(super) fn gather<T>(
     file: &mut dyn BufRead,
     say: impl FnMut(usize, &str) -> Result<Option<T>, Wrong>,
@@ -141,7 +141,8 @@ pub(super) fn gather<T>(
     gather_first(file, &Cell::new(usize::MAX), say)
 }
 
-/// What `say` makes of the first lines that give something, as many as it puts to `most`; what follows them is not read.
+/// Collects the values that `say` makes of the first lines with any, up to the number that it puts to `most`.
+/// Later lines are not read.
 pub(super) fn gather_first<T>(
     file: &mut dyn BufRead,
     most: &Cell<usize>,
@@ -178,7 +179,7 @@ pub(super) fn gather_first<T>(
     if faults.is_empty() { Ok(good) } else { Err(faults) }
 }
 
-/// The hosts by what files call them.
+/// Hosts by the names that files use.
 pub(super) struct Hosts<'a> {
     names: BTreeMap<&'a str, u32>,
     hosts: u32,
@@ -191,13 +192,13 @@ impl<'a> Hosts<'a> {
         Hosts { names, hosts: ctx.topology.hosts }
     }
 
-    /// How many there are.
+    /// Number of hosts.
     pub fn count(&self) -> u32 {
         self.hosts
     }
 
-    /// The host of a name, or of a number where no node is called so. A name that a spreadsheet would take for a formula
-    /// may stand behind an apostrophe, as tables are written.
+    /// Returns the host of a name, or of a number that no node has as its name. An apostrophe may precede a name that a
+    /// spreadsheet would take for a formula, as tables are written.
     pub fn find(&self, what: &str, text: &str) -> Result<HostId, Wrong> {
         let marked = || self.names.get(text.strip_prefix('\'')?);
         let node = self.names.get(text).or_else(marked).copied().or_else(|| text.parse::<u32>().ok());
@@ -206,7 +207,7 @@ impl<'a> Hosts<'a> {
         found.ok_or_else(|| (format!("{what} `{text}`"), rule()))
     }
 
-    /// Two hosts of which one sends to the other.
+    /// Returns the source and the destination of a flow, two different hosts.
     pub fn pair(&self, source: &str, destination: &str) -> Result<(HostId, HostId), Wrong> {
         let (src, dst) = (self.find("source", source)?, self.find("destination", destination)?);
         match src == dst {
@@ -216,13 +217,13 @@ impl<'a> Hosts<'a> {
     }
 }
 
-/// A size in plain bytes.
+/// Parses a size in plain bytes.
 pub(super) fn whole_bytes(text: &str) -> Result<u64, Wrong> {
     let rule = || "a whole number of bytes, at least 1".into();
     text.parse::<u64>().ok().filter(|n| *n > 0).ok_or_else(|| (format!("size `{text}`"), rule()))
 }
 
-/// A decimal, with or without an exponent, times 10 to the power of `zeros`, to the nearest whole number.
+/// Parses a decimal, with or without an exponent, times 10 to the power of `zeros`, to the nearest whole number.
 pub(super) fn scaled(text: &str, zeros: i32) -> Option<u64> {
     let (number, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
@@ -246,21 +247,21 @@ pub(super) fn scaled(text: &str, zeros: i32) -> Option<u64> {
     u64::try_from(floor + u128::from(digit(point) >= 5)).ok()
 }
 
-/// A unit of time of a file's own.
+/// Unit of time that a file uses.
 #[derive(Clone, Copy)]
 pub(super) struct Unit {
     pub name: &'static str,
-    /// It is 10 to the power of so many picoseconds.
+    /// Power of ten of picoseconds that the unit is.
     pub zeros: i32,
 }
 
-/// A start in decimals of a unit.
+/// Parses a start in decimals of a unit.
 pub(super) fn start(text: &str, unit: Unit) -> Result<Time, Wrong> {
     let rule = || format!("a number of {}, at least 0", unit.name);
     scaled(text, unit.zeros).map(Time).ok_or_else(|| (format!("start `{text}`"), rule()))
 }
 
-/// The rows of a workload, one after the other.
+/// Iterator over the rows of a workload.
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
     rows: Arc<[Row]>,
@@ -272,7 +273,7 @@ impl Rows {
         self.rows.get(self.at).map_or(Time::NEVER, |row| row.start)
     }
 
-    /// The class of the row that was taken last, where the file tells it.
+    /// Returns the traffic class of the row that was taken last, if the file has classes.
     pub fn class(&self) -> Option<u8> {
         self.rows[self.at.checked_sub(1)?].class
     }
@@ -289,7 +290,7 @@ mod tests {
     use super::{MOST_LINE, gather, scaled};
     use std::io::{BufReader, Read, Repeat, repeat};
 
-    /// Lines without end, and how many bytes of them have been asked for.
+    /// Reader of lines without end, and the number of bytes that were read.
     struct Endless(Repeat, u64);
 
     impl Read for Endless {

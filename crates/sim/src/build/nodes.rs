@@ -91,7 +91,7 @@ impl Site<'_> {
     fn host_lanes(&self) -> Lanes {
         let limit = self.scenario.host.nic_queue.map_or(LaneLimit::Unlimited, LaneLimit::Of);
         let bounced = if self.any_bounce { limit } else { LaneLimit::Absent };
-        let tells = self.scenario.host.reaction.slot.tells();
+        let tells = self.scenario.host.reaction.slot.sends_notices();
         let notices = if tells { LaneLimit::Unlimited } else { LaneLimit::Absent };
         Lanes::default().with(Lane::Bounce, bounced).with(Lane::Notice, notices)
     }

@@ -1,16 +1,16 @@
-//! When a run's window begins and ends, and when the run does.
+//! Begin and end of a run's measured window, and the end of the run.
 
 use crate::grid::Grid;
 use crate::progress::Stop;
 use units::{Dur, Time};
 
-/// A run that has begun more flows than this, or has more that have not ended, is stopped: what is kept of
-/// each would not fit. That is looked at whenever a run may end, since one event may begin as many flows as a
-/// host has to send.
+/// Largest number of flows that a run may begin, since the records of more would not fit into memory. The run is
+/// stopped above it, and above [`MOST_OPEN`] flows that have not ended. Both are checked whenever a run may end,
+/// since one event may begin as many flows as a host has to send.
 pub(super) const MOST_FLOWS: u64 = 40_000_000;
 pub(super) use scenario::limits::MOST_OPEN;
 
-/// When things count and when the run ends.
+/// Times of the measured window and of the end of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Schedule {
     pub(crate) from: Time,
@@ -21,21 +21,21 @@ pub(crate) struct Schedule {
     pub(crate) grid: Grid,
 }
 
-/// What is seen at a milestone.
+/// State of a run at a milestone.
 pub(super) struct Seen {
-    /// The last step.
+    /// Time of the last step.
     pub(super) now: Time,
     pub(super) events: u64,
     pub(super) check_at: u64,
     pub(super) unfinished: u64,
-    /// Flows that have begun, and those of them that have ended.
+    /// Number of flows that have begun; `ended` of them have ended.
     pub(super) begun: u64,
     pub(super) ended: u64,
-    /// Why the run has failed: a mechanism broke a rule, or a packet was lost that should never be.
+    /// Reason of a failure: a mechanism broke a rule, or a packet of a lossless class was lost.
     pub(super) failed: Option<Stop>,
 }
 
-/// What follows from it.
+/// Decision at a milestone: to go on, to check memory, or to end the run.
 pub(super) enum Verdict {
     GoOn,
     Check(Time),
@@ -43,12 +43,12 @@ pub(super) enum Verdict {
 }
 
 impl Schedule {
-    /// The instant at which a run ends that has unfinished flows still.
+    /// Returns the instant at which a run with unfinished flows ends.
     pub(super) fn last_instant(&self) -> Time {
         self.duration.saturating_add(self.drain)
     }
 
-    /// The first instant after `at` at which something else than a step may happen.
+    /// Returns the first instant after `at` at which something else than a step may happen.
     pub(super) fn milestone_after(&self, at: Time) -> Time {
         let marks = [self.from, self.to, self.last_instant()];
         marks.into_iter().filter(|mark| *mark > at).fold(self.grid.after(at), Time::min)
@@ -59,7 +59,7 @@ impl Schedule {
         self.max_events.is_some_and(|bound| events >= bound)
     }
 
-    /// Whether the run ends before what happens next, at `at`: at the first instant of the grid since the last step or,
+    /// Decides if the run ends before its next step, at `at`: at the first instant of the grid since the last step or,
     /// at its bound on events, right after the instant of the last step. A run that needs no more events is not cut.
     pub(super) fn verdict(&self, seen: &Seen, at: Time) -> Verdict {
         let (instant, last) = (self.grid.after(seen.now), self.last_instant());
@@ -85,7 +85,7 @@ impl Schedule {
 }
 
 impl Verdict {
-    /// How far the run goes on toward what happens next, at `at`.
+    /// Returns the time up to which the run goes on, at most that of the next step, `at`.
     pub(super) fn reaches(&self, at: Time) -> Time {
         match self {
             Verdict::End(_, instant) => at.min(*instant),
@@ -99,7 +99,7 @@ impl Seen {
         self.begun > MOST_FLOWS || self.begun - self.ended > MOST_OPEN
     }
 
-    /// Why a run ends that has no events any more.
+    /// Returns the reason of the end of a run without further events.
     pub(super) fn nothing_left(&self) -> Stop {
         match (self.failed, self.unfinished) {
             (Some(stop), _) => stop,

@@ -2,6 +2,7 @@
 
 pub mod digest;
 pub mod draw;
+pub mod page;
 
 use mech::Registry;
 use scenario::Scenario;

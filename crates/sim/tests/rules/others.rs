@@ -315,7 +315,7 @@ fn agent_that_holds_packets_must_declare_their_memory() {
 struct Stands(Option<(Time, FlowId)>);
 
 impl Reaction for Stands {
-    fn tells(&self) -> bool {
+    fn sends_notices(&self) -> bool {
         true
     }
     fn on_marked(&mut self, _flow: FlowId, _now: Time) -> Option<Notice> {

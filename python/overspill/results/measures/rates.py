@@ -113,13 +113,13 @@ METRICS = [
 
 
 def arrived(run: RunData) -> list[int] | None:
-    """Payload bytes that arrived in order in the window, of each workload."""
+    """Returns the payload bytes of each workload that arrived in order in the window."""
     found = run.summary.get("received_bytes")
     return None if found is None else [int(one) for one in found]
 
 
 def goodput(run: RunData) -> dict[Key, Value]:
-    """Payload bits that arrived in the window over its length: of all, and of each of several workloads."""
+    """Measures payload bits that arrived in the window over its length, of all and of each workload."""
     seconds = (run.window_ps[1] - run.window_ps[0]) * PS
     got = arrived(run)
     if got is None or seconds <= 0:
@@ -132,14 +132,14 @@ def goodput(run: RunData) -> dict[Key, Value]:
 
 
 def whole_bins(run: RunData) -> tuple[int, int]:
-    """First bin that lies wholly in the window, and the first after it that does not."""
+    """Returns the first bin that is wholly in the window, and the first after it that is not."""
     start, end = run.window_ps
     width = int(run.summary["bin_ps"])
     return -(-start // width), max(end // width, -(-start // width))
 
 
 def host_goodputs(run: RunData) -> np.ndarray:
-    """Bits per second of each host that receives anything, by node; empty where nobody counted."""
+    """Returns the bit rate of each host that receives anything, by node; empty if it was not recorded."""
     bins, node, size = run.columns("host_goodput", "bin", "node", "bytes")
     first, last = whole_bins(run)
     keep = (bins >= first) & (bins < last)
@@ -152,7 +152,7 @@ def host_goodputs(run: RunData) -> np.ndarray:
 
 
 def hosts(run: RunData) -> dict[Key, Value]:
-    """Least, mean and largest goodput of hosts that receive."""
+    """Measures the least, mean and largest goodput of hosts that receive."""
     found = host_goodputs(run)
     if not len(found):
         return {}
@@ -178,7 +178,7 @@ class Watched:
 
 
 def watched(run: RunData, *more: str) -> Iterator[Watched]:
-    """The flows of each workload with their goodput, and `more` columns of their table."""
+    """Yields the flows of each workload with their goodput, and `more` columns of their table."""
     names = ("flow", "traffic", "start_ps", "end_ps", "received", "measured", "raw", *more)
     columns = dict(zip(names, run.columns("flows", *names), strict=True))
     role = run.column("flows", "role")
@@ -196,14 +196,14 @@ def watched(run: RunData, *more: str) -> Iterator[Watched]:
 
 
 def over_life(run: RunData, flows: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """What arrived in all, and the seconds from start to end."""
+    """Returns the bytes of each flow that arrived in its life, and the seconds from start to end."""
     end = np.where(flows["end_ps"] == U64_NONE, np.uint64(run.end_ps), flows["end_ps"])
     active = (end - np.minimum(flows["start_ps"], end)).astype(np.float64) * PS
     return flows["received"].astype(np.float64), active
 
 
 def in_bins(run: RunData, flows: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """What arrived in the whole bins of the window, and their seconds less those before a flow's start."""
+    """Returns the bytes of each flow in the window's whole bins, and their seconds after its start."""
     bins, flow, size = run.columns("flow_goodput", "bin", "flow", "bytes")
     first, last = whole_bins(run)
     width = int(run.summary["bin_ps"])
@@ -217,13 +217,13 @@ def in_bins(run: RunData, flows: dict[str, np.ndarray]) -> tuple[np.ndarray, np.
 
 
 def jain(shares: np.ndarray) -> float | None:
-    """Jain's index; none of fewer than two shares, or where nobody has any."""
+    """Returns Jain's index; none for fewer than two shares, or if all are 0."""
     squares = float((shares**2).sum())
     return float(shares.sum()) ** 2 / (len(shares) * squares) if len(shares) > 1 and squares > 0 else None
 
 
 def sharing(run: RunData) -> dict[Key, Value]:
-    """Jain's index by workload, and the goodput of endless flows."""
+    """Measures Jain's index by workload, and the goodput of endless flows."""
     found: dict[str, float | None] = {}
     by_workload = list(watched(run))
     for one in by_workload:
@@ -237,7 +237,7 @@ def sharing(run: RunData) -> dict[Key, Value]:
 
 
 def load(run: RunData) -> dict[Key, Value]:
-    """Throughput, and the load that was achieved: of each workload that asks for one, and of all."""
+    """Measures throughput, and the achieved load of all workloads and of each with a load setting."""
     found: dict[str, float | None] = {}
     start, end = run.window_ps
     seconds = (end - start) * PS
@@ -259,12 +259,12 @@ def load(run: RunData) -> dict[Key, Value]:
 
 
 def asking(run: RunData) -> list[dict[str, Any]]:
-    """The workloads that ask for a load."""
+    """Returns the workloads with a load setting."""
     return [run.summary["traffic"][number] for number, _, _ in asked(run)]
 
 
 def asked(run: RunData) -> list[tuple[int, dict[str, Any], float]]:
-    """The same by number: what they ask for, and the payload bits per second that it takes."""
+    """Returns the number of each workload with a load setting, the setting, and its payload bit rate."""
     found = []
     for number, workload in enumerate(run.summary["traffic"]):
         offered: dict[str, Any] | None = workload.get("offered") if workload.get("kind") in ASK else None
@@ -275,7 +275,7 @@ def asked(run: RunData) -> list[tuple[int, dict[str, Any], float]]:
 
 
 def achieved(run: RunData) -> list[tuple[dict[str, Any], float, float]]:
-    """Of workloads that ask for a load: what arrived and what was started in the window, in its terms."""
+    """Returns each workload with a load setting, and the loads arrived and started in the window."""
     kept = run.summary.get(ACHIEVED)
     if kept is not None:
         return [(run.summary["traffic"][number], got, started) for number, got, started in kept]
@@ -283,7 +283,7 @@ def achieved(run: RunData) -> list[tuple[dict[str, Any], float, float]]:
 
 
 def achieved_loads(run: RunData) -> list[tuple[int, float, float]]:
-    """The same by number of the workload, from the tables of the run."""
+    """Computes arrived and started loads by number of the workload, from the tables of the run."""
     start, end = run.window_ps
     got = arrived(run)
     if got is None or end <= start:
@@ -299,13 +299,13 @@ def achieved_loads(run: RunData) -> list[tuple[int, float, float]]:
 
 
 def payload_bps(offered: dict[str, Any]) -> float | None:
-    """Payload bits per second that a workload asks all its hosts together to send."""
+    """Returns the payload bit rate of all hosts together that a workload's load setting needs."""
     found = offered.get("payload_bps")
     return found or (offered.get("bps") if offered["bytes"] == "payload" else None)
 
 
 def carried(run: RunData) -> dict[str, tuple[float, float]]:
-    """By level: bits that its links carried in the window, and their capacity in bit/s."""
+    """Returns, for each level of links, the bits carried in the window and the capacity in bit/s."""
     levels = run.summary.get("wire_bits", {})
     return {
         name: (one["bits"], one["capacity_bps"])
@@ -315,6 +315,6 @@ def carried(run: RunData) -> dict[str, tuple[float, float]]:
 
 
 def host_bps(run: RunData) -> float:
-    """The rates of all hosts' links together."""
+    """Returns the sum of the rates of all hosts' links."""
     node, rate = run.columns("ports", "node", "rate_bps")
     return float(rate[run.is_host[node]].sum()) if len(node) else 0.0

@@ -1,0 +1,181 @@
+"""Texts of pages that quote measured numbers, with the rows of docs/measured.csv from which these come."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+WIRE = 1542 / 1464  # bytes on the wire of a frame over those of its payload
+FRAME = 1 / 1.518  # frames of 1518 B in a KB
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Value of the file that a page quotes, times a factor."""
+
+    measurement: str
+    variant: str
+    metric: str
+    value: str = "mean"
+    factor: float = 1.0
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Measurement, variant and metric, by which the file is read."""
+        return self.measurement, self.variant, self.metric
+
+
+@dataclass(frozen=True)
+class Quote:
+    """Text of a page with `{}` for each number; cells of a text without `{}` are all 0."""
+
+    page: str
+    text: str
+    cells: tuple[Cell, ...]
+
+
+def models(row: str, name: str, variant: str, count: str = "", lossless: str = "both") -> Iterator[Quote]:
+    """The two cells of a row of cioq.md, each with the mean QCT, a count, and drops."""
+    counted, word = count.partition(" ")[::2]
+    texts, cells, free = [], [], []
+    for model in ("output_queued", "cioq"):
+        at = f"{name}, {variant}, {model}"
+        none = lossless in ("both", model)
+        texts.append(
+            ", ".join(["{}", *(["{} " + word] if count else []), "no drops" if none else "{} drops"])
+        )
+        cells += [Cell(at, variant, "qct_mean"), *([Cell(at, variant, counted)] if count else [])]
+        (free if none else cells).append(Cell(at, variant, "drops"))
+    yield Quote("cioq", f"{row} | {' | '.join(texts)} |", tuple(cells))
+    if free:
+        yield Quote("cioq", "no drops |", tuple(free))
+
+
+def victims(row: str, measurement: str) -> Quote:
+    """A row of the table of fabric.md."""
+    metric, variants = "goodput_from_110_to_150_ms", ("pfc", "os_in", "two_samples", "os_acks")
+    cells = tuple(Cell(measurement, variant, metric) for variant in variants)
+    return Quote("fabric", f"| {row} | {{}} | {{}} | {{}} | {{}} |", cells)
+
+
+def at_rest(gbps: int, flows: int) -> Quote:
+    """Measured columns of a row of the table of dcqcn.md, each from the least to the largest value."""
+    metrics = ("marked_share", "mean_queue_of_1522_B", "jain_of_all")
+    cells = tuple(
+        Cell(f"dcqcn, {gbps} Gb/s, {flows}", "default", metric, value)
+        for metric in metrics
+        for value in ("smallest", "largest")
+    )
+    row = rf"| {gbps} Gb/s, {flows} | #\# | {{}}-{{}} | #\# | {{}}-{{}} | #\# | {{}}-{{}} |"
+    return Quote("dcqcn", row, cells)
+
+
+def on_wire(measurement: str, variant: str) -> Cell:
+    return Cell(measurement, variant, "goodput_from_110_to_150_ms", factor=WIRE)
+
+
+TEN = "fabric, 10 Gb/s"
+QUOTES = (
+    Quote(
+        "roce",
+        "{} packets are dropped and {} sent again, of 8,000 that are needed; with the default `rto` "
+        "and jitter of hosts {} and {} ([numbers]",
+        tuple(
+            Cell("roce_incast", name, at) for name in ("exact", "default") for at in ("drops", "retransmits")
+        ),
+    ),
+    Quote("roce", "at a mean queue of {} KB where", (Cell("roce_qcn", "default", "mean_queue_of_1066_B"),)),
+    *(
+        Quote(
+            "roce",
+            f"| {row} | {{}} | {{}} | {{}} |",
+            tuple(Cell("roce_tcp", variant, metric) for variant in ("together", "apart", "dcqcn")),
+        )
+        for row, metric in (
+            ("p99 of the FCT of web flows up to 100 KB, us", "fct_p99[size=0-100KB]"),
+            ("the six writes, ms", "qct_mean"),
+            ("pauses", "pauses"),
+        )
+    ),
+    Quote(
+        "roce",
+        "Nothing is lost. A class",
+        tuple(Cell("roce_tcp", variant, "drops") for variant in ("together", "apart", "dcqcn")),
+    ),
+    *models("[incast](../../scenarios/incast.toml), detour", "incast", "detour", "detours detours"),
+    *models("| incast, bounce", "incast", "bounce", "bounces bounces"),
+    *models("[trim](../../scenarios/trim.toml), cp", "trim", "cp", "trims cut"),
+    *models("| trim, uec", "trim", "uec", "trims cut"),
+    *models("[abq](../../scenarios/abq.toml), abq", "abq", "abq", "held_acks held", "cioq"),
+    *models("| incast, drop", "incast", "drop", lossless="neither"),
+    *models("| trim, drop", "trim", "drop", lossless="neither"),
+    Quote("fabric", "PFC alone gives the victim {} Gb/s on the wire", (on_wire(TEN, "pfc"),)),
+    Quote("fabric", "two samples give it {} of 5 Gb/s", (on_wire(TEN, "two_samples"),)),
+    Quote("fabric", "occupancy sampling with acknowledgements ({})", (on_wire(TEN, "os_acks"),)),
+    Quote(
+        "fabric",
+        "the victim has {} Gb/s; with acknowledgements it has {} in this order, too",
+        (on_wire("fabric, round_robin", "two_samples"), on_wire("fabric, round_robin", "os_acks")),
+    ),
+    *(victims(rate, f"fabric, {rate}") for rate in ("10 Gb/s", "40 Gb/s", "100 Gb/s")),
+    victims("10 Gb/s, eight stages and 16 ports", "fabric, eight stages"),
+    *(at_rest(gbps, flows) for gbps, flows in ((40, 2), (40, 4), (40, 10), (25, 2), (100, 2))),
+    Quote(
+        "bounce",
+        "Inputs hold at most {} frames at a time ({} KB,",
+        tuple(Cell("pabo inputs, 2501", "pabo", "input_bytes_max", "largest", by) for by in (FRAME, 1.0)),
+    ),
+    Quote("bounce", "with 120 KB each none is lost", (Cell("pabo inputs, 120KB", "pabo", "drops"),)),
+    Quote(
+        "bounce",
+        "with 100 KB {} of 7,515 packets of the mild load are",
+        (Cell("pabo inputs, 100KB", "pabo", "drops"),),
+    ),
+    Quote(
+        "bounce",
+        "inputs of 6 KB none of the mild load is lost",
+        tuple(Cell("pabo small inputs, 501", "without", metric) for metric in ("drops", "drop_ratio")),
+    ),
+    Quote(
+        "bounce", "and {} % of the severe one", (Cell("pabo small inputs, 2501", "without", "drop_ratio"),)
+    ),
+    Quote(
+        "bounce",
+        "loses {} of 7,515 packets without bouncing ({} %; the paper says",
+        tuple(Cell("packet_bounce", "drop", metric) for metric in ("drops", "drop_ratio")),
+    ),
+    Quote(
+        "bounce",
+        "and none with it. With it",
+        tuple(Cell("packet_bounce", "bounce", metric) for metric in ("drops", "drop_ratio")),
+    ),
+    Quote("bounce", "With it {} % of the packets", (Cell("packet_bounce", "bounce", "bounced_share"),)),
+    Quote("abq", "they wait {} ms on average", (Cell("abq, linux_dctcp", "abq", "hold_time_mean"),)),
+    Quote(
+        "abq", "B they wait {} ms, and none", (Cell("abq, linux_dctcp, 65535 B", "abq", "hold_time_mean"),)
+    ),
+    Quote(
+        "abq",
+        "and none is lost ([numbers]",
+        (Cell("abq, linux_dctcp, 65535 B", "abq", "drops[reason=hold_full]"),),
+    ),
+    Quote(
+        "trim",
+        "`ndp` makes {} M packet-hops where `drop` makes {} k:",
+        (Cell("trim", "ndp", "packet_hops", factor=1e-6), Cell("trim", "drop", "packet_hops", factor=1e-3)),
+    ),
+    Quote(
+        "trim",
+        "{} segments are cut {} times",
+        tuple(Cell("trim, ndp", "ndp", at) for at in ("segments", "trims")),
+    ),
+    Quote("trim", "and none returns to its source", (Cell("trim, ndp", "ndp", "returned"),)),
+    Quote(
+        "trim",
+        "A query takes {} ms, with `cp` {} ms and with `drop` {} ms.",
+        tuple(Cell("trim", variant, "qct_mean") for variant in ("ndp", "cp", "drop")),
+    ),
+    Quote(
+        "trim",
+        "One query of 10, 20 and 40 senders has {}, {} and {} cuts.",
+        tuple(Cell(f"trim, one query of {senders}", "ndp", "trims") for senders in (10, 20, 40)),
+    ),
+)
