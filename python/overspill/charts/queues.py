@@ -107,7 +107,8 @@ def watched(runs: dict[str, RunData]) -> tuple[dict[str, tuple[int, int]], str]:
     """The switch port to show of each run, the same of all, and why this one.
 
     It is the one that dropped most in the window; without drops, the one with the longest queue, in bytes
-    if buffers count bytes; of these the one with the highest mean. Where the runs' networks differ, each has its own.
+    if buffers count bytes; of these the one with the highest mean. Where the runs' networks differ, each has
+    its own.
     """
     known = {variant: ranks(run) for variant, run in runs.items()}
     known = {variant: one for variant, one in known.items() if one}
