@@ -193,6 +193,16 @@ fn an_initial_window_of_more_packets_than_fit_the_memory_is_refused() {
 }
 
 #[test]
+fn windows_take_no_memory_if_nics_ask_for_each_segment() {
+    let endless = "[transport]\nkind = \"roce\"\n[[traffic]]\nname = \"w\"\nkind = \"long_lived\"\n";
+    let pairs = "sources = [\"h1\"]\ndestinations = [\"h0\"]\nflows = 100\n";
+    let nic = |kind: &str| format!("[host]\nnic = {{ kind = \"{kind}\" }}\n");
+    let found = refused(&star(&format!("{}{endless}{pairs}", nic("fifo"))), &[]);
+    assert!(found.contains("packets at once"), "{found}");
+    loaded(&star(&format!("{}{endless}{pairs}", nic("round_robin"))), &[]);
+}
+
+#[test]
 fn a_raw_flood_between_two_looks_at_memory_is_refused() {
     let flood = |more: &str| {
         star(&format!(
