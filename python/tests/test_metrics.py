@@ -216,7 +216,7 @@ def test_run_cut_before_its_window_has_no_queue_metrics() -> None:
 
 
 def test_fullest_port_is_by_bytes_if_buffers_count_bytes() -> None:
-    by_bytes = ports().append_column("max_bytes", array(*column("u64", 9, 9, 9, 100, 700, 300)))
+    by_bytes = ports().append_column("max_bytes_in_window", array(*column("u64", 9, 9, 9, 100, 700, 300)))
     summary = {"buffers_in_bytes": True}
     found = metrics.measure(a_run(summary=summary, ports=by_bytes))
     assert found["port_bytes_max"] == Value(700.0)

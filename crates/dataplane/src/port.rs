@@ -159,6 +159,11 @@ impl Port {
         }
     }
 
+    /// Begins the largest numbers of waiting frames and bytes anew, with those of now.
+    pub(crate) fn restart_largest(&mut self) {
+        (self.max_packets, self.max_bytes) = (self.packets, self.bytes);
+    }
+
     /// What has passed.
     pub fn counts(&self) -> PortCounts {
         let mut counts = self.rest.counts;

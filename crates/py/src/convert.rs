@@ -5,7 +5,7 @@ use core::fmt::Write;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use scenario::Scenario;
-use scenario::memory::{Memory, switch_memory};
+use scenario::memory::{Memory, SwitchMemory, switch_memory};
 use scenario::topology::{Node, Port, Topology};
 use serde_json::{Value, json};
 use sim::{Deadlock, Results, Stop, Table};
@@ -137,6 +137,12 @@ pub(crate) fn networks_json(variants: &[Scenario]) -> (String, Value) {
     (format!("[{}]", told.collect::<Vec<_>>().join(",")), of.into())
 }
 
+/// Returns true if ports of switches have memory in bytes, all of it in front of their links.
+fn counts_bytes(scenario: &Scenario) -> bool {
+    let in_bytes = |group: &SwitchMemory| matches!(group.buffer, Some(Amount::Bytes(_)));
+    switch_memory(scenario).iter().any(in_bytes) && scenario.switches.iter().all(|switch| switch.model.cioq().is_none())
+}
+
 /// What a run was and how it ended.
 pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) -> Value {
     let node = |(i, n): (usize, &scenario::topology::Node)| json!({ "name": n.name, "tier": n.tier, "host": (i as u32) < scenario.topology.hosts });
@@ -185,7 +191,7 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
         "traffic": scenario.traffic.iter().enumerate().map(traffic).collect::<Vec<_>>(),
         "received_bytes": results.received,
         "changes": scenario.events.iter().map(change).collect::<Vec<_>>(),
-        "buffers_in_bytes": switch_memory(scenario).iter().any(|group| matches!(group.buffer, Some(Amount::Bytes(_)))),
+        "buffers_in_bytes": counts_bytes(scenario),
         "bin_ps": scenario.measure.bin.0,
         "end_ps": results.progress.now.0,
         "window_ps": [scenario.measure.from.0, scenario.measure.to.0],

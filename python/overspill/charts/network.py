@@ -26,7 +26,7 @@ KILOBYTES = "fullest port (KB)"  # if buffers count bytes
 MEANING = {
     "drops": "frames dropped there in the window",
     "longest queue": "its longest queue in frames",
-    KILOBYTES: "the most bytes at one of its ports",
+    KILOBYTES: "the most bytes at one of its ports in the window",
 }
 TITLES = {"drops": "frames dropped", "longest queue": "longest queue", KILOBYTES: "fullest port"}
 LETTERS = 105  # of names that fit below each other's nodes in a row
@@ -197,7 +197,7 @@ def at_switches(results: Results, variant: str) -> dict[str, np.ndarray]:
             np.maximum.at(longest, node, held.astype(np.float64))
         found["longest queue"] += longest / len(runs)
         if measures.counts_bytes(run):
-            held, longest = run.column("ports", "max_bytes"), np.zeros(size)
+            held, longest = run.column("ports", "max_bytes_in_window"), np.zeros(size)
             np.maximum.at(longest, node, held.astype(np.float64) / 1000)
             found[KILOBYTES] = found.get(KILOBYTES, np.zeros(size)) + longest / len(runs)
     for one in found.values():

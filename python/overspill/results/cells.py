@@ -6,7 +6,7 @@ from overspill import stats
 from overspill.results import formats, pooled
 from overspill.results.finished import Finished
 from overspill.results.key import parsed
-from overspill.results.rows import Row
+from overspill.results.rows import Cell, Row
 
 Cells = dict[str, tuple[str, bool]]  # by variant, its text and whether it is best
 MOST = 16
@@ -79,7 +79,13 @@ def cells(row: Row) -> tuple[str, Cells]:
     known = [number for one in row.cells.values() for number in one.known]
     factor, unit = formats.scale(row.metric.unit, known)
     title = formats.headed(row.metric.title, unit)
-    return title, {name: (formats.cell(one, factor), one.best) for name, one in row.cells.items()}
+    return title, {name: (text(one, factor), one.best) for name, one in row.cells.items()}
+
+
+def text(one: Cell, factor: float) -> str:
+    """Text of a cell, with the number of its seeds if some seeds have no value."""
+    few = f" (n = {len(one.known)})" if 0 < len(one.known) < len(one.values) else ""
+    return formats.cell(one, factor) + few
 
 
 def legend(results: Finished) -> str:

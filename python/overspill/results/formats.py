@@ -106,6 +106,8 @@ def ranged(value: float, span: tuple[float, float]) -> str:
     if high - low <= 2 * ROUNDING * abs(value):
         return number(value)
     digits = spread_digits(value, (high - low) / 2)
+    if low and abs(low) < 10.0**-digits:
+        digits = decimals(low, 1)  # where else it would be 0
     if low == int(low) and high == int(high):
         return f"{number(value, 0 if value == int(value) else 1)} ({number(low, 0)} to {number(high, 0)})"
     return f"{number(value, digits)} ({number(low, digits)} to {number(high, digits)})"

@@ -40,6 +40,12 @@ impl Core {
         &self.store.ports
     }
 
+    /// Begins the largest numbers of waiting frames and bytes of all ports anew. PRECONDITION: what has left by now is
+    /// accounted for.
+    pub fn restart_largest(&mut self) {
+        self.store.ports.iter_mut().for_each(Port::restart_largest);
+    }
+
     /// Accounts for what has left by `now`, so that counts can be read. PRECONDITION: no step of that instant is
     /// under way.
     pub fn settle(&mut self, now: Time) {

@@ -96,8 +96,13 @@ impl<T: Tap> World<Recorder, T> {
             let here = |i: &usize| sum(&counts, &lost, *i) - base(*i);
             columns.push((format!("drop_{}", reason.name()), column(&ids, Column::U64, here)));
         }
-        columns.push(("max_packets".into(), column(&ids, Column::U32, |i| counts[*i].max_packets)));
-        columns.push(("max_bytes".into(), column(&ids, Column::U64, |i| counts[*i].max_bytes)));
+        // The largest numbers begin anew with the window.
+        let earlier = |i: usize| before.as_ref().map_or((0, 0), |b| (b.ports[i].max_packets, b.ports[i].max_bytes));
+        columns.extend(named([
+            ("max_packets", column(&ids, Column::U32, |i| counts[*i].max_packets.max(earlier(*i).0))),
+            ("max_bytes", column(&ids, Column::U64, |i| counts[*i].max_bytes.max(earlier(*i).1))),
+            ("max_bytes_in_window", column(&ids, Column::U64, |i| counts[*i].max_bytes)),
+        ]));
         Table { name: "ports", columns }
     }
 }

@@ -44,6 +44,8 @@ impl<O: Observer, T: Tap> World<O, T> {
         let Schedule { from, to, .. } = self.schedule;
         if at >= from && self.baseline.is_none() && from > Time::ZERO {
             self.baseline = Some(self.counters_before(from));
+            self.hosts.iter_mut().for_each(|host| host.nic_mut().restart_largest());
+            self.switches.iter_mut().for_each(|switch| switch.core_mut().restart_largest());
         }
         if at >= to && self.baseline_end.is_none() {
             self.baseline_end = Some(self.counters_before(to));

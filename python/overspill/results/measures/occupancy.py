@@ -114,11 +114,12 @@ FULLEST = Metric(
     "port_bytes_max",
     "fullest port max",
     "bytes",
-    "Most bytes at one time at any switch port, in all its queues, in the whole run: a frame counts from its "
-    "arrival to the start of its transmission. It is measured if buffers count bytes; then the number of "
-    "frames does not say which port is the fullest.",
+    "Most bytes at one time at any switch port, in all its queues, in the measurement window: a frame counts "
+    "from its arrival to the start of its transmission, and for an instant if the link is idle. It is "
+    "measured if buffers count bytes and switches have no memory at inputs; then the number of frames does "
+    "not say which port is the fullest.",
     "lower",
-    formula="largest `max_bytes` of `ports` over ports of switches",
+    formula="largest `max_bytes_in_window` of `ports` over ports of switches",
     order_statistic=True,
 )
 METRICS = [
@@ -132,12 +133,13 @@ METRICS = [
 
 def counts_bytes(run: RunData) -> bool:
     """Whether the buffers of the run's switches count bytes, and its ports their most bytes."""
-    return bool(run.summary.get("buffers_in_bytes")) and "max_bytes" in run.column_names("ports")
+    counted = "max_bytes_in_window" in run.column_names("ports") and run.window_ps[1] > run.window_ps[0]
+    return counted and bool(run.summary.get("buffers_in_bytes"))
 
 
 def most_bytes(run: RunData) -> dict[tuple[int, int], float]:
     """Most bytes at one time at each switch port, by node and port."""
-    node, port, most = run.columns("ports", "node", "port", "max_bytes")
+    node, port, most = run.columns("ports", "node", "port", "max_bytes_in_window")
     keep = ~run.is_host[node.astype(np.int64)]
     ends = zip(node[keep].tolist(), port[keep].tolist(), strict=True)
     return dict(zip(ends, most[keep].astype(np.float64).tolist(), strict=True))
