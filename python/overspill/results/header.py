@@ -134,7 +134,7 @@ def scenario(results: Finished) -> Line:
     given = [one if len(one) <= 200 else f"{one[:200]}…" for one in results.facts["sets"]]
     sets = f"; set {', '.join(given)}" if given else ""
     if results.fairness.idle_seeds:
-        text += "; seeds change nothing here: one run in effect"
+        text += "; all seeds gave the same values: one run in effect"
     return Line("scenario", f"{results.scenario}, {text}{sets}")
 
 

@@ -184,7 +184,7 @@ def when(known: Facts) -> str:
 def limit(one: Facts, whose: str) -> str:
     """By how much a metric has to move."""
     if len(one["seeds"]) >= stats.FEWEST:
-        return f"{whose} own 95 % interval"
+        return f"{whose} own 95% interval"
     return f"{whose} range and {HINT * 100:.0f} %"
 
 

@@ -50,7 +50,7 @@ class Replaced:
         settings = f" with {', '.join(self.before['sets'])}" if self.before["sets"] else ""
         what = f"earlier results ({counted}{settings}) were replaced; {self.out / 'store'} keeps their runs"
         if not self.is_of_same_text:
-            return f"{what}, and the scenario had another text then"
+            return f"{what}. The scenario file has changed since"
         return f"{what}. `{shlex.join(self.words(scenario))}` shows them again"
 
 

@@ -131,7 +131,7 @@ METRICS = [
 
 
 def counts_bytes(run: RunData) -> bool:
-    """Whether the buffers of the run's switches count bytes, and its ports their most bytes."""
+    """True if switch buffers count bytes and ports recorded their maximum bytes."""
     return bool(run.summary.get("buffers_in_bytes")) and "max_bytes" in run.column_names("ports")
 
 
