@@ -171,7 +171,9 @@ def test_runs_of_a_check_are_kept_and_go_on_after_an_interrupt(tmp_path: Path) -
     known = first.facts["phase"]["variants"]["default"]
     assert known["missing"] > 0 and len(known["seeds"]) + known["missing"] == 4
     said = [line.text for line in header.lines(first) if line.label == "PHASE CHECK"]
-    assert said == [f"default: {known['missing']} runs of the check are missing; the same command goes on"]
+    assert said == [
+        f"default: {known['missing']} runs of the check are missing. Run the same command to continue"
+    ]
     listener = Counting()
     second = execute(path, Options(**options, listener=listener))
     assert len(listener.begun) == known["missing"]

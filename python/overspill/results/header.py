@@ -60,7 +60,7 @@ def warnings(results: Finished) -> list[Line]:
     if results.interrupted:
         whole = len(results.variants) * len(results.facts["seeds"])
         text = f"stopped by the user: {len(results.runs)} of {whole} runs are finished and shown"
-        found.append(Line("INTERRUPTED", f"{text}; the same command goes on where it was stopped", True))
+        found.append(Line("INTERRUPTED", f"{text}. Run the same command to continue", True))
     found += [Line("FAILED", line, True) for line in results.failures]
     for variant in results.variants:
         left = [run for run in results.unfinished if run.variant == variant]

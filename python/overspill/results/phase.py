@@ -165,7 +165,7 @@ def left(known: Facts) -> Iterator[Line]:
     absent = [name for name, one in known["variants"].items() if one["missing"]]
     if absent:
         runs = sum(known["variants"][name]["missing"] for name in absent)
-        reason = f": {known['failures'][0]}" if known["failures"] else "; the same command goes on"
+        reason = f": {known['failures'][0]}" if known["failures"] else ". Run the same command to continue"
         yield Line(
             "PHASE CHECK", f"{formats.joined(absent)}: {runs} runs of the check are missing{reason}", True
         )
