@@ -18,7 +18,7 @@ class Status(TypedDict):
     flows_completed: int
 
 def aliases() -> str:
-    """JSON list of `typed`, `said`, `slot`, `kind`, `param`, `note`: names of the field."""
+    """JSON list of `typed`, `said`, `slot`, `kind`, `param`, `note`: names from papers and other tools."""
 
 def catalogue() -> str:
     """JSON list of `slot`, `kind`, `doc`, `cite`, `params`."""

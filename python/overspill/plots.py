@@ -94,7 +94,7 @@ def distribution(results: Results, which: str, traffic: int | None = None) -> Fi
 
 
 def slowdown_by_size(results: Results) -> Figure | None:
-    """Slowdown against flow size: p50, p95 and p99 of each variant, with 95 % intervals over seeds."""
+    """Slowdown against flow size: p50, p95 and p99 of each variant, with 95% intervals over seeds."""
     return drawn(flows.slowdown_by_size(results))
 
 
@@ -214,7 +214,7 @@ def topology(results: Results) -> Figure | None:
 
 
 def sweep(found: Results, metric: str) -> Figure | None:
-    """A metric against what was swept, a line and its 95 % band for each variant, or maps for two axes.
+    """A metric against what was swept, a line and its 95% band for each variant, or maps for two axes.
 
     `BadInput` where no metric has this name.
     """

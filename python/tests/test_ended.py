@@ -137,7 +137,7 @@ def test_what_takes_long_after_the_last_run_is_broken_off_and_runs_are_kept(
     began = time.monotonic()
     ran = command("run", scenario, "--jobs", 1, "--variants", "drop")
     assert ran.status == left and time.monotonic() - began < 2
-    assert "interrupted: finished runs are kept; the same command goes on" in ran.err
+    assert "interrupted: finished runs are kept. Run the same command to continue" in ran.err
     monkeypatch.undo()
     monkeypatch.chdir(scenario.parent)
     assert "1 run was finished before" in command("run", scenario, "--no-report", "--variants", "drop").err

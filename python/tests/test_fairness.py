@@ -61,7 +61,7 @@ def test_counts_of_senders_rest_on_measured_flows() -> None:
     [
         ({"traffic": (("a",), ("b",))}, "different traffic"),
         ({"cut": True}, "a run was cut"),
-        ({"idle_seeds": True}, "seeds change nothing"),
+        ({"idle_seeds": True}, "all seeds gave the same value"),
         ({"measured_alike": False}, "[measure] differs"),
         ({"unfinished": 3}, "unfinished flows"),
     ],
@@ -172,7 +172,7 @@ def test_seeds_that_change_nothing_are_one_run(scenario: Path, monkeypatch: pyte
     monkeypatch.setattr(fake_core.Made, "__init__", same)
     results = run(scenario, seeds=3)
     assert stars(results) == set()
-    assert "seeds change nothing here: one run in effect" in text(results)
+    assert "all seeds gave the same values: one run in effect" in text(results)
 
 
 def test_a_row_that_no_seed_changes_has_no_star(scenario: Path) -> None:
@@ -181,7 +181,7 @@ def test_a_row_that_no_seed_changes_has_no_star(scenario: Path) -> None:
     # The longest queues are 100, 100 and 50 in every seed of the fake.
     assert rows["queue_busiest_max"].comparison is not None
     assert "queue_busiest_max" not in stars(results)
-    assert "nobody where seeds change nothing" in cells.legend(results)
+    assert "No variant is best if all seeds gave the same value" in cells.legend(results)
 
 
 def test_a_window_without_flows_is_loud(

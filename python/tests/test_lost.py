@@ -73,7 +73,7 @@ def test_what_is_finished_is_kept_and_shown_whichever_signal_ends_the_command(
     assert process.returncode == left and "Traceback" not in err
     kept = keys(tmp_path / "o")
     assert len(kept) >= 3
-    assert "INTERRUPTED" in out and "the same command goes on" in out
+    assert "INTERRUPTED" in out and "Run the same command to continue" in out
     assert Results.load(tmp_path / "o").finished == len(kept)
     again = started(tmp_path, *verb, scenario, "--seeds", 30, "--out", "o", "--no-report", steps=2)
     assert "Traceback" not in again.communicate(timeout=120)[1] and again.returncode == 0
@@ -363,7 +363,7 @@ def test_a_table_that_is_damaged_during_the_command_is_a_failure_and_run_again(
     out = tmp_path / "o"
     with pytest.raises(Failed) as failed:
         run(scenario, variants=["drop"], out=out, listener=Damaging(out))
-    assert failed.value.status == 1 and "the same command goes on" in failed.value.lines[-1]
+    assert failed.value.status == 1 and "Run the same command to continue" in failed.value.lines[-1]
     assert run(scenario, variants=["drop"], out=out).queues.num_rows
 
 

@@ -134,11 +134,11 @@ def test_trees_of_a_single_switch_or_port_are_left_out(slow: Results, chain: Pat
     one_port = overspill.run(chain, sets=["traffic.t.stop='80us'"])
     for results, why in (
         (slow, "the network has one switch"),
-        (one_port, "none ever has more than one port"),
+        (one_port, "no tree has more than one port"),
     ):
         assert saturation.trees_of(results)
         assert "saturation" not in charts.of_results(results) and saturation.rows(results) == []
-        assert charts.left_out(results) == [f"Saturation trees: left out, for {why}."]
+        assert charts.left_out(results) == [f"Saturation trees: omitted, because {why}."]
         page = report.run.render(results, [])
         assert why in page and "#trees" not in page
 

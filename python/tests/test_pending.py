@@ -54,7 +54,7 @@ def test_report_makes_the_tables_of_a_stopped_sweep(
         scenario.read_text().replace("[variants.detour]", "[variants.detour]\nlabel = 'DIBS, 1'")
     )
     assert stopped(4) == 143 and not Path("o/manifest.json").exists()
-    with pytest.raises(BadInput, match="the tables of a sweep are still to be made: `overspill report o`"):
+    with pytest.raises(BadInput, match=r"expected a finished sweep\. Run `overspill report o` to write"):
         Results.load("o")
     ran = command("report", "o")
     assert ran.status == 0 and Path("o/report.html").is_file(), ran.err

@@ -76,7 +76,7 @@ def test_an_incast_in_step_names_completion_times(tmp_path: Path) -> None:
     assert fct["before"]["mean"] == pytest.approx(results.means("fct_mean").column("mean")[0].as_py())
     assert fct["after"]["mean"] > fct["before"]["interval"][1]
     said = lines(results)["HANGS ON TIES"]
-    assert said.startswith("default: moved by more than their own 95 % interval when starts were moved")
+    assert said.startswith("default: moved by more than their own 95% interval when starts were moved")
     assert "12.304 us: FCT mean; " in said
 
 
@@ -92,7 +92,7 @@ def test_chance_alone_names_nothing(tmp_path: Path, command: Command) -> None:
     ran = command("run", path, "--seeds", 5, "--check-phase", "--no-report", "--out", tmp_path / "out")
     assert ran.status == 0 and "hangs on ties" not in ran.out and "HANGS ON TIES" not in ran.out
     (line,) = [one for one in ran.out.splitlines() if one.startswith("phase check")]
-    assert "default: no metric moved by more than its own 95 % interval when starts were moved by" in line
+    assert "default: no metric moved by more than its own 95% interval when starts were moved by" in line
     known = json.loads((tmp_path / "out" / "results.json").read_text())["phase"]
     assert known["variants"] == {"default": {"seeds": [1, 2, 3, 4, 5], "missing": 0, "metrics": {}}}
 
@@ -171,7 +171,9 @@ def test_runs_of_a_check_are_kept_and_go_on_after_an_interrupt(tmp_path: Path) -
     known = first.facts["phase"]["variants"]["default"]
     assert known["missing"] > 0 and len(known["seeds"]) + known["missing"] == 4
     said = [line.text for line in header.lines(first) if line.label == "PHASE CHECK"]
-    assert said == [f"default: {known['missing']} runs of the check are missing; the same command goes on"]
+    assert said == [
+        f"default: {known['missing']} runs of the check are missing. Run the same command to continue"
+    ]
     listener = Counting()
     second = execute(path, Options(**options, listener=listener))
     assert len(listener.begun) == known["missing"]

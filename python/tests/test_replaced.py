@@ -42,4 +42,4 @@ def test_replaced_results_of_another_text_name_no_command(command: Command, scen
     command("run", scenario, "--seeds", 2, "--out", "o", "--no-report")
     scenario.write_text(scenario.read_text() + "\n# changed\n[host]\nx = 3\n")
     told = command("run", scenario, "--seeds", 1, "--out", "o", "--no-report").err
-    assert AGAIN not in told and "the scenario had another text then" in told
+    assert AGAIN not in told and "The scenario file has changed since" in told

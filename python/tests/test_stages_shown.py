@@ -102,7 +102,7 @@ def test_where_buffers_are_not_followed_the_report_says_so(scenario: Path) -> No
     table = pa.table({one: np.array(values) for one, values in BUFFERS.items()})
     results = charted.with_table(results, "fabric_buffers", dict.fromkeys(results.variants, table))
     assert stages.left_out(results) == [
-        "Buffers and links inside switches over time: left out, for measure.inputs is off."
+        "Buffers and links inside switches over time: omitted, because measure.inputs is off."
     ]
 
 

@@ -18,7 +18,7 @@ def test_two_seeds_have_means_and_no_bands() -> None:
 def test_three_seeds_have_rough_bands() -> None:
     found = said(3, 1.0, 3.0)
     assert found.endswith(
-        "lines are means, bands their 95 % intervals. With fewer than 10 seeds these are rough."
+        "lines are means, bands their 95% intervals. With fewer than 10 seeds these are rough."
     )
 
 

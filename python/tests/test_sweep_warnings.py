@@ -209,10 +209,10 @@ def test_load_that_was_not_achieved_stands_beside_its_axis(tmp_path: Path) -> No
     path = "traffic.w.load.fraction"
     assert loads.achieved(sweep) == {path: {("0.3",): "0.4", ("0.65",): "0.4"}}
     axis = drawing.load_axis(sweep, 0)
-    assert axis.label == f"{path} asked for (achieved)"
+    assert axis.label == f"{path} requested (achieved)"
     assert axis.ticks == ((0.3, "0.3 (0.4)"), (0.65, "0.65 (0.4)"))
     chart = drawing.of_metric(sweep, "fct_mean")
-    assert chart is not None and "0.4 where 0.65 was asked for" in chart.caption
+    assert chart is not None and "0.4 for a requested load of 0.65" in chart.caption
 
 
 def test_differences_of_a_point_are_from_the_baseline(tmp_path: Path) -> None:

@@ -69,5 +69,5 @@ def left_out(results: Results) -> list[str]:
         return []
     found = []
     if flows.one_size(results):
-        found.append("Slowdown by flow size: left out, for all measured flows have one size.")
+        found.append("Slowdown by flow size: omitted, because all measured flows have one size.")
     return found + stages.left_out(results) + saturation.left_out(results)

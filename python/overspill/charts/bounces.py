@@ -52,7 +52,7 @@ def by_switch(results: Results) -> Chart | None:
     others = f" The {len(names)} switches with most; {left} others are left out." if left else ""
     part = f"{len(names)} of {len(every)} switches, those with most." if left else ""
     with_ends = any(isinstance(one, Bars) and one.low is not None for one in marks)
-    means = ": means and 95 % intervals (Student's t)." if with_ends else ": means."
+    means = ": means and 95% intervals (Student's t)." if with_ends else ": means."
     caption = (
         "How often each switch bounced a frame in the measurement window; a frame counts every time. "
         "Switches that bounced nothing are left out."

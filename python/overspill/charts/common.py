@@ -57,7 +57,7 @@ def legend(results: Results, variants: Iterable[str]) -> list[Entry]:
 
 
 def label(results: Results, variant: str) -> str:
-    """What a variant is called: its label, with the labels of those that are the same run."""
+    """Returns a variant's label, followed by the labels of identical variants."""
     group = next((group for group in results.groups if variant in group), (variant,))
     return same.label([results.label(one) for one in group])
 
@@ -136,11 +136,11 @@ def band_text(results: Results, how: str = "Student's t") -> str:
     if most < INTERVALS_FROM:
         return f"Lines are means over {most} seeds." if most > 1 else "One seed: no intervals."
     rough = " With fewer than 10 seeds these are rough." if most < 10 else ""
-    return f"Lines are means over {most} seeds, bands their 95 % intervals ({how}).{rough}"
+    return f"Lines are means over {most} seeds, bands their 95% intervals ({how}).{rough}"
 
 
 def mean_and_interval(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """By column: mean over the rows, and the ends of its 95 % interval, which are the mean for one row.
+    """By column: mean over the rows, and the ends of its 95% interval, which are the mean for one row.
 
     What is never below 0 has no mean below 0 either.
     """

@@ -100,7 +100,8 @@ def check_size(curves: Curves, places: int | None) -> None:
     if places is not None and not curves.told["of_size"]:
         raise BadInput(
             f"--size: found {places} for {curves.kind!r}, whose curve is over the {curves.told['x']}; "
-            "expected it only for a curve over the utilisation of a queue, which --size makes frames (bounce)"
+            "expected `--size` only for a curve over queue utilisation (bounce), where it sets the queue "
+            "size in frames"
         )
 
 

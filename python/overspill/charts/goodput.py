@@ -32,7 +32,7 @@ BURSTS = (
 IN_ORDER = (
     "Data that waited for a missing packet count where that packet arrives, and may exceed a link's rate."
 )
-ENDS = "Each seed counts until its last byte has arrived, or to its end if flows are unfinished."
+ENDS = "Each seed counts until its last byte has arrived, or until the run ends if flows are unfinished."
 
 
 def waits(runs: Iterable[RunData]) -> bool:

@@ -46,8 +46,8 @@ STYLE: dict[Any, Any] = {
 }
 WIDTH = 9.0  # inches
 TALLEST = 10.4
-BANDS = "Lines are means over seeds, bands their 95 % intervals."
-ERRORS = "Error bars are 95 % intervals over seeds."
+BANDS = "Lines are means over seeds, bands their 95% intervals."
+ERRORS = "Error bars are 95% intervals over seeds."
 LETTERS = 118  # that fit the width of a figure
 LEGEND_ROW = 0.23  # inches
 LETTER = 0.083  # inches of a letter of a panel's title, on average

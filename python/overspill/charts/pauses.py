@@ -156,7 +156,7 @@ def by_tier(results: Results) -> Chart | None:
     texts = [f"{tier}\nclass {kind}" if several else tier for tier, kind in every]
     ticks = tuple((float(at), text) for at, text in enumerate(texts))
     intervals = any(isinstance(one, Bars) and one.low is not None for one in marks)
-    how = "means and 95 % intervals (Student's t)" if intervals else "means"
+    how = "means and 95% intervals (Student's t)" if intervals else "means"
     caption = (
         "Share of the measurement window in which a port was paused by its far end, mean over all ports of "
         f"a tier{' by class' if several else ''}; hosts are paused at their NIC. "

@@ -89,8 +89,8 @@ def left_out(results: Results) -> list[str]:
     if not found or grown_trees(results):
         return []
     alone = all(switches_of(one.run) == 1 for many in found.values() for one in many)
-    why = "the network has one switch" if alone else "none ever has more than one port"
-    return [f"Saturation trees: left out, for {why}."]
+    why = "the network has one switch" if alone else "no tree has more than one port"
+    return [f"Saturation trees: omitted, because {why}."]
 
 
 def rows(results: Results) -> list[dict[str, str]]:

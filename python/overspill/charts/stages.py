@@ -136,7 +136,7 @@ def left_out(results: Results) -> list[str]:
     runs = common.first_runs(results).values()
     if any(common.has(run, TRACE) for run in runs) or not any(run.recorded("fabric_buffers") for run in runs):
         return []
-    return ["Buffers and links inside switches over time: left out, for measure.inputs is off."]
+    return ["Buffers and links inside switches over time: omitted, because measure.inputs is off."]
 
 
 def chosen(results: Results, weight: str, places: tuple[str, ...]) -> Inside | None:

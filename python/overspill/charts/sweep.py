@@ -138,7 +138,7 @@ def load_axis(sweep: SweepResults, at: int) -> Axis:
     found = loads.by_value(sweep, at)
     if not found:
         return axis
-    label = f"{field.path} asked for (achieved)"
+    label = f"{field.path} requested (achieved)"
     if len(field.texts) > BRACKETS:
         return replace(axis, label=label)
     ticks = tuple(
@@ -153,7 +153,7 @@ def achieved(sweep: SweepResults, at: int) -> str:
     found = loads.by_value(sweep, at)
     if not found:
         return ""
-    each = "; ".join(f"{load:.3g} where {text} was asked for" for text, load in found.items())
+    each = "; ".join(f"{load:.3g} for a requested load of {text}" for text, load in found.items())
     return f" Achieved load, mean over variants: {each}."
 
 
@@ -276,7 +276,7 @@ def caption(sweep: SweepResults, tables: dict[str, dict[Key, Cell]], path: str) 
     seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     many = counts[-1] > 1
     bands = any(cell.low is not None for cells in tables.values() for cell in cells.values())
-    means = "lines are means, bands their 95 % intervals" if bands else "no intervals"
+    means = "lines are means, bands their 95% intervals" if bands else "no intervals"
     means = "lines are means, without intervals" if many and not bands else means
     rough = " With fewer than 10 seeds these are rough." if bands and counts[-1] < 10 else ""
     censored = any(cell.censored for cells in tables.values() for cell in cells.values())

@@ -52,8 +52,8 @@ def kept(results: Results) -> str:
     """Where finished runs lie that no results list yet."""
     if results.interrupted:
         return (
-            f"finished runs are kept in {results.store}, and the earlier results stay as they were; "
-            "the same command goes on"
+            f"finished runs are kept in {results.store}, and the earlier results stay as they were. "
+            "Run the same command to continue"
         )
     return f"no results are written; finished runs are kept in {results.store}"
 

@@ -102,7 +102,7 @@ def finish(made: "Reproduced", how: tuple[bool, Sequence[str] | None], publish: 
         commands.hush()
     console, left = commands.err() if as_json else commands.out(), status(made)
     if made.signal is not None:
-        text = "no files: interrupted; the same command goes on where it was stopped"
+        text = "no files: interrupted. Run the same command to continue"
         commands.err().print(Text(text), soft_wrap=True)
     else:
         from overspill.papers import write

@@ -1,4 +1,4 @@
-"""How far a run is: a share that never falls, whatever its planned end becomes."""
+"""Progress of runs as a share that never falls, also if the planned end changes."""
 
 from __future__ import annotations
 

@@ -18,7 +18,8 @@ Variant = Annotated[
     typer.Option(
         *SPELLINGS,
         metavar="NAME",
-        help="The variant (default: the first that detours, bounces, cuts, holds or tells of congestion).",
+        help="The variant (default: the first that detours, bounces, cuts, holds ACKs or sends congestion "
+        "messages).",
     ),
 ]
 

@@ -111,7 +111,10 @@ def catalogue() -> list[dict[str, Any]]:
 
 
 def aliases() -> list[dict[str, str]]:
-    """Names of the field (`typed`, `said`), each with its `slot`, `kind`, `param` and `note`."""
+    """Names from papers, standards and other tools (`typed`, `said`), each with what it stands for.
+
+    Keys of each: `typed`, `said`, `slot`, `kind`, `param` and `note`.
+    """
     return cast(list[dict[str, str]], json.loads(backend().aliases()))
 
 

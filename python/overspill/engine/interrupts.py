@@ -69,7 +69,8 @@ class Asked(threading.Event):
 
 
 GIVEN_UP = (
-    "finished runs are kept; the same command goes on, and `overspill report DIR` makes a sweep's tables"
+    "finished runs are kept. Run the same command to continue, or `overspill report DIR` to write the tables "
+    "of a sweep"
 )
 
 

@@ -1,6 +1,6 @@
-"""Events between two looks at who wants to stop, by what events cost."""
+"""Number of events between two checks for an interrupt, adapted to their cost."""
 
-AIM = 0.1  # seconds between two looks
+AIM = 0.1  # seconds between two checks
 FIRST, MOST = 64, 1 << 16  # events of the first chunk, and of the longest
 GROWTH = 4  # from one chunk to the next, at most
 

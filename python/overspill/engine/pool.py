@@ -75,7 +75,7 @@ class Threads:
 
     @property
     def stuck(self) -> bool:
-        """Whether nothing more is to be run, and what is left does not stop soon or is being built."""
+        """True if no further run starts and the running ones are building or do not stop soon."""
         going = {task for future, task in self.tasks.items() if future.running()}
         if not self.how.stopped or not going:
             return False

@@ -140,8 +140,8 @@ def finish(works: Works, outcome: Outcome, failed: Sequence[str]) -> Results:
     if errors and not made.finished:
         raise failure(errors, plan.checked.notes)
     if made.missing and not errors and not outcome.interrupted:
-        left = f"{made.planned - made.finished} runs are not in the store any more; the same command goes on"
-        made.facts["failures"] = [left]
+        left = f"{made.planned - made.finished} runs are not in the store any more"
+        made.facts["failures"] = [f"{left}. Run the same command to continue"]
     if works.told is not None:
         made.facts["phase"] = checked(works, made, failed)
     if out is not None and made.finished:
@@ -153,7 +153,7 @@ def finish(works: Works, outcome: Outcome, failed: Sequence[str]) -> Results:
             made.facts["failures"] = list(dict.fromkeys([*made.failures, *error.lines]))
         except BadInput as error:
             # Nobody asked for that file: it was damaged while the command was at work.
-            again = f"finished runs are kept in {made.store}; the same command goes on"
+            again = f"finished runs are kept in {made.store}. Run the same command to continue"
             raise Failed([*error.lines, again]) from error
     return made
 

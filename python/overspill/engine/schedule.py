@@ -131,9 +131,9 @@ def opened(plan: Plan, left: Sequence[Task], found: Cache | Memory, how: How) ->
 
 
 def fitting(asked: int, plan: Plan) -> int:
-    """How many runs go on at a time: as many as are asked for, or fit into memory.
+    """Number of simultaneous runs: the number requested, or as many as fit into memory.
 
-    `BadInput` where not even one fits.
+    `BadInput` if not even one fits.
     """
     plan.checked.need.check()
     need = plan.checked.need.all

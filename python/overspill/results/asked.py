@@ -53,7 +53,7 @@ def metric_of(name: str, text: str, field: str) -> str:
 
 
 def part_of(name: str, label: str, workloads: Collection[str]) -> str:
-    """Returns what a part is told apart by if only the part is given: workloads come first."""
+    """Returns the label that distinguishes a part whose label is not given: workloads come first."""
     if label in workloads:
         return "traffic"
     return PARTS.get(label) or ("tier" if name in OF_TIERS else "traffic")

@@ -104,17 +104,17 @@ def explained(seeds: int, compared: bool) -> str:
     """How to read cells over so many seeds at most; `compared` where a variant may be called best."""
     if seeds < 2:
         return "One seed: no intervals, and no variant is called best. Use --seeds N."
-    parts = ["mean ± half-width of the 95 % interval over seeds (Student's t)."]
+    parts = ["mean ± half-width of the 95% interval over seeds (Student's t)."]
     if seeds < stats.FEWEST:
         parts = ["mean (least to largest) over seeds: of so few there are no intervals."]
     if seeds >= stats.ENOUGH:
         parts = [
-            "mean ± half-width of the 95 % interval over seeds, or mean [low, high] where that is uneven "
+            "mean ± half-width of the 95% interval over seeds, or mean [low, high] where that is uneven "
             "(Student's t; BCa bootstrap for percentiles, minima and maxima)."
         ]
     if compared and seeds >= stats.FEWEST:
         parts.append(
-            "* best: the Holm-corrected 95 % intervals of its paired differences from every other variant, "
-            "on the same seeds, exclude 0; nobody where seeds change nothing."
+            "* best: the Holm-corrected 95% intervals of its paired differences from every other variant, "
+            "on the same seeds, exclude 0. No variant is best if all seeds gave the same value."
         )
     return " ".join(parts)

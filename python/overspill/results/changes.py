@@ -20,7 +20,10 @@ class Row:
     costs: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
 
     def text(self, variant: str) -> str:
-        """What it cost a variant: `340 on the link, 12 at its ports or without a route`, means over seeds."""
+        """Frames that the event cost a variant, means over seeds.
+
+        `340 on the link, 12 at its ports or without a route`
+        """
         if variant not in self.costs:
             return "-"
         if not self.change.loses:

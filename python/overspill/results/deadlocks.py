@@ -23,5 +23,5 @@ def none_found(results: Finished) -> Iterator[Line]:
     free = [name for name in pausing if not any(run.deadlock for run in results.of(name))]
     if free:
         named = "" if len(free) == len(results.variants) else f"{', '.join(free)}: "
-        text = "no deadlock found: no ports waited for each other in a circle until the end"
+        text = "no deadlock found: no cycle of ports waiting for each other lasted until the end"
         yield Line("deadlock", f"{named}{text}")

@@ -24,7 +24,7 @@ FIELDS = (
     pa.field("unit", pa.string(), False),
     pa.field("n", pa.uint32(), False),  # seeds that both have
     pa.field("mean", pa.float64(), False),  # of the variant less the baseline
-    pa.field("low", pa.float64(), False),  # of the Holm-corrected 95 % interval; of two seeds the least
+    pa.field("low", pa.float64(), False),  # of the Holm-corrected 95% interval; of two seeds the least
     pa.field("high", pa.float64(), False),
     pa.field("differs", pa.bool_(), False),  # the interval excludes 0, and nothing forbids to say so
     pa.field("note", pa.string(), False),
@@ -32,8 +32,8 @@ FIELDS = (
 FILE = "differences.parquet"
 NUMBERS = ("n", "mean", "low", "high", "differs", "note")
 LEGEND = (
-    "Differences are those of each variant from the baseline, seed by seed. * marks those whose "
-    "Holm-corrected 95 % interval over the variants of a point excludes 0."
+    "Each difference is a variant minus the baseline, paired by seed. * marks those whose "
+    "Holm-corrected 95% interval over the variants of a point excludes 0."
 )
 
 

@@ -47,7 +47,7 @@ class Fairness:
         reasons = (
             (self.different, "different traffic"),
             (self.cut, "a run was cut"),
-            (self.idle_seeds, "seeds change nothing"),
+            (self.idle_seeds, "all seeds gave the same value"),
             (not self.measured_alike, "[measure] differs"),
             (left, "unfinished flows"),
         )

@@ -207,7 +207,7 @@ class Finished(Named):
 
     @property
     def summary(self) -> pa.Table:
-        """Means and 95 % intervals over seeds: the axes, `variant`, `metric`, `by`, `of`, `n`, `mean`, ..."""
+        """Means and 95% intervals over seeds: the axes, `variant`, `metric`, `by`, `of`, `n`, `mean`, ..."""
         return self.built[1]
 
     @property

@@ -33,7 +33,7 @@ class Averaged(Protocol):
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Its 95 % interval, if it has one."""
+        """Its 95% interval, if it has one."""
 
     @property
     def ci95(self) -> float | None:

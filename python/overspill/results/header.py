@@ -60,7 +60,7 @@ def warnings(results: Finished) -> list[Line]:
     if results.interrupted:
         whole = len(results.variants) * len(results.facts["seeds"])
         text = f"stopped by the user: {len(results.runs)} of {whole} runs are finished and shown"
-        found.append(Line("INTERRUPTED", f"{text}; the same command goes on where it was stopped", True))
+        found.append(Line("INTERRUPTED", f"{text}. Run the same command to continue", True))
     found += [Line("FAILED", line, True) for line in results.failures]
     for variant in results.variants:
         left = [run for run in results.unfinished if run.variant == variant]
@@ -134,7 +134,7 @@ def scenario(results: Finished) -> Line:
     given = [one if len(one) <= 200 else f"{one[:200]}…" for one in results.facts["sets"]]
     sets = f"; set {', '.join(given)}" if given else ""
     if results.fairness.idle_seeds:
-        text += "; seeds change nothing here: one run in effect"
+        text += "; all seeds gave the same values: one run in effect"
     return Line("scenario", f"{results.scenario}, {text}{sets}")
 
 

@@ -15,11 +15,9 @@ LABELS = {
         "(`> x`), and no variant is called best. `measure.drain` gives them longer."
     ),
     "DEADLOCK": (
-        "Paused ports that wait for each other in a circle: none of them will ever send that class again."
+        "Paused ports that wait for each other in a cycle: none of them will ever send that class again."
     ),
-    "NOT KNOWN": (
-        "The results were written by an older version, which kept nothing that tells if some warnings apply."
-    ),
+    "NOT KNOWN": ("An older version wrote these results without the data that some warnings need."),
     "NOTHING MEASURED": "No flow starts in the measurement window (`measure.from` to `measure.to`).",
     "NOT COMPARED": "Variants carry different traffic or measure differently, so nobody is called best.",
     "NOT STEADY": (
@@ -31,8 +29,8 @@ LABELS = {
         "Packets that reach a full queue in the same order again and again do that, and real hosts are not "
         "that even. Flows with a window got less than 1% of their peers' mean, raw sources less than 25%; "
         "queue pairs (RoCE) waited for timeouts for 25% of their time or more, or never finished. The text "
-        "names the one that got least and the parameter that ends it. `overspill run --check-phase` tells "
-        "what hangs on starts, and not what stays locked wherever they are."
+        "names the one that got least and the parameter that ends it. `overspill run --check-phase` finds "
+        "results that depend on starts, not flows that stay phase-locked at any start."
     ),
     "SEEDS ALIKE": (
         "Three seeds or more gave the same number, all of them or the means of flows to six digits. Either "
@@ -56,8 +54,8 @@ LABELS = {
         "Variants that are equal in every metric, in all that is counted over the whole run (events, "
         "packet-hops, flows, its end) and, of one point, in every flow: what they change never came into "
         "play. Where nothing was lost, marked, detoured, bounced, cut, returned, held or paused, and no CNM "
-        "or CNP was sent, no buffer was ever short; this is said of the measurement window alone where "
-        "nothing is kept of the time outside of it."
+        "or CNP was sent, no buffer ever ran out. If only the measurement window was recorded, this holds "
+        "for the window alone."
     ),
     "UNEQUAL MEMORY": (
         "The switches of the variants do not have the same memory in all, bounce queues included."
@@ -92,15 +90,15 @@ LABELS = {
     ),
     "carried load": "What links carried of everything in the measurement window, by level of the network.",
     "switch memory": "Memory of all switches of a tier: buffers, bounce queues and input buffers.",
-    "deadlock": "Variants whose ports may pause each other, and of which none waited in a circle for ever.",
-    "transport": "What the variants' flows go by: kind, congestion control, initial window, RTO, MSS, ECN.",
+    "deadlock": "Variants whose ports may pause each other and that had no deadlock.",
+    "transport": "Transport settings of variants: kind, congestion control, initial window, RTO, MSS, ECN.",
     "event": "A change of the network, when, and the frames that it cost each variant.",
     "simulated": "Packet-hops and events of all runs.",
     "note": "What a user should know of the scenario, and is no error.",
     "swept": "The axes of a sweep and their values.",
     "together": "Axes that move together.",
     "finished": "Points, variants and runs of a sweep that are done.",
-    "labels": "Names of variants, each with the `label` that heads its column and stands in figures.",
+    "labels": "Names of variants, each with the `label` that tables and figures show.",
     "figures": "How many metrics of a sweep have figures, and how to draw the others.",
     "Run": "The run in which a packet was followed: scenario, variant, seed.",
     "Packet": "The packet that was followed: its flow, and which of its emissions.",

@@ -42,7 +42,7 @@ def complete(out: Path) -> None:
 def read(out: Path) -> dict[str, Any]:
     """Returns the plan of a folder; `BadInput` where it is not as it was written."""
     path = out / store.PLAN
-    again = "expected the plan of a sweep; the same `overspill sweep` goes on"
+    again = "expected the plan of a sweep. Run the same `overspill sweep` to continue"
     try:
         plan = json.loads(path.read_text(encoding="utf-8"))
         if plan.pop("digest") != store.seal(plan):

@@ -165,7 +165,7 @@ def left(known: Facts) -> Iterator[Line]:
     absent = [name for name, one in known["variants"].items() if one["missing"]]
     if absent:
         runs = sum(known["variants"][name]["missing"] for name in absent)
-        reason = f": {known['failures'][0]}" if known["failures"] else "; the same command goes on"
+        reason = f": {known['failures'][0]}" if known["failures"] else ". Run the same command to continue"
         yield Line(
             "PHASE CHECK", f"{formats.joined(absent)}: {runs} runs of the check are missing{reason}", True
         )
@@ -184,7 +184,7 @@ def when(known: Facts) -> str:
 def limit(one: Facts, whose: str) -> str:
     """By how much a metric has to move."""
     if len(one["seeds"]) >= stats.FEWEST:
-        return f"{whose} own 95 % interval"
+        return f"{whose} own 95% interval"
     return f"{whose} range and {HINT * 100:.0f} %"
 
 

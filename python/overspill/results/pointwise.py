@@ -21,8 +21,8 @@ STORED = 200  # texts of a label in a manifest: a grid may have 100,000 points
 LOUD, QUIET = 6, 1  # texts of a label that a terminal shows
 UNKNOWN = "NOT KNOWN"
 OLD = (
-    "an older version kept these runs without what NOT STEADY, NOT COMPARED, UNEQUAL MEMORY, loads and "
-    "events are judged by. They may apply. Run the same command again to know"
+    "an older version stored these runs without the data for NOT STEADY, NOT COMPARED, UNEQUAL MEMORY, "
+    "loads and events. These warnings may apply. Run the same command again to see them"
 )
 # Keys of a workload that say when it sends, and by which transport.
 KEPT = ("name", "kind", "start", "stop", "repeat", "interval", "transport")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from overspill.errors import BadInput
-from overspill.results import store
+from overspill.results import formats, store
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,21 @@ class Replaced:
         """True if the scenario file has not changed since."""
         return self.before.get("scenario") == self.after.get("scenario")
 
+    @property
+    def changed_files(self) -> list[str]:
+        """Names of files that the scenario names and that have changed since."""
+        before, after = (dict(one.get("files") or {}) for one in (self.before, self.after))
+        return [name for name, digest in before.items() if after.get(name, digest) != digest]
+
+    @property
+    def has_all_variants(self) -> bool:
+        """True if these results have every variant of the scenario."""
+        try:
+            known = tomllib.loads(str(self.before["scenario"]["text"])).get("variants", {})
+        except (tomllib.TOMLDecodeError, KeyError, TypeError):
+            return False
+        return set(self.before["variants"]) >= set(known)
+
     def words(self, scenario: str) -> list[str]:
         """Returns the command that shows these results again, given the path of the scenario file."""
         grid = "points" in self.before
@@ -35,7 +51,7 @@ class Replaced:
             found += ["--baseline", self.before["baseline"]] if self.before.get("baseline") else []
         found += [word for text in self.before["sets"] for word in ("--set", text)]
         found += ["--seed", str(self.before["seeds"][0]), "--seeds", str(len(self.before["seeds"]))]
-        if self.before["variants"] != self.after["variants"]:
+        if not self.has_all_variants:
             found += ["--variants", ",".join(self.before["variants"])]
         if self.before.get("tables") and grid:
             found += ["--tables", ",".join(self.before["tables"])]
@@ -50,7 +66,9 @@ class Replaced:
         settings = f" with {', '.join(self.before['sets'])}" if self.before["sets"] else ""
         what = f"earlier results ({counted}{settings}) were replaced; {self.out / 'store'} keeps their runs"
         if not self.is_of_same_text:
-            return f"{what}, and the scenario had another text then"
+            return f"{what}. The scenario file has changed since"
+        if self.changed_files:
+            return f"{what}. Files of the scenario have changed since: {formats.listing(self.changed_files)}"
         return f"{what}. `{shlex.join(self.words(scenario))}` shows them again"
 
 

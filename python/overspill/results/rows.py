@@ -26,7 +26,7 @@ class Cell:
     seeds: Sequence[int]
     values: Sequence[Value | None]
     best: bool = False
-    resampled: Interval | None = None  # its 95 % interval where that is not Student's t
+    resampled: Interval | None = None  # its 95% interval where that is not Student's t
     needed: int = 0  # samples, for a percentile to be more than the largest
     within: float = 0.0  # the share of a value by which it may be off
 
@@ -59,14 +59,14 @@ class Cell:
 
     @property
     def interval(self) -> Interval | None:
-        """Its 95 % interval; none of fewer than three seeds or where `censored`."""
+        """Its 95% interval; none of fewer than three seeds or where `censored`."""
         if self.censored or len(self.known) < stats.FEWEST:
             return None
         return self.resampled or stats.interval(self.known)
 
     @property
     def ci95(self) -> float | None:
-        """Half-width of its 95 % interval."""
+        """Half-width of its 95% interval."""
         bounds = self.interval
         if bounds is None:
             return None
@@ -172,10 +172,10 @@ class Rules:
         """Returns why the variant may not be called better than these; empty if it may."""
         why = self.fairness.reason(metric.name)
         if why or not varies(cells):
-            return why or "seeds change nothing"
+            return why or "all seeds gave the same value"
         # Who loses the frames that would have waited longest has the shorter waits.
         if metric.survivors and any(self.lost[best] > self.lost[one.variant] for one in against):
-            return "more frames lost"
+            return "the best variant lost more frames"
         coarse = metric.within and any(
             min(abs(of.low), abs(of.high)) <= cells[best].resolution + cells[of.variant].resolution
             for of in against

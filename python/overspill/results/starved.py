@@ -125,22 +125,22 @@ WORDS = {
     "window": (
         f"got less than {SHARE * 100:.0f}% of the mean of their peers, for longer than chance explains: "
         "packets are phase-locked. Set `host.nic_jitter` to the time of a frame on the host's link, or "
-        'use modern hosts (`transport.kind = "linux"`). `--check-phase` does not end it if moved starts '
-        "lock, too"
+        'use modern hosts (`transport.kind = "linux"`). `--check-phase` does not help if the moved starts '
+        "are phase-locked as well"
     ),
     "raw": (
         f"got less than {lockout.SHARE * 100:.0f}% of the mean of their peers, which chance cannot explain: "
         "packets reach the full port phase-locked. Lower the rate to 99% of the host's link or less, and "
-        "keep `host.nic_jitter`, which moves no packet of a NIC that is never idle. At the full rate "
-        "only clocks that differ end it: `host.clock_ppm = 100` with `switch.clock_ppm = 100`"
+        "keep `host.nic_jitter`. Jitter has no effect at a NIC that is never idle. At the full rate, set "
+        "`host.clock_ppm = 100` and `switch.clock_ppm = 100`"
     ),
     "stalled": (
-        f"spent {queue_pairs.WAITED * 100:.0f}% or more of their time in waits for timeouts: one that has "
-        "lost a packet sends in vain, and its peers take the link. Go-back-N needs a network without loss: "
-        'set `switch.pause.kind = "pfc"`. No `host.nic_jitter` or `clock_ppm` ends it'
+        f"spent {queue_pairs.WAITED * 100:.0f}% or more of their time waiting for timeouts. After a loss, "
+        "go-back-N discards all later packets, and the peers take the link. "
+        'Set `switch.pause.kind = "pfc"`; `host.nic_jitter` and `clock_ppm` do not help'
     ),
     "unfinished": (
-        "never finished: go-back-N sends the same packets in vain. "
+        "never finished: go-back-N sends the same packets again and again. "
         'Set `switch.pause.kind = "pfc"`, or `host.reaction.kind = "dcqcn"` with marking'
     ),
 }

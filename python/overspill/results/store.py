@@ -215,7 +215,7 @@ def parse_manifest(out: Path, writers: str, then: str = "run again") -> dict[str
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         if (out / PLAN).is_file():
-            expected = f"the tables of a sweep are still to be made: `overspill report {out}` makes them"
+            expected = f"expected a finished sweep. Run `overspill report {out}` to write its tables"
         raise BadInput(f"{out}: no {MANIFEST} here; {expected}") from None
     except OSError as error:
         raise BadInput(f"{shortened(str(path))}: cannot be read: {error.strerror}") from None

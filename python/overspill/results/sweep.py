@@ -120,7 +120,7 @@ def legend(sweep: Finished, shown: Collection[str] | None = None) -> str:
     import pyarrow.compute as pc  # slow to load, and of use to sweeps alone
 
     most = pc.max(sweep.summary.column("n")).as_py() or 0
-    parts = [f"{explained(most, False)} After > stands a lower bound: flows did not finish."]
+    parts = [f"{explained(most, False)} `>` marks a lower bound: some flows did not finish."]
     if sweep.compared is not None and sweep.compared.num_rows and most >= stats.FEWEST:
         parts.append(differences.LEGEND)
     names = tables.names_in(sweep.summary) if shown is None else shown

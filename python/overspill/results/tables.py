@@ -57,7 +57,7 @@ Runs = Mapping[int, Mapping[Key, Value]]  # seed -> metric -> value
 
 @dataclass(frozen=True)
 class Summary:
-    """A metric over seeds; `ci95` is half of its 95 % interval, `None` of fewer than three or if censored."""
+    """A metric over seeds; `ci95` is half of its 95% interval, `None` of fewer than three or if censored."""
 
     n: int
     mean: float
@@ -70,7 +70,7 @@ class Summary:
 
     @property
     def interval(self) -> bootstrap.Interval | None:
-        """The 95 % interval."""
+        """The 95% interval."""
         return None if self.low is None or self.high is None else (self.low, self.high)
 
     @staticmethod

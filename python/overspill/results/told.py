@@ -24,7 +24,7 @@ class Told:
     deadlocks: list[dict[str, Any]] = field(default_factory=list)
     missing: list[dict[str, Any]] = field(default_factory=list)
     seeds: set[int] = field(default_factory=set)  # how many, of points and variants that have several
-    idle: bool = True  # seeds change nothing
+    idle: bool = True  # all seeds gave the same values
     starved: list[dict[str, Any]] = field(default_factory=list)
     alike: list[dict[str, Any]] = field(default_factory=list)  # where seeds repeat a run to the digit
     samples: dict[Key, int] = field(default_factory=dict)  # the fewest of percentiles that need more

@@ -55,7 +55,7 @@ def of_sweep(sweep: Finished) -> list[Line]:
     found = []
     if sweep.interrupted:
         text = f"stopped by the user: {sweep.finished} of {sweep.planned} runs are finished and shown"
-        found.append(Line("INTERRUPTED", f"{text}; the same command goes on where it was stopped", True))
+        found.append(Line("INTERRUPTED", f"{text}. Run the same command to continue", True))
     found += [Line("FAILED", line, True) for line in sweep.failures]
     for one in sweep.told.partial:
         found.append(Line("PARTIAL RESULT", f"{where(sweep, one)} {one['why']}", True))

@@ -192,7 +192,7 @@ def compare(values: Mapping[str, Mapping[int, float]], better: str) -> Compariso
 
 
 def interval(values: Sequence[float], order_statistic: bool = False) -> Interval | None:
-    """The 95 % interval of the mean over seeds; of many, `bootstrap.intervals` is faster."""
+    """The 95% interval of the mean over seeds; of many, `bootstrap.intervals` is faster."""
     half = half_width(values)
     if half is None:
         return None

@@ -91,7 +91,8 @@ def variant(loaded: Mapping[str, Any], wanted: str | None, packet: Packet) -> st
     """The variant that is asked for, or the first whose switches do what the packet is to be found by.
 
     For a packet that is told by its number, the first that detours, else the first that bounces, else the
-    first that cuts, else the first that holds, else the first that tells of congestion, else the first.
+    first that cuts, else the first that holds ACKs, else the first that sends congestion messages, else the
+    first.
     """
     names: Sequence[str] = loaded["variants"]
     if wanted is not None and wanted not in names:

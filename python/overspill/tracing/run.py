@@ -48,7 +48,7 @@ def trace(
 ) -> PacketTrace:
     """The trace of a packet: by a name of `overspill trace --help` or `flow=F,n=N[,reverse]`.
 
-    Without `variant`, of the first that detours (or bounces, cuts, holds, tells of congestion).
+    Without `variant`, of the first that detours (or bounces, cuts, holds ACKs, sends congestion messages).
     Without `seed`, of the scenario's. `at` are three times at which queues are looked at. `BadInput`
     where there is no such packet.
     """

@@ -86,9 +86,9 @@ DATA_DROPS = Metric(
     "data_drops",
     "data drops, measured flows",
     "packets",
-    "Data packets of measured flows that were lost, cut or whole, at any place and time of the run, the "
-    "drain included. Retransmissions count over the same time; `drops` counts in the measurement window, of "
-    "all traffic.",
+    "Data packets of measured flows that were lost anywhere in the whole run, drain included; packets cut "
+    "before the loss count. Retransmissions count over the same time. `drops` counts all traffic in the "
+    "measurement window.",
     "lower",
     formula=f"{OF_FLOWS} of lost data packets",
 )

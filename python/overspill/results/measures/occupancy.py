@@ -132,7 +132,7 @@ METRICS = [
 
 
 def counts_bytes(run: RunData) -> bool:
-    """Whether the buffers of the run's switches count bytes, and its ports their most bytes."""
+    """True if switch buffers count bytes and ports recorded their maximum bytes."""
     counted = "max_bytes_in_window" in run.column_names("ports") and run.window_ps[1] > run.window_ps[0]
     return counted and bool(run.summary.get("buffers_in_bytes"))
 
