@@ -58,6 +58,18 @@ def test_lost_data_is_printed_where_it_differs_from_drops_in_the_window() -> Non
     assert names(row("drops", 79, 4), row("data_drops", 79, 4)) == ["drops"]
 
 
+def test_cell_of_fewer_seeds_says_how_many() -> None:
+    metric = metrics.find("fct_mean")
+    some = Cell(range(3), [Value(2.0), None, Value(4.0)])
+    _, found = cells.cells(Row(metric, {"some": some, "all": Cell(range(2), [Value(2.0)] * 2)}, None))
+    assert found["some"][0] == "3 (2 to 4) (n = 2)" and found["all"][0] == "2"
+
+
+def test_range_whose_least_value_is_not_0_prints_none() -> None:
+    assert formats.ranged(17.1, (0.466, 33.8)) == "17.1 (0.5 to 33.8)"
+    assert formats.ranged(17.0, (0.0, 34.0)) == "17 (0 to 34)"
+
+
 def test_fullest_port_is_printed_in_place_of_queues_in_frames() -> None:
     rows = [row("port_bytes_max", 1.0), row("queue_busiest_max", 1.0)]
     assert [one.metric.name for one in cells.printed(rows)] == ["port_bytes_max"]

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from swept import Command
 
+from overspill.results.replaced import Replaced
+
 AGAIN = "shows them again"
 
 
@@ -31,6 +33,21 @@ def test_replaced_sweep_is_shown_again_by_the_named_command(command: Command, sc
     second = command(*args, "--over", "switch.x=3")
     told = next(line for line in second.err.splitlines() if AGAIN in line)
     assert command_in(told)[:3] == ["sweep", str(scenario), "--over"] and "switch.x=1,2" in command_in(told)
+
+
+def test_command_that_shows_again_names_its_variants(command: Command, scenario: Path) -> None:
+    args = ("run", scenario, "--seeds", 1, "--variants", "drop", "--out", "o", "--no-report")
+    command(*args)
+    told = command(*args, "--set", "switch.x=2").err
+    assert "--variants drop" in next(line for line in told.splitlines() if AGAIN in line)
+
+
+def test_replaced_results_of_a_changed_file_name_no_command(tmp_path: Path) -> None:
+    manifest = {"scenario": {"text": "a = 1"}, "sets": [], "seeds": [1], "variants": ["v"]}
+    before = manifest | {"files": {"f.csv": "1", "g.csv": "7"}}
+    after = manifest | {"files": {"f.csv": "2", "g.csv": "7"}}
+    text = Replaced(before, after, tmp_path).text("s.toml")
+    assert text.endswith("Files of the scenario have changed since: f.csv") and AGAIN not in text
 
 
 def test_more_seeds_of_the_same_results_replace_nothing(command: Command, scenario: Path) -> None:

@@ -184,6 +184,8 @@ def pairs_run(**changed: Any) -> RunData:
         "fast_retransmits": ("u32", [1, 2]),
         "timeouts": ("u32", [0, 3]),
     }
+    if "data_drops" in changed:
+        facts["data_drops"] = ("u32", [])
     flows = {name: column(kind, *changed.pop(name, values)) for name, (kind, values) in facts.items()}
     workload = {"name": "two", "go_back": {"timeout_ps": 1000 * US, "mss": 1000}} | changed
     summary = {"traffic": [workload], "end_ps": 10 * MS, "changes": []}
@@ -198,6 +200,24 @@ def test_stalled_queue_pair_is_named_with_its_waits() -> None:
         "beside 10,000 of its data; 60% of 5 ms were waits for timeouts"
     )
     assert 'switch.pause.kind = "pfc"' in starved.sentence([[found]])
+
+
+def test_stalled_queue_pair_without_losses_needs_a_longer_timeout() -> None:
+    (found,) = starved.of(pairs_run(data_drops=[0, 90]))
+    assert found.kind == "early"
+    assert "transport.rto" in starved.sentence([[found]]) and "pfc" not in starved.sentence([[found]])
+    (found,) = starved.of(pairs_run(data_drops=[0, 91]))
+    assert found.kind == "stalled"
+
+
+def test_unfinished_queue_pair_is_named_beside_links_that_lose() -> None:
+    losing = [{"at_ps": 0, "link": "h0", "what": "corruption", "loses": True}]
+    late = pairs_run(end_ps=[4 * MS, NONE64], received=[10_000_000, 2_000_000])
+    late.summary["changes"] = losing
+    assert [one.kind for one in starved.of(late)] == ["unfinished"]
+    stalled = pairs_run()
+    stalled.summary["changes"] = losing
+    assert starved.of(stalled) == []
 
 
 def test_unfinished_queue_pair_is_told_from_a_late_one() -> None:

@@ -229,6 +229,7 @@ def point_facts(plan: Plan, outcome: Outcome) -> dict[str, Any]:
         "overspill": core.version(),
         "name": loaded["name"],
         "scenario": source_facts(plan),
+        "files": plan.checked.named,
         "sets": list(plan.base.sets),
         "seeds": list(plan.seeds),
         "max_events": plan.options.max_events,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from overspill.results import active, cautions, changes, formats, same, transports, unequal
+from overspill.results import active, cautions, changes, formats, same, transports, unequal, windows
 from overspill.results.deadlocks import none_found
 from overspill.results.finished import Finished
 from overspill.results.key import Key
@@ -169,20 +169,9 @@ def window(results: Finished) -> Iterable[Line]:
     """The measurement window, warm-up and drain."""
     if not results.runs:
         return
-    groups = grouped(results, lambda variant: measure_text(results, variant))
+    groups = grouped(results, lambda variant: windows.text(results, variant))
     for variants, text in groups:
         yield Line("measured", variants + text)
-
-
-def measure_text(results: Finished, variant: str) -> str | None:
-    """A variant's window in words."""
-    runs = results.of(variant)
-    if not runs:
-        return None
-    start, end = runs[0].summary["window_ps"]
-    warm = f"warm-up of {formats.time(start)} left out" if start else "no warm-up left out"
-    after = f"drain up to {formats.time(runs[0].summary['drain_ps'])}"
-    return f"flows that start in {formats.time(start)} to {formats.time(end)}; {warm}; {after}"
 
 
 def grouped(results: Finished, text: Any) -> list[tuple[str, str]]:

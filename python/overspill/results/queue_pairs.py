@@ -20,6 +20,7 @@ from overspill.results.victims import Starved, name_flow
 WAITED = 0.25  # share of a flow's time in which nothing was acknowledged: more is a stall
 AGAIN = 0.5  # packets sent again, of those of its data: fewer were no lockout
 COUNTS = ("retransmits", "fast_retransmits", "timeouts")
+LOST = 0.01  # lost data, of what was sent again: fewer losses do not explain that
 COLUMNS = (
     "flow", "traffic", "src", "dst", "bytes", "start_ps", "end_ps", "received", "measured", "role", *COUNTS
 )  # fmt: skip
@@ -83,7 +84,15 @@ class Pairs:
             f"{went_back(self.flows, worst)} beside {packets[worst]:,.0f} of its data; "
             f"{share:.0%} of {time} were waits for timeouts"
         )
-        return self.found(stalled, worst, "stalled", words)
+        return self.found(stalled, worst, "stalled" if self.loses(stalled) else "early", words)
+
+    def loses(self, places: np.ndarray) -> bool:
+        """True if losses explain what these queue pairs sent again, or if the run did not count losses."""
+        lost = self.run.column("flows", "data_drops")
+        if not len(lost):
+            return True
+        of_flow = lost[self.flows["flow"][places].astype(np.int64)].sum()
+        return bool(of_flow > LOST * self.flows["retransmits"][places].sum())
 
     def found(self, places: np.ndarray, worst: int, kind: str, words: str) -> Starved:
         """Summary of queue pairs at these places, with the one that does worst."""

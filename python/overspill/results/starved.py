@@ -29,9 +29,12 @@ COLUMNS = ("src", "dst", "bytes", "ideal_ps", "retransmits", "timeouts")
 
 
 def of(run: RunData) -> list[Starved]:
-    """Workloads of a run that have starved flows; none where links change, which starves flows, too."""
+    """Workloads of a run that have starved flows; if links lose, only those with unfinished queue pairs.
+
+    Losses by events starve flows as well.
+    """
     if any(change.loses for change in run.changes):
-        return []
+        return [one for one in queue_pairs.find_stalled(run) if one.kind == "unfinished"]
     return [*of_windows(run), *lockout.find_locked_out(run), *queue_pairs.find_stalled(run)]
 
 
@@ -137,14 +140,22 @@ WORDS = {
     "stalled": (
         f"spent {queue_pairs.WAITED * 100:.0f}% or more of their time waiting for timeouts. After a loss, "
         "go-back-N discards all later packets, and the peers take the link. "
-        'Set `switch.pause.kind = "pfc"`; `host.nic_jitter` and `clock_ppm` do not help'
+        'Set `switch.pause.kind = "pfc"`, or a lower `switch.pause.xoff` if PFC is on; `host.nic_jitter` and '
+        "`clock_ppm` do not help"
+    ),
+    "early": (
+        f"spent {queue_pairs.WAITED * 100:.0f}% or more of their time waiting for timeouts, and almost "
+        "nothing was lost: the timeout is shorter than the delay, or packets overtake each other. Set "
+        "`transport.rto` above the largest delay, and keep packets of a flow on one path"
     ),
     "unfinished": (
         "never finished: go-back-N sends the same packets again and again. "
-        'Set `switch.pause.kind = "pfc"`, or `host.reaction.kind = "dcqcn"` with marking'
+        'Set `switch.pause.kind = "pfc"`, or a lower `switch.pause.xoff` if PFC is on, or '
+        '`host.reaction.kind = "dcqcn"` with marking'
     ),
 }
-WHOM = {"window": "flows", "raw": "raw sources", "stalled": "queue pairs", "unfinished": "queue pairs"}
+PAIRS = "queue pairs"
+WHOM = {"window": "flows", "raw": "raw sources", "stalled": PAIRS, "early": PAIRS, "unfinished": PAIRS}
 
 
 def sentence(seeds: Iterable[Iterable[Starved]]) -> str:

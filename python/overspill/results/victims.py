@@ -18,7 +18,7 @@ class Starved:
     flows: int  # of the workload
     starved: int
     share: float  # largest share that a starved flow got, of the mean of its peers
-    kind: str = "window"  # how they send: `window`, `raw`, `stalled` or `unfinished` (queue pairs)
+    kind: str = "window"  # how they send: `window`, `raw`; `stalled`, `early`, `unfinished` (queue pairs)
     worst: str = ""  # the flow that got least, in words
 
 
