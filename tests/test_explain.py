@@ -237,3 +237,8 @@ def test_what_trim_is_in_the_field_is_told_and_may_stand_in_a_scenario() -> None
         values = tomllib.loads(f"overflow = {tables['overflow']}")["overflow"].items()
         lines = [line.strip() for line in page.splitlines() if line.startswith("    overflow")]
         assert any(values <= tomllib.loads(line)["overflow"].items() for line in lines), name
+
+
+def test_metric_of_a_workload_is_explained_as_tables_name_it() -> None:
+    given, printed = (catalogue.find(name) for name in ("qct_mean[traffic=ring]", "qct_mean[ring]"))
+    assert given == printed and isinstance(given, metrics.Metric) and given.title == "QCT mean [ring]"

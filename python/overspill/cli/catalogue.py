@@ -9,7 +9,7 @@ from overspill.cli import terms
 from overspill.engine import core
 from overspill.errors import BadInput
 from overspill.papers import data
-from overspill.results import metrics
+from overspill.results import asked, metrics
 from overspill.results.labels import LABELS
 
 CATEGORIES = ("mechanisms", "topologies", "transports", "traffic", "sizes", "metrics", "papers")
@@ -208,7 +208,7 @@ def known(specs: list[Spec], name: str) -> list[Spec] | metrics.Metric | str | N
     if found := [spec for spec in specs if {name, name.lower()} & called(spec)]:
         return found
     if metrics.base(name) in metrics.REGISTRY:
-        return metrics.find(name)
+        return metrics.find(name if "=" in name or "[" not in name else asked.key_of(name, ()))
     if name in sizes():
         return f"{name}: flow sizes, {sizes()[name]}. For `sizes` of a traffic entry."
     if meant := meant_by(specs, aliases(name)):
