@@ -76,8 +76,8 @@ TEN = "fabric, 10 Gb/s"
 QUOTES = (
     Quote(
         "roce",
-        "{} packets are dropped and {} sent again, of 8,000 that are needed; with the default `rto` "
-        "and jitter of hosts {} and {} ([numbers]",
+        "Switches drop {}, and senders retransmit {}. With the default `rto` and host jitter the numbers are "
+        "{} and {} ([numbers]",
         tuple(
             Cell("roce_incast", name, at) for name in ("exact", "default") for at in ("drops", "retransmits")
         ),
@@ -139,7 +139,7 @@ QUOTES = (
     ),
     Quote(
         "bounce",
-        "loses {} of 7,515 packets without bouncing ({} %; the paper says",
+        "loses {} of 7,515 packets without bouncing ({}%; the paper says",
         tuple(Cell("packet_bounce", "drop", metric) for metric in ("drops", "drop_ratio")),
     ),
     Quote(
@@ -147,7 +147,7 @@ QUOTES = (
         "and none with it. With it",
         tuple(Cell("packet_bounce", "bounce", metric) for metric in ("drops", "drop_ratio")),
     ),
-    Quote("bounce", "With it {} % of the packets", (Cell("packet_bounce", "bounce", "bounced_share"),)),
+    Quote("bounce", "With it {}% of the packets", (Cell("packet_bounce", "bounce", "bounced_share"),)),
     Quote("abq", "they wait {} ms on average", (Cell("abq, linux_dctcp", "abq", "hold_time_mean"),)),
     Quote(
         "abq", "B they wait {} ms, and none", (Cell("abq, linux_dctcp, 65535 B", "abq", "hold_time_mean"),)
@@ -159,8 +159,8 @@ QUOTES = (
     ),
     Quote(
         "trim",
-        "`ndp` makes {} M packet-hops where `drop` makes {} k:",
-        (Cell("trim", "ndp", "packet_hops", factor=1e-6), Cell("trim", "drop", "packet_hops", factor=1e-3)),
+        "`ndp` makes {} million packet-hops where `drop` makes {}:",
+        (Cell("trim", "ndp", "packet_hops", factor=1e-6), Cell("trim", "drop", "packet_hops")),
     ),
     Quote(
         "trim",

@@ -141,7 +141,7 @@ def test_words_of_pages_agree_with_the_rows_that_they_rest_on() -> None:
         for row in two
         for end in ("smallest", "largest")
     ]
-    (said,) = re.finditer(r"the mean queue is (\d+) to (\d+) % below K_min", page("dcqcn"))
+    (said,) = re.finditer(r"the mean queue is (\d+) to (\d+)% below K_min", page("dcqcn"))
     assert len(two) == 3 and said.groups() == (f"{min(below):.0f}", f"{max(below):.0f}")
     assert float(rows()["dcqcn, 40 Gb/s, 10", "default", "mean_queue_of_1522_B"]["smallest"]) > 160
 
@@ -170,8 +170,8 @@ def test_distances_from_the_kernel_are_the_means_of_the_published_table() -> Non
         means.append(sum(abs(float(one[1])) for one in found if one) / len(found))
         assert all(found)
     said = re.search(
-        r"Over the (\d+) \[cases with CUBIC\]\S+ the mean distance from the kernel is ([\d.]+) % in median "
-        r"completions and ([\d.]+) % in retransmissions",
+        r"Over the (\d+) \[cases with CUBIC\]\S+ the mean distance from the kernel is ([\d.]+)% in median "
+        r"completions and ([\d.]+)% in retransmissions",
         page("hosts"),
     )
     assert said is not None

@@ -67,7 +67,7 @@ pub(crate) struct Rest {
     pub(crate) paused: u32,
     /// Its link is known to be dead: nothing is sent, and no frame of the far end counts.
     pub(crate) dead: bool,
-    /// Packets that were to leave by it and were lost here while its link was known to be dead.
+    /// Packets lost at this port while the node treated its link as dead.
     pub(crate) lost_while_dead: u64,
     /// A frame that pauses or resumes the far end waits to be sent.
     pub(crate) control: bool,
@@ -297,7 +297,7 @@ impl Port {
         (0..count).map(&mut next).collect()
     }
 
-    /// Packets that were to leave by it and were lost here while its link was known to be dead.
+    /// Packets lost at this port while the node treated its link as dead.
     pub fn lost_while_dead(&self) -> u64 {
         self.rest.lost_while_dead
     }

@@ -45,8 +45,8 @@ pub trait Routes {
     fn hosts(&self) -> u32 {
         u32::MAX
     }
-    /// The end of a dead link, as a node and a port of it, that cuts `switch` off from `host`, on the route that held before;
-    /// `choose` gives the port at the switch if that route had several.
+    /// Returns the node and port of the first dead link on the latest route from a switch to a host. `choose` gives the port
+    /// at the switch if that route had several.
     fn dead_end(&self, _switch: u32, _host: HostId, _choose: &dyn Fn(&[Hop]) -> PortId) -> Option<(u32, PortId)> {
         None
     }

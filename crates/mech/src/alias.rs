@@ -1,6 +1,6 @@
-//! Names of papers, standards and other tools for what scenarios name otherwise: the only table of them.
+//! Names from papers, standards and other tools, with the kind or key that each stands for: the only table of them.
 
-/// Name of the field, and the kind or key of scenarios that it stands for.
+/// Name from a paper, a standard or another tool, and the kind or key of scenarios that it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alias {
     /// Name in small letters and digits alone.
@@ -50,19 +50,20 @@ const REACTION: (&str, &str) = ("host.reaction", "qcn");
 const TRANSPORT: (&str, &str) = ("transport", "");
 const INCAST: (&str, &str) = ("traffic", "incast");
 
-const INSTANTANEOUS: &str = "RED compares an average: `weight = 1` makes it the queue of the instant, as in DCQCN.";
-const ONE_THRESHOLD: &str = "K is Kmin and Kmax in one: every packet is marked from K on.";
+const INSTANTANEOUS: &str = "RED compares an average: `weight = 1` makes it the instantaneous queue, as in DCQCN.";
+const ONE_THRESHOLD: &str = "K is both Kmin and Kmax: every packet is marked from K on.";
 const BY_BYTES: &str =
     "Weights count bytes (deficit round robin), and a class of weight 1 sends `quantum` bytes in a turn.";
 const NOT_BY_FLOW: &str = "A path is drawn for each packet, not for each flow.";
-const OF_PORTS: &str = "The threshold is of a port, for all its classes together.";
+const OF_PORTS: &str = "The threshold applies to a whole port, not to each class.";
 const SWITCH_ALONE: &str = "Only the switch of NDP is modelled; its receivers, which pull, are not.";
-const HEADROOM: &str = "Headroom is no setting: it follows from rate, delay and frame size of a link, and a warning says if \
-                        `xoff` leaves less than that.";
+const HEADROOM: &str = "Headroom is not a setting. It is computed from rate, delay and frame size of a link. A warning says if \
+                        `xoff` leaves less.";
 const NO_WATCHDOG: &str = "There is no watchdog: no paused queue is drained. A deadlock is detected and reported, and ends the \
                            command with status 3.";
 
-/// Names of the field, in no particular order; a name that stands for several things has a row for each.
+/// Names from papers, standards and other tools, each with the kind or key that it stands for. A name that stands for several
+/// things has a row for each.
 pub const ALIASES: &[Alias] = &[
     // Overflow.
     Alias::new("dibs", "DIBS", DETOUR),

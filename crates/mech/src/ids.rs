@@ -115,7 +115,7 @@ mod tests {
             }
         }
         assert!(row(Lane::Bounce).is_some_and(|row| row.contains("bounced")));
-        assert!(row(Lane::Notice).is_some_and(|row| row.contains("messages about congestion")));
+        assert!(row(Lane::Notice).is_some_and(|row| row.contains("congestion messages")));
         assert_eq!(page.lines().filter(|line| line.starts_with("| 3 | ")).count(), 0, "no lane has the number 3");
     }
 }

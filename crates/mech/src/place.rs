@@ -72,13 +72,13 @@ pub trait View {
         self.visit(port, queue, &mut |pkt, head| all.push((pkt, *head)));
         all.iter().rev().find(|(pkt, head)| each(*pkt, head));
     }
-    /// The packet of the largest rank in a queue, the newest of equals, and its rank. In a long queue it is found in
-    /// logarithmic time by who declares [`crate::Needs::finds_least_urgent`].
+    /// Returns the packet with the largest rank in a queue, the newest of equal ones, and its rank. Long queues are
+    /// searched in logarithmic time if the mechanism declares [`crate::Needs::finds_least_urgent`].
     fn least_urgent(&self, port: PortId, queue: QueueId) -> Option<(PktId, u32)> {
         search_least_urgent(self, port, queue)
     }
-    /// The oldest packet of the flow and direction that has the smallest rank in a queue, the oldest of equals. In a
-    /// long queue it is found in logarithmic time by who declares [`crate::Needs::finds_most_urgent`].
+    /// Returns the oldest packet of the flow and direction with the smallest rank in a queue, the oldest of equal ones.
+    /// Long queues are searched in logarithmic time if the mechanism declares [`crate::Needs::finds_most_urgent`].
     fn most_urgent(&self, port: PortId, queue: QueueId) -> Option<PktId> {
         search_most_urgent(self, port, queue)
     }

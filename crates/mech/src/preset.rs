@@ -74,7 +74,7 @@ impl Preset {
         ];
         Preset { kind: "red", values }
     }
-    /// PFC whose XOFF is a part of the free memory, and XON so many bytes less; losses are counted.
+    /// PFC with XOFF as a fraction of the free memory and XON a fixed number of bytes below it; losses do not end the run.
     pub fn dynamic_pfc(part: f64, offset: Bytes) -> Preset {
         let values = vec![
             ("alpha", PresetValue::Number(part)),

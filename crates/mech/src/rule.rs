@@ -1,5 +1,5 @@
-//! Rules of the slots. A mechanism that breaks one ends the run: what it asked for cannot be done, and going on without
-//! it would give results of another mechanism.
+//! Rules of the slots. A mechanism that breaks a rule ends the run: its decision cannot be carried out, and results
+//! without it would be those of another mechanism.
 
 use crate::{FlowId, HostId, PktId, PortId, QueueId, TimerId};
 use core::fmt::{Display, Formatter, Result};
@@ -9,9 +9,9 @@ use core::fmt::{Display, Formatter, Result};
 pub enum Rule {
     /// The mechanism used something that [`Needs`](crate::Needs), or another method of its trait, does not declare.
     Undeclared {
-        /// The use.
+        /// Call or value that was used.
         used: &'static str,
-        /// The declaration that allows it.
+        /// Declaration that allows the use.
         declare: &'static str,
     },
     /// The mechanism asked for an act that its slot does not allow.
@@ -26,9 +26,9 @@ pub enum Rule {
     Elsewhere(PktId),
     /// The mechanism chose a packet that does not wait in the node.
     NoPacket(PktId),
-    /// The mechanism asked for the removal of waiting packets again and again.
+    /// The mechanism removed or cut more waiting packets for one arrival than there were.
     Endless {
-        /// Number of questions about one arrival.
+        /// Number of removals and cuts for one arrival.
         questions: u32,
     },
     /// The mechanism chose a packet that is not in the queue that it named.
@@ -39,7 +39,7 @@ pub enum Rule {
     NotRequested(PortId),
     /// The mechanism armed a timer with a number above 7.
     NoTimer(TimerId),
-    /// Its timers run out again and again at one instant.
+    /// The mechanism's timers expire again and again at one instant.
     TimerStands,
     /// The mechanism named a flow that the run does not have.
     NoFlow(FlowId),
@@ -57,14 +57,14 @@ impl Display for Rule {
                 f.write_str("it pushed an act. Only agents may push acts; an overflow mechanism may set `acts.mark`")
             }
             Rule::NoPort(PortId(port)) => {
-                write!(f, "it named port {port}, which is not there. Ports have numbers below `view.ports()`")
+                write!(f, "it named port {port}, which the node does not have. Ports have numbers below `view.ports()`")
             }
             Rule::NoQueue(QueueId(queue)) => write!(
                 f,
                 "it named queue {queue}. A packet waits in the normal or the bounce queue of a class from 0 to 7 \
                  (`QueueId::normal(class)`)"
             ),
-            Rule::NoHop => f.write_str("it chose a next hop that is not there. Return a place below `hops.len()`"),
+            Rule::NoHop => f.write_str("it chose a next hop outside the list. Return an index below `hops.len()`"),
             Rule::Elsewhere(PktId(id)) => write!(
                 f,
                 "it chose packet {id}, which waits at another port or at an input. Choose a packet from a queue of `at.out`"
@@ -76,8 +76,8 @@ impl Display for Rule {
             ),
             Rule::Endless { questions } => write!(
                 f,
-                "it chose waiting packets {questions} times for one arrival, which is more often than packets wait. Return \
-                 another fate if the arrival still does not fit"
+                "it removed or cut a waiting packet {questions} times for one arrival, more often than there were packets in the \
+                 queues. Return another `Fate` if the arrival still does not fit"
             ),
             Rule::NotQueued(QueueId(queue), PktId(id)) => {
                 write!(
@@ -93,18 +93,18 @@ impl Display for Rule {
             }
             Rule::NoTimer(TimerId(id)) => write!(f, "it armed timer {id}. Timers have numbers from 0 to 7"),
             Rule::TimerStands => f.write_str(
-                "its timers run out again and again at this instant. The next timer must be later, or cleared with \
+                "its timers expire again and again at the same instant. Set the next timer to a later instant, or clear it with \
                  `Time::NEVER`",
             ),
             Rule::NoFlow(FlowId(flow)) => {
-                write!(f, "it named flow {flow}, which is not there. Take the flow from a packet or an occupant")
+                write!(f, "it named flow {flow}, which the run does not have. Take the flow from a packet or an occupant")
             }
             Rule::NoHost(HostId(host)) => {
-                write!(f, "it named host {host}, which is not there. Take the host from a packet or an occupant")
+                write!(f, "it named host {host}, which the network does not have. Take the host from a packet or an occupant")
             }
             Rule::NoStageLink(link) => write!(
                 f,
-                "it chose internal link {link}, which does not leave the stage of the frame. Return the place of a link in \
+                "it chose internal link {link}, which does not leave the stage of the frame. Return the index of a link in \
                  `links()` that leaves stage `at`"
             ),
         }

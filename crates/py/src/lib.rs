@@ -56,7 +56,7 @@ fn check_nesting(path: &str, text: &str) -> PyResult<()> {
     scenario::load::check_nesting(path, text).map_err(|fault| ScenarioError::new_err((vec![fault.to_string()],)))
 }
 
-/// Names of the field that stand for kinds and keys of scenarios, as JSON.
+/// Names from papers, standards and other tools, with the kind or key that each stands for, as JSON.
 #[pyfunction]
 fn aliases() -> String {
     scenario::aliases_json().to_string()

@@ -33,7 +33,7 @@ pub fn catalogue_json(registry: &Registry) -> Json {
     all(registry).into_iter().map(spec).collect()
 }
 
-/// Names of the field as a list of `{typed, said, slot, kind, param, note}`, as in [`mech::Alias`].
+/// Names from papers, standards and other tools, as a list of `{typed, said, slot, kind, param, note}`, as in [`mech::Alias`].
 pub fn aliases_json() -> Json {
     let one = |alias: &mech::Alias| {
         let mech::Alias { typed, said, slot, kind, param, note } = alias;

@@ -14,19 +14,19 @@ pub(crate) const FASTEST: Rate = Rate::gbps(1_000_000);
 pub(crate) const MOST_FLOWS: u64 = 20_000_000;
 /// The most bytes of a file that is read as a whole.
 pub(crate) const MOST_TEXT: u64 = 1 << 28;
-/// The most packets of a run at a time: a run with more of them at an instant of its grid is stopped, and one that
-/// makes more between two such instants is refused. With their events they take up to 3 GB.
+/// Largest number of packets in a run at one time, checked at each grid instant. A scenario that creates more between two
+/// such instants is refused. With their events they take up to 3 GB.
 pub const MOST_PACKETS: u64 = 10_000_000;
-/// The most flows of a run at a time that have begun and not ended, likewise.
+/// Largest number of unfinished flows at one time, checked at each grid instant.
 pub const MOST_OPEN: u64 = 4_000_000;
 
-/// About so many instants divide a run.
+/// Approximate number of grid steps in a run.
 const PARTS: u64 = 1 << 13;
 /// The shortest and the longest step of the grid: 131 ns and 16.8 us.
 const SHORTEST_GRID: u64 = 1 << 17;
 const LONGEST_GRID: u64 = 1 << 24;
 
-/// Time between two instants at which a run of a duration looks at its load: the power of two of picoseconds next
+/// Time between two grid instants of a run with this duration, at which its load is checked: the power of two of picoseconds next
 /// below the duration over 8192, within bounds.
 pub fn grid_step(duration: Dur) -> Dur {
     let step = (duration.0 / PARTS).max(1);

@@ -239,8 +239,8 @@ impl Need {
             (least, most) => format!("{} to {}", Bytes(least), Bytes(most)),
         };
         format!(
-            "{} {who}{of_classes} with xoff = {}{down} and a headroom of {headroom} may hold {}{each}, and {memory} ({}) has {} \
-             guaranteed",
+            "{} {who}{of_classes} with xoff = {}{down} and a headroom of {headroom} can hold {}{each}, but {memory} ({}) \
+             guarantees only {}",
             self.ports,
             Bytes(self.xoff.0),
             Bytes(self.sum),

@@ -152,8 +152,8 @@ fn tables_of_the_scenario_win_whole() {
     assert!(switch.ports.iter().all(|port| port.marking.kind == "ecn_threshold"));
     assert_eq!((first(&found).transport.kind.as_str(), first(&found).host.nic.kind.as_str()), ("newreno", "fifo"));
     let notes = found.notes.join("\n");
-    let replaced = "`mix/config.txt`: the scenario sets `switch.marking`, `switch.buffer`, `switch.pause`, `transport` itself, so \
-                    that these keys have no effect: KMIN_MAP, KMAX_MAP, PMAX_MAP, BUFFER_SIZE, CC_MODE, PACKET_PAYLOAD_SIZE";
+    let replaced = "`mix/config.txt`: these keys have no effect, because the scenario sets `switch.marking`, `switch.buffer`, \
+                    `switch.pause`, `transport`: KMIN_MAP, KMAX_MAP, PMAX_MAP, BUFFER_SIZE, CC_MODE, PACKET_PAYLOAD_SIZE";
     assert!(notes.contains(replaced) && !notes.contains("`mix/config.txt` sets"), "{notes}");
 }
 
@@ -194,7 +194,7 @@ fn notes_name_what_was_set_and_what_has_no_effect() {
                   hyper increase without a byte counter); LINK_DOWN (write an `[[event]]` of kind `link_down` for `4:6`, 10 us \
                   after flows start); unknown keys RTO";
     assert!(notes.contains(unused), "{notes}");
-    assert!(!notes.contains("runs with defaults of Overspill") && !notes.contains("names the topology"), "{notes}");
+    assert!(!notes.contains("Overspill uses its defaults") && !notes.contains("names the topology"), "{notes}");
 }
 
 #[test]

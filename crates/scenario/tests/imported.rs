@@ -39,9 +39,9 @@ fn an_event_that_contradicts_an_error_rate_is_refused() {
 #[test]
 fn defaults_beside_an_imported_network_are_noted() {
     let said = |more: &str| imported(more).expect("a scenario").notes.join("\n");
-    let note = "an imported network or traffic runs with defaults of Overspill";
+    let note = "imported files do not contain these settings, so Overspill uses its defaults";
     let all = said("");
-    assert!(all.contains("set them, or name that file as `topology.config`"), "{all}");
+    assert!(all.contains("of the original simulator, or name its configuration file as `topology.config`"), "{all}");
     assert!(all.contains(note) && all.contains("`transport.kind = linux`") && all.contains("100pkt"), "{all}");
     let some = said("[transport]\nkind = \"newreno\"\n");
     assert!(some.contains(note) && !some.contains("transport.kind"), "{some}");

@@ -139,7 +139,7 @@ fn labels_of_variants_are_texts_that_change_no_run() {
     for (label, rule) in [
         ("label = \"\"", "found an empty name; expected a name"),
         ("label = 7", "found 7; expected a text in quotes"),
-        ("label = \"b\"", "expected another label than that of variant `b`"),
+        ("label = \"b\"", "expected a label that differs from the name and the label of variant `b`"),
     ] {
         assert!(refused(&with(label), &[]).contains(rule), "{}", refused(&with(label), &[]));
     }

@@ -133,7 +133,7 @@ fn more_flows_than_fit_the_memory_are_refused_before_the_run_with_what_would_fit
         (
             "kind = \"incast\"\nsenders = 1000000\nreceiver = \"h0\"\nsize = \"5KB\"\ninterval = \"1us\"\n",
             "about 10 billion flows before the end of the duration, 10 billion of them of `w`; expected at most 20 million, \
-             about 10 GB with their results: 1/501 of that would fit",
+             about 10 GB with their results: reduce the number to 1/501 or less",
         ),
         (
             "kind = \"request_reply\"\nclients = [\"h0\"]\nservers = [\"h1\"]\nreply = \"1KB\"\nclock = \"1ps\"\n",
@@ -186,8 +186,8 @@ fn an_initial_window_of_more_packets_than_fit_the_memory_is_refused() {
     let burst = "[transport]\nkind = \"newreno\"\ninitial_window = \"1000000000pkt\"\n[[traffic]]\nname = \"w\"\n\
                  kind = \"incast\"\nsenders = 1000\nreceiver = \"h0\"\nsize = \"900MB\"\n";
     let found = refused(&star(burst), &[]);
-    let said = "found an initial window of 1073725440 B: 616 million packets at once, 616 million of them of `w`; expected at most \
-                10 million packets at once: 1/62 of that would fit";
+    let said = "found an initial window of 1073725440 B: 616 million simultaneous packets, 616 million of them of `w`; expected at \
+                most 10 million simultaneous packets: reduce the number to 1/62 or less";
     assert!(found.contains("transport.initial_window: ") && found.contains(said), "{found}");
     loaded(&star(&burst.replace("senders = 1000\n", "senders = 10\n")), &[]);
 }
@@ -198,7 +198,7 @@ fn windows_take_no_memory_if_nics_ask_for_each_segment() {
     let pairs = "sources = [\"h1\"]\ndestinations = [\"h0\"]\nflows = 100\n";
     let nic = |kind: &str| format!("[host]\nnic = {{ kind = \"{kind}\" }}\n");
     let found = refused(&star(&format!("{}{endless}{pairs}", nic("fifo"))), &[]);
-    assert!(found.contains("packets at once"), "{found}");
+    assert!(found.contains("simultaneous packets"), "{found}");
     loaded(&star(&format!("{}{endless}{pairs}", nic("round_robin"))), &[]);
 }
 
@@ -211,7 +211,7 @@ fn a_raw_flood_between_two_looks_at_memory_is_refused() {
     };
     let found = refused(&flood("rate = \"1000Tbps\"\n"), &[]);
     let said = "test.toml:12: traffic.w: found 80.7 million packets without a transport within 1.05 us, 80.7 million of them of `w`; \
-                expected at most 10 million packets at once: 1/9 of that would fit";
+                expected at most 10 million simultaneous packets: reduce the number to 1/9 or less";
     assert_eq!(found, said);
     loaded(&flood("rate = \"10Gbps\"\n"), &[]);
     loaded(&flood("rate = \"1000Tbps\"\n[host]\nnic_queue = \"100pkt\"\n"), &[]);
@@ -231,7 +231,7 @@ fn flows_of_a_file_that_start_at_once_are_counted() {
         load(&Source { path: "test.toml".into(), text: text.clone(), files, registry: Registry::catalogue() }, &[])
     };
     let found = shown(&load_with(0).expect_err("twelve million packets at once"));
-    assert!(found.contains("12 million packets at once, 12 million of them of `w`"), "{found}");
+    assert!(found.contains("12 million simultaneous packets, 12 million of them of `w`"), "{found}");
     load_with(5).expect("a few at a time");
 }
 

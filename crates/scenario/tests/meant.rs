@@ -41,11 +41,14 @@ fn keys_of_papers_are_answered_with_the_key_that_is_meant() {
     for (more, said) in [
         ("[switch]\nmarking = { kind = \"red\", pmax = 0.5 }\n", "(Pmax is `max_p` here)"),
         ("[switch]\nmarking = { kind = \"red\", Kmin = \"5pkt\" }\n", "(Kmin is `min` here. RED compares an average"),
-        ("[switch]\nmarking = { kind = \"ecn_threshold\", kmax = \"5pkt\" }\n", "(Kmax is `k` here. K is Kmin and"),
+        (
+            "[switch]\nmarking = { kind = \"ecn_threshold\", kmax = \"5pkt\" }\n",
+            "(Kmax is `k` here. K is both Kmin and Kmax",
+        ),
         ("[transport]\niw = \"2pkt\"\n", "(IW is `initial_window` here)"),
         (
             "[switch]\npause = { kind = \"pfc\", headroom = \"9KB\" }\n",
-            "(headroom is `xoff` here. Headroom is no setting",
+            "(headroom is `xoff` here. Headroom is not a setting",
         ),
     ] {
         let found = refused(&star(more), &[]);

@@ -17,8 +17,8 @@ fn a_buffer_that_cannot_hold_all_headroom_is_noted_with_its_numbers_and_one_that
         assert!(loaded(&pause(enough, kind), &[]).notes.is_empty());
         let notes = loaded(&pause(enough - 1, kind), &[]).notes;
         let [note] = &notes[..] else { panic!("{notes:?}") };
-        let said = format!("3 ports with xoff = 10KB and a headroom of {headroom}B may hold {enough}B");
-        assert!(note.contains(&said) && note.contains(&format!("has {}B guaranteed", enough - 1)), "{note}");
+        let said = format!("3 ports with xoff = 10KB and a headroom of {headroom}B can hold {enough}B");
+        assert!(note.contains(&said) && note.contains(&format!("guarantees only {}B", enough - 1)), "{note}");
         let may_lose = loaded(&pause(enough - 1, kind), &["switch.pause.lossless=false"]);
         assert!(may_lose.notes.is_empty(), "where loss is only counted nothing is to be said");
     }
@@ -44,11 +44,11 @@ fn the_memory_of_an_input_is_to_hold_the_headroom_of_its_own_port() {
     };
     let short = enough - 1;
     let said = format!(
-        "4 inputs with xoff = 10KB and a headroom of {headroom}B may hold {enough}B each, and the memory of each \
-         (input_buffer, {short}B) has {short}B guaranteed"
+        "4 inputs with xoff = 10KB and a headroom of {headroom}B can hold {enough}B each, but the memory of each \
+         (input_buffer, {short}B) guarantees only {short}B"
     );
     assert!(one(&format!("{short}B")).contains(&said), "{}", one(&format!("{short}B")));
-    assert!(one("20pkt").contains("(input_buffer, 20pkt of 64B) has 1280B guaranteed"), "{}", one("20pkt"));
+    assert!(one("20pkt").contains("(input_buffer, 20pkt of 64B) guarantees only 1280B"), "{}", one("20pkt"));
     let second = "[[traffic]]\nname = \"more\"\nkind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\n\
                   size = \"20KB\"\nclass = 3\n";
     let two = |memory: u64| loaded(&format!("{}{second}", pause(&format!("{memory}B"))), &[]).notes;
@@ -94,7 +94,7 @@ fn thresholds_of_what_is_free_are_reached_one_after_another() {
     assert!(9 * (100_000 + headroom) < 999_999);
     let may_hold = 998_047 + 9 * headroom;
     let said = format!(
-        "9 ports with xoff = 500KB and less, one after another, and a headroom of {headroom}B may hold {may_hold}B"
+        "9 ports with xoff = 500KB and less, one after another, and a headroom of {headroom}B can hold {may_hold}B"
     );
     assert!(matches!(&nine.notes[..], [note] if note.contains(&said)), "{:?}", nine.notes);
     // Of four ports a sixteenth is left.
@@ -126,7 +126,7 @@ fn a_buffer_in_packets_is_sure_only_of_the_smallest_frames() {
     let switch = |size: &str| format!("buffer = {{ kind = \"per_port\", size = \"{size}\" }}\n{PFC}");
     let notes = pausing(&switch("500pkt"), "");
     assert!(
-        matches!(&notes[..], [note] if note.contains("(per_port, 500pkt of 64B) has 32KB guaranteed")),
+        matches!(&notes[..], [note] if note.contains("(per_port, 500pkt of 64B) guarantees only 32KB")),
         "{notes:?}"
     );
     assert_eq!(pausing(&switch("759KB"), ""), [""; 0]);

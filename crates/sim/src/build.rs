@@ -40,7 +40,7 @@ impl std::error::Error for BuildError {}
 /// How to run, as opposed to what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Stop after so many events: with the end of the instant in which the count is reached, if more is to be done.
+    /// Largest number of events. The run ends after the instant at which it is reached, if anything is left to be done.
     pub max_events: Option<u64>,
     /// Order events by a plain heap instead of the wheel: slower, the same bits.
     pub heap: bool,

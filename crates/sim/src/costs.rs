@@ -1,4 +1,4 @@
-//! Cost of events: frames that are lost on their links, and those that are lost because these are known to be dead.
+//! Cost of events: frames lost on links, and frames dropped because a link is known to be dead.
 
 use mech::overflow::DropReason;
 use scenario::events::{Change, Event, Sender};
@@ -23,7 +23,7 @@ pub(crate) struct Closing {
     pub(crate) port: Sender,
     /// Frames that were lost because the port was dead, before the event closed it.
     pub(crate) before: u64,
-    /// Frames that were lost so when the link was known to be back; `None` while it is not.
+    /// Frames lost because the port was dead, up to the instant when the link was known to be back; `None` before.
     pub(crate) after: Option<u64>,
 }
 
@@ -71,8 +71,8 @@ impl Closing {
     }
 }
 
-/// Frames lost on the links of each event, from then until the next event that loses frames there for the same reason, or so
-/// far. `before` has for each event that has happened the losses before it, `now` the losses so far.
+/// Returns the frames lost on the links of each event, counted until the next event that loses frames there for the same
+/// reason, or so far. `before` has for each event that has happened the losses before it, `now` the losses so far.
 pub(crate) fn lost_on_links(places: &[Option<Places>], before: &[Losses], now: &[Losses]) -> Vec<u64> {
     let counts = |event: usize, losses: &Losses| -> Vec<(Sender, u64)> {
         let directions = places[event].iter().flat_map(|own| own.directions.clone());

@@ -1,9 +1,8 @@
-//! The instants at which is looked at what concerns the whole network: whether the run is over, overloaded or
-//! failed, and whether links wait for each other.
+//! Instants at which a run checks the whole network for its end, overload, failure and deadlock.
 //!
 //! They depend on the scenario alone, so that a run ends at the same instant however it is driven and into how
-//! many partitions it is divided. What is seen at an instant is what happened before it: the events of that very
-//! instant have not begun.
+//! many partitions it is divided. A check sees the state before its instant: the events of that instant have not
+//! begun.
 
 use scenario::limits::grid_step;
 use units::{Dur, Time};

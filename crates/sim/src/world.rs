@@ -76,10 +76,9 @@ pub struct World<O: Observer, T: Tap = ()> {
     pub(crate) now: Time,
     pub(crate) events: u64,
     pub(crate) hops: u64,
-    /// From so many events on it is next looked at whether the run is overloaded, or links wait for each
-    /// other.
+    /// Number of events at which the run next checks if it is overloaded, or if links wait for each other.
     pub(crate) check_at: u64,
-    /// From so many events on it is looked at whether the run is far beyond its bounds.
+    /// Number of events at which the run next checks if it is far beyond its bounds.
     pub(crate) guard_at: u64,
     pub(crate) stop: Option<Stop>,
     /// Whether the run ended before anything was done at the instant that it has reached.

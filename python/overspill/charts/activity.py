@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 DOING = (
     *(f"frames were {done}" for done in ("dropped", "marked", "detoured", "bounced", "cut")),
-    "messages about congestion (CNMs) were made",
+    "congestion messages (CNMs) were made",
 )
 PORT_COUNTERS = ("", "marked", "detoured", "bounced", "trimmed")  # others have a table of their own
 TITLES = {"cnms": "Congestion messages"}  # where a name is none

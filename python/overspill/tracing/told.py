@@ -62,7 +62,7 @@ def summary(traced: PacketTrace) -> list[str]:
 
 
 def said(message: Mapping[str, Any] | None) -> list[str]:
-    """What a message about congestion says."""
+    """What a congestion message says."""
     if message is None:
         return []
     above, more = message["q_off"], message["q_delta"]

@@ -10,7 +10,7 @@ use crate::packet_store::Fib;
 use crate::{Observer, Out};
 use mech::{Act, ClassSet, Flags, FlowId, HostId, Notice, PortId};
 
-/// A message of congestion: what it says, of which flow, and to which host.
+/// Congestion message about a flow, to a host.
 struct Message {
     notice: Notice,
     flow: FlowId,
@@ -18,7 +18,7 @@ struct Message {
 }
 
 impl Core {
-    /// Does of that what may not wait until all idle ports have started: all but what is looked up.
+    /// Performs all queued acts except those that need a lookup. They cannot wait until all idle ports have started.
     pub(super) fn perform_at_once<F: Fib, O: Out>(&mut self, step: &mut Step<F, O>) {
         for _ in 0..self.work.len() {
             match self.work.pop_front() {
@@ -59,7 +59,7 @@ impl Core {
         }
     }
 
-    /// Held packets go on, oldest first.
+    /// Releases held packets, oldest first.
     fn release<F: Fib, O: Out>(
         &mut self,
         port: PortId,
@@ -81,7 +81,7 @@ impl Core {
         }
     }
 
-    /// A message is made at a port.
+    /// Creates a congestion message at a port.
     fn emit<F: Fib, O: Out>(&mut self, port: PortId, message: Message, step: &mut Step<F, O>) {
         let Some(agents) = &mut self.agents else { return };
         let (node, n, size) = (self.node, agents.created.packets as u32, self.framing.min_frame.max(64));

@@ -63,7 +63,7 @@ const SLOTS: [&str; 3] = ["ack_hold", "notify", "pause"];
 /// Rule of an agent that holds a packet.
 const HELD: Rule = Rule::Undeclared { used: "`Pass::Hold`", declare: "`held: Some(bytes)` in `needs()`" };
 
-/// Timers of one agent that may run out at one instant: an agent that sets more never lets time go on.
+/// Largest number of timers of one agent that may expire at one instant: an agent that sets more never lets time go on.
 const MOST_TIMERS: u32 = 1024;
 
 /// On the list of idle ports: nobody, but something is asked for.

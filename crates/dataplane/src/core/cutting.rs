@@ -84,8 +84,8 @@ impl Core {
         self.store.cutting.as_ref().map_or((0, 0), |cutting| cutting.going_back())
     }
 
-    /// Cuts a packet that waits at a port; whether there was anything to cut, or `None` if it does not wait there. It keeps
-    /// its place, or goes on to the queue of cut packets.
+    /// Cuts a packet that waits at a port, and returns true if anything was cut; `None` if the packet does not wait there. It
+    /// keeps its position, or moves to the queue of cut packets.
     pub(super) fn trim_waiting<F: Fib, O: Out>(
         &mut self,
         id: PktId,

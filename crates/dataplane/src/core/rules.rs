@@ -10,13 +10,13 @@ use mech::{Act, Needs, PacketKind, PktId, PortId, QueueId, Rule};
 /// Bits of a queue's number that are 0 in normal and bounce queues of the classes from 0 to 7.
 const NO_QUEUE: u8 = !0b1_1101;
 
-/// Returns true if packets may wait in this queue that are no messages about congestion.
+/// Returns true if packets other than congestion messages may wait in this queue.
 #[inline]
 fn is_for_data(queue: QueueId) -> bool {
     queue.0 & NO_QUEUE == 0
 }
 
-/// Rule that a mechanism broke while it looked around, and the slot of another one that is at fault.
+/// Rule that a mechanism broke by reading its view, with the slot of the mechanism at fault if it is another one.
 type Seen = Option<(Option<&'static str>, Rule)>;
 
 const fn undeclared(used: &'static str, declare: &'static str) -> Rule {
@@ -40,7 +40,7 @@ pub(super) const REORDERS: Rule =
     undeclared("a packet that is not the first of its queue", "`reorders: true` in `needs()`");
 
 impl Core {
-    /// Keeps a broken rule until the step ends, when the driver hears of it.
+    /// Stores a broken rule until the end of the step, when the driver receives it.
     #[cold]
     pub(crate) fn break_rule(&mut self, slot: &'static str, port: PortId, rule: Rule) {
         self.broken.get_or_insert(BrokenRule { slot, port, rule });
@@ -48,7 +48,7 @@ impl Core {
         self.ready_ports.push(NOBODY);
     }
 
-    /// Breaks the rule that a mechanism broke while it looked around, or by acts that its slot does not allow.
+    /// Records the rule that a mechanism broke by reading its view, or by forbidden acts.
     #[cold]
     pub(super) fn break_view_rule(&mut self, slot: &'static str, port: PortId, seen: Seen) {
         self.acts.clear();
@@ -56,7 +56,7 @@ impl Core {
         self.break_rule(other.unwrap_or(slot), port, rule);
     }
 
-    /// Tells the driver of a broken rule.
+    /// Reports a broken rule to the driver.
     #[inline]
     pub(super) fn tell_broken<O: Out>(&mut self, out: &mut O) {
         if let Some(broken) = self.broken.take() {

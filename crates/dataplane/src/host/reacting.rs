@@ -9,7 +9,7 @@ use mech::host::{FlowAtNic, Reaction};
 use mech::{Flags, FlowId, Notice, PacketKind, Rule};
 use units::Time;
 
-/// Timers of a reaction point that may run out at one instant: one that sets more never lets time go on.
+/// Largest number of timers of a reaction point that may expire at one instant: one that sets more never lets time go on.
 const MOST_TIMERS: u32 = 1 << 20;
 
 impl Host {
@@ -80,7 +80,7 @@ impl Host {
         self.arm_reaction(step);
     }
 
-    /// A reaction point has broken a rule. Its timers stop: none of them could be the next.
+    /// Reports a rule that a reaction point broke; its timers stop.
     fn break_reaction_rule<O: Out>(&mut self, rule: Rule, step: &mut HostStep<O>) {
         step.out.finished(Outcome::Broken(&BrokenRule { slot: "reaction", port: NIC, rule }));
     }

@@ -15,7 +15,7 @@ const NO_ROOM: Fill = Fill { used: 0, limit: Some(0) };
 pub(crate) struct Look<'a, F: Fib> {
     pub(crate) store: &'a PacketStore,
     pub(crate) fib: &'a F,
-    /// The port that the arrival came in by that is asked about.
+    /// Input port of the arrival that the mechanism decides about.
     ingress: Option<PortId>,
     /// True if the mechanism may look at single packets.
     visits: bool,
@@ -23,7 +23,7 @@ pub(crate) struct Look<'a, F: Fib> {
     broken: Cell<Option<(Option<&'static str>, Rule)>>,
 }
 
-/// Rule of a mechanism that looks at single packets where none can be seen.
+/// Rule broken by looking at single packets without declaring `visits`.
 const VISITS: Rule = Rule::Undeclared {
     used: "`view.first`, `view.visit` or another look at single packets",
     declare: "`visits: true` in `needs()`: without it departures are computed at arrival, and no packet can be seen",
@@ -34,11 +34,11 @@ const SAMPLES: Rule = Rule::Undeclared {
 };
 const FOLLOWED: Rule = Rule::Undeclared {
     used: "`view.allocated`, `view.arrived`, `view.entered` or `view.in_memory`",
-    declare: "the account in `levels` of an agent: nobody follows it, so that it is not counted",
+    declare: "the account in `levels` of an agent; other accounts are not counted",
 };
 
 impl<'a, F: Fib> Look<'a, F> {
-    /// View for the mechanism of an arrival that came in by `ingress`, or for one of a port.
+    /// Creates the view for a decision about an arrival from `ingress`, or about a port.
     pub(crate) fn new(store: &'a PacketStore, fib: &'a F, ingress: Option<PortId>) -> Look<'a, F> {
         Look { store, fib, ingress, visits: true, broken: Cell::new(None) }
     }

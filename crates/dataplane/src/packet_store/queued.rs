@@ -27,13 +27,14 @@ impl PacketStore {
         }
     }
 
-    /// Takes a packet out of a queue of a port; whether the queue is empty then. `None` where it does not wait there.
+    /// Removes a packet from a queue of a port, and returns it with true if the queue is now empty; `None` if the packet is not
+    /// in it.
     #[inline]
     pub(crate) fn remove(&mut self, at: QueueAt, slot: u32) -> Option<(Pkt, bool)> {
         self.waits(at, slot).then(|| self.take_out(at, slot))
     }
 
-    /// Takes out a packet likewise. PRECONDITION: it waits there.
+    /// Removes a packet that is known to be in a queue.
     #[inline]
     pub(crate) fn take_out(&mut self, at: QueueAt, slot: u32) -> (Pkt, bool) {
         let rest = &mut self.ports[usize::from(at.port.0)].rest;
@@ -55,7 +56,7 @@ impl PacketStore {
         indexed.unwrap_or_else(|| queue.is_some_and(|queue| self.arena.contains(queue, slot)))
     }
 
-    /// Makes a packet that waits this shorter one, in its place; by how many bytes it is shorter.
+    /// Replaces a waiting packet by a shorter one, and returns the number of bytes saved.
     pub(crate) fn shorten(&mut self, at: QueueAt, slot: u32, shorter: &Pkt) -> u16 {
         if let Some(ranked) = &mut self.ranked {
             ranked.replace(at, slot, &self.arena.get(slot).head, &shorter.head);

@@ -176,7 +176,7 @@ impl Asked<'_> {
             (
                 self.is_given("timeout_flight"),
                 "timeout_flight",
-                "with recovery = \"rack\": what is reported is not in flight",
+                "with recovery = \"rack\", which never counts SACKed bytes as in flight",
             ),
             (self.is_given("eifel") && !self.is_on("timestamps"), "eifel", "without timestamps = true"),
         ];

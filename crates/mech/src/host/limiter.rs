@@ -36,18 +36,18 @@ impl RateLimiter {
         }
         (self.rate, self.clock) = (rate, rate.clock());
     }
-    /// A frame that occupies so many bytes begins at `now`.
+    /// Records a frame of `bytes` that starts at `now`, and saves no unused time.
     pub fn on_sent(&mut self, now: Time, bytes: u64) {
         self.on_sent_saving(now, bytes, 0);
     }
-    /// A frame that occupies so many bytes begins at `now`, and unused time as long as it takes is saved. Otherwise a limiter
-    /// above the fair share is ready just after another flow has taken the next turn, and loses it. Time before the first
-    /// frame is not unused: no limiter begins with two frames back to back.
+    /// Records a frame of `bytes` that starts at `now`, and saves up to one frame of unused time. Otherwise a limiter above
+    /// the fair share is ready just after another flow has taken the next turn, and loses it. Time before the first frame
+    /// does not count as unused: no limiter begins with two frames back to back.
     pub fn on_sent_saving_one(&mut self, now: Time, bytes: u64) {
         let credit = if self.eligible_at == Time::ZERO { 0 } else { bytes };
         self.on_sent_saving(now, bytes, credit);
     }
-    /// The same, where time that was not used is saved, as long as `credit` bytes take.
+    /// Records a frame of `bytes` that starts at `now`, and saves unused time up to that of `credit` bytes.
     pub fn on_sent_saving(&mut self, now: Time, bytes: u64, credit: u64) {
         let saved = Time(now.0.saturating_sub(self.clock.time(credit).0));
         self.eligible_at = self.eligible_at.max(saved).saturating_add(self.clock.time(bytes));

@@ -46,9 +46,8 @@ params! {
             default: Some(""),
         },
         credit: Option<Bytes> = {
-            doc: "Unused time that a flow's rate limiter saves, such as while the link is busy with other flows: as long as so many \
-                  bytes take, preamble and gap included; without it as long as the frame that is sent. With 0B a flow that \
-                  shares its link gets less than its rate, and even a limit above its fair share costs turns.",
+            doc: "Largest unused time that a flow's rate limiter saves, given in bytes on the wire (preamble and gap included). The \
+                  default is the size of the frame that is sent. With `0B` a flow that shares its link gets less than its rate.",
             kind: Kind::Size { min: 0 },
             default: Some(""),
         },

@@ -87,8 +87,8 @@ params! {
             default: Some("off"),
         },
         trimmable: Trimmable = {
-            doc: "What may be cut: segments with CPA (CP §4.1), data of the class `trimmable_class`, or any data. Data of \
-                  RoCE never is: its senders mark it as not trimmable.",
+            doc: "Data that may be cut: segments with CPA (CP §4.1), data of `trimmable_class`, or any data. RoCE data is never \
+                  cut, because its senders mark it as not trimmable.",
             kind: Trimmable::KIND,
             default: Some("cpa"),
         },

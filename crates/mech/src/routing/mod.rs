@@ -44,7 +44,7 @@ pub enum NextHops<'a> {
     Among(&'a [Hop]),
 }
 
-/// Port of no hop: that of a choice outside of the list.
+/// Port that stands for a choice outside the list of next hops.
 pub const NO_HOP: PortId = PortId(u16::MAX);
 
 /// Returns the port of the hop at `place`, or [`NO_HOP`] outside of the list.

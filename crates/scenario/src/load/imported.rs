@@ -31,10 +31,10 @@ pub(super) fn note(document: &Node, scenario: &Scenario) -> Option<String> {
     }
     (!defaults.is_empty()).then(|| {
         let all = defaults.join(", ");
-        let why = "Those of the simulator that it was made for are in its configuration, not in its files: set them";
+        let set = "Set them to the values of the original simulator";
         let topology = document.get("topology").filter(|net| net.get("config").is_none());
         let is_hpcc = topology.and_then(|net| net.get("kind")).and_then(Node::text) == Some("hpcc");
-        let how = if is_hpcc { ", or name that file as `topology.config`" } else { "" };
-        format!("an imported network or traffic runs with defaults of Overspill: {all}. {why}{how}")
+        let how = if is_hpcc { ", or name its configuration file as `topology.config`" } else { "" };
+        format!("imported files do not contain these settings, so Overspill uses its defaults: {all}. {set}{how}")
     })
 }

@@ -34,7 +34,13 @@ pub(super) fn check(variants: &Node, faults: &mut Faults) {
         let same =
             variants.entries().iter().map(|(other, _)| other.as_str()).find(|other| *other == text && other != name);
         if let Some(other) = taken.insert(text, name).or(same) {
-            faults.add(&label.at, message(label.shown(), format!("another label than that of variant `{other}`")));
+            faults.add(
+                &label.at,
+                message(
+                    label.shown(),
+                    format!("a label that differs from the name and the label of variant `{other}`"),
+                ),
+            );
         }
     }
 }

@@ -55,7 +55,8 @@ pub(super) fn check(document: &Node, scenario: &Scenario, faults: &mut Faults) -
     let flows = flows(scenario);
     if flows.all > MOST_FLOWS as f64 {
         let found = format!("about {}", flows.describe("flows before the end of the duration"));
-        let rule = format!("at most {}, about 10 GB with their results: {}", most(MOST_FLOWS), flows.part(MOST_FLOWS));
+        let rule =
+            format!("at most {}, about 10 GB with their results: {}", most(MOST_FLOWS), flows.advice(MOST_FLOWS));
         faults.add(&document.find("traffic"), message(found, rule));
         return None;
     }
@@ -64,22 +65,22 @@ pub(super) fn check(document: &Node, scenario: &Scenario, faults: &mut Faults) -
     let open = Sum::over(&scenario.traffic, |_, traffic| traffic.at_once(&scenario.topology, within).0);
     if open.all > MOST_OPEN as f64 {
         let found = format!("about {}", open.describe(&format!("flows within {step}")));
-        let rule = format!("at most {} at once: {}", most(MOST_OPEN), open.part(MOST_OPEN));
+        let rule = format!("at most {} simultaneously: {}", most(MOST_OPEN), open.advice(MOST_OPEN));
         faults.add(&document.find(&format!("traffic.{}", open.number)), message(found, rule));
         return None;
     }
     if let Some((packets, window)) = packets_at_once(scenario)
         && packets.all > MOST_PACKETS as f64
     {
-        let found = format!("an initial window of {window} B: {}", packets.describe("packets at once"));
-        let rule = format!("at most {} packets at once: {}", most(MOST_PACKETS), packets.part(MOST_PACKETS));
+        let found = format!("an initial window of {window} B: {}", packets.describe("simultaneous packets"));
+        let rule = format!("at most {} simultaneous packets: {}", most(MOST_PACKETS), packets.advice(MOST_PACKETS));
         faults.add(&document.find("transport.initial_window"), message(found, rule));
         return None;
     }
     let raw = raw_packets(scenario);
     if raw.all > MOST_PACKETS as f64 {
         let found = raw.describe(&format!("packets without a transport within {step}"));
-        let rule = format!("at most {} packets at once: {}", most(MOST_PACKETS), raw.part(MOST_PACKETS));
+        let rule = format!("at most {} simultaneous packets: {}", most(MOST_PACKETS), raw.advice(MOST_PACKETS));
         faults.add(&document.find(&format!("traffic.{}", raw.number)), message(found, rule));
         return None;
     }
@@ -148,9 +149,9 @@ impl<'a> Sum<'a> {
         format!("{all} {counted}, {most} of them of `{}`", self.of)
     }
 
-    /// Share of the count that would fit, as text.
-    fn part(&self, most: u64) -> String {
-        format!("1/{} of that would fit", (self.all / most as f64).ceil())
+    /// Advice to reduce the count to the share that fits.
+    fn advice(&self, most: u64) -> String {
+        format!("reduce the number to 1/{} or less", (self.all / most as f64).ceil())
     }
 }
 

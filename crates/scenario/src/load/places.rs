@@ -18,7 +18,7 @@ pub(super) struct Override<'a> {
     pub rate: Option<Rate>,
     /// Its table `switch`.
     pub switch: Option<&'a Node>,
-    /// Whether it applies to any switch or port.
+    /// True if the override applies to any switch or port.
     pub used: bool,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Override<'a> {
         let rate = values.has("rate").then(|| values.rate("rate"));
         if tier.is_none() && node.is_none() && port.is_none() && rate.is_none() {
             let rule = "one or more of tier, node, port, rate, or hosts with a transport";
-            faults.add(&place.at, message("no place", rule));
+            faults.add(&place.at, message("an empty `where`", rule));
         }
         let of_ports = port.is_some() || rate.is_some();
         let switch = item.get("switch");
@@ -89,7 +89,7 @@ fn check_keys(switch: &Node, of_ports: bool, faults: &mut Faults) {
     for (key, node) in switch.entries().iter().filter(|(key, _)| of_ports && !PORT_SLOTS.contains(&key.as_str())) {
         let (last, first) = PORT_SLOTS.split_last().unwrap_or((&"", &[]));
         let slots = format!("{} or {last}", first.join(", "));
-        let rule = format!("{slots} where the place says `port` or `rate`; all else is one per switch");
+        let rule = format!("only {slots} beside `where.port` or `where.rate`; other keys apply to the whole switch");
         faults.add(&node.at, message(format!("`{key}` for some ports of a switch"), rule));
     }
 }

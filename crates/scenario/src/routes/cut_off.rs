@@ -60,8 +60,8 @@ impl Routes {
         Routes { cut_off: Some(Box::new(CutOff { dead, before })), ..self }
     }
 
-    /// Returns the end of a dead link, as a node and a port of it, that cuts a switch off from a host: the first on the latest
-    /// route that led there. `choose` gives the port at this switch if that route had several; at later switches it is the first.
+    /// Returns the node and port of the first dead link on the latest route from a switch to a host. `choose` gives the port at
+    /// this switch if that route had several; at later switches it is the first.
     pub fn dead_end(&self, switch: u32, dst: HostId, choose: &dyn Fn(&[Hop]) -> PortId) -> Option<(u32, PortId)> {
         let CutOff { dead, before } = self.cut_off.as_deref()?;
         let earlier = before.iter().find(|routes| !matches!(routes.next_hops(switch, dst), NextHops::None))?;

@@ -28,8 +28,8 @@ pub(super) const SPEC: Spec = Spec {
 
 const CONFIG: Param = Param {
     name: "config",
-    doc: "Configuration file of that simulator, which sets ECN marking by the rate of ports, the switches' buffer, PFC, \
-          DCQCN and errors of links, each unless the scenario sets its table.",
+    doc: "Configuration file of the HPCC simulator. It sets ECN marking by port rate, the switch buffer, PFC, DCQCN and link \
+          errors. A table that the scenario sets wins.",
     kind: Kind::Text,
     default: Some(""),
 };

@@ -90,11 +90,11 @@ pub struct Given<'a> {
     pub graph: Option<&'a CustomGraph>,
     /// The text of a file of the scenario, or why it cannot be read.
     pub files: &'a dyn Fn(&str) -> Result<String, String>,
-    /// Sentences that a run prints, if somebody wants them.
+    /// Receives notes that a run prints; `None` discards them.
     pub notes: Option<&'a RefCell<Vec<String>>>,
-    /// Links of a file that corrupt frames, if somebody wants them.
+    /// Receives the links of a file that corrupt frames; `None` discards them.
     pub corrupted: Option<&'a RefCell<Vec<Corrupted>>>,
-    /// Contents of a configuration file that the topology names, if somebody wants them.
+    /// Receives the contents of a configuration file that the topology names; `None` discards them.
     pub(crate) configuration: Option<&'a RefCell<Option<Configuration>>>,
 }
 
@@ -103,7 +103,7 @@ pub struct Given<'a> {
 pub struct Corrupted {
     /// The link, as events name it.
     pub link: String,
-    /// Probability of a frame.
+    /// Probability that a frame is corrupted.
     pub probability: f64,
 }
 
@@ -118,8 +118,8 @@ impl Given<'_> {
     }
 }
 
-/// The network of a kind. One that is too large is refused by its counts, before it is built where its parameters give
-/// them.
+/// Builds a network of the given kind. Networks that are too large are refused by their counts: before they are built, if
+/// parameters give the counts.
 ///
 /// # Errors
 /// A [`Fault`] for each parameter, node or link that cannot be, and for each line of a file; one without a field for

@@ -89,8 +89,8 @@ impl<T: Tap> World<Recorder, T> {
         received
     }
 
-    /// By flow, the FCT of the same alone in the network, in closed form; 0 where it has none. In a network that detours it is
-    /// by the fastest path of all if that is faster than the flow's own, and a lower bound.
+    /// Returns each flow's FCT in an otherwise empty network, in closed form; 0 if there is none. In a network that detours it
+    /// is a lower bound: by the fastest path of all, if that is faster than the flow's own.
     fn ideals(&self, scenario: &Scenario) -> Vec<u64> {
         let mut paths = (Ways::of(self, scenario), Shortcuts::new(scenario, self.seed));
         let ideal = |i: usize| {

@@ -61,8 +61,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         is_mine.into_iter().for_each(|node| self.finish_node(now, node));
     }
 
-    /// Notes for ports whose links are known to be back, and for those that are known to be dead from now on, how many frames
-    /// have been lost because of them.
+    /// Records the frames lost so far because of ports whose links are newly known to be dead or back.
     fn count_closings(&self, turn: &Turn, closings: &mut Vec<Closing>) {
         for closing in closings.iter_mut().filter(|one| one.after.is_none() && turn.returned.contains(&one.port)) {
             closing.after = Some(self.lost_by_dead(closing.port));

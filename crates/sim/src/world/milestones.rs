@@ -10,12 +10,13 @@ use units::Time;
 
 /// A run with more live senders and receivers than this is stopped.
 pub(super) const MOST_ENDS: u64 = 4_000_000;
-/// Times these bounds that end a run between two instants of its grid, where it would end as soon as it gets there.
+/// Factor over the bounds at which a run ends between two grid instants.
 const FAR_BEYOND: u64 = 2;
-/// After so many events, or so many times its nodes, a run looks whether it is far beyond its bounds.
+/// Events between two checks for a run far beyond its bounds.
 const GUARD_EVERY: u64 = 1 << 17;
+/// Events for each node of the network between two such checks, if that is more.
 const GUARD_NODES: u64 = 16;
-/// After so many events the rest is looked at again.
+/// Events between two checks for overload and for links that wait for each other.
 pub(super) const CHECK_EVERY: u64 = 1 << 16;
 
 impl<O: Observer, T: Tap> World<O, T> {

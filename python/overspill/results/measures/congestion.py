@@ -65,7 +65,7 @@ METRICS = [
         "input_bytes_max",
         "input memory max",
         "B",
-        f"The most bytes that the memory of one input of a switch held {WINDOW}; messages about congestion "
+        f"The most bytes that the memory of one input of a switch held {WINDOW}; congestion messages "
         "are not counted.",
         "lower",
         formula="max bytes over inputs",
@@ -91,7 +91,7 @@ def congested(run: RunData) -> dict[Key, Value]:
 
 
 def messages(run: RunData) -> dict[str, float | None]:
-    """Messages of congestion points and receivers; nothing where nobody makes any."""
+    """Congestion messages points and receivers; nothing where nobody makes any."""
     if not run.recorded("congestion_points"):
         return {}
     columns = run.columns("congestion_points", "cnms", "cnps", "feedback")

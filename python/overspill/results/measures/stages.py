@@ -17,7 +17,7 @@ METRICS = [
         "internal link utilisation max",
         "1",
         f"The share of the time {WINDOW} in which frames crossed the busiest internal link of a `fabric` "
-        "switch; messages about congestion are not counted. No preamble and no gap cross.",
+        "switch; congestion messages are not counted. No preamble and no gap cross.",
         formula="max over internal links of busy time / window",
         source="QCN-OS §V",
         order_statistic=True,
@@ -36,7 +36,7 @@ METRICS = [
         "internal link buffer max",
         "B",
         f"The most bytes that were taken {WINDOW} in a buffer in front of an internal link of a `fabric` "
-        "switch, by all classes together; messages about congestion are not counted.",
+        "switch, by all classes together; congestion messages are not counted.",
         "lower",
         formula="max bytes over buffers in front of internal links",
         source="QCN-OS §V",
@@ -57,7 +57,7 @@ METRICS = [
         "stage buffer max",
         "B",
         f"The most bytes that were taken {WINDOW} in an input buffer of a stage of a `fabric` switch, "
-        "by all classes together; messages about congestion are not counted.",
+        "by all classes together; congestion messages are not counted.",
         "lower",
         formula="max bytes over input buffers of stages",
         source="QCN-OS §V",

@@ -16,9 +16,8 @@ pub(super) const RACK: Param = Param { default: Some("rack"), ..RECOVERY };
 /// Bytes that count as in flight at a timeout.
 pub(super) const TIMEOUT_FLIGHT: Param = Param {
     name: "timeout_flight",
-    doc: "With SACK by RFC 6675: bytes of which a timeout makes half the slow start threshold. `flight_size` is all that is not \
-          acknowledged cumulatively, bytes reported by SACK included (RFC 5681 eq. 4). `pipe` is what is in flight by the \
-          scoreboard, without them (RFC 6675 §5).",
+    doc: "Bytes that a timeout halves to get the slow start threshold, with SACK (RFC 6675). `flight_size`: all bytes without \
+          a cumulative ACK, SACKed bytes included (RFC 5681 eq. 4). `pipe`: bytes in flight by the scoreboard (RFC 6675 §5).",
     kind: TimeoutFlight::KIND,
     default: Some("flight_size"),
 };

@@ -22,9 +22,9 @@ enum Beside {
     Roce,
     Dcqcn,
 }
-/// A key that Overspill cannot express, the values that matter, and what Overspill does.
+/// Key that Overspill cannot express, the values that matter, and the reason why they have no effect.
 type WithoutEffect = (&'static str, fn(f64) -> bool, Beside, &'static str);
-/// All of these keys.
+/// Keys without effect in Overspill.
 const WITHOUT_EFFECT: [WithoutEffect; 7] = [
     ("USE_DYNAMIC_PFC_THRESHOLD", is_off, Beside::Anything, "it has no effect in that simulator either"),
     ("HAS_WIN", is_on, Beside::Roce, "`roce` has no window"),
@@ -56,7 +56,7 @@ impl Laying<'_> {
         (!keys.is_empty()).then(|| {
             let path = &self.config.path;
             format!(
-                "`{path}`: the scenario sets {} itself, so that these keys have no effect: {}",
+                "`{path}`: these keys have no effect, because the scenario sets {}: {}",
                 tables.join(", "),
                 keys.join(", ")
             )
@@ -99,7 +99,7 @@ impl Laying<'_> {
         }
         (!found.is_empty()).then(|| {
             format!(
-                "`{}` has settings without effect here, by which results may differ from its simulator's: {}",
+                "`{}` has settings that have no effect in Overspill, so results may differ from those of the HPCC simulator: {}",
                 config.path,
                 found.join("; ")
             )
@@ -110,7 +110,8 @@ impl Laying<'_> {
         let (line, key) = self.config.commented?;
         let path = &self.config.path;
         Some(format!(
-            "`{path}`, line {line}: {key} behind `#` is a comment here. Its simulator reads it: delete the line to have the same"
+            "`{path}`, line {line}: {key} after `#` is a comment in Overspill, but the HPCC simulator reads it. Delete the line so \
+             that both use the same settings"
         ))
     }
 

@@ -1,4 +1,4 @@
-//! Cutting of which nothing comes, or of which nobody is told.
+//! Warnings about switches that cut nothing, or whose cuts no sender learns of.
 
 use super::{Asked, Node};
 use crate::model::SwitchConfig;
@@ -10,8 +10,8 @@ const ON: &str = "switch.overflow";
 /// Warning for switches that cut nothing, since every sender of data that they would cut forbids it.
 fn forbidden(whose: &str) -> String {
     format!(
-        "{ON} cuts nothing: {whose}, whose senders mark it as not trimmable, since go-back-N cannot use a header; it is dropped. \
-         Give flows a transport with pack = true"
+        "{ON} cuts nothing: {whose}. RoCE senders mark data as not trimmable, because go-back-N cannot use a header. Switches drop \
+         these packets. Use a transport with `pack = true`"
     )
 }
 

@@ -65,8 +65,8 @@ impl Asked<'_> {
         let is_default = !self.is_set("marking", "k") && far.rate >= FAST;
         is_default.then(|| {
             format!(
-                "switch.marking: K = {k} by default, as DCTCP has it at 1 Gb/s; at 10 Gb/s it has 65pkt, since NICs send bursts. \
-                 Set `switch.marking.k` for {}",
+                "switch.marking: K is {k} by default, the value of DCTCP for 1 Gb/s. DCTCP uses 65pkt at 10 Gb/s, because NICs \
+                 send bursts. Set `switch.marking.k` for {}",
                 far.rate
             )
         })
@@ -84,12 +84,12 @@ impl Asked<'_> {
             Amount::Bytes(bytes) => bytes,
         };
         let why = match bytes < far.bytes() {
-            true => format!("less than one window of C x RTT = {}, so one flow overflows it", Bytes(far.bytes())),
-            false if far.rate > FAST => "which an incast of a few senders overflows".to_string(),
+            true => format!("That is less than C x RTT = {}, so one flow overflows it", Bytes(far.bytes())),
+            false if far.rate > FAST => "An incast of a few senders overflows it".to_string(),
             false => return None,
         };
         Some(format!(
-            "switch.buffer: {size} a port by default is {} at {}, {why}. Set `switch.buffer.size`",
+            "switch.buffer: the default of {size} a port drains in {} at {}. {why}. Set `switch.buffer.size`",
             micros(far.rate.time(bytes)),
             far.rate
         ))
@@ -107,8 +107,8 @@ impl Asked<'_> {
         let times = rto.0 / far.rtt.0.max(1);
         (times >= FAR_ABOVE && rto > USUAL_RTO).then(|| {
             format!(
-                "transport.min_rto = {rto} by default is {times} round-trip times ({}): one timeout outlasts most flows and decides \
-                 percentiles. Set `transport.min_rto`; {USUAL_RTO} is usual in data centers",
+                "transport.min_rto: the default {rto} is {times} round-trip times of {}. One timeout lasts longer than most flows and \
+                 dominates high percentiles. Set `transport.min_rto`; {USUAL_RTO} is usual in data centers",
                 micros(far.rtt)
             )
         })
