@@ -15,12 +15,16 @@ from scenario import MSS, Flow, Receiver, Reply
 from wire import ACK, CWR, ECE, PEER, PEER_PORT, SYN, Segment, pack, parse, set_sysctl
 
 TICK = 4000
+# Timers of up to so many ticks fire at whole eighths of it.
+COARSE = 64
 # A flow is cut off after so long, in microseconds, or so many events.
 LONGEST, MOST = 8_000_000, 400
 # Receive window of the peer: wider than any flow.
 SCALE = 10
 ISN = 1_000_000
 DELAYED = 40_000
+# No event is so near to a tick.
+BEFORE, AFTER = 500, 400
 _TIMESTAMP_OPTION = 12
 _SPIN = 200e-6
 
@@ -34,10 +38,16 @@ def now() -> int:
     return time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
 
 
-def tick_phase() -> int:
-    """Offset of the kernel's ticks from whole ticks of the monotonic clock, in microseconds."""
-    line = next(line for line in Path("/proc/timer_list").read_text().splitlines() if ".last_tick" in line)
-    return int(line.split()[2]) // 1000 % TICK
+def find_ticks() -> tuple[int, int]:
+    """Offset of the kernel's ticks from whole ticks of the monotonic clock, in microseconds, and how many there were at 0."""
+    phases, counts = [], []
+    for _ in range(5):
+        before = now()
+        lines = Path("/proc/timer_list").read_text().splitlines()
+        phases += [int(line.split()[2]) // 1000 % TICK for line in lines if ".last_tick" in line]
+        count = next(int(line.split()[1]) for line in lines if line.startswith("jiffies:"))
+        counts.append(count - (before - phases[-1]) // TICK)
+    return phases[-1], min(counts)
 
 
 @dataclass
@@ -107,6 +117,8 @@ class Player:
     port: int = 0
     first: int = 0
     base: int = 0
+    start: int = 0
+    ticks: tuple[int, int] = (0, 0)
     lines: list[str] = field(default_factory=list)
     events: list[tuple[int, int, object]] = field(default_factory=list)
     count: int = 0
@@ -117,6 +129,7 @@ class Player:
     def play(self) -> list[str]:
         """Returns the lines of the recording."""
         self.receiver = Receiver(self.flow)
+        self.ticks = find_ticks()
         self.sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
             self._open()
@@ -143,7 +156,7 @@ class Player:
             sock.connect((PEER, PEER_PORT))
         syn = next(found for found in self._await(0.5) if found.flags & SYN)
         self.port, self.first = syn.port, syn.seq + 1
-        self._sleep_until(now() + flow.rtt)
+        self._sleep_until(now() + flow.handshake)
         stamps = (1, syn.stamps[0]) if flow.timestamps and syn.stamps else None
         mss = MSS + (_TIMESTAMP_OPTION if flow.timestamps else 0)
         flags = SYN | ACK | (ECE if flow.ecn else 0)
@@ -157,8 +170,11 @@ class Player:
         self._drain()
         rtt = Info.of(sock).rtt
         time.sleep(0.02)
-        # Ticks are at whole multiples of their length from here, and so are those of the timestamps' clock.
-        self.base = now() // TICK * TICK + 2 * TICK + tick_phase()
+        # Ticks are at whole multiples of their length from here, and those of the coarser timers, and of timestamps.
+        phase, count = self.ticks
+        self.start = now() + 5_000
+        ticks = (self.start - phase) // TICK
+        self.base = (ticks - (ticks + count - 1) % COARSE) * TICK + phase
         switches = [
             flow.control,
             f"sack={int(flow.sack)}",
@@ -170,10 +186,10 @@ class Player:
 
     def _run(self) -> None:
         for at, count in self.flow.writes:
-            self._push(self.base + at, count)
+            self._push(self.start + at, count)
         while self.count < MOST and self.receiver_waits():
             until = self.events[0][0] if self.events else self.last + 4_000_000
-            if until - self.base > LONGEST:
+            if until - self.start > LONGEST:
                 break
             if not self._wait(until):
                 if not self.events:
@@ -208,6 +224,8 @@ class Player:
                     return True
 
     def _step(self, what: object) -> None:
+        if isinstance(what, int | Reply):
+            self._clear_of_tick()
         if isinstance(what, int):
             at, _ = self._timed(lambda: self.sock.send(bytes(what * MSS)))
             self._note(f"w {what}", at, self._sent(at))
@@ -219,6 +237,15 @@ class Player:
                 self._push(what.at + DELAYED, Delayed(self.receiver.replies, what.at + DELAYED))
         elif isinstance(what, Delayed) and self.receiver.pending and what.replies == self.receiver.replies:
             self._answer(self.receiver.reply(None, what.at))
+
+    def _clear_of_tick(self) -> None:
+        """Waits where a timer may be handled next to an event, and notes what one has just sent."""
+        left = TICK - (now() - self.base) % TICK
+        if left < BEFORE or left > TICK - AFTER:
+            self._sleep_until(now() + (left + AFTER) % TICK)
+        at = now()
+        if sent := self._sent(at):
+            self._note("t", at, sent)
 
     def _answer(self, reply: Reply | None) -> None:
         if reply:

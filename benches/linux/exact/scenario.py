@@ -17,6 +17,7 @@ class Flow:
     ecn: bool
     delayed: bool
     rtt: int
+    handshake: int
     gap: int
     loss: float
     ack_loss: float
@@ -52,7 +53,9 @@ def draw(seed: int) -> Flow:
         ecn=ecn,
         delayed=some.random() < 0.3,
         rtt=rtt,
-        gap=some.choice([0, 300, 1000, 3000]),
+        # Shorter, so that no sample is as short by chance.
+        handshake=rtt * some.randint(50, 95) // 100,
+        gap=some.choice([0, 300, 1500, 3000]),
         loss=some.uniform(0, 0.3),
         ack_loss=some.choice([0.0, 0.0, some.uniform(0, 0.3)]),
         late=some.choice([0.0, 0.0, 0.05, 0.15]),

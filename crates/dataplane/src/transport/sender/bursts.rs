@@ -10,7 +10,7 @@ use super::Sender;
 use crate::Ext;
 use crate::transport::loss::{Phase, RackTlp};
 use crate::transport::{Io, TcpConfig};
-use units::Dur;
+use units::{Dur, Time};
 
 /// Room for this share of the window is used at once (Linux: `tcp_tso_win_divisor`).
 const WINDOW_SHARE: u64 = 3;
@@ -95,6 +95,7 @@ impl Sender {
         if self.nxt - before > mss {
             push(io);
         }
+        self.note_use(self.nxt > before, r, io);
         self.nxt > before
     }
 
@@ -116,7 +117,7 @@ impl Sender {
         let piece = (end_of_piece(self.nxt, io.cfg) - self.nxt).max(share).min(left);
         let is_end_of_piece = piece < left && piece <= room;
         if piece > mss && !is_end_of_piece && self.waits_for_more(room.min(most), most, r, io) {
-            r.limited = by_window < by_receiver;
+            r.limited = by_window < by_receiver && (by_window <= piece || !io.cfg.follows_linux());
             return None;
         }
         Some(self.nxt + share.min(piece))
@@ -126,9 +127,11 @@ impl Sender {
     /// the last segment left a moment ago, and the next ACK is near.
     fn waits_for_more(&self, room: u64, most: u64, r: &RackTlp, io: &Io) -> bool {
         let least = u64::from(self.congestion.window().min(self.rwnd)) / WINDOW_SHARE;
-        let half = Dur(self.rto.srtt().unwrap_or_default().0 / 2);
-        let is_old = r.segments.first().is_some_and(|s| io.now.since(s.at) >= half);
-        r.phase == Phase::Open && room < least.min(most) && io.now.since(self.last_sent) <= RECENT && is_old
+        let srtt = self.rto.srtt().unwrap_or_default();
+        // The next ACK is of the first segment, a round trip after it left.
+        let is_near = |at: Time| at.saturating_add(srtt).max(io.now).since(io.now) <= Dur(srtt.0 / 2).min(RECENT);
+        let is_near = r.segments.first().is_some_and(|s| is_near(s.at));
+        r.phase < Phase::Recovery && room < least.min(most) && io.now.since(self.last_sent) <= RECENT && is_near
     }
 
     /// Most that offload is given at once, bytes.
@@ -149,7 +152,7 @@ impl Sender {
 fn end_of_piece(at: u64, cfg: &TcpConfig) -> u64 {
     let (mss, first) = (u64::from(cfg.mss), u64::from(cfg.initial_window));
     let piece = (LARGEST.min(u64::from(cfg.peer_window / 2)) / mss).max(1) * mss;
-    if at < first { first } else { first + ((at - first) / piece + 1) * piece }
+    first + (at.saturating_sub(first) / piece + 1) * piece
 }
 
 /// Marks the segment that was made last.
