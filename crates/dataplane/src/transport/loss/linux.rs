@@ -45,6 +45,8 @@ struct Walk {
     /// Lowest segment that shows reordering.
     low: u64,
     duplicate: Option<Range<u64>>,
+    /// Everything before has been walked over: reported segments are merged with one that is newly reported below them.
+    merged: u64,
 }
 
 impl RackTlp {
@@ -94,7 +96,7 @@ impl RackTlp {
             }
         }
         blocks[..n].sort_by_key(|(block, _)| block.start);
-        let mut walk = Walk { una, low: of.sent, duplicate };
+        let mut walk = Walk { una, low: of.sent, duplicate, merged: 0 };
         for (block, is_duplicate) in &blocks[..n] {
             // One that lies in the block before has been walked over with it.
             if *is_duplicate && walk.duplicate.is_none() {
@@ -135,6 +137,10 @@ impl RackTlp {
         let mut i = self.segments.index_from(block.start);
         while let Some(s) = self.segments.get(i).copied().filter(|s| s.end <= block.end) {
             let is_twice = walk.duplicate.as_ref().is_some_and(|d| d.start <= s.start && s.end <= d.end);
+            let is_twice = is_twice && s.start >= walk.merged;
+            if self.segments.merges(i) {
+                walk.merged = self.segments.end_of_reported(i + 1).unwrap_or(walk.merged);
+            }
             self.report(i, &s, is_twice, walk, of, told);
             i += 1;
         }

@@ -69,6 +69,10 @@ pub(in crate::transport) struct RackTlp {
     /// The congestion window was what limited the sender when it last had new data.
     pub limited: bool,
     pub pace: Pace,
+    /// When something was sent again last.
+    pub again_at: Option<Time>,
+    /// Bytes that were not acknowledged after the last ACK.
+    pub outstanding: u64,
     /// What Linux counts beside.
     pub counts: Counts,
 }

@@ -148,6 +148,16 @@ impl Segments {
             self.enter(&rest);
         }
     }
+    /// Whether a segment is about to be reported next to one that was.
+    pub fn merges(&self, i: usize) -> bool {
+        let is_reported = |i: usize| self.list.get(i).is_some_and(|s| s.tags.has(Tags::REPORTED));
+        i > 0 && !is_reported(i) && is_reported(i - 1)
+    }
+    /// Where the reported segments end that begin with this one; `None` if it is not.
+    pub fn end_of_reported(&self, i: usize) -> Option<u64> {
+        let run = self.list.iter().skip(i).take_while(|s| s.tags.has(Tags::REPORTED));
+        run.last().map(|s| s.end)
+    }
     /// A segment is reported. A retransmission of what is not lost is under way still, as in Linux.
     pub fn mark_reported(&mut self, i: usize) {
         self.tag(i, |t| match t.has(Tags::LOST) {

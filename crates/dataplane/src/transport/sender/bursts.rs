@@ -65,10 +65,13 @@ impl Sender {
 
     /// Keeps what was sent since: all but the last of it is of full size.
     fn note_sent(&mut self, from: u64, r: &mut RackTlp, io: &Io) {
+        // In one instant what is sent again leaves first: Linux's clock has moved on.
+        let after_others = io.cfg.follows_linux() && r.again_at == Some(io.now);
+        let at = if after_others { io.now.saturating_add(Dur(1)) } else { io.now };
         let mut start = from;
         while start < self.nxt {
             let end = self.nxt.min(start + u64::from(io.cfg.mss));
-            r.on_sent(start..end, io.now);
+            r.on_sent(start..end, at);
             start = end;
         }
     }
@@ -137,11 +140,13 @@ impl Sender {
     /// Most that offload is given at once, bytes.
     fn largest_burst(&self, r: &RackTlp, cfg: &TcpConfig) -> u64 {
         let (window, mss) = (self.congestion.window(), u64::from(cfg.mss));
+        // Linux sets the rate at an ACK, of what is not acknowledged where that is more.
+        let bytes = u64::from(window).max(if cfg.follows_linux() { r.outstanding } else { 0 });
         let halvings = (r.rack.min_rtt().0 / Dur::us(1).0) >> cfg.rack.tso_rtt_log;
         let near = if halvings < 32 { LARGEST >> halvings } else { 0 };
         let percent = u128::from(cfg.pacing.percent(window, self.congestion.ssthresh()));
         let srtt = u128::from(self.rto.srtt().unwrap_or_default().0.max(1));
-        let paced = u128::from(window) * percent * u128::from(Dur::s(1).0) / (100 * PACED_PARTS * srtt);
+        let paced = u128::from(bytes) * percent * u128::from(Dur::s(1).0) / (100 * PACED_PARTS * srtt);
         let bytes = near + paced.min(u128::from(LARGEST)) as u64;
         (bytes.min(LARGEST) / mss).max(LEAST) * mss
     }

@@ -103,6 +103,7 @@ impl Sender {
         }
         self.set_window_as_linux(&ack, &acked, r, io.cfg);
         self.set_pace(r, io.cfg);
+        r.outstanding = self.sent - self.una;
         self.send_lost(again, r, io);
         self.send_new(r, io);
     }

@@ -152,9 +152,7 @@ impl Sender {
         self.congestion.on_timeout(&lost, !cut, cfg);
         self.after_timeout(cfg, now);
         r.phase = Phase::Loss { frto: if asks { Frto::Asked } else { Frto::Off } };
-        if !cfg.follows_linux() {
-            r.tlp.end();
-        }
+        r.tlp.end();
         match cfg.recovery {
             _ if cfg.follows_linux() => {}
             Recovery::Rack => {

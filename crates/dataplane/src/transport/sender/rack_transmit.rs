@@ -57,6 +57,7 @@ impl Sender {
         let Some(s) = r.segments.get(i).copied() else { return 0 };
         self.emit_ranked(s.start, s.len() as u32, self.rank(io.cfg), io);
         let delivered = r.counts.sent_at();
+        r.again_at = Some(io.now);
         match probes && io.cfg.follows_linux() {
             true => r.segments.probed(i, io.now, delivered),
             false => r.segments.sent_again(i, io.now, delivered),

@@ -131,7 +131,7 @@ impl Play {
             let is_near = line.at <= due.saturating_add(exact).saturating_add(HANDLED);
             ahead.fire(if is_near && is_timer { due.max(line.at) } else { due });
             if ahead.sent.is_empty() {
-                *self = ahead;
+                self.fire(due);
                 continue;
             }
             if is_timer && is_near {
