@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+import receive
 import record
 import scenario
 import wire
@@ -13,14 +14,19 @@ import wire
 TRIES = 3
 
 
-def _record(seeds: list[int], path: Path) -> None:
+def _record(seeds: list[int], path: Path, receives: bool) -> None:
     tun = wire.enter_namespace()
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(40))
+    listener = receive.listen() if receives else None
     with path.open("w") as out:
         for seed in seeds:
             for _ in range(TRIES):
                 try:
-                    lines = record.Player(tun, scenario.draw(seed)).play()
+                    if listener:
+                        port = 20_000 + seed % 40_000
+                        lines = receive.Player(tun, receive.draw(seed), listener, port).play()
+                    else:
+                        lines = record.Player(tun, scenario.draw(seed)).play()
                 except record.Disturbed as why:
                     print(f"flow {seed}: {why}; again", file=sys.stderr)
                     continue
@@ -36,13 +42,14 @@ def main() -> int:
     parser.add_argument("--flows", type=int, default=200, help="number of flows")
     parser.add_argument("--jobs", type=int, default=12, help="flows at a time")
     parser.add_argument("--out", type=Path, default=Path("out/bench-linux-exact"))
+    parser.add_argument("--receiver", action="store_true", help="arrivals at the receiver, not flows of the sender")
     of = parser.parse_args()
     of.out.mkdir(parents=True, exist_ok=True)
     seeds = list(range(of.seed, of.seed + of.flows))
     jobs = []
     for n in range(of.jobs):
         path = of.out / f"{of.seed}-{n}.txt"
-        jobs.append(multiprocessing.Process(target=_record, args=(seeds[n :: of.jobs], path)))
+        jobs.append(multiprocessing.Process(target=_record, args=(seeds[n :: of.jobs], path, of.receiver)))
         jobs[-1].start()
     for job in jobs:
         job.join()

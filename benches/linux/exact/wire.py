@@ -24,8 +24,12 @@ SYSCTLS = {
     "tcp_reordering": "3",
     "tcp_max_reordering": "300",
     "tcp_fastopen": "0",
-    "tcp_rmem": "4096 131072 33554432",
+    "tcp_rmem": "4096 131072 6291456",
     "tcp_wmem": "4096 16384 33554432",
+    # Every segment out of order is acknowledged at once.
+    "tcp_comp_sack_nr": "0",
+    # The window is that of the start.
+    "tcp_moderate_rcvbuf": "0",
     # An ACK that comes late is answered, however often.
     "tcp_invalid_ratelimit": "0",
 }
@@ -80,6 +84,8 @@ class Segment:
     sack_permitted: bool = False
     stamps: tuple[int, int] | None = None
     blocks: list[tuple[int, int]] = field(default_factory=list)
+    # Port of the peer.
+    source: int = PEER_PORT
 
 
 def _checksum(data: bytes) -> int:
@@ -115,7 +121,7 @@ def pack(of: Segment) -> bytes:
     options = _options(of)
     head = struct.pack(
         "!HHIIBBHHH",
-        PEER_PORT,
+        of.source,
         of.port,
         of.seq & 0xFFFFFFFF,
         of.ack & 0xFFFFFFFF,

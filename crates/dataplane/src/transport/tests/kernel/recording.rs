@@ -50,7 +50,7 @@ impl Recording {
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             match line.strip_prefix("flow ") {
                 Some(head) => all.push(Recording::head(head)),
-                None => all.last_mut().expect("a flow").lines.push(Line::read(line)),
+                None => all.last_mut().into_iter().for_each(|of| of.lines.push(Line::read(line))),
             }
         }
         all
