@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+import cases
 import receive
 import record
 import scenario
@@ -43,7 +44,10 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=12, help="flows at a time")
     parser.add_argument("--out", type=Path, default=Path("out/bench-linux-exact"))
     parser.add_argument("--receiver", action="store_true", help="arrivals at the receiver, not flows of the sender")
+    parser.add_argument("--cases", type=Path, help="play the cases of a file of conformance/tcp to the kernel")
     of = parser.parse_args()
+    if of.cases:
+        return min(cases.play(wire.enter_namespace(), of.cases), 1)
     of.out.mkdir(parents=True, exist_ok=True)
     seeds = list(range(of.seed, of.seed + of.flows))
     jobs = []

@@ -135,12 +135,16 @@ class Player:
             self._open()
             self._run()
         finally:
-            with contextlib.suppress(OSError):
-                self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            self.sock.close()
-            time.sleep(0.001)
-            self._drain()
+            self.close()
         return self.lines
+
+    def close(self) -> None:
+        """Resets the connection."""
+        with contextlib.suppress(OSError):
+            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.sock.close()
+        time.sleep(0.001)
+        self._drain()
 
     def _open(self) -> None:
         flow, sock = self.flow, self.sock
@@ -285,7 +289,7 @@ class Player:
         """Takes what the kernel has just sent; the network carries it from then."""
         found = []
         for segment in self._await(0):
-            if not segment.payload:
+            if not segment.payload or segment.port != self.port:
                 continue
             start = (segment.seq - self.first) & 0xFFFFFFFF
             if segment.payload % MSS or start % MSS:

@@ -57,7 +57,7 @@ impl Stream {
                     ecn: head.contains("ecn=1"),
                     lines: Vec::new(),
                 }),
-                None => all.last_mut().expect("a stream").lines.push(Line::read(line)),
+                None => all.last_mut().into_iter().for_each(|of| of.lines.push(Line::read(line))),
             }
         }
         all
