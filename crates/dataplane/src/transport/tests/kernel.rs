@@ -184,12 +184,8 @@ fn configuration(of: &Recording) -> TcpConfig {
     let recovery = if of.sack { "rack" } else { "newreno" };
     let cfg = transport(&format!(
         "linux tick=4ms clock_granularity=1ms congestion_control={} timestamps={} ecn={} recovery={recovery} \
-         limited_transmit=true handshake_rtt={}us {}",
-        of.control,
-        of.stamps,
-        of.ecn,
-        of.rtt,
-        std::env::var("OVERSPILL_EXTRA").unwrap_or_default()
+         limited_transmit=true handshake_rtt={}us",
+        of.control, of.stamps, of.ecn, of.rtt
     ))
     .expect("a transport");
     on_kernel_ticks(cfg, flow(0).src)
@@ -217,21 +213,6 @@ pub fn play(of: &Recording) -> Result<(), (usize, Difference)> {
         let found = tries.iter().position(|(_, done)| done.is_ok()).unwrap_or(0);
         let (ahead, step) = tries.into_iter().nth(found).expect("a try");
         play = ahead;
-        if std::env::var("OVERSPILL_SEED").is_ok() {
-            let s = play.sender.stats();
-            println!(
-                "  {} {:?} -> {:?} | {} {} srtt {:?} rto {} due {:?} rec {}",
-                line.at,
-                line.event,
-                play.sent,
-                s.cwnd / 1000,
-                s.ssthresh / 1000,
-                s.srtt,
-                s.rto,
-                play.sender.deadline(),
-                s.in_recovery
-            );
-        }
         step.map_err(|difference| (n, difference))?;
     }
     Ok(())
@@ -245,8 +226,7 @@ fn flows_of_a_file() {
     let text = std::fs::read_to_string(&path).expect(&path);
     let all = Recording::read_all(&text);
     let mut agree = 0;
-    let only: Option<u64> = std::env::var("OVERSPILL_SEED").ok().and_then(|seed| seed.parse().ok());
-    for of in all.iter().filter(|of| only.is_none_or(|seed| of.seed == seed)) {
+    for of in &all {
         match play(of) {
             Ok(()) => agree += 1,
             Err((n, why)) => println!("differs {} line {} {} {}", of.seed, n + 1, why.kind, why.text),
@@ -260,4 +240,29 @@ fn flows_of_a_file() {
         }
     }
     println!("agree {agree} of {}", all.len() + streams.len());
+}
+
+fn recorded(file: &str) -> String {
+    let path = format!("{}/../../conformance/linux/{file}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(&path).expect(&path)
+}
+
+#[test]
+fn recorded_flows_are_sent_as_by_the_kernel() {
+    let all = Recording::read_all(&recorded("flows.txt"));
+    assert!(all.len() > 100 && all.iter().any(|of| of.ecn) && all.iter().any(|of| !of.sack), "{}", all.len());
+    for of in &all {
+        let done = play(of).map_err(|(n, why)| format!("flow {}, line {}: {}: {}", of.seed, n + 1, why.kind, why.text));
+        assert_eq!(done, Ok(()));
+    }
+}
+
+#[test]
+fn recorded_arrivals_are_acknowledged_as_by_the_kernel() {
+    let all = receiving::Stream::read_all(&recorded("arrivals.txt"));
+    assert!(all.len() > 30, "{}", all.len());
+    for of in &all {
+        let done = of.play().map_err(|(n, why)| format!("stream {}, line {}: {}", of.seed, n + 1, why.text));
+        assert_eq!(done, Ok(()));
+    }
 }
