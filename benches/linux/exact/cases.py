@@ -7,10 +7,11 @@ from pathlib import Path
 
 import record
 import scenario
+import wire
 from scenario import MSS, Reply
 
 # Parameters of the transport that the bench can give to a kernel.
-_KNOWN = {"tick", "timestamps", "handshake_rtt", "hystart", "ecn", "recovery", "limited_transmit", "congestion_control"}
+_KNOWN = {"tick", "timestamps", "handshake_rtt", "hystart", "ecn", "recovery", "limited_transmit", "congestion_control", "tlp"}
 
 
 class Silent(scenario.Receiver):
@@ -134,6 +135,7 @@ def play(tun: int, path: Path) -> int:
             continue
         played += 1
         Path("/sys/module/tcp_cubic/parameters/hystart").write_text("0" if "hystart=false" in case["transport"] else "1")
+        wire.set_sysctl("tcp_early_retrans", "0" if "tlp=false" in case["transport"] else "3")
         found = Case(tun, flow).run(case["steps"])
         wrong += bool(found)
         for line in found:
