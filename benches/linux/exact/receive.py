@@ -7,11 +7,10 @@ import select
 import socket
 import struct
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from record import COARSE, TICK, Disturbed, find_ticks, now
-from wire import ACK, CE, CWR, ECE, KERNEL, PSH, SYN, Segment, pack, parse, set_sysctl
+from wire import ACK, CE, CWR, ECE, KERNEL, PSH, SYN, Segment, pack, read_segments, set_sysctl
 
 ISN = 77_000
 # So short that what segments take in the kernel's memory lets its window not grow.
@@ -63,7 +62,9 @@ def draw(seed: int) -> Stream:
     fast, slow = some.choice([200, 700, 3000]), some.uniform(0, 0.1)
     arrivals = [
         Arrival(
-            gap=some.randint(20_000, 400_000) if some.random() < slow else some.randint(fast // 2, fast * 3 // 2),
+            gap=some.randint(20_000, 400_000)
+            if some.random() < slow
+            else some.randint(fast // 2, fast * 3 // 2),
             number=number,
             push=some.random() < 0.15,
             marked=ecn and some.random() < 0.15,
@@ -99,7 +100,7 @@ class Player:
                     self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 self.sock.close()
             time.sleep(0.001)
-            list(self._await(0))
+            list(read_segments(self.tun, 0))
         return self.lines
 
     def _open(self) -> None:
@@ -108,12 +109,12 @@ class Player:
         set_sysctl("tcp_sack", str(int(stream.sack)))
         set_sysctl("tcp_timestamps", str(int(stream.timestamps)))
         set_sysctl("tcp_ecn", str(int(stream.ecn)))
-        list(self._await(0))
+        list(read_segments(self.tun, 0))
         flags = SYN | (ECE | CWR if stream.ecn else 0)
         syn = self._segment(ISN, flags, mss=MSS + (_OPTION if stream.timestamps else 0))
         syn.scale, syn.sack_permitted = 10, stream.sack
         self._inject(syn)
-        answer = next(found for found in self._await(0.5) if found.flags & SYN)
+        answer = next(found for found in read_segments(self.tun, 0.5) if found.flags & SYN)
         self.first = answer.seq + 1
         self.stamp = answer.stamps[0] if answer.stamps else 0
         self._inject(self._segment(ISN + 1, ACK))
@@ -122,9 +123,8 @@ class Player:
         time.sleep(0.005)
         ticks = (now() - phase) // TICK
         self.base = (ticks - (ticks + count - 1) % COARSE) * TICK + phase
-        self.lines.append(
-            f"stream {stream.seed} sack={int(stream.sack)} stamps={int(stream.timestamps)} ecn={int(stream.ecn)}"
-        )
+        switches = f"sack={int(stream.sack)} stamps={int(stream.timestamps)} ecn={int(stream.ecn)}"
+        self.lines.append(f"stream {stream.seed} {switches}")
 
     def _run(self) -> None:
         at = now() + 3000
@@ -139,7 +139,11 @@ class Player:
             found = self._inject(segment)
             at = max(at, found)
             words = [str(arrival.number)]
-            words += [word for word, is_set in (("push", arrival.push), ("ce", arrival.marked), ("cwr", arrival.cwr)) if is_set]
+            words += [
+                word
+                for word, is_set in (("push", arrival.push), ("ce", arrival.marked), ("cwr", arrival.cwr))
+                if is_set
+            ]
             self._read()
             self._note(f"d{found - self.base} {' '.join(words)}")
         self._watch(now() + PATIENCE)
@@ -164,14 +168,24 @@ class Player:
             self._watch(now() + (left + 400) % TICK)
 
     def _note(self, event: str) -> None:
-        acks = [self._word(found) for found in self._await(0) if found.flags & ACK and not found.payload]
+        acks = [
+            self._word(found)
+            for found in read_segments(self.tun, 0)
+            if found.flags & ACK and not found.payload
+        ]
         if acks or event[0] == "d":
             self.lines.append(event + "".join(f" > {ack}" for ack in acks))
 
     def _word(self, found: Segment) -> str:
         zero = ISN + 1
-        blocks = ",".join(f"{(a - zero & 0xFFFFFFFF) // MSS}-{(b - zero & 0xFFFFFFFF) // MSS}" for a, b in found.blocks)
-        words = [str((found.ack - zero & 0xFFFFFFFF) // MSS)] + [blocks] * bool(blocks) + ["ece"] * bool(found.flags & ECE)
+        blocks = ",".join(
+            f"{(a - zero & 0xFFFFFFFF) // MSS}-{(b - zero & 0xFFFFFFFF) // MSS}" for a, b in found.blocks
+        )
+        words = (
+            [str((found.ack - zero & 0xFFFFFFFF) // MSS)]
+            + [blocks] * bool(blocks)
+            + ["ece"] * bool(found.flags & ECE)
+        )
         return " ".join(words)
 
     def _segment(self, seq: int, flags: int, mss: int | None = None) -> Segment:
@@ -185,19 +199,6 @@ class Player:
         if now() - before > 1500:
             raise Disturbed("a call took long")
         return before
-
-    def _await(self, patience: float) -> Iterator[Segment]:
-        until = time.monotonic() + patience
-        while True:
-            try:
-                found = parse(os.read(self.tun, 65536))
-                if found:
-                    yield found
-            except BlockingIOError:
-                left = until - time.monotonic()
-                if left <= 0 or not select.select([self.tun], [], [], left)[0]:
-                    return
-                until = min(until, time.monotonic() + 0.0005)
 
 
 def listen() -> socket.socket:

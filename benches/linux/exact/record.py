@@ -7,12 +7,12 @@ import select
 import socket
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from scenario import MSS, Flow, Receiver, Reply
-from wire import ACK, CWR, ECE, PEER, PEER_PORT, SYN, Segment, pack, parse, set_sysctl
+from wire import ACK, CWR, ECE, PEER, PEER_PORT, SYN, Segment, pack, read_segments, set_sysctl
 
 TICK = 4000
 # Timers of up to so many ticks fire at whole eighths of it.
@@ -39,7 +39,7 @@ def now() -> int:
 
 
 def find_ticks() -> tuple[int, int]:
-    """Offset of the kernel's ticks from whole ticks of the monotonic clock, in microseconds, and how many there were at 0."""
+    """Phase of the kernel's ticks on the monotonic clock, in microseconds, and their number at 0."""
     phases, counts = [], []
     for _ in range(5):
         before = now()
@@ -158,7 +158,7 @@ class Player:
         sock.setsockopt(socket.SOL_SOCKET, 32, 8 << 20)  # SO_SNDBUFFORCE
         with contextlib.suppress(BlockingIOError):
             sock.connect((PEER, PEER_PORT))
-        syn = next(found for found in self._await(0.5) if found.flags & SYN)
+        syn = next(found for found in read_segments(self.tun, 0.5) if found.flags & SYN)
         self.port, self.first = syn.port, syn.seq + 1
         self._sleep_until(now() + flow.handshake)
         stamps = (1, syn.stamps[0]) if flow.timestamps and syn.stamps else None
@@ -167,14 +167,14 @@ class Player:
         answer = Segment(self.port, ISN, self.first, flags, 65535, stamps=stamps, mss=mss, scale=SCALE)
         answer.sack_permitted = flow.sack
         self._inject(answer)
-        list(self._await(0.05))
+        list(read_segments(self.tun, 0.05))
         # The window of a SYN is not scaled; this one is.
-        opened = Segment(self.port, ISN + 1, self.first, ACK, 65535, stamps=(2, syn.stamps[0]) if stamps and syn.stamps else None)
+        opened = Segment(self.port, ISN + 1, self.first, ACK, 65535, stamps=stamps)
         self._inject(opened)
         self._drain()
         rtt = Info.of(sock).rtt
         time.sleep(0.02)
-        # Ticks are at whole multiples of their length from here, and those of the coarser timers, and of timestamps.
+        # From here ticks are at whole multiples of their length, also those of coarser timers.
         phase, count = self.ticks
         self.start = now() + 5_000
         ticks = (self.start - phase) // TICK
@@ -231,7 +231,7 @@ class Player:
         if isinstance(what, int | Reply):
             self._clear_of_tick()
         if isinstance(what, int):
-            at, _ = self._timed(lambda: self.sock.send(bytes(what * MSS)))
+            at = self._timed(lambda: self.sock.send(bytes(what * MSS)))
             self._note(f"w {what}", at, self._sent(at))
         elif isinstance(what, Reply):
             self._acknowledge(what)
@@ -288,7 +288,7 @@ class Player:
     def _sent(self, at: int) -> list[int]:
         """Takes what the kernel has just sent; the network carries it from then."""
         found = []
-        for segment in self._await(0):
+        for segment in read_segments(self.tun, 0):
             if not segment.payload or segment.port != self.port:
                 continue
             start = (segment.seq - self.first) & 0xFFFFFFFF
@@ -306,33 +306,19 @@ class Player:
 
     def _inject(self, segment: Segment) -> int:
         data = pack(segment)
-        at, _ = self._timed(lambda: os.write(self.tun, data))
-        return at
+        return self._timed(lambda: os.write(self.tun, data))
 
     @staticmethod
-    def _timed(act: object) -> tuple[int, object]:
+    def _timed(act: Callable[[], object]) -> int:
         before = now()
-        result = act()  # type: ignore[operator]
+        act()
         after = now()
         if after - before > 1500:
             raise Disturbed(f"a call took {after - before} us")
-        return before, result
-
-    def _await(self, patience: float) -> Iterator[Segment]:
-        until = time.monotonic() + patience
-        while True:
-            try:
-                found = parse(os.read(self.tun, 65536))
-                if found:
-                    yield found
-            except BlockingIOError:
-                left = until - time.monotonic()
-                if left <= 0 or not select.select([self.tun], [], [], left)[0]:
-                    return
-                until = min(until, time.monotonic() + 0.0005)
+        return before
 
     def _drain(self) -> None:
-        for _ in self._await(0):
+        for _ in read_segments(self.tun, 0):
             pass
 
     def _sleep_until(self, at: int) -> None:

@@ -1,4 +1,4 @@
-"""Random flows: what an application writes, what the network loses or delays, and how the receiver acknowledges."""
+"""Random flows: writes of an application, losses and delays of the network, and the ACKs of the receiver."""
 
 import random
 from dataclasses import dataclass, field
@@ -66,7 +66,7 @@ def draw(seed: int) -> Flow:
 
 @dataclass
 class Reply:
-    """An ACK that the receiver sends: bytes in order, blocks, the echoed emission and the echo of congestion."""
+    """An ACK that the receiver sends, with the emission whose timestamp it echoes."""
 
     at: int
     ack: int
@@ -108,7 +108,7 @@ class Receiver:
         return some.random() < self.flow.mark
 
     def take(self, segment: tuple[int, int], emission: int, ecn: tuple[bool, bool], at: int) -> Reply | None:
-        """Takes in a segment and returns the reply, or `None` while that is delayed; `ecn` is its mark and its CWR."""
+        """Takes in a segment and returns the reply, if there is one now; `ecn` is its mark and its CWR."""
         start, end = segment
         marked, cwr = ecn
         if cwr:

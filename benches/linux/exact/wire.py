@@ -3,8 +3,11 @@
 import ctypes
 import fcntl
 import os
+import select
 import struct
 import subprocess
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 KERNEL, PEER = "10.99.0.1", "10.99.0.2"
@@ -91,7 +94,7 @@ class Segment:
 def _checksum(data: bytes) -> int:
     if len(data) % 2:
         data += b"\0"
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF
@@ -170,3 +173,18 @@ def parse(data: bytes) -> Segment | None:
             found.stamps = struct.unpack("!II", body)
         at += length
     return found
+
+
+def read_segments(tun: int, patience: float) -> Iterator[Segment]:
+    """Segments that the kernel has sent, and sends within so many seconds and just after another."""
+    until = time.monotonic() + patience
+    while True:
+        try:
+            found = parse(os.read(tun, 65536))
+            if found:
+                yield found
+        except BlockingIOError:
+            left = until - time.monotonic()
+            if left <= 0 or not select.select([tun], [], [], left)[0]:
+                return
+            until = min(until, time.monotonic() + 0.0005)

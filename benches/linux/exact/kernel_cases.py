@@ -1,6 +1,7 @@
-"""Plays cases of `conformance/tcp` to the kernel's sender, step by step, and compares what it sends with the case."""
+"""Plays cases of `conformance/tcp` to the kernel's sender, step by step, and compares what it sends."""
 
 import re
+import socket
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,17 @@ import wire
 from scenario import MSS, Reply
 
 # Parameters of the transport that the bench can give to a kernel.
-_KNOWN = {"tick", "timestamps", "handshake_rtt", "hystart", "ecn", "recovery", "limited_transmit", "congestion_control", "tlp"}
+_KNOWN = {
+    "tick",
+    "timestamps",
+    "handshake_rtt",
+    "hystart",
+    "ecn",
+    "recovery",
+    "limited_transmit",
+    "congestion_control",
+    "tlp",
+}
 
 
 class Silent(scenario.Receiver):
@@ -24,7 +35,7 @@ class Silent(scenario.Receiver):
 
 def _is_played(step: str) -> bool:
     words = [word for word in step.partition("|")[0].partition("->")[0].split() if word[0] != "+"]
-    return words[0] in ("open", "expire", "wait") or words[0] in ("write", "ack") and words[1].isdigit()
+    return words[0] in ("open", "expire", "wait") or (words[0] in ("write", "ack") and words[1].isdigit())
 
 
 def _settings(transport: str) -> scenario.Flow | None:
@@ -76,7 +87,7 @@ class Case(record.Player):
     def run(self, steps: list[str]) -> list[str]:
         """Returns what differs."""
         self.receiver, self.ticks = Silent(self.flow), record.find_ticks()
-        self.sock = record.socket.socket(record.socket.AF_INET, record.socket.SOCK_STREAM)
+        self.sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         wrong = []
         try:
             self._open()
@@ -109,7 +120,15 @@ class Case(record.Player):
             self._step(int(words[1]))
             return self.last
         echo = int(given["ecr"][1:]) if "ecr" in given else max(self.emissions - 1, 0)
-        self._step(Reply(at, int(words[1]) * MSS, _blocks(given["sack"]) if "sack" in given else [], echo, "ece" in words))
+        self._step(
+            Reply(
+                at,
+                int(words[1]) * MSS,
+                _blocks(given["sack"]) if "sack" in given else [],
+                echo,
+                "ece" in words,
+            )
+        )
         return self.last
 
     @staticmethod
@@ -134,7 +153,9 @@ def play(tun: int, path: Path) -> int:
         if not flow or not all(map(_is_played, case["steps"])):
             continue
         played += 1
-        Path("/sys/module/tcp_cubic/parameters/hystart").write_text("0" if "hystart=false" in case["transport"] else "1")
+        Path("/sys/module/tcp_cubic/parameters/hystart").write_text(
+            "0" if "hystart=false" in case["transport"] else "1"
+        )
         wire.set_sysctl("tcp_early_retrans", "0" if "tlp=false" in case["transport"] else "3")
         found = Case(tun, flow).run(case["steps"])
         wrong += bool(found)
