@@ -316,16 +316,6 @@ impl Receiver {
         self.echo |= marked;
     }
 
-    /// The same as Linux has it: what ends before the last ACK is not looked at, and of what has come again a mark counts
-    /// only while it waits beyond a gap.
-    fn latch_as_linux(&mut self, pkt: &Pkt, range: (u64, u64), arrival: Arrival) {
-        if arrival == Arrival::Duplicate && range.1 < self.next - u64::from(self.unacked) {
-            return;
-        }
-        let is_old = arrival == Arrival::Duplicate && range.1 <= self.next;
-        self.latch(pkt, is_marked(pkt) && !is_old);
-    }
-
     /// An ACK that is not the usual one of a segment in order.
     #[inline(never)]
     fn acknowledge(&mut self, again: Again, io: &mut Io) {

@@ -39,7 +39,9 @@ impl Counts {
 }
 
 /// The walk over the blocks of one ACK.
-struct Walk {
+struct Walk<'a> {
+    of: &'a Heard<'a>,
+    told: &'a mut Told,
     /// Everything before is acknowledged by this ACK or an earlier one.
     una: u64,
     /// Lowest segment that shows reordering.
@@ -96,14 +98,14 @@ impl RackTlp {
             }
         }
         blocks[..n].sort_by_key(|(block, _)| block.start);
-        let mut walk = Walk { una, low: of.sent, duplicate, merged: 0 };
+        let mut walk = Walk { of, told, una, low: of.sent, duplicate, merged: 0 };
         for (block, is_duplicate) in &blocks[..n] {
             // One that lies in the block before has been walked over with it.
             if *is_duplicate && walk.duplicate.is_none() {
                 continue;
             }
             let holds = walk.duplicate.as_ref().is_some_and(|d| block.start <= d.start && d.end <= block.end);
-            self.walk(block, &mut walk, of, told);
+            self.walk(block, &mut walk);
             if holds {
                 walk.duplicate = None;
             }
@@ -133,7 +135,7 @@ impl RackTlp {
         true
     }
 
-    fn walk(&mut self, block: &Range<u64>, walk: &mut Walk, of: &Heard, told: &mut Told) {
+    fn walk(&mut self, block: &Range<u64>, walk: &mut Walk) {
         let mut i = self.segments.index_from(block.start);
         while let Some(s) = self.segments.get(i).copied().filter(|s| s.end <= block.end) {
             let is_twice = walk.duplicate.as_ref().is_some_and(|d| d.start <= s.start && s.end <= d.end);
@@ -141,12 +143,13 @@ impl RackTlp {
             if self.segments.merges(i) {
                 walk.merged = self.segments.end_of_reported(i + 1).unwrap_or(walk.merged);
             }
-            self.report(i, &s, is_twice, walk, of, told);
+            self.report(i, &s, is_twice, walk);
             i += 1;
         }
     }
 
-    fn report(&mut self, i: usize, s: &Sent, is_twice: bool, walk: &mut Walk, of: &Heard, told: &mut Told) {
+    /// A segment lies in a block; `is_twice` says that the receiver reports it as a duplicate.
+    fn report(&mut self, i: usize, s: &Sent, is_twice: bool, walk: &mut Walk) {
         let is_reported = s.tags.has(Tags::REPORTED);
         if is_twice && s.tags.has(Tags::RETRANSMITTED) {
             self.undo.on_duplicate(1, s.end);
@@ -158,20 +161,20 @@ impl RackTlp {
             return;
         }
         if !is_reported {
-            self.rack.arrived(s, of.now, true);
+            self.rack.arrived(s, walk.of.now, true);
             if !s.tags.has(Tags::RETRANSMITTED) {
                 if s.start < self.fack(walk.una) {
                     walk.low = walk.low.min(s.start);
                 }
-                told.original |= s.end <= of.recover;
-                told.reported_at = told.reported_at.or(Some(s.at));
-                told.last_reported_at = Some(s.at);
+                walk.told.original |= s.end <= walk.of.recover;
+                walk.told.reported_at = walk.told.reported_at.or(Some(s.at));
+                walk.told.last_reported_at = Some(s.at);
             }
             let fack = self.fack(walk.una).max(s.end);
             self.segments.mark_reported(i);
             self.rack.set_fack(fack);
-            told.reported = true;
-            told.segments += 1;
+            walk.told.reported = true;
+            walk.told.segments += 1;
             self.note_newest(s);
         }
         if is_twice {

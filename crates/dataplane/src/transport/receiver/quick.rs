@@ -1,6 +1,6 @@
 //! ACKs that are not delayed although they might be, as in Linux: where a sender may be waiting for them.
 
-use super::{Bits, Receiver};
+use super::{Arrival, Bits, Receiver};
 use crate::Pkt;
 use crate::transport::{Io, TcpConfig, segment};
 use mech::Flags;
@@ -61,6 +61,16 @@ impl Receiver {
             (true, false) => {}
             (false, _) => self.count = cfg.quick_acks,
         }
+    }
+
+    /// RFC 3168 §6.1.3 as Linux has it: what ends before the last ACK is not looked at, and of what has come again a mark counts
+    /// only while it waits beyond a gap.
+    pub(super) fn latch_as_linux(&mut self, pkt: &Pkt, range: (u64, u64), arrival: Arrival) {
+        if arrival == Arrival::Duplicate && range.1 < self.next - u64::from(self.unacked) {
+            return;
+        }
+        let is_old = arrival == Arrival::Duplicate && range.1 <= self.next;
+        self.latch(pkt, segment::is_marked(pkt) && !is_old);
     }
 
     /// Whether this segment is acknowledged at once: one of the first, one that ends a burst, or a short one, which
