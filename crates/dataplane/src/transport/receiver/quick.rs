@@ -38,14 +38,25 @@ impl Receiver {
         let begins = !self.echo || io.cfg.as_linux && pkt.head.flags.has(Flags::CWR);
         let is_old = io.cfg.as_linux && range.1 <= self.next;
         if segment::is_marked(pkt) && begins && !is_old {
-            self.count = self.count.max(AT_MARKS);
+            // A mark before the first data in order leaves Linux without the sixteen of a start.
+            let is_first = io.cfg.as_linux && self.next == 0 && !is_in_order;
+            self.count = if is_first { 0 } else { self.count.max(AT_MARKS) };
         }
         let looks = is_in_order || !io.cfg.as_linux;
-        if looks && self.recent_at != Time::NEVER && io.now.since(self.recent_at) > silence(io.cfg) {
+        if looks && self.recent_at != Time::NEVER && self.has_been_silent(io) {
             self.count = io.cfg.quick_acks;
         }
         if io.cfg.as_linux && is_in_order && !self.bits.any(Bits::STAMPS) {
             self.recent_at = io.now;
+        }
+    }
+
+    /// Whether nothing came for longer than that, in whole ticks of the host's clock where Linux counts them.
+    fn has_been_silent(&self, io: &Io) -> bool {
+        let ticks = io.cfg.ticks(self.flow.dst);
+        match io.cfg.as_linux {
+            true => ticks.passed(io.now) - ticks.passed(self.recent_at) > ticks.ticks_of(silence(io.cfg)),
+            false => io.now.since(self.recent_at) > silence(io.cfg),
         }
     }
 
