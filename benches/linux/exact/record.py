@@ -66,7 +66,7 @@ class Info:
     rto: int
 
     @staticmethod
-    def of(sock: socket.socket) -> "Info":
+    def read(sock: socket.socket) -> "Info":
         """Reads it from a socket."""
         raw = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
         state = raw[1]
@@ -74,12 +74,12 @@ class Info:
         rtt, _, ssthresh, cwnd, _, reordering = struct.unpack_from("6I", raw, 68)
         return Info(cwnd, ssthresh, state, unacked, sacked, lost, retrans, reordering, rtt, rto)
 
-    def told(self) -> str:
+    def format_columns(self) -> str:
         """Columns of a recorded line."""
         high = "-" if self.ssthresh >= 1 << 30 else str(self.ssthresh)
         return f"{self.cwnd} {high}"
 
-    def debug(self) -> str:
+    def format_details(self) -> str:
         """Further columns, for people."""
         states = ["open", "disorder", "cwr", "recovery", "loss"]
         return (
@@ -172,7 +172,7 @@ class Player:
         opened = Segment(self.port, ISN + 1, self.first, ACK, 65535, stamps=stamps)
         self._inject(opened)
         self._drain()
-        rtt = Info.of(sock).rtt
+        rtt = Info.read(sock).rtt
         time.sleep(0.02)
         # From here ticks are at whole multiples of their length, also those of coarser timers.
         phase, count = self.ticks
@@ -207,7 +207,7 @@ class Player:
 
     @property
     def _unacked(self) -> int:
-        return Info.of(self.sock).unacked
+        return Info.read(self.sock).unacked
 
     def _push(self, at: int, what: object) -> None:
         self.count += 1
@@ -278,11 +278,11 @@ class Player:
         self._note(" ".join(words), at, self._sent(at))
 
     def _note(self, event: str, at: int, sent: list[int]) -> None:
-        info = Info.of(self.sock)
+        info = Info.read(self.sock)
         kind, *rest = event.split(" ", 1)
         text = " ".join([f"{kind}{at - self.base}", *rest])
         out = " > " + " ".join(_ranges(sent)) if sent else ""
-        self.lines.append(f"{text}{out} | {info.told()} ; {info.debug()}")
+        self.lines.append(f"{text}{out} | {info.format_columns()} ; {info.format_details()}")
         self.last = at
 
     def _sent(self, at: int) -> list[int]:
