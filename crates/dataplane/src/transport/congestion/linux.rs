@@ -153,3 +153,31 @@ pub(super) fn after_idle(cwnd: u32, timeouts: u64, restart: u32, mss: u32) -> u3
     let halves = timeouts.min(31) as u32;
     ((cwnd / mss >> halves) * mss).max(restart.min(cwnd))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(alpha: u32) -> Estimate {
+        Estimate { alpha, until: 0, delivered: 10, marked: 0 }
+    }
+
+    #[test]
+    fn dctcp_cuts_whole_segments() {
+        let after = |alpha: u32, segments: u32| estimate(alpha).after_mark(segments);
+        assert_eq!((after(682, 3), after(683, 3)), (3, 2), "3 682 / 2048 is less than one");
+        assert_eq!((after(1024, 10), after(0, 10), after(1024, 3)), (5, 10, 2));
+    }
+
+    #[test]
+    fn dctcp_estimate_below_16_falls_to_nothing() {
+        let sixteenth = 1 << 26;
+        let updated = |mut of: Estimate| {
+            of.update(sixteenth);
+            of.alpha
+        };
+        assert_eq!([updated(estimate(1024)), updated(estimate(16)), updated(estimate(15))], [960, 15, 0]);
+        assert_eq!(updated(Estimate { marked: 5, ..estimate(15) }), 32, "half of 64");
+        assert_eq!(updated(Estimate { marked: 10, ..estimate(1020) }), 1020 - 63 + 64);
+    }
+}
