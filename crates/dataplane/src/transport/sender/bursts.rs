@@ -131,8 +131,12 @@ impl Sender {
     fn waits_for_more(&self, room: u64, most: u64, r: &RackTlp, io: &Io) -> bool {
         let least = u64::from(self.congestion.window().min(self.rwnd)) / WINDOW_SHARE;
         let srtt = self.rto.srtt().unwrap_or_default();
-        // The next ACK is of the first segment, a round trip after it left.
-        let is_near = |at: Time| at.saturating_add(srtt).max(io.now).since(io.now) <= Dur(srtt.0 / 2).min(RECENT);
+        let half = Dur(srtt.0 / 2);
+        let is_near = |at: Time| match io.cfg.follows_linux() {
+            // The next ACK is of the first segment, a round trip after that left.
+            true => at.saturating_add(srtt).max(io.now).since(io.now) <= half.min(RECENT),
+            false => io.now.since(at) >= half,
+        };
         let is_near = r.segments.first().is_some_and(|s| is_near(s.at));
         r.phase < Phase::Recovery && room < least.min(most) && io.now.since(self.last_sent) <= RECENT && is_near
     }
@@ -157,7 +161,8 @@ impl Sender {
 fn end_of_piece(at: u64, cfg: &TcpConfig) -> u64 {
     let (mss, first) = (u64::from(cfg.mss), u64::from(cfg.initial_window));
     let piece = (LARGEST.min(u64::from(cfg.peer_window / 2)) / mss).max(1) * mss;
-    first + (at.saturating_sub(first) / piece + 1) * piece
+    // What is written before the first window has left is one piece with it, in Linux.
+    if at < first && !cfg.follows_linux() { first } else { first + (at.saturating_sub(first) / piece + 1) * piece }
 }
 
 /// Marks the segment that was made last.
