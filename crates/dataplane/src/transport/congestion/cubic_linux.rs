@@ -217,10 +217,10 @@ fn root(of: u128) -> u64 {
     if of == 0 {
         return 0;
     }
-    let bits = ((128 - of.leading_zeros()) * 84 >> 8) - 1;
+    let bits = (((128 - of.leading_zeros()) * 84) >> 8) - 1;
     let first = of >> (3 * bits);
     let near = u128::from(cube_root(8 * (2 * first + 1) * FIRST_DIGITS).div_ceil(2) << bits >> 6);
-    ((2 * near + of / (near * (near - 1))) * 341 >> 10) as u64
+    (((2 * near + of / (near * (near - 1))) * 341) >> 10) as u64
 }
 
 fn segments(bytes: u32, mss: u32) -> u64 {

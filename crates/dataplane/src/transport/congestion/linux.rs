@@ -151,7 +151,7 @@ pub(super) fn remembered(cwnd: u32, mss: u32) -> u32 {
 /// restart window (RFC 2861).
 pub(super) fn after_idle(cwnd: u32, timeouts: u64, restart: u32, mss: u32) -> u32 {
     let halves = timeouts.min(31) as u32;
-    ((cwnd / mss >> halves) * mss).max(restart.min(cwnd))
+    (((cwnd / mss) >> halves) * mss).max(restart.min(cwnd))
 }
 
 #[cfg(test)]

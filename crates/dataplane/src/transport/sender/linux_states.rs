@@ -59,10 +59,13 @@ impl Sender {
             self.undo_by_duplicates(r, io.cfg);
         }
         self.identify(ack, r, io);
-        if r.segments.lost() > 0 {
+        // What only a PACK says is lost is sent again without a recovery where a PACK stands for a mark.
+        let by_mark = self.takes_pack_for_mark(io.cfg) && ack.lost <= ack.told.packed;
+        if r.segments.lost() > 0 && !by_mark {
             self.enter_recovery(ack.ece, r, io.cfg);
             return Again::Lost;
         }
+        let again = if r.segments.lost() > 0 { Again::Lost } else { again };
         if !has_sent_again(r) {
             r.undo.rest();
         }
