@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 RUST := $(shell find crates \( -name tests -o -name benches \) -prune -o \( -name '*.rs' -o -name 'Cargo.toml' \) -print) Cargo.toml Cargo.lock
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup dev demo test check lint format rust-test rust-unit-test python-test python-unit-test bench fuzz fuzz-tools golden mutations bench-ns3 bench-linux bench-phase docs figures measured papers studies lock audit clean
+.PHONY: help setup dev demo test check lint format rust-test rust-unit-test python-test python-unit-test bench fuzz fuzz-tools golden mutations bench-ns3 bench-linux bench-linux-exact bench-phase docs figures measured papers studies lock audit clean
 
 help:
 	@echo "make setup   an environment in .venv with the command .venv/bin/overspill"
@@ -20,6 +20,7 @@ help:
 	@echo "make mutations  deliberate faults, one at a time, which the tests must catch; MUTATIONS=rfc6298 for some"
 	@echo "make bench-ns3  the same work in ns-3 (installs Debian's), the ratio, and a cross-check"
 	@echo "make bench-linux  incasts on this machine's own TCP, in network namespaces, and the same starts here (needs root)"
+	@echo "make bench-linux-exact  random lossy flows on this machine's kernel, packet by packet, against linux (needs root)"
 	@echo "make bench-phase  how exact hosts may be before phases lock: fairness and incasts; PHASE=--publish writes the page"
 	@echo "make format  format the sources"
 	@echo "make docs    write the generated pages, and the site into out/site; make test fails where a page is stale"
@@ -163,6 +164,12 @@ LINUX ?=
 
 bench-linux: setup
 	$(BIN)/python benches/linux/bench.py $(LINUX)
+
+# Two minutes; LINUX_EXACT='--seed 5000 --flows 200' for other flows.
+LINUX_EXACT ?=
+
+bench-linux-exact: setup
+	$(BIN)/python benches/linux/exact/exact.py $(LINUX_EXACT)
 
 # Half an hour where nothing is in out/bench-phase.jsonl yet.
 PHASE ?=

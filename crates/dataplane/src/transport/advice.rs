@@ -69,7 +69,7 @@ impl Asked<'_> {
     /// Bounds of the timeout that are shorter than what timers are counted in, or no whole number of it.
     fn ticks(&self) -> Vec<String> {
         let values = self.values;
-        let ticks = values.has("tick") && values.get::<Recovery>("recovery") == Recovery::Rack;
+        let ticks = values.has("tick") && (self.is_by_time() || self.is_linux_without_sack());
         if !ticks || !self.is_on("retransmission_timer") || values.time("tick") == Dur::ZERO {
             return Vec::new();
         }
@@ -146,11 +146,21 @@ impl Asked<'_> {
         values.has("tlp") && (!values.has("recovery") || values.get::<Recovery>("recovery") == Recovery::Rack)
     }
 
+    /// Whether this is a Linux sender that does without selective acknowledgements, and otherwise as with them.
+    fn is_linux_without_sack(&self) -> bool {
+        self.as_linux && self.values.get::<Recovery>("recovery") == Recovery::NewReno
+    }
+
     /// What says nothing unless losses are found by time, or then.
     fn by_time(&self) -> Vec<String> {
         let values = self.values;
         let rack = self.is_by_time();
         let told = |name: &&str| values.has(name) && self.is_given(name);
+        if self.is_linux_without_sack() {
+            let silent = ["tlp", "dsack_undo", "timer_slack"];
+            let note = |name: &str| format!("transport.{name} has no effect with recovery = \"newreno\"");
+            return silent.into_iter().filter(told).map(note).collect();
+        }
         if !rack {
             let silent = [
                 "tlp",

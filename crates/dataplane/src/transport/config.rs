@@ -174,7 +174,9 @@ impl TcpConfig {
             false => ["min_rto", "max_rto", "initial_rto"],
         }
         .map(|name| values.time(name));
-        let tick = if recovery == Recovery::Rack { values.time("tick") } else { Dur::ZERO };
+        // Linux recovers by the state of each segment without selective acknowledgements, too.
+        let by_segment = recovery == Recovery::Rack || as_linux && recovery == Recovery::NewReno;
+        let tick = if by_segment { values.time("tick") } else { Dur::ZERO };
         // What timers are counted in, the least of them is, too.
         let min_rto = if tick == Dur::ZERO { min_rto } else { Dur(min_rto.0.div_ceil(tick.0).saturating_mul(tick.0)) };
         let max_rto = max_rto.max(min_rto);
@@ -236,8 +238,8 @@ impl TcpConfig {
             granularity: values.time("clock_granularity"),
             delayed_ack: values.flag("delayed_ack").then(|| delayed_ack(as_linux, values, [min_rto, tick])),
             rto_floor: if fixed { RtoFloor::Sum } else { values.get("rto_floor") },
-            rack: if recovery == Recovery::Rack { RackChoices::new(values) } else { RackChoices::default() },
-            pacing: PacingChoices::new(values, recovery == Recovery::Rack),
+            rack: if by_segment { RackChoices::new(values).with(recovery) } else { RackChoices::default() },
+            pacing: PacingChoices::new(values, by_segment),
             pack: PackChoices::new(values).filter(|_| recovery.has_sack()),
             bounce_signal: None,
         })
@@ -287,6 +289,12 @@ impl TcpConfig {
     /// Whether losses are found by the time of each sending (RFC 8985).
     pub fn finds_by_time(&self) -> bool {
         self.recovery == Recovery::Rack
+    }
+
+    /// Whether recoveries go through the states of Linux's sender, with or without selective acknowledgements.
+    #[inline]
+    pub(super) fn follows_linux(&self) -> bool {
+        self.as_linux && matches!(self.recovery, Recovery::Rack | Recovery::NewReno)
     }
 
     /// Whether data may be cut, and receivers answer with PACKs (CP §4).

@@ -38,7 +38,7 @@ mod timing;
 pub use advice::notes;
 pub use choices::Priority;
 pub use config::TcpConfig;
-pub use congestion::{Acked, Congestion, Lost, Saved};
+pub use congestion::{Acked, Congestion, Lost, Saved, Sending};
 pub use loss::{AckEvent, DuplicateEvent, LossDetection};
 pub use pacing::Pacing;
 pub use receiver::{Finished, Receiver, ReceiverStats, ack_of_finished};

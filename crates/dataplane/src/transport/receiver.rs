@@ -4,6 +4,7 @@
 //! window. The flow's last missing byte is acknowledged at once, as a FIN with it would be; a connection
 //! that is kept has none.
 
+mod blocks;
 mod finished;
 mod go_back_n;
 mod handshake;
@@ -58,6 +59,8 @@ struct Aside {
     /// The right edge of the window as last advertised; counts while something waits.
     edge: u64,
     lost: packs::LastLost,
+    /// What a Linux receiver reports.
+    blocks: blocks::Blocks,
 }
 
 /// What the ends agreed upon, and where the connection stands.
@@ -196,7 +199,7 @@ impl Receiver {
             return self.take_in_order(range, io);
         }
         if cfg.quick_acks > 0 {
-            self.quicken(marked, io);
+            self.quicken(pkt, range, io);
         }
         let turned = cfg.ecn == EcnMode::Exact && marked != self.echo;
         if turned {
@@ -207,15 +210,20 @@ impl Receiver {
         }
         let (arrival, again) = self.place(range, cfg);
         if cfg.quick_acks > 0 && arrival == Arrival::Duplicate {
-            self.count = cfg.quick_acks;
+            self.quicken_again(range, cfg);
         }
         if cfg.ecn == EcnMode::Latched {
-            self.latch(pkt, marked && arrival != Arrival::Duplicate);
+            match cfg.as_linux {
+                true => self.latch_as_linux(pkt, range, arrival),
+                false => self.latch(pkt, marked && arrival != Arrival::Duplicate),
+            }
         }
         self.pending += 1;
+        // A sender that has just cut its window may have no other segment to send.
+        let is_now = cfg.as_linux && cfg.ecn == EcnMode::Latched && pkt.head.flags.has(Flags::CWR);
         match cfg.delayed_ack {
             // RFC 5681 §4.2; two segments are at most 2·RMSS (RFC 9293 §3.8.6.3).
-            Some(wait) if arrival == Arrival::InOrder && !turned && self.pending < 2 && !self.complete() => {
+            Some(wait) if arrival == Arrival::InOrder && !turned && self.pending < 2 && !self.complete() && !is_now => {
                 if self.is_quick(pkt, io) {
                     self.acknowledge(again, io);
                 } else {
@@ -259,7 +267,7 @@ impl Receiver {
             return (Arrival::Duplicate, self.below(range));
         }
         if start > before {
-            return self.place_beyond((start, end), edge);
+            return self.place_beyond((start, end), edge, cfg.as_linux);
         }
         let waiting = self.aside.as_mut().filter(|_| self.bits.any(Bits::GAP));
         let arrival = if start == before && waiting.is_none() { Arrival::InOrder } else { Arrival::Filling };
@@ -268,6 +276,9 @@ impl Receiver {
         if let Some(aside) = waiting {
             again = again.or_else(|| aside.reorder.overlap(start, end));
             self.next = aside.reorder.take_from(end);
+            if cfg.as_linux {
+                aside.blocks.advance(self.next);
+            }
             if aside.reorder.is_empty() {
                 self.bits = self.bits.without(Bits::GAP);
             }
@@ -276,7 +287,7 @@ impl Receiver {
         (arrival, again)
     }
 
-    fn place_beyond(&mut self, range: (u64, u64), edge: u64) -> (Arrival, Again) {
+    fn place_beyond(&mut self, range: (u64, u64), edge: u64, as_linux: bool) -> (Arrival, Again) {
         let aside = self.aside.get_or_insert_default();
         if !self.bits.any(Bits::GAP) {
             aside.edge = edge;
@@ -284,6 +295,9 @@ impl Receiver {
         }
         let again = aside.reorder.overlap(range.0, range.1);
         let new = aside.reorder.insert(range.0, range.1);
+        if as_linux {
+            aside.blocks.add(range);
+        }
         self.out_of_order += u32::from(new);
         self.duplicates += u32::from(!new);
         (if new { Arrival::OutOfOrder } else { Arrival::Duplicate }, again)
@@ -319,7 +333,7 @@ impl Receiver {
         }
         // Once a connection is open each takes one of those that are sent at once.
         if self.count > 0 && !self.bits.any(Bits::LISTEN.with(Bits::ANSWERED)) {
-            self.count -= 1;
+            self.count -= u8::from(!io.cfg.as_linux || self.next > 0);
         }
         self.acknowledged();
     }

@@ -205,10 +205,11 @@ impl TcpConfig {
             // Partial ACKs are all that is left to go by (RFC 6582).
             _ => Recovery::NewReno,
         };
+        let by_segment = recovery == Recovery::Rack || self.as_linux && recovery == Recovery::NewReno;
         TcpConfig {
             recovery,
-            rack: if recovery == Recovery::Rack { self.rack } else { RackChoices::default() },
-            pacing: self.pacing.only_if(recovery == Recovery::Rack),
+            rack: if by_segment { self.rack.with(recovery) } else { RackChoices::default() },
+            pacing: self.pacing.only_if(by_segment),
             ecn: if peer.ecn == EcnMode::Off { EcnMode::Off } else { self.ecn },
             timestamps: self.timestamps && peer.timestamps,
             pack: self.pack.filter(|_| has_sack && peer.pack.is_some()),

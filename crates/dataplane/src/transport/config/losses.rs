@@ -1,6 +1,6 @@
 //! What is chosen of how losses are found and mended.
 
-use crate::transport::choices::{PackReaction, RecoveryWindow};
+use crate::transport::choices::{PackReaction, Recovery, RecoveryWindow};
 use mech::params::Values;
 use units::Dur;
 
@@ -36,6 +36,10 @@ impl RackChoices {
             tso_rtt_log: values.count("tso_rtt_log") as u32,
             slack: values.time("timer_slack"),
         }
+    }
+    /// The same with another recovery: without selective acknowledgements there are no probes.
+    pub fn with(self, recovery: Recovery) -> RackChoices {
+        RackChoices { tlp: self.tlp && recovery == Recovery::Rack, ..self }
     }
 }
 

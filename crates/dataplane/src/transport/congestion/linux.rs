@@ -2,7 +2,6 @@
 //! only while it is used; a cut is of the window, not of what is under way (RFC 5681 §3.1 counts ACKs and halves
 //! FlightSize).
 
-use super::dctcp::Dctcp;
 use super::usage::Usage;
 use super::{Acked, Windows};
 use crate::transport::TcpConfig;
@@ -10,15 +9,15 @@ use crate::transport::TcpConfig;
 /// One sender's.
 #[derive(Clone, Debug)]
 pub(super) struct Linux {
-    usage: Usage,
+    pub usage: Usage,
     /// Bytes that were acknowledged, and did not open the window yet.
     counted: u64,
     /// The estimate of DCTCP; none of Reno.
-    pub dctcp: Option<Dctcp>,
+    pub dctcp: Option<Estimate>,
 }
 
 impl Linux {
-    pub fn new(dctcp: Option<Dctcp>) -> Linux {
+    pub fn new(dctcp: Option<Estimate>) -> Linux {
         Linux { usage: Usage::default(), counted: 0, dctcp }
     }
 
@@ -26,15 +25,22 @@ impl Linux {
     #[inline(never)]
     pub fn on_ack(&mut self, at: Windows, ack: &Acked, cfg: &TcpConfig) -> u32 {
         let mss = u32::from(cfg.mss);
-        if let Some(dctcp) = &mut self.dctcp {
-            dctcp.on_ack(ack, cfg.g);
+        if !ack.sampled {
+            self.sample(ack, 0, cfg);
+            self.usage.note(at.cwnd, ack, mss);
         }
-        self.usage.note(at.cwnd, ack, mss);
         if !ack.open || ack.ece || at.cwnd >= ack.rwnd || !self.usage.is_full(at) {
             return at.cwnd;
         }
         let (cwnd, left) = slow_start(at, ack.bytes);
         cwnd + self.avoid(cwnd, left, mss)
+    }
+
+    /// DCTCP's estimate takes in an ACK that reports so many segments.
+    pub fn sample(&mut self, ack: &Acked, reported: u32, cfg: &TcpConfig) {
+        if let Some(dctcp) = &mut self.dctcp {
+            dctcp.on_ack(ack, reported, cfg);
+        }
     }
 
     /// Congestion avoidance: how much the window grows by after so many bytes were acknowledged, in whole segments. What
@@ -58,9 +64,74 @@ impl Linux {
         cwnd / mss / 2 * mss
     }
 
-    /// The window after a mark, before the floor.
-    pub fn after_mark(&self, cwnd: u32) -> u32 {
-        self.dctcp.as_ref().map_or(cwnd / 2, |dctcp| dctcp.after_mark(cwnd))
+    /// The window after a mark, before the floor, in whole segments.
+    pub fn after_mark(&mut self, cwnd: u32, mss: u32) -> u32 {
+        match &self.dctcp {
+            Some(dctcp) => {
+                self.counted = 0;
+                dctcp.after_mark(cwnd / mss) * mss
+            }
+            None => self.cut(cwnd, mss),
+        }
+    }
+
+    /// The retransmission timer expired.
+    pub fn on_timeout(&mut self) {
+        self.counted = 0;
+    }
+}
+
+/// DCTCP's estimate in whole numbers (Linux: `tcp_dctcp.c`): of 1024, over what was delivered in a window of data.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Estimate {
+    /// α, of 1024.
+    alpha: u32,
+    /// The window of data ends once everything before is acknowledged.
+    until: u64,
+    /// Segments delivered in it, and those of ACKs with an echo.
+    delivered: u32,
+    marked: u32,
+}
+
+/// α of 1.
+const WHOLE: u32 = 1024;
+
+impl Estimate {
+    /// With a first α in units of 2⁻³⁰.
+    pub fn new(alpha: u32) -> Estimate {
+        Estimate { alpha: alpha >> 20, until: 0, delivered: 0, marked: 0 }
+    }
+    /// α in units of 2⁻³⁰.
+    pub fn alpha(&self) -> u32 {
+        self.alpha << 20
+    }
+    /// An ACK comes. What it acknowledges cumulatively counts for the next look at the estimate, what it reports for this one.
+    fn on_ack(&mut self, ack: &Acked, reported: u32, cfg: &TcpConfig) {
+        let all = ack.bytes.div_ceil(u32::from(cfg.mss));
+        self.count(reported, ack.ece);
+        if ack.una >= self.until {
+            self.update(cfg.g);
+            (self.until, self.delivered, self.marked) = (ack.nxt, 0, 0);
+        }
+        self.count(all.saturating_sub(reported), ack.ece);
+    }
+    fn count(&mut self, segments: u32, marked: bool) {
+        self.delivered += segments;
+        self.marked += if marked { segments } else { 0 };
+    }
+    /// α falls by g of it, to nothing where that is less than one, and rises by g of the share of marked segments; g is in units of 2⁻³⁰.
+    fn update(&mut self, g: u32) {
+        let part = |of: u64| (of * u64::from(g)) >> 30;
+        let fall = match part(self.alpha.into()) as u32 {
+            0 => self.alpha,
+            fall => fall,
+        };
+        let rise = part(u64::from(self.marked) * u64::from(WHOLE)) / u64::from(self.delivered.max(1));
+        self.alpha = (self.alpha - fall + rise as u32).min(WHOLE);
+    }
+    /// A window of so many segments, cut by half of α.
+    fn after_mark(&self, segments: u32) -> u32 {
+        segments - ((u64::from(segments) * u64::from(self.alpha)) >> 11) as u32
     }
 }
 
@@ -70,9 +141,43 @@ pub(super) fn slow_start(at: Windows, bytes: u32) -> (u32, u32) {
     (at.cwnd + fast, bytes - fast)
 }
 
-/// The window after an idle time of so many timeouts: half for each after the first, no less than the restart
-/// window (RFC 2861).
-pub(super) fn after_idle(cwnd: u32, timeouts: u64, restart: u32) -> u32 {
+/// Three quarters of a window, in whole segments: what a threshold remembers of it (`tcp_current_ssthresh`).
+pub(super) fn remembered(cwnd: u32, mss: u32) -> u32 {
+    let segments = cwnd / mss;
+    ((segments >> 1) + (segments >> 2)) * mss
+}
+
+/// The window after an idle time of so many timeouts: half for each after the first, in whole segments, no less than the
+/// restart window (RFC 2861).
+pub(super) fn after_idle(cwnd: u32, timeouts: u64, restart: u32, mss: u32) -> u32 {
     let halves = timeouts.min(31) as u32;
-    (cwnd >> halves).max(restart.min(cwnd))
+    (((cwnd / mss) >> halves) * mss).max(restart.min(cwnd))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(alpha: u32) -> Estimate {
+        Estimate { alpha, until: 0, delivered: 10, marked: 0 }
+    }
+
+    #[test]
+    fn dctcp_cuts_whole_segments() {
+        let after = |alpha: u32, segments: u32| estimate(alpha).after_mark(segments);
+        assert_eq!((after(682, 3), after(683, 3)), (3, 2), "3 682 / 2048 is less than one");
+        assert_eq!((after(1024, 10), after(0, 10), after(1024, 3)), (5, 10, 2));
+    }
+
+    #[test]
+    fn dctcp_estimate_below_16_falls_to_nothing() {
+        let sixteenth = 1 << 26;
+        let updated = |mut of: Estimate| {
+            of.update(sixteenth);
+            of.alpha
+        };
+        assert_eq!([updated(estimate(1024)), updated(estimate(16)), updated(estimate(15))], [960, 15, 0]);
+        assert_eq!(updated(Estimate { marked: 5, ..estimate(15) }), 32, "half of 64");
+        assert_eq!(updated(Estimate { marked: 10, ..estimate(1020) }), 1020 - 63 + 64);
+    }
 }

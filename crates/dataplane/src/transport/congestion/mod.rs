@@ -25,6 +25,7 @@ use dctcp::Dctcp;
 use linux::Linux;
 pub use undo::Saved;
 use units::{Dur, Time};
+use usage::Usage;
 
 /// An ACK, as a congestion control sees it.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +50,25 @@ pub struct Acked {
     pub srtt: Dur,
     /// The round-trip time that it tells.
     pub rtt: Option<Dur>,
+    /// Its sample was taken, and use of the window noted, apart from this (`Congestion::sample`, `Congestion::note_use`).
+    pub sampled: bool,
+}
+
+/// New data that left, or did not fit, as a congestion control sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Sending {
+    /// First byte not acknowledged.
+    pub una: u64,
+    /// Next byte to send.
+    pub nxt: u64,
+    /// The window had no room for more.
+    pub limited: bool,
+    /// No recovery is under way.
+    pub open: bool,
+    /// The retransmission timeout.
+    pub timeout: Dur,
+    /// When it left.
+    pub now: Time,
 }
 
 /// A loss, as a congestion control sees it.
@@ -101,7 +121,9 @@ impl Congestion {
     pub(super) fn new(cfg: &TcpConfig, clock: Ticks) -> Congestion {
         let law = match cfg.law {
             Kind::Halving if cfg.as_linux => Law::Linux(Box::new(Linux::new(None))),
-            Kind::Dctcp if cfg.as_linux => Law::Linux(Box::new(Linux::new(Some(Dctcp::new(cfg.initial_alpha))))),
+            Kind::Dctcp if cfg.as_linux => {
+                Law::Linux(Box::new(Linux::new(Some(linux::Estimate::new(cfg.initial_alpha)))))
+            }
             Kind::Cubic if cfg.as_linux => Law::CubicLinux(Box::new(CubicLinux::new(clock))),
             Kind::Halving => Law::Halving,
             Kind::Dctcp => Law::Dctcp(Dctcp::new(cfg.initial_alpha)),
@@ -146,6 +168,67 @@ impl Congestion {
             self.cwnd = self.cwnd.min(cfg.max_window);
         }
     }
+    /// Takes the sample of an ACK before anything follows from it, as Linux does: HyStart's, and DCTCP's estimate, which counts
+    /// what was `reported` by this ACK and acknowledged by earlier ones (segments).
+    pub fn sample(&mut self, ack: &Acked, reported: u32, cfg: &TcpConfig) {
+        match &mut self.law {
+            Law::CubicLinux(c) => {
+                let at = Windows { cwnd: self.cwnd, ssthresh: self.ssthresh };
+                self.ssthresh = c.sample(at, ack, cfg);
+            }
+            Law::Linux(l) => l.sample(ack, reported, cfg),
+            _ => {}
+        }
+    }
+    /// What a Linux sender notes of the use of its window.
+    fn usage(&mut self) -> Option<&mut Usage> {
+        match &mut self.law {
+            Law::CubicLinux(c) => Some(&mut c.usage),
+            Law::Linux(l) => Some(&mut l.usage),
+            _ => None,
+        }
+    }
+    /// New data left, or did not fit; `limited` says that it was the window that had no room for more. Where it was not used for
+    /// a timeout, half of what was not used is given up, if no recovery is under way (`open`).
+    pub fn note_use(&mut self, sent: &Sending, cfg: &TcpConfig) {
+        let at = Windows { cwnd: self.cwnd, ssthresh: self.ssthresh };
+        let Some(usage) = self.usage() else { return };
+        usage.note_sent(sent.una, sent.nxt, sent.limited);
+        if usage.is_full(at) {
+            return usage.note_full(sent.now);
+        }
+        let outstanding = (sent.nxt - sent.una) as u32;
+        let Some(used) = usage.unused_for(outstanding, sent.timeout, sent.now) else { return };
+        let (used, mss) = (used.max(cfg.initial_window), u32::from(cfg.mss));
+        if sent.open && cfg.restart_after_idle && used < self.cwnd {
+            self.ssthresh = self.ssthresh.max(linux::remembered(self.cwnd, mss));
+            self.cwnd = (self.cwnd + used) / mss / 2 * mss;
+        }
+    }
+    /// The window has changed, or might have, at this instant (`snd_cwnd_stamp`).
+    pub fn note_stamp(&mut self, now: Time) {
+        if let Some(usage) = self.usage() {
+            usage.note_stamp(now);
+        }
+    }
+    /// The window is to fall to a new threshold, by and by: because of a mark, or of a loss.
+    pub fn begin_reduction(&mut self, by_mark: bool, cfg: &TcpConfig) {
+        let cut = match &mut self.law {
+            Law::Linux(l) if by_mark => l.after_mark(self.cwnd, u32::from(cfg.mss)),
+            _ => self.after_loss(self.cwnd, cfg),
+        };
+        self.ssthresh = cut.max(2 * u32::from(cfg.mss));
+    }
+    /// A loss where the window is being reduced already: DCTCP alone halves it once more.
+    pub fn on_lost_in_reduction(&mut self, cfg: &TcpConfig) {
+        if self.alpha().is_some() {
+            self.begin_reduction(false, cfg);
+        }
+    }
+    /// The window is the threshold.
+    pub fn end_reduction(&mut self) {
+        self.cwnd = self.ssthresh;
+    }
     /// An ACK carries an echo of congestion: cuts the window, once a window of data (RFC 3168
     /// §6.1.2, RFC 8257 §3.3). Whether it did.
     pub fn on_mark(&mut self, ack: &Acked, cfg: &TcpConfig) -> bool {
@@ -157,7 +240,7 @@ impl Congestion {
             Law::Halving | Law::PFabric | Law::Open => halving::after_mark(self.cwnd),
             Law::Dctcp(d) => d.after_mark(self.cwnd),
             Law::Cubic(c) => c.cut(self.cwnd, self.cwnd, cfg),
-            Law::Linux(l) => l.after_mark(self.cwnd),
+            Law::Linux(l) => l.after_mark(self.cwnd, u32::from(cfg.mss)),
             Law::CubicLinux(c) => c.cut(self.cwnd, cfg),
         };
         self.ssthresh = cut.max(floor);
@@ -212,8 +295,9 @@ impl Congestion {
     /// §4.1), or what Linux leaves, whose threshold remembers the window.
     pub fn on_idle(&mut self, timeouts: u64, cfg: &TcpConfig) {
         if cfg.as_linux {
-            self.ssthresh = self.ssthresh.max(self.cwnd / 4 * 3);
-            self.cwnd = linux::after_idle(self.cwnd, timeouts, cfg.initial_window);
+            let mss = u32::from(cfg.mss);
+            self.ssthresh = self.ssthresh.max(linux::remembered(self.cwnd, mss));
+            self.cwnd = linux::after_idle(self.cwnd, timeouts, cfg.initial_window, mss);
             return;
         }
         self.cwnd = self.cwnd.min(cfg.initial_window);
@@ -245,7 +329,8 @@ impl Congestion {
         match &mut self.law {
             Law::Cubic(c) => c.on_timeout(),
             Law::CubicLinux(c) => c.on_timeout(lost),
-            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open | Law::Linux(_) => {}
+            Law::Linux(l) => l.on_timeout(),
+            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open => {}
         }
         self.cwnd = mss;
         self.cut_until = lost.sent;
@@ -291,7 +376,7 @@ impl Congestion {
         match &self.law {
             Law::Halving | Law::PFabric | Law::Open | Law::Cubic(_) | Law::CubicLinux(_) => None,
             Law::Dctcp(d) => Some(d.alpha()),
-            Law::Linux(l) => l.dctcp.as_ref().map(Dctcp::alpha),
+            Law::Linux(l) => l.dctcp.as_ref().map(linux::Estimate::alpha),
         }
     }
 }

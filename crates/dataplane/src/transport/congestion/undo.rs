@@ -2,6 +2,7 @@
 //! were none (RFC 3522, RFC 3708, RFC 5682).
 
 use super::cubic::Curve;
+use super::linux::remembered;
 use super::{Congestion, Law};
 
 /// A window and its threshold as they were before a cut, and what else it changed.
@@ -22,6 +23,10 @@ impl Congestion {
             Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open | Law::Linux(_) | Law::CubicLinux(_) => None,
         };
         Saved { cwnd: self.cwnd, ssthresh: self.ssthresh, cut_until: self.cut_until, curve }
+    }
+    /// The same as Linux keeps it: a threshold that remembers three quarters of the window.
+    pub fn saved_as_linux(&self, mss: u32) -> Saved {
+        Saved { ssthresh: self.ssthresh.max(remembered(self.cwnd, mss)), ..self.saved() }
     }
     /// Gives back what a cut took away: as Linux, whose window and threshold are then no lower than
     /// before it, and keep what they have gained since (RFC 4015 §3.2 would send slower at first).
@@ -75,6 +80,7 @@ mod tests {
         flight: 0,
         srtt: Dur::ZERO,
         rtt: None,
+        sampled: false,
     };
 
     #[test]

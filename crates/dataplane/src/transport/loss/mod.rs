@@ -11,6 +11,7 @@
 //! hears of losses by PACKs (`packs`), and keeps what RACK-TLP keeps.
 
 mod duplicates;
+mod linux;
 mod packs;
 mod prr;
 mod rack;

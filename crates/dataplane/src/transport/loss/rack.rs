@@ -15,6 +15,8 @@ pub(in crate::transport) struct Settling {
     pub threshold: Option<u32>,
     /// Fast recovery or recovery after a timeout is under way.
     pub in_recovery: bool,
+    /// What is found to be lost is set aside until it is sent again, as in Linux.
+    pub sets_aside: bool,
 }
 
 /// The newest of what has arrived, and how long to wait for what was sent before it (§5.3).
@@ -36,6 +38,8 @@ pub(in crate::transport) struct Rack {
     persist: u32,
     /// RACK.reordering_seen.
     reordered: bool,
+    /// Something has arrived since losses were looked for.
+    advanced: bool,
 }
 
 impl Default for Rack {
@@ -50,6 +54,7 @@ impl Default for Rack {
             steps: 1,
             persist: 0,
             reordered: false,
+            advanced: false,
         }
     }
 }
@@ -67,6 +72,10 @@ impl Rack {
     pub fn min_rtt(&self) -> Dur {
         self.min_rtt
     }
+    /// The handshake took so long, which counts for a segment (Linux).
+    pub fn begin(&mut self, rtt: Dur) {
+        self.rtt = rtt;
+    }
     /// A sample of the round-trip time (§6.2 step 1).
     pub fn sample(&mut self, rtt: Dur) {
         self.min_rtt = self.min_rtt.min(rtt);
@@ -78,6 +87,7 @@ impl Rack {
         if s.tags.has(Tags::RETRANSMITTED) && (!late || rtt < self.min_rtt) {
             return;
         }
+        self.advanced = true;
         // Of each that arrives (§6.2 step 2). The RFC takes what one ACK tells of in the order in which it was sent; here
         // it is the order of what is told, as in Linux.
         self.rtt = rtt;
@@ -93,6 +103,37 @@ impl Rack {
     }
     pub fn fack(&self) -> u64 {
         self.fack
+    }
+    pub fn set_fack(&mut self, end: u64) {
+        self.fack = end;
+    }
+    /// RACK.reordering_seen.
+    pub fn has_reordered(&self) -> bool {
+        self.reordered
+    }
+    pub fn note_reordered(&mut self) {
+        self.reordered = true;
+    }
+    /// Lets losses be looked for although nothing has arrived.
+    pub fn look_again(&mut self) {
+        self.advanced = true;
+    }
+    /// Whether losses are to be looked for, which is asked once (Linux: `rack.advanced`).
+    pub fn take_advance(&mut self) -> bool {
+        core::mem::take(&mut self.advanced)
+    }
+    /// The window after an ACK, which a duplicate widens (Linux: `tcp_rack_update_reo_wnd`).
+    pub fn update_window(&mut self, widens: bool) {
+        if widens {
+            self.steps = (self.steps + 1).min(255);
+            self.persist = PERSIST;
+        } else if self.persist == 0 {
+            self.steps = 1;
+        }
+    }
+    /// A recovery is over, or duplicates have shown that it had no reason: how long a wider window lasts.
+    pub fn count_recovery(&mut self, had_reason: bool) {
+        self.persist = if had_reason { self.persist.saturating_sub(1) } else { (self.persist + 1).min(PERSIST) };
     }
     /// The ACK reports a duplicate that no probe explains: the window grows, once a round trip (§6.2 step 4).
     pub fn on_duplicate(&mut self, una: u64, sent: u64) {
@@ -127,7 +168,7 @@ impl Rack {
         let mut found = Detected::default();
         for i in 0..segments.len() {
             let Some(s) = segments.get(i).copied() else { break };
-            if s.tags.has(Tags::REPORTED) {
+            if s.tags.has(Tags::REPORTED) || s.tags.has(Tags::SET_ASIDE) {
                 continue;
             }
             if !sent_after((self.at, self.end), (s.at, s.end)) {
@@ -143,11 +184,23 @@ impl Rack {
                     found.wait = found.wait.max(due.since(now));
                 }
             } else if segments.lose(i) {
+                if of.sets_aside {
+                    segments.set_aside(i);
+                }
                 found.lost += s.len();
                 found.again |= s.tags.has(Tags::AGAIN);
             }
         }
         found
+    }
+    /// The same as Linux has it, for which what was overtaken has no window.
+    pub fn lose_old(&self, segments: &mut Segments, now: Time) {
+        for i in 0..segments.len() {
+            let old = segments.get(i).is_some_and(|s| s.at.saturating_add(self.rtt) <= now);
+            if i == 0 || old {
+                segments.lose(i);
+            }
+        }
     }
     /// RACK_mark_losses_on_RTO(): the first segment, and what was sent long enough ago (§6.3).
     pub fn on_timeout(&self, segments: &mut Segments, now: Time, of: Settling) {
@@ -178,7 +231,7 @@ mod tests {
 
     #[test]
     fn sixteen_recoveries_without_a_duplicate_end_what_one_has_widened() {
-        let of = Settling { srtt: Dur::ms(9), threshold: Some(3), in_recovery: false };
+        let of = Settling { srtt: Dur::ms(9), threshold: Some(3), in_recovery: false, sets_aside: false };
         let mut rack = Rack { min_rtt: Dur::us(400), ..Rack::default() };
         assert_eq!(rack.window(0, of), Dur::us(100));
         rack.on_duplicate(0, 5000);
@@ -196,7 +249,7 @@ mod tests {
 
     #[test]
     fn the_window_is_nothing_until_reordering_is_seen_in_recovery_or_after_dupthresh_reports() {
-        let of = Settling { srtt: Dur::us(60), threshold: Some(3), in_recovery: false };
+        let of = Settling { srtt: Dur::us(60), threshold: Some(3), in_recovery: false, sets_aside: false };
         let mut rack = Rack { min_rtt: Dur::us(400), ..Rack::default() };
         assert_eq!([rack.window(2, of), rack.window(3, of)], [Dur::us(60), Dur::ZERO]);
         assert_eq!(rack.window(0, Settling { in_recovery: true, ..of }), Dur::ZERO);

@@ -1,5 +1,6 @@
 //! What a sender keeps that finds losses by time (RFC 8985), and how it takes in what an ACK says.
 
+use super::linux::Counts;
 use super::prr::Prr;
 use super::rack::Rack;
 use super::segments::{Segments, Sent, Tags};
@@ -12,11 +13,17 @@ use core::ops::Range;
 use units::{Dur, Time};
 
 /// What a sender does about losses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+///
+/// In the order of Linux's states; `Disorder` and `Reducing` are those of its senders alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::transport) enum Phase {
     /// Nothing is being recovered.
     #[default]
     Open,
+    /// Something was reported, or sent again, and nothing is lost (`TCP_CA_Disorder`).
+    Disorder,
+    /// The window is reduced because of a mark (`TCP_CA_CWR`).
+    Reducing,
     /// Fast recovery.
     Recovery,
     /// Recovery after a timeout.
@@ -24,7 +31,7 @@ pub(in crate::transport) enum Phase {
 }
 
 /// Whether it is asked if a timeout had a reason (RFC 5682).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::transport) enum Frto {
     Off,
     Asked,
@@ -62,6 +69,12 @@ pub(in crate::transport) struct RackTlp {
     /// The congestion window was what limited the sender when it last had new data.
     pub limited: bool,
     pub pace: Pace,
+    /// When something was sent again last.
+    pub again_at: Option<Time>,
+    /// Bytes that were not acknowledged after the last ACK.
+    pub outstanding: u64,
+    /// What Linux counts beside.
+    pub counts: Counts,
 }
 
 /// An ACK, and where the sender stands as it comes.
@@ -81,6 +94,8 @@ pub(in crate::transport) struct Heard<'a> {
     pub duplicate: bool,
     /// Its echoed timestamp, and how long a tick is.
     pub echo: Option<(u32, Dur)>,
+    /// Segments that were sent again.
+    pub again: u32,
 }
 
 /// What an ACK has told.
@@ -107,6 +122,17 @@ pub(in crate::transport) struct Told {
     /// Bytes of which a PACK says that they were lost, which was not known; how long ago they were sent, where that was once.
     pub packed: u64,
     pub packed_rtt: Option<Dur>,
+    /// Segments newly acknowledged or reported, and duplicates reported, as Linux counts what was delivered.
+    pub segments: u32,
+    /// Those of them that blocks tell of.
+    pub by_blocks: u32,
+    /// Segments cumulatively acknowledged; when the first and the last of them were sent, of those sent once and not reported.
+    pub acked: u32,
+    pub acked_at: Option<(Time, Time)>,
+    /// One of them was sent more than once.
+    pub again_acked: bool,
+    /// When what was reported last was sent.
+    pub last_reported_at: Option<Time>,
 }
 
 impl RackTlp {
@@ -192,7 +218,7 @@ impl RackTlp {
     }
     /// Whether fast recovery or recovery after a timeout is under way.
     pub fn in_recovery(&self) -> bool {
-        self.phase != Phase::Open
+        self.phase >= Phase::Recovery
     }
     /// Bytes under way.
     pub fn pipe(&self) -> u64 {
@@ -200,14 +226,15 @@ impl RackTlp {
     }
     /// New data was sent.
     pub fn on_sent(&mut self, range: Range<u64>, now: Time) {
-        if self.phase == Phase::Recovery {
+        if matches!(self.phase, Phase::Recovery | Phase::Reducing) {
             self.prr.on_sent(range.end - range.start);
         }
-        self.segments.push(range, now);
+        let delivered = self.counts.sent_at();
+        self.segments.push(range, now, delivered);
     }
     /// A segment was sent again because it was lost, at this tick of the clock of timestamps.
     pub fn on_sent_again(&mut self, bytes: u64, ticks: u32) {
-        if self.phase == Phase::Recovery {
+        if matches!(self.phase, Phase::Recovery | Phase::Reducing) {
             self.prr.on_sent(bytes);
         }
         self.undo.on_sent_again(ticks);
@@ -229,7 +256,9 @@ mod tests {
             rack.on_sent(n * 1000..(n + 1) * 1000, at(10 * n));
         }
         let (duplicate, echo) = (false, None);
-        rack.hear(&Heard { now: at(100), ack, una: 0, sent: 4000, recover: 0, mss: 1000, blocks, duplicate, echo })
+        let of =
+            Heard { now: at(100), ack, una: 0, sent: 4000, recover: 0, mss: 1000, blocks, duplicate, echo, again: 0 };
+        rack.hear(&of)
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Every segment that is outstanding, with the time of its last sending and what is known of it: the
 //! per-segment state of RFC 8985 §5.2, and what is under way because of it.
 
+mod linux;
+
 use super::reach::Reach;
 use core::ops::Range;
 use std::collections::VecDeque;
@@ -19,6 +21,9 @@ impl Tags {
     pub const AGAIN: Tags = Tags(1 << 2);
     /// Segment.retransmitted.
     pub const RETRANSMITTED: Tags = Tags(1 << 3);
+    /// It was found to be lost by time, and is not looked at again until it is sent again: in Linux not even where it is
+    /// no more taken to be lost.
+    pub const SET_ASIDE: Tags = Tags(1 << 4);
 
     pub fn has(self, other: Tags) -> bool {
         self.0 & other.0 != 0
@@ -45,6 +50,8 @@ pub(in crate::transport) struct Sent {
     /// Segment.xmit_ts.
     pub at: Time,
     pub tags: Tags,
+    /// Segments that had been delivered then, as Linux counts them.
+    pub delivered: u32,
 }
 
 impl Sent {
@@ -69,12 +76,14 @@ pub(in crate::transport) struct Segments {
     again: u64,
     /// Everything beyond was sent once.
     once_from: u64,
+    /// Bytes, and segments, that duplicate ACKs let a sender without SACK assume to be delivered.
+    assumed: (u64, u32),
 }
 
 impl Segments {
     /// New data was sent.
-    pub fn push(&mut self, range: Range<u64>, at: Time) {
-        self.list.push_back(Sent { start: range.start, end: range.end, at, tags: Tags::default() });
+    pub fn push(&mut self, range: Range<u64>, at: Time, delivered: u32) {
+        self.list.push_back(Sent { start: range.start, end: range.end, at, tags: Tags::default(), delivered });
     }
     /// Bytes under way: neither acknowledged nor reported, and not lost unless sent again; a probe and what
     /// it repeats count both.
@@ -83,7 +92,7 @@ impl Segments {
     }
     /// The same without probes: what a recovery reduces (RecoverFS of RFC 9937).
     pub fn flight(&self) -> u64 {
-        self.outstanding() - self.reported - self.waiting
+        (self.outstanding() - self.reported - self.waiting).saturating_sub(self.assumed.0)
     }
     /// Bytes not cumulatively acknowledged.
     pub fn outstanding(&self) -> u64 {
@@ -253,9 +262,9 @@ impl Segments {
         self.list.iter().position(|s| s.tags.waits())
     }
     /// A segment was sent again (RFC 8985 §6.1).
-    pub fn sent_again(&mut self, i: usize, at: Time) {
-        self.tag(i, |t| t.with(Tags::AGAIN).with(Tags::RETRANSMITTED));
-        self.list[i].at = at;
+    pub fn sent_again(&mut self, i: usize, at: Time, delivered: u32) {
+        self.tag(i, |t| t.with(Tags::AGAIN).with(Tags::RETRANSMITTED).without(Tags::SET_ASIDE));
+        (self.list[i].at, self.list[i].delivered) = (at, delivered);
         self.once_from = self.once_from.max(self.list[i].end);
     }
     /// The last sending of a segment is lost; whether that is news.
@@ -320,7 +329,7 @@ mod tests {
                 let some = stream.below(s.len() as u64 + 1) as usize;
                 match stream.below(10) {
                     0..=2 => {
-                        s.push(sent..sent + 1 + span % 1000, now);
+                        s.push(sent..sent + 1 + span % 1000, now, 0);
                         sent += 1 + span % 1000;
                     }
                     3 => s.report(somewhere..(somewhere + span).min(sent), |_| {}),
@@ -331,7 +340,7 @@ mod tests {
                     }
                     5 if some < s.len() => drop(s.lose(some)),
                     6 if some < s.len() => s.lose_wholly(some),
-                    7 => s.next_waiting().into_iter().for_each(|i| s.sent_again(i, now)),
+                    7 => s.next_waiting().into_iter().for_each(|i| s.sent_again(i, now, 0)),
                     8 if step % 20 == 0 => s.find_all(),
                     9 => s.lose_range(somewhere..(somewhere + span).min(sent), span % 2 == 0, |_| {}),
                     _ => {}
@@ -347,7 +356,7 @@ mod tests {
     #[test]
     fn a_report_of_a_part_makes_two_segments_of_one() {
         let mut s = Segments::default();
-        s.push(0..1000, Time::ZERO);
+        s.push(0..1000, Time::ZERO, 0);
         let mut told = Vec::new();
         s.report(200..700, |s| told.push((s.start, s.end)));
         s.report(100..800, |s| told.push((s.start, s.end)));

@@ -62,6 +62,17 @@ impl Tlp {
     pub fn is_end(&self, byte: u64) -> bool {
         self.probe.is_some_and(|p| p.repeats && p.end == byte)
     }
+    /// The same, whatever the probe was.
+    pub fn is_end_of_any(&self, byte: u64) -> bool {
+        self.probe.is_some_and(|p| p.end == byte)
+    }
+    /// Whether a probe is under way, and whether one that repeats something is.
+    pub fn is_out(&self) -> bool {
+        self.probe.is_some()
+    }
+    pub fn repeats(&self) -> bool {
+        self.probe.is_some_and(|p| p.repeats)
+    }
     /// TLP_process_ack(): whether the ACK shows that the probe has mended a loss that nothing else shows
     /// (§7.4.2).
     pub fn on_ack(&mut self, of: OfProbe) -> bool {

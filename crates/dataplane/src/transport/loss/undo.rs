@@ -57,6 +57,14 @@ impl Undo {
     pub fn rest(&mut self) {
         self.first = None;
     }
+    /// Whether something was sent again in it.
+    pub fn was_sent_again(&self) -> bool {
+        self.first.is_some()
+    }
+    /// What a cut took away is not given back, whatever is found out.
+    pub fn close(&mut self) {
+        self.episode = None;
+    }
     /// Whether there is a cut that may be undone.
     pub fn is_open(&self) -> bool {
         self.episode.is_some()

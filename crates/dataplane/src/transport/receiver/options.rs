@@ -25,7 +25,7 @@ impl Receiver {
         pkt.window = self.advertise(io.cfg);
         let mut ext = self.stamped(io);
         if self.bits.any(Bits::SACK) {
-            self.report(again, &mut ext);
+            self.report(again, io.cfg.as_linux, &mut ext);
         }
         segment::with_options(&mut pkt, ext, io);
         io.out.push(pkt);
@@ -39,7 +39,7 @@ impl Receiver {
 
     /// SACK blocks behind those that are there: what has come again (RFC 2883 §4), then what waits, the block of the last
     /// arrival before what was told last (RFC 2018 §4), as many as fit 40 bytes of options.
-    pub(super) fn report(&self, again: Again, ext: &mut Ext) {
+    pub(super) fn report(&self, again: Again, as_linux: bool, ext: &mut Ext) {
         let room = if ext.timestamps.is_some() { MAX_BLOCKS - 1 } else { MAX_BLOCKS };
         let mut n = usize::from(ext.blocks);
         if let Some(range) = again {
@@ -47,7 +47,14 @@ impl Receiver {
             n += 1;
         }
         if let Some(aside) = self.waiting() {
-            n += aside.reorder.latest(&mut ext.sack[n..room]);
+            n += match as_linux {
+                true => {
+                    let blocks = aside.blocks.latest().iter().map(|range| block(*range));
+                    let places = ext.sack[n..room].iter_mut();
+                    places.zip(blocks).map(|(place, range)| *place = range).count()
+                }
+                false => aside.reorder.latest(&mut ext.sack[n..room]),
+            };
         }
         ext.blocks = n as u8;
     }

@@ -10,7 +10,7 @@ use super::Sender;
 use crate::Ext;
 use crate::transport::loss::{Phase, RackTlp};
 use crate::transport::{Io, TcpConfig};
-use units::Dur;
+use units::{Dur, Time};
 
 /// Room for this share of the window is used at once (Linux: `tcp_tso_win_divisor`).
 const WINDOW_SHARE: u64 = 3;
@@ -65,10 +65,13 @@ impl Sender {
 
     /// Keeps what was sent since: all but the last of it is of full size.
     fn note_sent(&mut self, from: u64, r: &mut RackTlp, io: &Io) {
+        // In one instant what is sent again leaves first: Linux's clock has moved on.
+        let after_others = io.cfg.follows_linux() && r.again_at == Some(io.now);
+        let at = if after_others { io.now.saturating_add(Dur(1)) } else { io.now };
         let mut start = from;
         while start < self.nxt {
             let end = self.nxt.min(start + u64::from(io.cfg.mss));
-            r.on_sent(start..end, io.now);
+            r.on_sent(start..end, at);
             start = end;
         }
     }
@@ -95,6 +98,7 @@ impl Sender {
         if self.nxt - before > mss {
             push(io);
         }
+        self.note_use(self.nxt > before, r, io);
         self.nxt > before
     }
 
@@ -116,7 +120,7 @@ impl Sender {
         let piece = (end_of_piece(self.nxt, io.cfg) - self.nxt).max(share).min(left);
         let is_end_of_piece = piece < left && piece <= room;
         if piece > mss && !is_end_of_piece && self.waits_for_more(room.min(most), most, r, io) {
-            r.limited = by_window < by_receiver;
+            r.limited = by_window < by_receiver && (by_window <= piece || !io.cfg.follows_linux());
             return None;
         }
         Some(self.nxt + share.min(piece))
@@ -126,19 +130,27 @@ impl Sender {
     /// the last segment left a moment ago, and the next ACK is near.
     fn waits_for_more(&self, room: u64, most: u64, r: &RackTlp, io: &Io) -> bool {
         let least = u64::from(self.congestion.window().min(self.rwnd)) / WINDOW_SHARE;
-        let half = Dur(self.rto.srtt().unwrap_or_default().0 / 2);
-        let is_old = r.segments.first().is_some_and(|s| io.now.since(s.at) >= half);
-        r.phase == Phase::Open && room < least.min(most) && io.now.since(self.last_sent) <= RECENT && is_old
+        let srtt = self.rto.srtt().unwrap_or_default();
+        let half = Dur(srtt.0 / 2);
+        let is_near = |at: Time| match io.cfg.follows_linux() {
+            // The next ACK is of the first segment, a round trip after that left.
+            true => at.saturating_add(srtt).max(io.now).since(io.now) <= half.min(RECENT),
+            false => io.now.since(at) >= half,
+        };
+        let is_near = r.segments.first().is_some_and(|s| is_near(s.at));
+        r.phase < Phase::Recovery && room < least.min(most) && io.now.since(self.last_sent) <= RECENT && is_near
     }
 
     /// Most that offload is given at once, bytes.
     fn largest_burst(&self, r: &RackTlp, cfg: &TcpConfig) -> u64 {
         let (window, mss) = (self.congestion.window(), u64::from(cfg.mss));
+        // Linux sets the rate at an ACK, of what is not acknowledged where that is more.
+        let bytes = u64::from(window).max(if cfg.follows_linux() { r.outstanding } else { 0 });
         let halvings = (r.rack.min_rtt().0 / Dur::us(1).0) >> cfg.rack.tso_rtt_log;
         let near = if halvings < 32 { LARGEST >> halvings } else { 0 };
         let percent = u128::from(cfg.pacing.percent(window, self.congestion.ssthresh()));
         let srtt = u128::from(self.rto.srtt().unwrap_or_default().0.max(1));
-        let paced = u128::from(window) * percent * u128::from(Dur::s(1).0) / (100 * PACED_PARTS * srtt);
+        let paced = u128::from(bytes) * percent * u128::from(Dur::s(1).0) / (100 * PACED_PARTS * srtt);
         let bytes = near + paced.min(u128::from(LARGEST)) as u64;
         (bytes.min(LARGEST) / mss).max(LEAST) * mss
     }
@@ -149,7 +161,8 @@ impl Sender {
 fn end_of_piece(at: u64, cfg: &TcpConfig) -> u64 {
     let (mss, first) = (u64::from(cfg.mss), u64::from(cfg.initial_window));
     let piece = (LARGEST.min(u64::from(cfg.peer_window / 2)) / mss).max(1) * mss;
-    if at < first { first } else { first + ((at - first) / piece + 1) * piece }
+    // What is written before the first window has left is one piece with it, in Linux.
+    if at < first && !cfg.follows_linux() { first } else { first + (at.saturating_sub(first) / piece + 1) * piece }
 }
 
 /// Marks the segment that was made last.

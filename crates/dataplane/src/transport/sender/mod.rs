@@ -13,6 +13,9 @@
 mod bursts;
 mod go_back_n;
 mod heard;
+mod linux;
+mod linux_states;
+mod linux_timers;
 pub(crate) mod notice;
 mod open;
 mod rack;
@@ -324,13 +327,14 @@ impl Sender {
             flight: 0,
             srtt: self.rto.srtt().unwrap_or_default(),
             rtt: None,
+            sampled: false,
         }
     }
 
     /// Whether it knows of each segment what has become of it: to find losses by time, or by PACKs.
     #[inline]
     fn keeps_segments(&self, cfg: &TcpConfig) -> bool {
-        cfg.recovery == Recovery::Rack || self.takes_packs()
+        cfg.recovery == Recovery::Rack || cfg.follows_linux() || self.takes_packs()
     }
 
     /// Whether both ends take PACKs.

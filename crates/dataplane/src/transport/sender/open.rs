@@ -6,7 +6,7 @@
 
 use super::heard::Heard;
 use super::{Sender, State};
-use crate::transport::config::EcnMode;
+use crate::transport::config::{EcnMode, Recovery};
 use crate::transport::{Io, TcpConfig, clock, opening, segment};
 use crate::{Ext, Pkt, Timestamps};
 use mech::Flags;
@@ -46,6 +46,9 @@ impl Sender {
             true => self.by_rack(|s, r| {
                 s.rto.sample_by_rack(rtt, &mut r.spread, 0..0, cfg);
                 r.on_sample(rtt);
+                if cfg.follows_linux() {
+                    r.rack.begin(if cfg.recovery == Recovery::Rack { rtt } else { Dur::ZERO });
+                }
                 s.set_pace(r, cfg);
             }),
             false => self.rto.sample(rtt, cfg),

@@ -47,6 +47,9 @@ impl Sender {
     #[inline(never)]
     pub(super) fn receive_by_rack(&mut self, pkt: &Pkt, ack: u64, io: &mut Io) {
         self.by_rack(|s, r| {
+            if io.cfg.follows_linux() {
+                return s.receive_as_linux(pkt, ack, r, io);
+            }
             let event = s.hear(pkt, ack, r, io);
             s.settle(event, r, io);
         });
@@ -63,6 +66,9 @@ impl Sender {
             let (mut told, flight) = (Told::default(), r.segments.flight());
             r.lose_range(range.start.max(s.una)..range.end, true, io.now, &mut told);
             let ece = told.packed > 0 && s.takes_pack_for_mark(io.cfg);
+            if io.cfg.follows_linux() {
+                return s.settle_returned(told, ece, r, io);
+            }
             s.settle(Event { told, advanced: false, ece, bare: false, echo: None, flight }, r, io);
         });
     }
@@ -101,6 +107,7 @@ impl Sender {
             blocks: blocks.received(),
             duplicate: reports_duplicate(blocks.received(), ack),
             echo: echo.map(|echo| (echo, clock::tick(cfg))),
+            again: self.retransmissions,
         });
         let is_pack = pkt.head.flags.has(Flags::PPL) && self.takes_packs();
         if is_pack {
@@ -142,14 +149,14 @@ impl Sender {
                 self.undo(true, r);
             }
             Phase::Loss { .. } => self.judge_timeout(event, r, io.cfg),
-            Phase::Recovery | Phase::Open => {}
+            Phase::Recovery | Phase::Open | Phase::Disorder | Phase::Reducing => {}
         }
         if !matches!(r.phase, Phase::Loss { .. }) && io.cfg.rack.dsack_undo && r.undo.all_twice() {
             self.undo(false, r);
         }
         let found = self.find(told, r, io);
         let may_begin = match r.phase {
-            Phase::Open => true,
+            Phase::Open | Phase::Disorder | Phase::Reducing => true,
             Phase::Recovery => false,
             Phase::Loss { .. } => found.again,
         };
@@ -175,12 +182,12 @@ impl Sender {
         }
     }
     /// DupThresh, which is another one where PACKs tell of losses (CP §4.4).
-    fn dupack_threshold(&self, cfg: &TcpConfig) -> Option<u32> {
+    pub(super) fn dupack_threshold(&self, cfg: &TcpConfig) -> Option<u32> {
         let with_pack = cfg.pack.filter(|_| self.takes_packs());
         with_pack.map_or(cfg.dupack_threshold, |pack| pack.threshold)
     }
     /// Whether a PACK does to the window what an echo of congestion does.
-    fn takes_pack_for_mark(&self, cfg: &TcpConfig) -> bool {
+    pub(super) fn takes_pack_for_mark(&self, cfg: &TcpConfig) -> bool {
         cfg.pack.is_some_and(|pack| pack.reaction == PackReaction::Mark)
     }
 
@@ -198,7 +205,9 @@ impl Sender {
     }
     pub(super) fn settling(&self, r: &RackTlp, cfg: &TcpConfig) -> Settling {
         let srtt = self.rto.srtt().unwrap_or_default();
-        Settling { srtt, threshold: self.dupack_threshold(cfg), in_recovery: r.in_recovery() }
+        let threshold = self.dupack_threshold(cfg);
+        let threshold = if cfg.follows_linux() { Some(r.degree(threshold)) } else { threshold };
+        Settling { srtt, threshold, in_recovery: r.in_recovery(), sets_aside: cfg.follows_linux() }
     }
 
     /// Fast recovery begins with so many bytes under way (RFC 5681 §3.2, RFC 8985 §6.2).

@@ -72,8 +72,11 @@ impl Sender {
     /// (§7.3). `advancing` says that the timeout would run from now.
     pub(super) fn await_probe(&mut self, advancing: bool, r: &mut RackTlp, io: &mut Io) -> bool {
         let cfg = io.cfg;
-        let may = cfg.as_linux || r.tlp.may_probe();
-        if !cfg.rack.tlp || r.in_recovery() || r.segments.reported() > 0 || !may {
+        let may = match cfg.follows_linux() {
+            true => Sender::may_await_probe(r),
+            false => (cfg.as_linux || r.tlp.may_probe()) && !r.in_recovery() && r.segments.reported() == 0,
+        };
+        if !cfg.rack.tlp || !may {
             return false;
         }
         let mut wait = Tlp::timeout(self.rto.srtt(), r.segments.len() == 1, cfg.min_rto, cfg.rack.slack);
@@ -88,14 +91,15 @@ impl Sender {
 
     /// Sends a probe beside the window: new data, or else the last segment again (RFC 8985 §7.3).
     fn on_probe_time(&mut self, r: &mut RackTlp, io: &mut Io) {
-        if !r.tlp.may_probe() || r.segments.len() == 0 {
+        let may = if io.cfg.follows_linux() { !r.tlp.is_out() } else { r.tlp.may_probe() };
+        if !may || r.segments.len() == 0 {
             return self.rearm_timeout(r, io);
         }
         let new = self.probe_with_new(r, io);
         if !new {
             // No loss is known of: this is no retransmission that a recovery would answer for.
             let last = r.segments.len() - 1;
-            self.repeat(last, r, io);
+            self.repeat(last, true, r, io);
         }
         r.tlp.begin(self.sent, !new);
         r.awaited = Awaited::Retransmission;
@@ -104,6 +108,9 @@ impl Sender {
 
     /// What was overtaken has not come (RFC 8985 §6.2 step 5).
     fn on_reordering_time(&mut self, r: &mut RackTlp, io: &mut Io) {
+        if io.cfg.follows_linux() {
+            return self.on_reordering_as_linux(r, io);
+        }
         let flight = r.segments.flight();
         let found = self.detect(r, io);
         if found.lost > 0 {
@@ -125,24 +132,29 @@ impl Sender {
         if r.segments.len() == 0 {
             return self.rto.stop();
         }
+        if cfg.follows_linux() {
+            self.mark_lost_at_timeout(r, io);
+        }
         let flight = r.segments.flight().min(u64::from(self.congestion.window())) as u32;
         let cut = match r.phase {
-            Phase::Open => true,
-            Phase::Recovery => false,
+            Phase::Open | Phase::Disorder => true,
+            Phase::Recovery | Phase::Reducing => false,
             Phase::Loss { .. } => self.loss.expiries == 0,
         } || self.una >= self.loss.recovery_point();
         if cut {
-            let under_way = r.segments.again().div_ceil(u64::from(cfg.mss)) as u32;
-            r.undo.begin(self.congestion.saved(), self.una, under_way, false);
+            let probes = u32::from(cfg.follows_linux() && r.tlp.repeats());
+            let under_way = r.segments.again().div_ceil(u64::from(cfg.mss)) as u32 + probes;
+            r.undo.begin(self.saved(cfg), self.una, under_way, false);
         }
         let lost = Lost { range: self.una..self.nxt, flight, sent: self.sent, left: 0, now };
         // RFC 5682 §3.1 step 1: not where the timeout ends another recovery, unless it is of the same segment again.
-        let asks = cfg.rack.frto && (r.phase == Phase::Open || self.loss.expiries > 0);
+        let asks = cfg.rack.frto && (r.phase < Phase::Recovery || self.loss.expiries > 0);
         self.congestion.on_timeout(&lost, !cut, cfg);
         self.after_timeout(cfg, now);
         r.phase = Phase::Loss { frto: if asks { Frto::Asked } else { Frto::Off } };
         r.tlp.end();
         match cfg.recovery {
+            _ if cfg.follows_linux() => {}
             Recovery::Rack => {
                 let settling = self.settling(r, cfg);
                 r.rack.on_timeout(&mut r.segments, now, settling);

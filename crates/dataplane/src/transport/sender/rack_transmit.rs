@@ -24,6 +24,9 @@ impl Sender {
             if !r.at_once && r.pipe() + len > window {
                 return;
             }
+            if io.cfg.follows_linux() && r.segments.again() >= r.segments.lost() {
+                break;
+            }
             if io.cfg.pacing.on && r.pace.holds(io.now) || !self.pacing.ready() {
                 return;
             }
@@ -45,15 +48,20 @@ impl Sender {
 
     /// Sends a segment again that is lost, and leaves the timer as it is.
     pub(super) fn repeat_lost(&mut self, i: usize, r: &mut RackTlp, io: &mut Io) {
-        let bytes = self.repeat(i, r, io);
+        let bytes = self.repeat(i, false, r, io);
         r.on_sent_again(bytes, clock::ticks(io.now, io.cfg));
     }
 
-    /// The same, whatever the reason; how many bytes it has.
-    pub(super) fn repeat(&mut self, i: usize, r: &mut RackTlp, io: &mut Io) -> u64 {
+    /// The same, whatever the reason, which may be a probe; how many bytes it has.
+    pub(super) fn repeat(&mut self, i: usize, probes: bool, r: &mut RackTlp, io: &mut Io) -> u64 {
         let Some(s) = r.segments.get(i).copied() else { return 0 };
         self.emit_ranked(s.start, s.len() as u32, self.rank(io.cfg), io);
-        r.segments.sent_again(i, io.now);
+        let delivered = r.counts.sent_at();
+        r.again_at = Some(io.now);
+        match probes && io.cfg.follows_linux() {
+            true => r.segments.probed(i, io.now, delivered),
+            false => r.segments.sent_again(i, io.now, delivered),
+        }
         if io.cfg.pacing.on {
             r.pace.on_sent(s.len(), 1, io.now);
         }
@@ -61,18 +69,22 @@ impl Sender {
     }
 
     /// Sends new data that the window has room for.
-    fn send_new(&mut self, r: &mut RackTlp, io: &mut Io) {
+    pub(super) fn send_new(&mut self, r: &mut RackTlp, io: &mut Io) {
         if self.nxt >= self.written {
             return;
         }
         self.wake(io);
         let (before, timer_ran) = (self.sent, self.rto.expires() < Time::NEVER);
+        if io.cfg.follows_linux() {
+            r.limited = false;
+        }
         self.send_bursts(r, io);
+        self.note_use(self.sent > before, r, io);
         if self.sent > before {
             if r.awaited == Awaited::Probe || !timer_ran {
                 self.rearm_timeout(r, io);
             }
-            if r.awaited != Awaited::Reordering {
+            if r.awaited != Awaited::Reordering || io.cfg.follows_linux() {
                 self.await_probe(false, r, io);
             }
         }

@@ -103,6 +103,9 @@ impl Sender {
     /// RFC 5681 §4.1. Nothing is sent by it: cwnd is lowered before what is to be sent now.
     #[inline]
     pub(super) fn restart_if_idle(&mut self, io: &Io) {
+        if io.cfg.follows_linux() && self.sent > self.una {
+            return;
+        }
         if io.cfg.restart_after_idle && io.now > self.last_sent.saturating_add(self.rto.timeout(io.cfg)) {
             let timeouts = (io.now.since(self.last_sent).0 - 1) / self.rto.timeout(io.cfg).0;
             self.congestion.on_idle(timeouts, io.cfg);

@@ -4,7 +4,7 @@
 mod ends;
 mod network;
 mod pending;
-mod script;
+pub(super) mod script;
 
 use ends::End;
 use pending::PENDING;

@@ -8,6 +8,7 @@ mod conformance;
 mod cubic;
 mod ecn;
 mod host;
+mod kernel;
 mod linux;
 mod opening;
 mod packs;

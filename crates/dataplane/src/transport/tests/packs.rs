@@ -92,6 +92,20 @@ fn a_whole_window_that_is_cut_takes_two_round_trips_and_no_timeout() {
 }
 
 #[test]
+fn a_pack_is_a_loss_or_a_mark_to_linux() {
+    for kind in ["linux", "linux_dctcp"] {
+        let of = |reaction: &'static str| {
+            let set = [("pack", Value::Flag(true)), ("pack_reaction", word(reaction))];
+            let pair = Pair::new(20_000, config(kind, &set)).fault(Direction::Data, 4, Fault::Cut).run();
+            let s = pair.sender.stats();
+            (s.timeouts, s.retransmissions, s.fast_retransmits, s.cuts)
+        };
+        assert_eq!(of("loss"), (0, 1, 1, 0), "{kind}");
+        assert_eq!(of("mark"), (0, 1, 0, 1), "{kind}");
+    }
+}
+
+#[test]
 fn a_pack_that_is_lost_is_told_again_by_the_next_one() {
     let set = [("pack", Value::Flag(true))];
     let pair = Pair::new(10_000, config("sack", &set))

@@ -216,7 +216,7 @@ impl Pair {
         }
         assert!(next >= self.now, "time goes back");
         self.now = next;
-        let mut out = Released::default();
+        let (mut out, mut probes) = (Released::default(), false);
         let io = &mut Io { now: next, cfg: &self.cfg, exts: &mut self.exts, out: &mut out, timers_set: &mut 0 };
         if wire == next {
             let (_, (way, pkt)) = self.wire.pop_first().unwrap();
@@ -231,19 +231,24 @@ impl Pair {
             }
             io.exts.free(pkt.ext);
         } else if sender == next {
-            let before = self.sender.stats().timeouts;
+            let before = self.sender.stats();
             self.expiries.push(next);
             self.sender.timer(io);
-            if self.sender.stats().timeouts > before {
+            let after = self.sender.stats();
+            if after.timeouts > before.timeouts {
                 self.told.forget();
             }
+            probes = after.tlp_probes > before.tlp_probes;
         } else {
             self.receiver.timer(io);
         }
         if self.completed.is_none() && self.receiver.complete() {
             self.completed = Some(next);
         }
+        // Linux probes with the last segment, reported or not.
+        let told = (probes && self.cfg.follows_linux()).then(|| core::mem::take(&mut self.told.sacked));
         self.emit(out.take());
+        self.told.sacked = told.unwrap_or_else(|| core::mem::take(&mut self.told.sacked));
         self.check();
         true
     }

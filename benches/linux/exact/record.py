@@ -1,0 +1,337 @@
+"""Plays flows to the kernel's sender, packet by packet, and writes down what it does."""
+
+import contextlib
+import heapq
+import os
+import select
+import socket
+import struct
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from scenario import MSS, Flow, Receiver, Reply
+from wire import ACK, CWR, ECE, PEER, PEER_PORT, SYN, Segment, pack, read_segments, set_sysctl
+
+TICK = 4000
+# Timers of up to so many ticks fire at whole eighths of it.
+COARSE = 64
+# A flow is cut off after so long, in microseconds, or so many events.
+LONGEST, MOST = 8_000_000, 400
+# Receive window of the peer: wider than any flow.
+SCALE = 10
+ISN = 1_000_000
+DELAYED = 40_000
+# No event is so near to a tick.
+BEFORE, AFTER = 500, 400
+_TIMESTAMP_OPTION = 12
+_SPIN = 200e-6
+
+
+class Disturbed(Exception):
+    """The machine was late: what was measured is not what the kernel saw."""
+
+
+def now() -> int:
+    """Monotonic time in microseconds, the clock of the kernel's TCP."""
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
+
+
+def find_ticks() -> tuple[int, int]:
+    """Phase of the kernel's ticks on the monotonic clock, in microseconds, and their number at 0."""
+    phases, counts = [], []
+    for _ in range(5):
+        before = now()
+        lines = Path("/proc/timer_list").read_text().splitlines()
+        phases += [int(line.split()[2]) // 1000 % TICK for line in lines if ".last_tick" in line]
+        count = next(int(line.split()[1]) for line in lines if line.startswith("jiffies:"))
+        counts.append(count - (before - phases[-1]) // TICK)
+    return phases[-1], min(counts)
+
+
+@dataclass
+class Info:
+    """Part of `TCP_INFO`, in segments and microseconds."""
+
+    cwnd: int
+    ssthresh: int
+    state: int
+    unacked: int
+    sacked: int
+    lost: int
+    retrans: int
+    reordering: int
+    rtt: int
+    rto: int
+
+    @staticmethod
+    def read(sock: socket.socket) -> "Info":
+        """Reads it from a socket."""
+        raw = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+        state = raw[1]
+        rto, _, _, _, unacked, sacked, lost, retrans = struct.unpack_from("8I", raw, 8)
+        rtt, _, ssthresh, cwnd, _, reordering = struct.unpack_from("6I", raw, 68)
+        return Info(cwnd, ssthresh, state, unacked, sacked, lost, retrans, reordering, rtt, rto)
+
+    def format_columns(self) -> str:
+        """Columns of a recorded line."""
+        high = "-" if self.ssthresh >= 1 << 30 else str(self.ssthresh)
+        return f"{self.cwnd} {high}"
+
+    def format_details(self) -> str:
+        """Further columns, for people."""
+        states = ["open", "disorder", "cwr", "recovery", "loss"]
+        return (
+            f"{states[self.state]} out={self.unacked} sacked={self.sacked} lost={self.lost} "
+            f"retrans={self.retrans} reord={self.reordering} rtt={self.rtt} rto={self.rto}"
+        )
+
+
+@dataclass
+class Arrival:
+    """A segment that reaches the receiver, with its mark and its CWR."""
+
+    segment: tuple[int, int]
+    emission: int
+    marks: tuple[bool, bool]
+    at: int
+
+
+@dataclass
+class Delayed:
+    """The end of a delayed ACK's time, if no other ACK left meanwhile."""
+
+    replies: int
+    at: int
+
+
+@dataclass
+class Player:
+    """One flow on the kernel."""
+
+    tun: int
+    flow: Flow
+    sock: socket.socket = field(init=False)
+    receiver: Receiver = field(init=False)
+    port: int = 0
+    first: int = 0
+    base: int = 0
+    start: int = 0
+    ticks: tuple[int, int] = (0, 0)
+    lines: list[str] = field(default_factory=list)
+    events: list[tuple[int, int, object]] = field(default_factory=list)
+    count: int = 0
+    emissions: int = 0
+    stamps: list[int] = field(default_factory=list)
+    last: int = 0
+
+    def play(self) -> list[str]:
+        """Returns the lines of the recording."""
+        self.receiver = Receiver(self.flow)
+        self.ticks = find_ticks()
+        self.sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            self._open()
+            self._run()
+        finally:
+            self.close()
+        return self.lines
+
+    def close(self) -> None:
+        """Resets the connection."""
+        with contextlib.suppress(OSError):
+            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.sock.close()
+        time.sleep(0.001)
+        self._drain()
+
+    def _open(self) -> None:
+        flow, sock = self.flow, self.sock
+        set_sysctl("tcp_sack", str(int(flow.sack)))
+        set_sysctl("tcp_timestamps", str(int(flow.timestamps)))
+        set_sysctl("tcp_ecn", str(int(flow.ecn)))
+        self._drain()
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, flow.control.encode())
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setsockopt(socket.SOL_SOCKET, 32, 8 << 20)  # SO_SNDBUFFORCE
+        with contextlib.suppress(BlockingIOError):
+            sock.connect((PEER, PEER_PORT))
+        syn = next(found for found in read_segments(self.tun, 0.5) if found.flags & SYN)
+        self.port, self.first = syn.port, syn.seq + 1
+        self._sleep_until(now() + flow.handshake)
+        stamps = (1, syn.stamps[0]) if flow.timestamps and syn.stamps else None
+        mss = MSS + (_TIMESTAMP_OPTION if flow.timestamps else 0)
+        flags = SYN | ACK | (ECE if flow.ecn else 0)
+        answer = Segment(self.port, ISN, self.first, flags, 65535, stamps=stamps, mss=mss, scale=SCALE)
+        answer.sack_permitted = flow.sack
+        self._inject(answer)
+        list(read_segments(self.tun, 0.05))
+        # The window of a SYN is not scaled; this one is.
+        opened = Segment(self.port, ISN + 1, self.first, ACK, 65535, stamps=stamps)
+        self._inject(opened)
+        self._drain()
+        rtt = Info.read(sock).rtt
+        time.sleep(0.02)
+        # From here ticks are at whole multiples of their length, also those of coarser timers.
+        phase, count = self.ticks
+        self.start = now() + 5_000
+        ticks = (self.start - phase) // TICK
+        self.base = (ticks - (ticks + count - 1) % COARSE) * TICK + phase
+        switches = [
+            flow.control,
+            f"sack={int(flow.sack)}",
+            f"stamps={int(flow.timestamps)}",
+            f"ecn={int(flow.ecn)}",
+            f"rtt={rtt}",
+        ]
+        self.lines.append(f"flow {flow.seed} {' '.join(switches)}")
+
+    def _run(self) -> None:
+        for at, count in self.flow.writes:
+            self._push(self.start + at, count)
+        while self.count < MOST and self.receiver_waits():
+            until = self.events[0][0] if self.events else self.last + 4_000_000
+            if until - self.start > LONGEST:
+                break
+            if not self._wait(until):
+                if not self.events:
+                    break
+                self._step(heapq.heappop(self.events)[2])
+        self.lines.append(f"end {now() - self.base}")
+
+    def receiver_waits(self) -> bool:
+        """Returns true until all is acknowledged."""
+        return bool(self.events) or self._unacked > 0
+
+    @property
+    def _unacked(self) -> int:
+        return Info.read(self.sock).unacked
+
+    def _push(self, at: int, what: object) -> None:
+        self.count += 1
+        heapq.heappush(self.events, (at, self.count, what))
+
+    def _wait(self, until: int) -> bool:
+        """Waits for a timer of the kernel to send; returns false if none did before a time."""
+        while True:
+            left = until - now()
+            if left <= 0:
+                return False
+            ready, _, _ = select.select([self.tun], [], [], max(left / 1e6 - _SPIN, 0))
+            at = now()
+            if ready:
+                time.sleep(150e-6)
+                if sent := self._sent(at):
+                    self._note("t", at, sent)
+                    return True
+
+    def _step(self, what: object) -> None:
+        if isinstance(what, int | Reply):
+            self._clear_of_tick()
+        if isinstance(what, int):
+            at = self._timed(lambda: self.sock.send(bytes(what * MSS)))
+            self._note(f"w {what}", at, self._sent(at))
+        elif isinstance(what, Reply):
+            self._acknowledge(what)
+        elif isinstance(what, Arrival):
+            self._answer(self.receiver.take(what.segment, what.emission, what.marks, what.at))
+            if self.receiver.pending:
+                self._push(what.at + DELAYED, Delayed(self.receiver.replies, what.at + DELAYED))
+        elif isinstance(what, Delayed) and self.receiver.pending and what.replies == self.receiver.replies:
+            self._answer(self.receiver.reply(None, what.at))
+
+    def _clear_of_tick(self) -> None:
+        """Waits where a timer may be handled next to an event, and notes what one has just sent."""
+        left = TICK - (now() - self.base) % TICK
+        if left < BEFORE or left > TICK - AFTER:
+            self._sleep_until(now() + (left + AFTER) % TICK)
+        at = now()
+        if sent := self._sent(at):
+            self._note("t", at, sent)
+
+    def _answer(self, reply: Reply | None) -> None:
+        if reply:
+            self._push(reply.at, reply)
+
+    def _acknowledge(self, reply: Reply) -> None:
+        wire = self.first
+        stamps = (now() // 1000 & 0x7FFFFFFF, self.stamps[reply.echo]) if self.flow.timestamps else None
+        segment = Segment(
+            self.port,
+            ISN + 1,
+            wire + reply.ack,
+            ACK | (ECE if reply.ece else 0),
+            65535,
+            stamps=stamps,
+            blocks=[(wire + a & 0xFFFFFFFF, wire + b & 0xFFFFFFFF) for a, b in reply.blocks],
+        )
+        at = self._inject(segment)
+        words = [f"a {reply.ack // MSS}"]
+        if reply.blocks:
+            words.append(",".join(f"{a // MSS}-{b // MSS}" for a, b in reply.blocks))
+        if self.flow.timestamps:
+            words.append(f"#{reply.echo}")
+        if reply.ece:
+            words.append("ece")
+        self._note(" ".join(words), at, self._sent(at))
+
+    def _note(self, event: str, at: int, sent: list[int]) -> None:
+        info = Info.read(self.sock)
+        kind, *rest = event.split(" ", 1)
+        text = " ".join([f"{kind}{at - self.base}", *rest])
+        out = " > " + " ".join(_ranges(sent)) if sent else ""
+        self.lines.append(f"{text}{out} | {info.format_columns()} ; {info.format_details()}")
+        self.last = at
+
+    def _sent(self, at: int) -> list[int]:
+        """Takes what the kernel has just sent; the network carries it from then."""
+        found = []
+        for segment in read_segments(self.tun, 0):
+            if not segment.payload or segment.port != self.port:
+                continue
+            start = (segment.seq - self.first) & 0xFFFFFFFF
+            if segment.payload % MSS or start % MSS:
+                raise Disturbed("a segment of another size")
+            if segment.stamps:
+                self.stamps.append(segment.stamps[0])
+            found.append(start // MSS)
+            arrival = self.receiver.carry(start, at)
+            if arrival is not None:
+                marks = (self.receiver.is_marked(start) and segment.ecn in (1, 2), bool(segment.flags & CWR))
+                self._push(arrival, Arrival((start, start + segment.payload), self.emissions, marks, arrival))
+            self.emissions += 1
+        return found
+
+    def _inject(self, segment: Segment) -> int:
+        data = pack(segment)
+        return self._timed(lambda: os.write(self.tun, data))
+
+    @staticmethod
+    def _timed(act: Callable[[], object]) -> int:
+        before = now()
+        act()
+        after = now()
+        if after - before > 1500:
+            raise Disturbed(f"a call took {after - before} us")
+        return before
+
+    def _drain(self) -> None:
+        for _ in read_segments(self.tun, 0):
+            pass
+
+    def _sleep_until(self, at: int) -> None:
+        while (left := at - now()) > 0:
+            time.sleep(max(left / 1e6 - _SPIN, 0))
+
+
+def _ranges(numbers: list[int]) -> list[str]:
+    """Runs of consecutive segments as `3-5`, others as `7`."""
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and found[-1][1] + 1 == number:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return [f"{a}-{b}" if b > a else f"{a}" for a, b in found]

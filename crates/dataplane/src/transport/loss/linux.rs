@@ -1,0 +1,302 @@
+//! What an ACK tells a sender as in Linux 6.18 (`tcp_sacktag_write_queue`, `tcp_clean_rtx_queue`), and what it keeps of
+//! reordering.
+//!
+//! Blocks count in the order of their bytes, a report of part of a segment counts for nothing, and a reported duplicate
+//! counts as delivered. A sender without SACK assumes that each duplicate ACK stands for a segment that was delivered.
+
+use super::rack_tlp::{Heard, Phase, RackTlp, Told};
+use super::segments::{Sent, Tags};
+use crate::transport::{clock, unwrap};
+use core::ops::Range;
+
+/// Largest degree of reordering (`tcp_max_reordering`), segments.
+const MOST: u32 = 300;
+/// Blocks of one ACK at most.
+const BLOCKS: usize = 4;
+
+/// Counters beside RFC 8985's, in segments.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::transport) struct Counts {
+    /// Segments that were delivered.
+    delivered: u32,
+    /// Degree of reordering beyond DupThresh; 0 before any was seen.
+    degree: u32,
+    /// Duplicates that were reported.
+    duplicates: u32,
+    /// A reported duplicate is to widen RACK's window.
+    widens: bool,
+    /// Segments that had been delivered when one widened it last.
+    widened: u32,
+    /// Of all that the last ACK delivered, what was sent last, and how many segments had been delivered then.
+    newest: Option<(units::Time, u64, u32)>,
+}
+
+impl Counts {
+    /// Segments delivered so far, the SYN among them.
+    pub fn sent_at(&self) -> u32 {
+        self.delivered + 1
+    }
+}
+
+/// The walk over the blocks of one ACK.
+struct Walk<'a> {
+    of: &'a Heard<'a>,
+    told: &'a mut Told,
+    /// Everything before is acknowledged by this ACK or an earlier one.
+    una: u64,
+    /// Lowest segment that shows reordering.
+    low: u64,
+    duplicate: Option<Range<u64>>,
+    /// Everything before has been walked over: reported segments are merged with one that is newly reported below them.
+    merged: u64,
+}
+
+impl RackTlp {
+    /// Takes in blocks and the cumulative ACK.
+    pub fn hear_as_linux(&mut self, of: &Heard, has_sack: bool) -> Told {
+        let mut told = Told::default();
+        self.counts.newest = None;
+        let fack = self.fack(of.una);
+        if has_sack && !of.blocks.is_empty() {
+            self.hear_blocks(of, &mut told);
+        }
+        told.by_blocks = told.segments;
+        if of.ack > of.una {
+            self.acknowledge(of, fack, has_sack, &mut told);
+            self.segments.forget_if_reneged();
+        }
+        let (since, mss) = (|at| of.now.since(at), u64::from(of.mss));
+        told.rtt = told.acked_at.map(|at| at.0).filter(|_| !told.again_acked).or(told.reported_at).map(since);
+        let last = told.last_reported_at.or(told.acked_at.map(|at| at.1).filter(|_| !told.again_acked));
+        told.last_rtt = last.map(since);
+        told.least_rtt = told.last_rtt;
+        told.delivered = u64::from(told.segments) * mss;
+        self.count_delivered(told.segments);
+        told
+    }
+
+    /// End of the highest segment that was reported (`tcp_highest_sack_seq`).
+    fn fack(&self, una: u64) -> u64 {
+        if self.segments.reported() == 0 { una } else { self.rack.fack() }
+    }
+
+    fn hear_blocks(&mut self, of: &Heard, told: &mut Told) {
+        let una = of.una.max(of.ack);
+        let read = |block: &(u32, u32)| Some(unwrap(block.0, of.ack)?..unwrap(block.1, of.ack)?);
+        let first = of.blocks.first().and_then(read).filter(|_| of.duplicate);
+        let duplicate = first.filter(|range| self.hear_duplicate(range, of, told));
+        let mut blocks: [(Range<u64>, bool); BLOCKS] = Default::default();
+        let mut n = 0;
+        for (i, block) in of.blocks.iter().take(BLOCKS).enumerate() {
+            let Some(range) = read(block).filter(|b| b.start < b.end && b.end <= of.sent) else { continue };
+            let is_duplicate = i == 0 && duplicate.is_some();
+            // A duplicate of what is acknowledged counts only for a cut that may be undone.
+            let counts_below = is_duplicate && self.undo.is_open() && range.end <= una && range.end > of.una;
+            if range.start > una || counts_below {
+                blocks[n] = (range, is_duplicate);
+                n += 1;
+            }
+        }
+        blocks[..n].sort_by_key(|(block, _)| block.start);
+        let mut walk = Walk { of, told, una, low: of.sent, duplicate, merged: 0 };
+        for (block, is_duplicate) in &blocks[..n] {
+            // One that lies in the block before has been walked over with it.
+            if *is_duplicate && walk.duplicate.is_none() {
+                continue;
+            }
+            let holds = walk.duplicate.as_ref().is_some_and(|d| block.start <= d.start && d.end <= block.end);
+            self.walk(block, &mut walk);
+            if holds {
+                walk.duplicate = None;
+            }
+        }
+        if !matches!(self.phase, Phase::Loss { .. }) || self.undo.is_open() {
+            self.note_reordering(walk.low, una, of.mss);
+        }
+    }
+
+    /// A duplicate is reported: whether it is believed. More of them than were sent again are the network's.
+    fn hear_duplicate(&mut self, range: &Range<u64>, of: &Heard, told: &mut Told) -> bool {
+        let mss = u64::from(of.mss);
+        let Some(len) = range.end.checked_sub(range.start).filter(|len| *len > 0) else { return false };
+        let segments = len.div_ceil(mss) as u32;
+        told.probe_twice = len <= mss && self.tlp.is_end_of_any(range.end);
+        self.counts.duplicates += segments;
+        if self.counts.duplicates > of.again {
+            return false;
+        }
+        self.counts.widens |= self.rack.has_reordered() && !told.probe_twice;
+        self.dsacks += 1;
+        told.duplicate = true;
+        told.segments += segments;
+        if range.end <= of.una {
+            self.undo.on_duplicate(segments, range.end);
+        }
+        true
+    }
+
+    fn walk(&mut self, block: &Range<u64>, walk: &mut Walk) {
+        let mut i = self.segments.index_from(block.start);
+        while let Some(s) = self.segments.get(i).copied().filter(|s| s.end <= block.end) {
+            let is_twice = walk.duplicate.as_ref().is_some_and(|d| d.start <= s.start && s.end <= d.end);
+            let is_twice = is_twice && s.start >= walk.merged;
+            if self.segments.merges(i) {
+                walk.merged = self.segments.end_of_reported(i + 1).unwrap_or(walk.merged);
+            }
+            self.report(i, &s, is_twice, walk);
+            i += 1;
+        }
+    }
+
+    /// A segment lies in a block; `is_twice` says that the receiver reports it as a duplicate.
+    fn report(&mut self, i: usize, s: &Sent, is_twice: bool, walk: &mut Walk) {
+        let is_reported = s.tags.has(Tags::REPORTED);
+        if is_twice && s.tags.has(Tags::RETRANSMITTED) {
+            self.undo.on_duplicate(1, s.end);
+            if is_reported {
+                walk.low = walk.low.min(s.start);
+            }
+        }
+        if s.end <= walk.una {
+            return;
+        }
+        if !is_reported {
+            self.rack.arrived(s, walk.of.now, true);
+            if !s.tags.has(Tags::RETRANSMITTED) {
+                if s.start < self.fack(walk.una) {
+                    walk.low = walk.low.min(s.start);
+                }
+                walk.told.original |= s.end <= walk.of.recover;
+                walk.told.reported_at = walk.told.reported_at.or(Some(s.at));
+                walk.told.last_reported_at = Some(s.at);
+            }
+            let fack = self.fack(walk.una).max(s.end);
+            self.segments.mark_reported(i);
+            self.rack.set_fack(fack);
+            walk.told.reported = true;
+            walk.told.segments += 1;
+            self.note_newest(s);
+        }
+        if is_twice {
+            self.segments.settle_again(i);
+        }
+    }
+
+    /// Everything before the ACK's number is gone.
+    fn acknowledge(&mut self, of: &Heard, fack: u64, has_sack: bool, told: &mut Told) {
+        let mut low = of.sent;
+        while let Some(s) = self.segments.pop_before(of.ack) {
+            told.acked += 1;
+            let is_again = s.tags.has(Tags::RETRANSMITTED);
+            told.again_acked |= is_again;
+            if s.tags.has(Tags::REPORTED) {
+                continue;
+            }
+            if !is_again {
+                let first = told.acked_at.map_or(s.at, |at| at.0);
+                told.acked_at = Some((first, s.at));
+                low = low.min(s.start);
+                told.original |= s.end <= of.recover;
+            }
+            if has_sack {
+                told.segments += 1;
+                let is_older = |(echo, tick)| clock::older(echo, clock::ticks_of(s.at, tick));
+                if !is_again || !of.echo.is_some_and(is_older) {
+                    self.rack.arrived(&s, of.now, true);
+                }
+            }
+            self.note_newest(&s);
+        }
+        self.segments.trim(of.ack);
+        if told.acked > 0 && !has_sack {
+            told.segments += self.settle_assumed(told.acked, of.mss);
+            told.original &= !told.again_acked;
+        }
+        if told.acked > 0 && has_sack && low < fack {
+            self.note_reordering(low, of.ack, of.mss);
+        }
+    }
+
+    fn note_newest(&mut self, s: &Sent) {
+        if self.counts.newest.is_none_or(|(at, end, _)| (s.at, s.end) > (at, end)) {
+            self.counts.newest = Some((s.at, s.end, s.delivered));
+        }
+    }
+
+    /// What lies at `low` came after what lies above it (`tcp_check_sack_reordering`).
+    pub fn note_reordering(&mut self, low: u64, una: u64, mss: u32) {
+        let Some(metric) = self.fack(una).checked_sub(low).filter(|metric| *metric > 0) else { return };
+        let degree = metric.div_ceil(u64::from(mss)) as u32;
+        if metric > u64::from(self.counts.degree) * u64::from(mss) {
+            self.counts.degree = degree.min(MOST);
+        }
+        self.rack.note_reordered();
+    }
+
+    /// Degree of reordering, where DupThresh is so many.
+    pub fn degree(&self, threshold: Option<u32>) -> u32 {
+        self.counts.degree.max(threshold.unwrap_or(u32::MAX))
+    }
+    /// A timeout where more than DupThresh segments were reported shows that reordering is less.
+    pub fn forget_degree(&mut self) {
+        self.counts.degree = 0;
+    }
+    /// So many segments more were delivered.
+    pub fn count_delivered(&mut self, segments: u32) {
+        self.counts.delivered = self.counts.delivered.wrapping_add(segments);
+    }
+
+    /// RACK's window after an ACK (`tcp_rack_update_reo_wnd`): a duplicate widens it once a round trip.
+    pub fn update_window(&mut self) {
+        let Some((_, _, delivered)) = self.counts.newest else { return };
+        if (delivered.wrapping_sub(self.counts.widened) as i32) < 0 {
+            self.counts.widens = false;
+        }
+        let widens = core::mem::take(&mut self.counts.widens);
+        if widens {
+            self.counts.widened = self.counts.sent_at();
+        }
+        self.rack.update_window(widens);
+    }
+
+    /// A duplicate ACK where nothing is reported: whether it stands for a segment that was delivered.
+    pub fn assume_delivered(&mut self, mss: u32) -> u32 {
+        let before = self.segments.assumed();
+        self.segments.assume(before + 1, mss);
+        self.limit_assumed(0, mss);
+        self.segments.assumed().saturating_sub(before)
+    }
+    /// So many segments are acknowledged, of which some were assumed to be delivered; how many were not.
+    fn settle_assumed(&mut self, acked: u32, mss: u32) -> u32 {
+        let assumed = self.segments.assumed();
+        let more = acked.saturating_sub(assumed).max(1);
+        self.segments.assume(assumed.saturating_sub(acked - 1), mss);
+        self.limit_assumed(acked, mss);
+        more
+    }
+    fn limit_assumed(&mut self, acked: u32, mss: u32) {
+        let out = self.segments.len() as u32;
+        let holes = (self.segments.lost().div_ceil(u64::from(mss)) as u32).max(1).min(out);
+        if self.segments.assumed() + holes > out {
+            self.segments.assume(out - holes, mss);
+            self.counts.degree = (out + acked).min(MOST);
+            self.rack.note_reordered();
+        }
+    }
+    /// Duplicates of before count no more.
+    pub fn forget_assumed(&mut self) {
+        self.segments.assume(0, 1);
+    }
+    /// A segment is lost without SACK (`tcp_newreno_mark_lost`): the first one, by duplicates or by a partial ACK.
+    pub fn lose_first(&mut self, advanced: bool, threshold: Option<u32>) -> u64 {
+        let is_shown = self.phase < Phase::Recovery && self.segments.assumed() >= self.degree(threshold);
+        let is_partial = self.phase == Phase::Recovery && advanced;
+        match self.segments.first().copied() {
+            Some(s) if (is_shown || is_partial) && !s.tags.has(Tags::LOST) => {
+                self.segments.lose(0);
+                s.len()
+            }
+            _ => 0,
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What Linux's sender asks of its segments, and does with them, beside RFC 8985.
+
+use super::{Segments, Sent, Tags};
+use units::Time;
+
+impl Segments {
+    /// Bytes that are lost, sent again or not.
+    pub fn lost(&self) -> u64 {
+        self.waiting + self.again - self.doubled
+    }
+    /// Segments that are assumed to be delivered.
+    pub fn assumed(&self) -> u32 {
+        self.assumed.1
+    }
+    /// Assumes that so many segments are delivered.
+    pub fn assume(&mut self, segments: u32, mss: u32) {
+        self.assumed = (u64::from(segments) * u64::from(mss), segments);
+    }
+    /// The first segment that begins at a byte or beyond.
+    pub fn index_from(&self, byte: u64) -> usize {
+        self.list.partition_point(|s| s.start < byte)
+    }
+    /// Whether the first segment was sent more than once.
+    pub fn is_first_repeated(&self) -> bool {
+        self.list.front().is_some_and(|s| s.tags.has(Tags::RETRANSMITTED))
+    }
+    /// Takes out the first segment if it ends before this byte.
+    pub fn pop_before(&mut self, una: u64) -> Option<Sent> {
+        let first = self.list.front().copied().filter(|s| s.end <= una)?;
+        self.leave(&first);
+        self.list.pop_front()
+    }
+    /// Shortens the first segment to what lies beyond this byte.
+    pub fn trim(&mut self, una: u64) {
+        if let Some(first) = self.list.front().copied().filter(|s| s.start < una) {
+            self.leave(&first);
+            self.list[0].start = una;
+            let rest = self.list[0];
+            self.enter(&rest);
+        }
+    }
+    /// Whether a segment is about to be reported next to one that was.
+    pub fn merges(&self, i: usize) -> bool {
+        let is_reported = |i: usize| self.list.get(i).is_some_and(|s| s.tags.has(Tags::REPORTED));
+        i > 0 && !is_reported(i) && is_reported(i - 1)
+    }
+    /// Where the reported segments end that begin with this one; `None` if it is not.
+    pub fn end_of_reported(&self, i: usize) -> Option<u64> {
+        let run = self.list.iter().skip(i).take_while(|s| s.tags.has(Tags::REPORTED));
+        run.last().map(|s| s.end)
+    }
+    /// A segment is reported. A retransmission of what is not lost is under way still, as in Linux.
+    pub fn mark_reported(&mut self, i: usize) {
+        self.tag(i, |t| match t.has(Tags::LOST) {
+            true => t.with(Tags::REPORTED).without(Tags::LOST).without(Tags::AGAIN),
+            false => t.with(Tags::REPORTED),
+        });
+    }
+    /// A segment is not looked at again until it is sent again.
+    pub fn set_aside(&mut self, i: usize) {
+        self.tag(i, |t| t.with(Tags::SET_ASIDE));
+    }
+    /// No retransmission of a segment is under way.
+    pub fn settle_again(&mut self, i: usize) {
+        self.tag(i, |t| t.without(Tags::AGAIN));
+    }
+    /// A segment was sent again as a probe: as in Linux it is under way once.
+    pub fn probed(&mut self, i: usize, at: Time, delivered: u32) {
+        self.tag(i, |t| t.with(Tags::RETRANSMITTED).without(Tags::SET_ASIDE));
+        (self.list[i].at, self.list[i].delivered) = (at, delivered);
+        self.once_from = self.once_from.max(self.list[i].end);
+    }
+}

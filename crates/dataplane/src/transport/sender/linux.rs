@@ -1,0 +1,221 @@
+//! How a sender takes in ACKs as Linux 6.18 does (`tcp_ack`), with and without selective acknowledgements. What follows for
+//! recoveries is in `linux_states`; both name the function of the kernel that they follow.
+
+use super::Sender;
+use crate::transport::config::{EcnMode, Recovery};
+use crate::transport::loss::{Awaited, Blocks, Heard, OfProbe, Phase, RackTlp, Told, reports_duplicate};
+use crate::transport::{Acked, Io, TcpConfig, clock};
+use crate::{NO_EXT, Pkt};
+use mech::Flags;
+
+/// An ACK, and what is found out by it.
+pub(super) struct Ack {
+    pub told: Told,
+    /// It acknowledges new data.
+    pub advanced: bool,
+    /// An ACK that a newer one has overtaken.
+    is_old: bool,
+    /// It opens the receiver's window, or moves it.
+    moves_window: bool,
+    /// It carries an echo of congestion.
+    pub ece: bool,
+    /// A PACK, which tells of losses by itself.
+    is_pack: bool,
+    /// Its echoed timestamp, where that may undo.
+    pub echo: Option<u32>,
+    /// SND.UNA before it.
+    pub before: u64,
+    /// Bytes that it shows to be lost; a retransmission is among them.
+    pub lost: u64,
+    pub lost_again: bool,
+    /// The timer is set anew because of it.
+    pub sets_timer: bool,
+}
+
+/// What is sent after an ACK besides new data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Again {
+    Nothing,
+    /// What is lost.
+    Lost,
+    /// New data first, which is to show whether a timeout had a reason.
+    New,
+}
+
+impl Ack {
+    /// A duplicate ACK that tells of nothing.
+    pub fn is_duplicate(&self) -> bool {
+        !self.is_old
+            && !self.advanced
+            && !self.moves_window
+            && self.told.acked == 0
+            && !self.told.duplicate
+            && !self.is_pack
+    }
+}
+
+impl Sender {
+    /// An ACK of everything before `ack` has come.
+    pub(super) fn receive_as_linux(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) {
+        let had = r.segments.len() > 0;
+        let mut ack = self.hear_as_linux(pkt, ack, r, io);
+        if ack.is_old {
+            if has_blocks(pkt, io) {
+                let again = self.alert(&mut ack, r, io);
+                self.send_lost(again, r, io);
+            }
+            return self.send_new(r, io);
+        }
+        if !had {
+            if ack.told.duplicate {
+                self.alert(&mut ack, r, io);
+            }
+            self.hear_of_probe(&ack, r, io);
+            return self.send_new(r, io);
+        }
+        self.settle_as_linux(ack, r, io);
+    }
+
+    /// What follows from an ACK while something is outstanding.
+    fn settle_as_linux(&mut self, mut ack: Ack, r: &mut RackTlp, io: &mut Io) {
+        let acked = Acked {
+            bytes: ack.told.delivered as u32,
+            open: true,
+            rtt: ack.told.last_rtt,
+            sampled: true,
+            ..self.acked(ack.ece, io)
+        };
+        self.congestion.sample(&acked, ack.told.by_blocks, io.cfg);
+        r.update_window();
+        self.hear_of_probe(&ack, r, io);
+        let tells = ack.told.reported || ack.told.duplicate || ack.ece || ack.is_pack;
+        let is_plain = (ack.moves_window || ack.told.acked > 0) && !tells;
+        let again = match is_plain && r.phase == Phase::Open {
+            true => Again::Nothing,
+            false => self.alert(&mut ack, r, io),
+        };
+        if self.una == self.sent {
+            r.awaited = Awaited::Retransmission;
+            self.rto.stop();
+        }
+        if ack.sets_timer && self.una < self.sent && !self.await_probe(true, r, io) {
+            self.rearm_timeout(r, io);
+        }
+        self.set_window_as_linux(&ack, &acked, r, io.cfg);
+        self.set_pace(r, io.cfg);
+        r.outstanding = self.sent - self.una;
+        self.send_lost(again, r, io);
+        self.send_new(r, io);
+    }
+
+    /// The header of a cut packet has come back (CP §4.4, NDP §3.2.4).
+    pub(super) fn settle_returned(&mut self, told: Told, ece: bool, r: &mut RackTlp, io: &mut Io) {
+        let before = self.una;
+        let sets_timer = told.packed > 0;
+        let ack = Ack {
+            told,
+            advanced: false,
+            is_old: false,
+            moves_window: false,
+            ece,
+            is_pack: true,
+            echo: None,
+            before,
+            lost: told.packed,
+            lost_again: false,
+            sets_timer,
+        };
+        self.settle_as_linux(ack, r, io);
+    }
+
+    /// Takes in what an ACK says, and its samples.
+    fn hear_as_linux(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) -> Ack {
+        let cfg = io.cfg;
+        let by_stamps = if pkt.ext == NO_EXT { None } else { self.options(pkt.ext, ack, io).1 };
+        let ext = io.exts.get(pkt.ext).copied().unwrap_or_default();
+        let echo = ext.timestamps.filter(|_| cfg.timestamps).map(|stamps| stamps.ecr);
+        let (before, is_old) = (self.una, ack < self.una);
+        let ece = !is_old && cfg.ecn != EcnMode::Off && pkt.head.flags.has(Flags::ECE);
+        let rwnd = if is_old { self.rwnd } else { u32::from(pkt.window) << cfg.peer_shift };
+        let advanced = ack > self.una;
+        let moves_window = !is_old && (advanced || rwnd > self.rwnd);
+        self.echoes += u32::from(ece);
+        self.rwnd = rwnd;
+        self.widest = self.widest.max(rwnd);
+        let blocks = Blocks::of(&ext);
+        let mut told = r.hear_as_linux(
+            &Heard {
+                now: io.now,
+                ack,
+                una: self.una,
+                sent: self.sent,
+                recover: self.loss.recovery_point(),
+                mss: u32::from(cfg.mss),
+                blocks: blocks.received(),
+                duplicate: reports_duplicate(blocks.received(), ack),
+                echo: echo.map(|echo| (echo, clock::tick(cfg))),
+                again: self.retransmissions,
+            },
+            cfg.recovery == Recovery::Rack,
+        );
+        let is_pack = pkt.head.flags.has(Flags::PPL) && self.takes_packs();
+        if is_pack {
+            r.on_pack(&blocks, ack, (self.una.max(ack), io.now), &mut told);
+        }
+        self.loss.on_reported(r.segments.reported());
+        if advanced {
+            self.una = ack;
+            self.loss.expiries = 0;
+        }
+        let by_stamps = by_stamps.filter(|_| told.acked > 0);
+        let sampled = told.rtt.or(by_stamps).or(told.packed_rtt).filter(|_| !is_old);
+        if let Some(rtt) = sampled {
+            if told.rtt.is_none() {
+                told.last_rtt = Some(rtt);
+            }
+            self.rto.sample_by_rack(rtt, &mut r.spread, self.una..self.nxt, cfg);
+            r.on_sample(told.last_rtt.unwrap_or(rtt));
+        }
+        // A report of what was sent before the first segment was sent last shows that there still is a way.
+        let head = r.segments.first().map(|s| s.at);
+        let is_before = |at| head.is_some_and(|head| at < head);
+        let heard = sampled.is_some() && told.acked == 0 && told.reported_at.is_some_and(is_before);
+        let ece = ece || told.packed > 0 && self.takes_pack_for_mark(cfg);
+        let sets_timer = told.acked > 0 || heard || told.packed > 0;
+        let (lost, lost_again) = (told.packed, false);
+        let echo = echo.filter(|_| cfg.rack.eifel);
+        Ack { told, advanced, is_old, moves_window, ece, is_pack, echo, before, lost, lost_again, sets_timer }
+    }
+
+    /// What the ACK says of a probe (`tcp_process_tlp_ack`).
+    fn hear_of_probe(&mut self, ack: &Ack, r: &mut RackTlp, io: &Io) {
+        let bare = ack.is_duplicate() && !ack.told.reported;
+        let of = OfProbe { ack: self.una, twice: ack.told.probe_twice, bare };
+        if !ack.is_old && r.tlp.on_ack(of) {
+            self.begin_reduction(true, r, io.cfg);
+            self.congestion.end_reduction();
+            r.phase = Phase::Reducing;
+            self.keep_open(r);
+        }
+    }
+
+    /// The window after an ACK (`tcp_cong_control`).
+    fn set_window_as_linux(&mut self, ack: &Ack, acked: &Acked, r: &mut RackTlp, cfg: &TcpConfig) {
+        if matches!(r.phase, Phase::Reducing | Phase::Recovery) {
+            if cfg.rack.prr {
+                self.reduce(ack.told.delivered, ack.advanced && ack.lost == 0, r, cfg);
+            }
+            return;
+        }
+        let threshold = self.dupack_threshold(cfg);
+        let reorders = threshold.is_some_and(|n| r.degree(threshold) > n);
+        if ack.told.acked > 0 || reorders && ack.told.reported {
+            self.congestion.on_ack(&Acked { ece: false, ..*acked }, cfg);
+            self.congestion.note_stamp(acked.now);
+        }
+    }
+}
+
+fn has_blocks(pkt: &Pkt, io: &Io) -> bool {
+    io.exts.get(pkt.ext).is_some_and(|ext| ext.blocks > 0)
+}
