@@ -14,30 +14,6 @@ const MOST: u32 = 300;
 /// Blocks of one ACK at most.
 const BLOCKS: usize = 4;
 
-/// Counters beside RFC 8985's, in segments.
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::transport) struct Counts {
-    /// Segments that were delivered.
-    delivered: u32,
-    /// Degree of reordering beyond DupThresh; 0 before any was seen.
-    degree: u32,
-    /// Duplicates that were reported.
-    duplicates: u32,
-    /// A reported duplicate is to widen RACK's window.
-    widens: bool,
-    /// Segments that had been delivered when one widened it last.
-    widened: u32,
-    /// Of all that the last ACK delivered, what was sent last, and how many segments had been delivered then.
-    newest: Option<(units::Time, u64, u32)>,
-}
-
-impl Counts {
-    /// Segments delivered so far, the SYN among them.
-    pub fn sent_at(&self) -> u32 {
-        self.delivered + 1
-    }
-}
-
 /// The walk over the blocks of one ACK.
 struct Walk<'a> {
     of: &'a Heard<'a>,

@@ -10,6 +10,7 @@
 //! sending instead (`rack_tlp`), reduces the window by RFC 9937 (`prr`) and takes back what had no reason (`undo`). CP
 //! hears of losses by PACKs (`packs`), and keeps what RACK-TLP keeps.
 
+mod counts;
 mod duplicates;
 mod linux;
 mod packs;

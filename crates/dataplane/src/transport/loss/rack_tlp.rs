@@ -1,6 +1,6 @@
 //! What a sender keeps that finds losses by time (RFC 8985), and how it takes in what an ACK says.
 
-use super::linux::Counts;
+use super::counts::Counts;
 use super::prr::Prr;
 use super::rack::Rack;
 use super::segments::{Segments, Sent, Tags};
