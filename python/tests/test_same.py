@@ -232,7 +232,7 @@ description = "the same"
 """
 # Columns of ports that count traffic and lengths of queues, not what a mechanism did.
 TRAFFIC = {"node", "port", "peer", "rate_bps", "enqueued", "enqueued_bytes", "sent", "sent_bytes", "queued"}
-TRAFFIC |= {"max_packets", "max_bytes", "trimmed_bytes"}
+TRAFFIC |= {"max_packets", "max_bytes", "max_bytes_in_window", "trimmed_bytes"}
 
 
 @pytest.mark.usefixtures("compiled")

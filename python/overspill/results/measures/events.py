@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from overspill.results.columns import distinct
 from overspill.results.key import Key
 from overspill.results.measures import workloads
 from overspill.results.measures.declare import WHOLE, Metric, present
@@ -262,7 +263,7 @@ def data_drops(run: RunData, keep: np.ndarray) -> dict[str, float | None]:
     left_out[opened_by[~keep].astype(np.int64)] = True
     found: dict[str, float | None] = {}
     for label, mine in workloads.split(run, traffic[keep]):
-        connections = np.unique(opened_by[keep][mine].astype(np.int64))
+        connections = distinct(opened_by[keep][mine].astype(np.int64))
         whole = not (left_out[connections] & (lost[connections] > 0)).any()
         found[Key("data_drops", **label)] = int(lost[connections].sum()) if whole else None
     return found
