@@ -55,7 +55,8 @@ def test_red_has_a_curve_over_its_average_queue(explain) -> None:  # noqa: ANN00
     assert status == 0 and "average queue, in packets" in out
     assert row(out, "15") == ["15", "0.2000"]
     why = " ".join(explain("red", "--size", "9")[2].split())
-    assert "--size: found 9 for 'red', whose curve is over the average queue, in packets; expected `--size` only for" in why
+    found = "--size: found 9 for 'red', whose curve is over the average queue, in packets; expected `--size`"
+    assert f"{found} only for" in why
 
 
 def test_explain_json_has_the_entry_and_its_curve(explain) -> None:  # noqa: ANN001
