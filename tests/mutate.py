@@ -33,6 +33,7 @@ SOURCES = (
     "crates",
     "conformance",
     "golden",
+    "docs/internals/truth.md",
     "docs/mechanisms",
     "scenarios",
     "benches/whole_runs.rs",
