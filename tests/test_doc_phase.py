@@ -1,4 +1,4 @@
-"""What docs/internals/phase.md says in words is in its published tables."""
+"""Numbers in the prose of docs/internals/phase.md are those of its tables."""
 
 import re
 from pathlib import Path

@@ -57,7 +57,7 @@ impl Preset {
         Preset { kind: "none", values: Vec::new() }
     }
     /// Marks of the instantaneous queue at random: none up to `min`, with probability `max_p` at `max`, all above it.
-    /// What cannot be marked passes.
+    /// Returns RED between two thresholds, by which packets that cannot carry a mark pass.
     pub fn marks_between(min: Bytes, max: Bytes, max_p: f64) -> Preset {
         if min == max {
             // A step marks from its threshold on, and here from a byte above it.

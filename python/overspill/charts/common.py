@@ -140,7 +140,7 @@ def band_text(results: Results, how: str = "Student's t") -> str:
 
 
 def mean_and_interval(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """By column: mean over the rows, and the ends of its 95% interval, which are the mean for one row.
+    """Mean of each column, and the ends of its 95% interval; of one row all three are equal.
 
     What is never below 0 has no mean below 0 either.
     """

@@ -95,7 +95,7 @@ class PacketTrace:
 
     @property
     def message(self) -> dict[str, Any] | None:
-        """What a congestion message says, in bytes, and of which port; of other packets nothing."""
+        """Feedback of a congestion message in bytes, and its port; `None` for other packets."""
         said: dict[str, Any] | None = self.facts.get("message")
         return said and said | {"to": self.name(self.peers.get((self.facts["src"], said["port"])))}
 

@@ -62,7 +62,7 @@ def summary(traced: PacketTrace) -> list[str]:
 
 
 def said(message: Mapping[str, Any] | None) -> list[str]:
-    """What a congestion message says."""
+    """Rows with the feedback of a congestion message."""
     if message is None:
         return []
     above, more = message["q_off"], message["q_delta"]

@@ -146,7 +146,7 @@ impl Asked<'_> {
         values.has("tlp") && (!values.has("recovery") || values.get::<Recovery>("recovery") == Recovery::Rack)
     }
 
-    /// Whether this is a Linux sender that does without selective acknowledgements, and otherwise as with them.
+    /// True for a Linux sender without selective acknowledgements; all its other rules hold.
     fn is_linux_without_sack(&self) -> bool {
         self.as_linux && self.values.get::<Recovery>("recovery") == Recovery::NewReno
     }

@@ -291,7 +291,7 @@ impl TcpConfig {
         self.recovery == Recovery::Rack
     }
 
-    /// Whether recoveries go through the states of Linux's sender, with or without selective acknowledgements.
+    /// True if recoveries follow the states of Linux's sender, with or without selective acknowledgements.
     #[inline]
     pub(super) fn follows_linux(&self) -> bool {
         self.as_linux && matches!(self.recovery, Recovery::Rack | Recovery::NewReno)

@@ -59,7 +59,7 @@ struct Aside {
     /// The right edge of the window as last advertised; counts while something waits.
     edge: u64,
     lost: packs::LastLost,
-    /// What a Linux receiver reports.
+    /// SACK blocks that a Linux receiver reports.
     blocks: blocks::Blocks,
 }
 

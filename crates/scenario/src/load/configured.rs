@@ -17,7 +17,7 @@ use mech::{Preset, PresetValue};
 use std::cell::RefCell;
 
 /// A variant's document while settings of a file are laid below it.
-struct Laying<'a> {
+struct Overlay<'a> {
     document: Node,
     config: &'a Configuration,
     net: &'a Topology,
@@ -33,7 +33,7 @@ struct Laying<'a> {
 }
 
 /// A variant's document with the settings of the configuration file that its network names; `None` if it names none.
-pub(super) fn lay(
+pub(super) fn apply(
     document: &Node,
     network: &Network,
     notes: &RefCell<Vec<String>>,
@@ -42,26 +42,34 @@ pub(super) fn lay(
     let config = network.configuration.as_ref()?;
     let at = document.find("topology.config");
     let (net, document) = (&network.topology, document.clone());
-    let mut laying =
-        Laying { document, config, net, at, set: Vec::new(), own: Vec::new(), ruled_out: Vec::new(), has_dcqcn: false };
+    let mut overlay = Overlay {
+        document,
+        config,
+        net,
+        at,
+        set: Vec::new(),
+        own: Vec::new(),
+        ruled_out: Vec::new(),
+        has_dcqcn: false,
+    };
     let before = faults.count;
-    laying.lay_marking(faults);
-    laying.lay_buffer();
-    laying.lay_pause();
-    laying.lay_hosts();
+    overlay.set_marking(faults);
+    overlay.set_buffer();
+    overlay.set_pause();
+    overlay.set_hosts();
     if config.number_or("ERROR_RATE_PER_LINK", 0.0) > 0.0 {
-        laying.set.push(format!(
+        overlay.set.push(format!(
             "a `corruption` of {} on links without their own",
             config.number_or("ERROR_RATE_PER_LINK", 0.0)
         ));
     }
     if faults.count == before {
-        notes.borrow_mut().extend(laying.notes(&network.made));
+        notes.borrow_mut().extend(overlay.notes(&network.made));
     }
-    Some(laying.document)
+    Some(overlay.document)
 }
 
-impl Laying<'_> {
+impl Overlay<'_> {
     /// A node at the place of the file's name, called by its own path.
     fn node(&self, key: &str, data: Data) -> Node {
         Node { at: At { path: join(&self.at.path, key), ..self.at.clone() }, data }

@@ -46,7 +46,7 @@ const OF_EVENTS: [&str; 2] = ["reroute_delay", "dead_port"];
 const IDEAL_AT_START: &str = "the network changes: ideal completion times, and so slowdowns, path lengths and loads, are \
                               those of the network as it starts";
 
-/// Reads a document that the variant was laid upon. What is wrong is added to `faults`.
+/// Reads a document that the variant was configured upon. What is wrong is added to `faults`.
 pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults: &mut Faults) -> Option<Read> {
     let Reading { source, notes } = reading;
     let before = faults.count;
@@ -55,8 +55,8 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
     let duration = duration(document, top.as_ref());
     let network = build::network(document, reading, faults);
     let net = network.as_ref().map(|network| &network.topology);
-    let laid = network.as_ref().and_then(|network| configured::lay(document, network, notes, faults));
-    let document = laid.as_ref().unwrap_or(document);
+    let configured = network.as_ref().and_then(|network| configured::apply(document, network, notes, faults));
+    let document = configured.as_ref().unwrap_or(document);
     let framing = framing(document, faults);
     let framed = framing.as_ref().map(|(_, framing)| *framing);
     let (host, host_values) = host(document, &source.registry, notes, faults).unzip();

@@ -37,7 +37,7 @@ impl RackChoices {
             slack: values.time("timer_slack"),
         }
     }
-    /// The same with another recovery: without selective acknowledgements there are no probes.
+    /// Returns these choices for another recovery, which has no probes without selective acknowledgements.
     pub fn with(self, recovery: Recovery) -> RackChoices {
         RackChoices { tlp: self.tlp && recovery == Recovery::Rack, ..self }
     }

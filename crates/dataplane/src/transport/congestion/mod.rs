@@ -180,7 +180,7 @@ impl Congestion {
             _ => {}
         }
     }
-    /// What a Linux sender notes of the use of its window.
+    /// Record of how far a Linux sender has used its window.
     fn usage(&mut self) -> Option<&mut Usage> {
         match &mut self.law {
             Law::CubicLinux(c) => Some(&mut c.usage),

@@ -24,7 +24,7 @@ impl Congestion {
         };
         Saved { cwnd: self.cwnd, ssthresh: self.ssthresh, cut_until: self.cut_until, curve }
     }
-    /// The same as Linux keeps it: a threshold that remembers three quarters of the window.
+    /// Returns the state to restore after an undo, with Linux's threshold of at least three quarters of the window.
     pub fn saved_as_linux(&self, mss: u32) -> Saved {
         Saved { ssthresh: self.ssthresh.max(remembered(self.cwnd, mss)), ..self.saved() }
     }

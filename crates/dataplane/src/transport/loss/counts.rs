@@ -1,4 +1,4 @@
-//! What a sender like Linux's counts beside RACK-TLP.
+//! Counters of a sender like Linux's beside those of RACK-TLP.
 
 /// Counters beside RFC 8985's, in segments.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,7 +13,7 @@ pub(in crate::transport) struct Counts {
     pub(super) widens: bool,
     /// Segments that had been delivered when one widened it last.
     pub(super) widened: u32,
-    /// Of all that the last ACK delivered, what was sent last, and how many segments had been delivered then.
+    /// Last-sent segment among those that the last ACK delivered, and the number of segments delivered when it was sent.
     pub(super) newest: Option<(units::Time, u64, u32)>,
 }
 

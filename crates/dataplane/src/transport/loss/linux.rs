@@ -1,5 +1,5 @@
-//! What an ACK tells a sender as in Linux 6.18 (`tcp_sacktag_write_queue`, `tcp_clean_rtx_queue`), and what it keeps of
-//! reordering.
+//! Processing of ACKs and SACK blocks as in Linux 6.18 (`tcp_sacktag_write_queue`, `tcp_clean_rtx_queue`), and the state
+//! of reordering.
 //!
 //! Blocks count in the order of their bytes, a report of part of a segment counts for nothing, and a reported duplicate
 //! counts as delivered. A sender without SACK assumes that each duplicate ACK stands for a segment that was delivered.
@@ -199,7 +199,7 @@ impl RackTlp {
         }
     }
 
-    /// What lies at `low` came after what lies above it (`tcp_check_sack_reordering`).
+    /// Records that the segment at `low` arrived after segments above it (`tcp_check_sack_reordering`).
     pub fn note_reordering(&mut self, low: u64, una: u64, mss: u32) {
         let Some(metric) = self.fack(una).checked_sub(low).filter(|metric| *metric > 0) else { return };
         let degree = metric.div_ceil(u64::from(mss)) as u32;

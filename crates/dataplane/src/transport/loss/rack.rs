@@ -15,7 +15,7 @@ pub(in crate::transport) struct Settling {
     pub threshold: Option<u32>,
     /// Fast recovery or recovery after a timeout is under way.
     pub in_recovery: bool,
-    /// What is found to be lost is set aside until it is sent again, as in Linux.
+    /// True if segments that are found lost are set aside until they are sent again, as in Linux.
     pub sets_aside: bool,
 }
 
@@ -38,7 +38,7 @@ pub(in crate::transport) struct Rack {
     persist: u32,
     /// RACK.reordering_seen.
     reordered: bool,
-    /// Something has arrived since losses were looked for.
+    /// True if a segment has arrived since the last search for losses.
     advanced: bool,
 }
 
@@ -118,7 +118,7 @@ impl Rack {
     pub fn look_again(&mut self) {
         self.advanced = true;
     }
-    /// Whether losses are to be looked for, which is asked once (Linux: `rack.advanced`).
+    /// Returns true once after an arrival: losses are to be searched (Linux: `rack.advanced`).
     pub fn take_advance(&mut self) -> bool {
         core::mem::take(&mut self.advanced)
     }
@@ -193,7 +193,7 @@ impl Rack {
         }
         found
     }
-    /// The same as Linux has it, for which what was overtaken has no window.
+    /// Marks segments older than a round trip as lost, without a window for reordering, as in Linux.
     pub fn lose_old(&self, segments: &mut Segments, now: Time) {
         for i in 0..segments.len() {
             let old = segments.get(i).is_some_and(|s| s.at.saturating_add(self.rtt) <= now);

@@ -20,7 +20,7 @@ pub(in crate::transport) enum Phase {
     /// Nothing is being recovered.
     #[default]
     Open,
-    /// Something was reported, or sent again, and nothing is lost (`TCP_CA_Disorder`).
+    /// Segments were reported or sent again, and none is lost (`TCP_CA_Disorder`).
     Disorder,
     /// The window is reduced because of a mark (`TCP_CA_CWR`).
     Reducing,
@@ -73,7 +73,7 @@ pub(in crate::transport) struct RackTlp {
     pub again_at: Option<Time>,
     /// Bytes that were not acknowledged after the last ACK.
     pub outstanding: u64,
-    /// What Linux counts beside.
+    /// Linux's own counters.
     pub counts: Counts,
 }
 

@@ -21,8 +21,7 @@ impl Tags {
     pub const AGAIN: Tags = Tags(1 << 2);
     /// Segment.retransmitted.
     pub const RETRANSMITTED: Tags = Tags(1 << 3);
-    /// It was found to be lost by time, and is not looked at again until it is sent again: in Linux not even where it is
-    /// no more taken to be lost.
+    /// Found lost by time. The segment is not examined again until it is sent again: in Linux not even after an undo.
     pub const SET_ASIDE: Tags = Tags(1 << 4);
 
     pub fn has(self, other: Tags) -> bool {

@@ -62,11 +62,11 @@ impl Tlp {
     pub fn is_end(&self, byte: u64) -> bool {
         self.probe.is_some_and(|p| p.repeats && p.end == byte)
     }
-    /// The same, whatever the probe was.
+    /// Returns true if a probe of any kind ends at `byte`.
     pub fn is_end_of_any(&self, byte: u64) -> bool {
         self.probe.is_some_and(|p| p.end == byte)
     }
-    /// Whether a probe is under way, and whether one that repeats something is.
+    /// Returns true if a probe is in flight.
     pub fn is_out(&self) -> bool {
         self.probe.is_some()
     }

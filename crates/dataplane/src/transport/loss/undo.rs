@@ -57,11 +57,11 @@ impl Undo {
     pub fn rest(&mut self) {
         self.first = None;
     }
-    /// Whether something was sent again in it.
+    /// Returns true if the episode has sent a segment again.
     pub fn was_sent_again(&self) -> bool {
         self.first.is_some()
     }
-    /// What a cut took away is not given back, whatever is found out.
+    /// Closes the episode: its cut can no longer be undone.
     pub fn close(&mut self) {
         self.episode = None;
     }

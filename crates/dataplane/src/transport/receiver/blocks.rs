@@ -10,7 +10,7 @@ pub(super) struct Blocks {
     count: usize,
 }
 
-/// Whether two ranges touch or overlap.
+/// Returns true if two ranges touch or overlap.
 fn touches(a: (u64, u64), b: (u64, u64)) -> bool {
     a.0 <= b.1 && b.0 <= a.1
 }

@@ -19,8 +19,8 @@ pub(super) fn at_first(cfg: &TcpConfig) -> u8 {
     cfg.quick_acks + if grows { WHILE_GROWING } else { 0 }
 }
 
-/// How long a silence is after which a sender begins with a small window again: longer than its timeout, which on Linux is
-/// taken from the receiver's own after the handshake.
+/// Silence after which a sender begins with a small window again: longer than its timeout. Linux takes the receiver's own
+/// timeout after the handshake.
 fn silence(cfg: &TcpConfig) -> Dur {
     if !cfg.as_linux || cfg.tick == Dur::ZERO {
         return cfg.min_rto;
@@ -51,7 +51,7 @@ impl Receiver {
         }
     }
 
-    /// Whether nothing came for longer than that, in whole ticks of the host's clock where Linux counts them.
+    /// Returns true if no data came for longer than [`silence`], in whole ticks of the host's clock if Linux counts them.
     fn has_been_silent(&self, io: &Io) -> bool {
         let ticks = io.cfg.ticks(self.flow.dst);
         match io.cfg.as_linux {

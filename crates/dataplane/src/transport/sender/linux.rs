@@ -1,5 +1,5 @@
-//! How a sender takes in ACKs as Linux 6.18 does (`tcp_ack`), with and without selective acknowledgements. What follows for
-//! recoveries is in `linux_states`; both name the function of the kernel that they follow.
+//! Processing of ACKs at a sender as in Linux 6.18 (`tcp_ack`), with and without selective acknowledgements. The states of
+//! recovery are in `linux_states`; both name the functions of the kernel that they follow.
 
 use super::Sender;
 use crate::transport::config::{EcnMode, Recovery};
@@ -11,13 +11,13 @@ use mech::Flags;
 /// An ACK, and what is found out by it.
 pub(super) struct Ack {
     pub told: Told,
-    /// It acknowledges new data.
+    /// True if the ACK acknowledges new data.
     pub advanced: bool,
     /// An ACK that a newer one has overtaken.
     is_old: bool,
-    /// It opens the receiver's window, or moves it.
+    /// True if the ACK opens or moves the receiver's window.
     moves_window: bool,
-    /// It carries an echo of congestion.
+    /// True if the ACK carries ECN-Echo.
     pub ece: bool,
     /// A PACK, which tells of losses by itself.
     is_pack: bool,
@@ -32,11 +32,11 @@ pub(super) struct Ack {
     pub sets_timer: bool,
 }
 
-/// What is sent after an ACK besides new data.
+/// Retransmissions that an ACK allows besides new data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Again {
     Nothing,
-    /// What is lost.
+    /// Lost segments.
     Lost,
     /// New data first, which is to show whether a timeout had a reason.
     New,
@@ -76,7 +76,7 @@ impl Sender {
         self.settle_as_linux(ack, r, io);
     }
 
-    /// What follows from an ACK while something is outstanding.
+    /// Updates window, recovery and timers after an ACK while segments are outstanding.
     fn settle_as_linux(&mut self, mut ack: Ack, r: &mut RackTlp, io: &mut Io) {
         let acked = Acked {
             bytes: ack.told.delivered as u32,
@@ -187,7 +187,7 @@ impl Sender {
         Ack { told, advanced, is_old, moves_window, ece, is_pack, echo, before, lost, lost_again, sets_timer }
     }
 
-    /// What the ACK says of a probe (`tcp_process_tlp_ack`).
+    /// Processes an ACK of a tail loss probe (`tcp_process_tlp_ack`).
     fn hear_of_probe(&mut self, ack: &Ack, r: &mut RackTlp, io: &Io) {
         let bare = ack.is_duplicate() && !ack.told.reported;
         let of = OfProbe { ack: self.una, twice: ack.told.probe_twice, bare };

@@ -49,7 +49,7 @@ impl Sender {
         }
     }
 
-    /// The same where no recovery is under way: one begins where anything is lost, sent again or not.
+    /// Processes an ACK outside a recovery. A recovery begins if any segment is lost, even one that was sent again.
     fn alert_outside(&mut self, again: Again, ack: &mut Ack, r: &mut RackTlp, io: &mut Io) -> Again {
         if ack.advanced && io.cfg.recovery != Recovery::Rack {
             r.forget_assumed();
@@ -192,7 +192,7 @@ impl Sender {
         }
     }
 
-    /// Whether the last cut had no reason (`tcp_may_undo`).
+    /// Returns true if the last cut was unnecessary (`tcp_may_undo`).
     fn had_no_reason(&self, ack: &Ack, r: &RackTlp, cfg: &TcpConfig) -> bool {
         r.undo.is_open() && (cfg.rack.dsack_undo && r.undo.all_twice() || self.was_delayed(ack, r, cfg))
     }
@@ -340,7 +340,7 @@ impl Sender {
     }
 }
 
-/// Whether anything was sent again that is not acknowledged (`tcp_any_retrans_done`).
+/// Returns true if a retransmitted segment is not acknowledged yet (`tcp_any_retrans_done`).
 fn has_sent_again(r: &RackTlp) -> bool {
     r.segments.again() > 0 || r.segments.is_first_repeated()
 }

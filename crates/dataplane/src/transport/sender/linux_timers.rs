@@ -1,4 +1,4 @@
-//! What Linux's timers do besides those of every sender that finds losses by time.
+//! Actions of Linux's timers beside those of every sender with RACK-TLP.
 
 use super::Sender;
 use super::linux::Again;
@@ -6,7 +6,7 @@ use crate::transport::loss::{Awaited, Phase, RackTlp};
 use crate::transport::{Io, Saved, Sending, TcpConfig};
 
 impl Sender {
-    /// What was overtaken has not come (`tcp_rack_reo_timeout`): what is lost is sent again, and no new data.
+    /// Handles the reordering timer (`tcp_rack_reo_timeout`): lost segments are sent again, and no new data.
     pub(super) fn on_reordering_as_linux(&mut self, r: &mut RackTlp, io: &mut Io) {
         let before = r.pipe();
         let settling = self.settling(r, io.cfg);
@@ -25,7 +25,7 @@ impl Sender {
         }
     }
 
-    /// What a timeout takes for lost (`tcp_timeout_mark_lost`): the first segment, and all that was sent a round trip ago.
+    /// Marks segments as lost at a timeout (`tcp_timeout_mark_lost`): the first, and all older than a round trip.
     pub(super) fn mark_lost_at_timeout(&mut self, r: &mut RackTlp, io: &Io) {
         if r.phase <= Phase::Disorder && self.dupack_threshold(io.cfg).is_some_and(|n| r.segments.reports() >= n) {
             r.forget_degree();
@@ -34,12 +34,12 @@ impl Sender {
         r.rack.lose_old(&mut r.segments, io.now);
     }
 
-    /// What a cut would take away now.
+    /// Returns the congestion state that an undo of a cut made now would restore.
     pub(super) fn saved(&self, cfg: &TcpConfig) -> Saved {
         if cfg.follows_linux() { self.congestion.saved_as_linux(cfg.mss.into()) } else { self.congestion.saved() }
     }
 
-    /// Whether a probe may be waited for (`tcp_schedule_loss_probe`).
+    /// Returns true if a tail loss probe may be scheduled (`tcp_schedule_loss_probe`).
     pub(super) fn may_await_probe(r: &RackTlp) -> bool {
         r.segments.len() > 0 && matches!(r.phase, Phase::Open | Phase::Reducing)
     }

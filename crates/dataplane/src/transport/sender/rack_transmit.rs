@@ -52,7 +52,7 @@ impl Sender {
         r.on_sent_again(bytes, clock::ticks(io.now, io.cfg));
     }
 
-    /// The same, whatever the reason, which may be a probe; how many bytes it has.
+    /// Sends segment `i` again, as a probe if `probes`, and returns its bytes.
     pub(super) fn repeat(&mut self, i: usize, probes: bool, r: &mut RackTlp, io: &mut Io) -> u64 {
         let Some(s) = r.segments.get(i).copied() else { return 0 };
         self.emit_ranked(s.start, s.len() as u32, self.rank(io.cfg), io);

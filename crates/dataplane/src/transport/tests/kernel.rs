@@ -18,7 +18,7 @@ const MSS: u64 = 1000;
 const TICK: Dur = Dur::ms(4);
 /// Coarser timers: from so many ticks on at every eighth alone, and again.
 const COARSER: u64 = 63;
-/// How late a timer of the kernel is handled, and by how much instants differ that are taken outside of it.
+/// Tolerances: delay of the kernel's timers, and error of instants that are taken outside the kernel.
 const HANDLED: Dur = Dur::ms(2);
 const JITTER: Dur = Dur::us(90);
 
@@ -80,7 +80,7 @@ impl Play {
         }
     }
 
-    /// How exact the timer is that runs: a tick of the wheel's level.
+    /// Resolution of the running timer: a tick of its level of the wheel.
     fn exact(&self) -> Dur {
         let mut unit = TICK;
         let wait = self.due.map_or(Dur::ZERO, |due| due.max(self.set).since(self.set));
@@ -191,7 +191,7 @@ fn configuration(of: &Recording) -> TcpConfig {
     on_kernel_ticks(cfg, flow(0).src)
 }
 
-/// The same on a host whose ticks are those of the kernel.
+/// Returns the configuration with a seed by which the host's ticks coincide with the kernel's.
 fn on_kernel_ticks(cfg: TcpConfig, host: HostId) -> TcpConfig {
     let mut seeds = (0..).map(|seed| cfg.clone().with_seed(seed));
     seeds.find(|cfg| cfg.ticks(host).phase < Dur::us(5)).expect("a seed")

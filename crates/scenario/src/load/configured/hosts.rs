@@ -1,6 +1,6 @@
 //! Transport and congestion control of hosts in HPCC's configuration file.
 
-use super::Laying;
+use super::Overlay;
 use crate::load::tree::Node;
 use crate::settings::ROCE;
 use mech::{DcqcnConstants, Preset, PresetValue};
@@ -9,9 +9,9 @@ use units::{Dur, Rate};
 /// `CC_MODE` of DCQCN.
 pub(super) const DCQCN: f64 = 1.0;
 
-impl Laying<'_> {
+impl Overlay<'_> {
     /// RoCE with DCQCN, if the file asks for it and the scenario leaves it to the file.
-    pub(super) fn lay_hosts(&mut self) {
+    pub(super) fn set_hosts(&mut self) {
         let is_dcqcn = self.config.number_or("CC_MODE", DCQCN) == DCQCN;
         if self.is_left("transport") {
             if !is_dcqcn {

@@ -1,6 +1,6 @@
 //! Marking, pauses and memory of switches in HPCC's configuration file.
 
-use super::Laying;
+use super::Overlay;
 use crate::load::fields::Faults;
 use crate::load::tree::Node;
 use crate::topology::{Node as NetNode, Port, Thresholds};
@@ -14,7 +14,7 @@ const RESERVED: u64 = 4096;
 const RESUME_OFFSET: u64 = 3072;
 /// Dynamic threshold of a port as fast as the hosts: 1/8 of the free memory, as a shift.
 const SHIFT: u32 = 3;
-impl Laying<'_> {
+impl Overlay<'_> {
     /// Rates of the ports of switches.
     fn rates(&self) -> BTreeSet<Rate> {
         let ports = self.net.switches().iter().flat_map(|switch| &switch.ports);
@@ -22,7 +22,7 @@ impl Laying<'_> {
     }
 
     /// Marking, by the rate of ports if it matters.
-    pub(super) fn lay_marking(&mut self, faults: &mut Faults) {
+    pub(super) fn set_marking(&mut self, faults: &mut Faults) {
         if !self.is_left("switch.marking") {
             return;
         }
@@ -54,7 +54,7 @@ impl Laying<'_> {
     }
 
     /// Pauses, by the rate of ports if it matters.
-    pub(super) fn lay_pause(&mut self) {
+    pub(super) fn set_pause(&mut self) {
         if !self.is_left("switch.pause") {
             return;
         }
@@ -85,7 +85,7 @@ impl Laying<'_> {
     }
 
     /// One memory for all ports of a switch, what is reserved and the headroom taken from what dynamic thresholds share.
-    pub(super) fn lay_buffer(&mut self) {
+    pub(super) fn set_buffer(&mut self) {
         if !self.is_left("switch.buffer") {
             return;
         }

@@ -1,6 +1,6 @@
 //! Notes about HPCC's configuration file: what it set, and what of it has no effect.
 
-use super::Laying;
+use super::Overlay;
 use super::hosts::DCQCN;
 use crate::load::tree::Node;
 use crate::model::Choice;
@@ -37,7 +37,7 @@ const WITHOUT_EFFECT: [WithoutEffect; 7] = [
 /// Unknown keys that a note names.
 const MOST_NAMED: usize = 5;
 
-impl Laying<'_> {
+impl Overlay<'_> {
     /// Notes for the user, each once.
     pub(super) fn notes(&self, made: &Choice) -> Vec<String> {
         let path = &self.config.path;

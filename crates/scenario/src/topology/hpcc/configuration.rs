@@ -1,7 +1,7 @@
 //! Configuration files of the HPCC ns-3 simulator: keys with their values in any order.
 //!
-//! As that simulator does, the reader takes words across the ends of lines, skips words that it does not know, and lets
-//! a later value replace an earlier one. Unlike it, the reader skips comments: `{ … }`, and `#` to the end of the line.
+//! The reader takes words across the ends of lines, skips unknown words, and lets a later value replace an earlier one,
+//! as the HPCC simulator does. Unlike it, the reader skips comments: `{ … }`, and `#` to the end of the line.
 
 use super::super::brought::{self, TOLD, Wrong, on_line};
 use super::Words;

@@ -1,4 +1,4 @@
-//! What Linux's sender asks of its segments, and does with them, beside RFC 8985.
+//! Queries and changes of the list of segments that Linux's sender needs beside RFC 8985.
 
 use super::{Segments, Sent, Tags};
 use units::Time;
@@ -20,7 +20,7 @@ impl Segments {
     pub fn index_from(&self, byte: u64) -> usize {
         self.list.partition_point(|s| s.start < byte)
     }
-    /// Whether the first segment was sent more than once.
+    /// Returns true if the first segment was sent more than once.
     pub fn is_first_repeated(&self) -> bool {
         self.list.front().is_some_and(|s| s.tags.has(Tags::RETRANSMITTED))
     }
@@ -39,12 +39,12 @@ impl Segments {
             self.enter(&rest);
         }
     }
-    /// Whether a segment is about to be reported next to one that was.
+    /// Returns true if segment `i` is not reported and the one before it is.
     pub fn merges(&self, i: usize) -> bool {
         let is_reported = |i: usize| self.list.get(i).is_some_and(|s| s.tags.has(Tags::REPORTED));
         i > 0 && !is_reported(i) && is_reported(i - 1)
     }
-    /// Where the reported segments end that begin with this one; `None` if it is not.
+    /// Returns the end of the run of reported segments from `i` on; `None` if segment `i` is not reported.
     pub fn end_of_reported(&self, i: usize) -> Option<u64> {
         let run = self.list.iter().skip(i).take_while(|s| s.tags.has(Tags::REPORTED));
         run.last().map(|s| s.end)

@@ -2,7 +2,7 @@
 
 use units::{Dur, Time};
 
-/// What a recorded line is about.
+/// Event of a recorded line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The application writes so many segments.
