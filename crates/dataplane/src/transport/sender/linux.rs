@@ -2,11 +2,11 @@
 //! recovery are in `linux_states`; both name the functions of the kernel that they follow.
 
 use super::Sender;
-use crate::transport::config::{EcnMode, Recovery};
-use crate::transport::loss::{Awaited, Blocks, Heard, OfProbe, Phase, RackTlp, Told, reports_duplicate};
-use crate::transport::{Acked, Io, TcpConfig, clock};
-use crate::{NO_EXT, Pkt};
-use mech::Flags;
+use super::by_time::Reading;
+use crate::Pkt;
+use crate::transport::config::Recovery;
+use crate::transport::loss::{Awaited, OfProbe, Phase, RackTlp, Told};
+use crate::transport::{Acked, Io, TcpConfig};
 
 /// An ACK, and what is found out by it.
 pub(super) struct Ack {
@@ -131,42 +131,10 @@ impl Sender {
     /// Takes in what an ACK says, and its samples.
     fn hear_as_linux(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) -> Ack {
         let cfg = io.cfg;
-        let by_stamps = if pkt.ext == NO_EXT { None } else { self.options(pkt.ext, ack, io).1 };
-        let ext = io.exts.get(pkt.ext).copied().unwrap_or_default();
-        let echo = ext.timestamps.filter(|_| cfg.timestamps).map(|stamps| stamps.ecr);
-        let (before, is_old) = (self.una, ack < self.una);
-        let ece = !is_old && cfg.ecn != EcnMode::Off && pkt.head.flags.has(Flags::ECE);
-        let rwnd = if is_old { self.rwnd } else { u32::from(pkt.window) << cfg.peer_shift };
-        let advanced = ack > self.una;
-        let moves_window = !is_old && (advanced || rwnd > self.rwnd);
-        self.echoes += u32::from(ece);
-        self.rwnd = rwnd;
-        self.widest = self.widest.max(rwnd);
-        let blocks = Blocks::of(&ext);
-        let mut told = r.hear_as_linux(
-            &Heard {
-                now: io.now,
-                ack,
-                una: self.una,
-                sent: self.sent,
-                recover: self.loss.recovery_point(),
-                mss: u32::from(cfg.mss),
-                blocks: blocks.received(),
-                duplicate: reports_duplicate(blocks.received(), ack),
-                echo: echo.map(|echo| (echo, clock::tick(cfg))),
-                again: self.retransmissions,
-            },
-            cfg.recovery == Recovery::Rack,
-        );
-        let is_pack = pkt.head.flags.has(Flags::PPL) && self.takes_packs();
-        if is_pack {
-            r.on_pack(&blocks, ack, (self.una.max(ack), io.now), &mut told);
-        }
-        self.loss.on_reported(r.segments.reported());
-        if advanced {
-            self.una = ack;
-            self.loss.expiries = 0;
-        }
+        let has_sack = cfg.recovery == Recovery::Rack;
+        let read = self.read_ack((pkt, ack), r, io, |r, heard| r.hear_as_linux(heard, has_sack));
+        let Reading { mut told, by_stamps, echo, advanced, is_old, ece, is_pack, una_before, rwnd_before, .. } = read;
+        let moves_window = !is_old && (advanced || self.rwnd > rwnd_before);
         let by_stamps = by_stamps.filter(|_| told.acked > 0);
         let sampled = told.rtt.or(by_stamps).or(told.packed_rtt).filter(|_| !is_old);
         if let Some(rtt) = sampled {
@@ -184,7 +152,19 @@ impl Sender {
         let sets_timer = told.acked > 0 || heard || told.packed > 0;
         let (lost, lost_again) = (told.packed, false);
         let echo = echo.filter(|_| cfg.rack.eifel);
-        Ack { told, advanced, is_old, moves_window, ece, is_pack, echo, before, lost, lost_again, sets_timer }
+        Ack {
+            told,
+            advanced,
+            is_old,
+            moves_window,
+            ece,
+            is_pack,
+            echo,
+            before: una_before,
+            lost,
+            lost_again,
+            sets_timer,
+        }
     }
 
     /// Processes an ACK of a tail loss probe (`tcp_process_tlp_ack`).

@@ -11,6 +11,7 @@
 //! that ACK is lost the same data are still outstanding. With nothing outstanding it is open.
 
 mod bursts;
+mod by_time;
 mod go_back_n;
 mod heard;
 mod linux;

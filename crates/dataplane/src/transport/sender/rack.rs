@@ -2,16 +2,14 @@
 //! are undone. The order of steps is Linux's. One that hears of losses by PACKs (CP §4.4) does the same, and where it does
 //! not find losses by time it counts (RFC 6675 §4); rules 3 and 4 of NextSeg() are not built for it.
 
+use super::by_time::Reading;
 use super::{Sender, State};
+use crate::Pkt;
 use crate::transport::choices::PackReaction;
 use crate::transport::config::{EcnMode, Recovery};
 use crate::transport::loss::Reach;
-use crate::transport::loss::{
-    Awaited, Blocks, Delivery, Detected, Frto, Heard, OfProbe, Phase, RackTlp, Settling, Told, reports_duplicate,
-};
-use crate::transport::{Acked, Io, Lost, TcpConfig, clock, segment};
-use crate::{NO_EXT, Pkt};
-use mech::Flags;
+use crate::transport::loss::{Awaited, Delivery, Detected, Frto, OfProbe, Phase, RackTlp, Settling, Told};
+use crate::transport::{Acked, Io, Lost, TcpConfig, segment};
 
 /// An ACK, as it changes what a sender does about losses.
 pub(super) struct Event {
@@ -85,45 +83,15 @@ impl Sender {
     /// Takes in what an ACK says, and its samples.
     fn hear(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) -> Event {
         let cfg = io.cfg;
-        let by_stamps = if pkt.ext == NO_EXT { None } else { self.options(pkt.ext, ack, io).1 };
-        let ext = io.exts.get(pkt.ext).copied().unwrap_or_default();
-        let echo = ext.timestamps.filter(|_| cfg.timestamps).map(|stamps| stamps.ecr);
-        let is_old = ack < self.una;
-        let ece = !is_old && cfg.ecn != EcnMode::Off && pkt.head.flags.has(Flags::ECE);
-        let rwnd = if is_old { self.rwnd } else { u32::from(pkt.window) << cfg.peer_shift };
-        let same_window = rwnd == self.rwnd;
-        self.echoes += u32::from(ece);
-        self.rwnd = rwnd;
-        self.widest = self.widest.max(rwnd);
-        let flight = r.segments.flight();
-        let blocks = Blocks::of(&ext);
-        let mut told = r.hear(&Heard {
-            now: io.now,
-            ack,
-            una: self.una,
-            sent: self.sent,
-            recover: self.loss.recovery_point(),
-            mss: u32::from(cfg.mss),
-            blocks: blocks.received(),
-            duplicate: reports_duplicate(blocks.received(), ack),
-            echo: echo.map(|echo| (echo, clock::tick(cfg))),
-            again: self.retransmissions,
-        });
-        let is_pack = pkt.head.flags.has(Flags::PPL) && self.takes_packs();
-        if is_pack {
-            r.on_pack(&blocks, ack, (self.una.max(ack), io.now), &mut told);
-        }
-        let advanced = ack > self.una;
-        self.loss.on_reported(r.segments.reported());
-        if advanced {
-            self.una = ack;
-            self.loss.expiries = 0;
-        }
+        let read = self.read_ack((pkt, ack), r, io, RackTlp::hear);
+        let Reading { told, by_stamps, echo, advanced, ece, flight, .. } = read;
         if let Some(rtt) = told.rtt.or(by_stamps.filter(|_| advanced)).or(told.packed_rtt) {
             self.rto.sample_by_rack(rtt, &mut r.spread, self.una..self.nxt, cfg);
             r.on_sample(told.least_rtt.unwrap_or(rtt));
         }
-        let bare = !advanced && !told.reported && !told.duplicate && same_window && !is_old && !is_pack;
+        let same_window = self.rwnd == read.rwnd_before;
+        let is_new = !read.is_old && !read.is_pack;
+        let bare = !advanced && !told.reported && !told.duplicate && same_window && is_new;
         let ece = ece || told.packed > 0 && self.takes_pack_for_mark(cfg);
         Event { told, advanced, ece, bare, echo: echo.filter(|_| cfg.rack.eifel), flight }
     }
