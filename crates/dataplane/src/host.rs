@@ -6,7 +6,7 @@ use crate::flows::{FlowTable, GONE, NONE};
 use crate::packet_store::Fib;
 use crate::raw::{RawSetup, RawSource};
 use crate::stack::Stack;
-use crate::transport::{BounceState, ENDLESS, FlowInfo, Notice, Receiver, Released, Sender, Stacks};
+use crate::transport::{BounceState, ENDLESS, FlowInfo, Metrics, Notice, Receiver, Released, Sender, Stacks};
 use crate::{Exts, Framing, Observer, Out, Pkt};
 use limiters::Limiters;
 use mech::host::{NicOrder, ReactionSlot, Reinject};
@@ -83,6 +83,8 @@ pub struct Host {
     /// How often a timer of a sender was set for another tick than before.
     timers_set: u64,
     raw: Vec<RawSource>,
+    /// By destination, what earlier connections have measured, where transports keep it.
+    metrics: BTreeMap<HostId, Metrics>,
     /// What came back of flows whose senders are here.
     bounced: BTreeMap<FlowId, BounceState>,
     /// Rate limiters of flows that are sent here.
@@ -129,6 +131,7 @@ impl Host {
             receivers: Ends::new(),
             timers_set: 0,
             raw: Vec::new(),
+            metrics: BTreeMap::new(),
             bounced: BTreeMap::new(),
             limiters: Limiters::default(),
             received: Tally::default(),
@@ -147,7 +150,11 @@ impl Host {
     }
 
     fn add_sender(&mut self, flow: FlowId, info: &FlowInfo, tcp: &Stacks) -> u32 {
-        let mut sender = Sender::new(info, tcp.at(|| info.ends()));
+        let cfg = tcp.at(|| info.ends());
+        let mut sender = Sender::new(info, cfg);
+        if let Some(metrics) = self.metrics.get(&info.dst).filter(|_| cfg.keeps_metrics()) {
+            sender.recall(metrics, cfg);
+        }
         if self.pulled.is_some() {
             sender.wait_for_nic();
         }

@@ -105,6 +105,9 @@ impl Host {
             step.flows.acknowledge(flow, sender, &mut step.out);
         }
         if sender.done() {
+            if cfg.keeps_metrics() {
+                sender.measure(self.metrics.entry(step.flows.info(flow).dst).or_default(), cfg);
+            }
             step.out.finished(Outcome::Acknowledged(flow, &sender.stats()));
             step.flows.ends[flow.0 as usize].sender = GONE;
             self.bounced.remove(&flow);

@@ -2,6 +2,7 @@
 
 use super::choices::{CongestionControl, Connection, Priority, Recovery};
 use super::config::{MAX_WINDOW, window};
+use super::kernel::Kernel;
 use mech::params::Values;
 use units::Dur;
 
@@ -11,13 +12,17 @@ pub fn notes(kind: &str, values: &Values, given: &dyn Fn(&str) -> bool) -> Vec<S
     if kind == "roce" {
         return Vec::new();
     }
-    let asked = Asked { as_linux: kind.starts_with("linux"), values, given };
-    let first = [asked.timeouts(), asked.delayed_acks(), asked.windows(), asked.idle(), asked.by_time()];
+    let asked = Asked { kernel: Kernel::of_transport(kind), values, given };
+    let by_kind = match asked.kernel {
+        Kernel::Linux2_6_38 => asked.of_linux_2_6_38(),
+        Kernel::None | Kernel::Linux6_18 => asked.by_time(),
+    };
+    let first = [asked.timeouts(), asked.delayed_acks(), asked.windows(), asked.idle(), by_kind];
     [first.concat(), asked.pacing(), asked.packs(), asked.handshake(), asked.ticks(), asked.bounds()].concat()
 }
 
 struct Asked<'a> {
-    as_linux: bool,
+    kernel: Kernel,
     values: &'a Values,
     given: &'a dyn Fn(&str) -> bool,
 }
@@ -39,8 +44,9 @@ impl Asked<'_> {
         }
         let is_open = self.values.get::<Connection>("connection") == Connection::Established;
         let rtt = self.values.time("handshake_rtt");
-        if is_open && (self.as_linux || rtt > Dur::ZERO) {
-            let why = match self.as_linux {
+        let forgets = self.kernel == Kernel::Linux2_6_38 && !self.is_on("timestamps");
+        if is_open && !forgets && (self.kernel.is_linux() || rtt > Dur::ZERO) {
+            let why = match self.kernel.is_linux() {
                 true => {
                     "without connection = \"handshake\", which gives the first sample: what is open begins with min_rto"
                         .into()
@@ -69,7 +75,8 @@ impl Asked<'_> {
     /// Bounds of the timeout that are shorter than what timers are counted in, or no whole number of it.
     fn ticks(&self) -> Vec<String> {
         let values = self.values;
-        let ticks = values.has("tick") && (self.is_by_time() || self.is_linux_without_sack());
+        let ticks = values.has("tick")
+            && (self.is_by_time() || self.is_linux_without_sack() || self.kernel == Kernel::Linux2_6_38);
         if !ticks || !self.is_on("retransmission_timer") || values.time("tick") == Dur::ZERO {
             return Vec::new();
         }
@@ -119,7 +126,7 @@ impl Asked<'_> {
         };
         let is_late = timeout >= rto && self.is_on("retransmission_timer");
         // Linux waits for less than min_rto, whatever is said.
-        (is_late && !self.as_linux).then(note).into_iter().collect()
+        (is_late && !self.kernel.is_linux()).then(note).into_iter().collect()
     }
 
     /// Windows that are above the one that bounds them.
@@ -148,7 +155,7 @@ impl Asked<'_> {
 
     /// True for a Linux sender without selective acknowledgements; all its other rules hold.
     fn is_linux_without_sack(&self) -> bool {
-        self.as_linux && self.values.get::<Recovery>("recovery") == Recovery::NewReno
+        self.kernel == Kernel::Linux6_18 && self.values.get::<Recovery>("recovery") == Recovery::NewReno
     }
 
     /// What says nothing unless losses are found by time, or then.
@@ -189,6 +196,21 @@ impl Asked<'_> {
                 "with recovery = \"rack\", which never counts SACKed bytes as in flight",
             ),
             (self.is_given("eifel") && !self.is_on("timestamps"), "eifel", "without timestamps = true"),
+        ];
+        let silent = found.into_iter().filter(|(is, ..)| *is);
+        silent.map(|(_, name, why)| format!("transport.{name} has no effect {why}")).collect()
+    }
+
+    /// Parameters without effect on a Linux 2.6.38 host.
+    fn of_linux_2_6_38(&self) -> Vec<String> {
+        let has_stamps = self.is_on("timestamps");
+        let found = [
+            (
+                self.is_on("limited_transmit"),
+                "limited_transmit",
+                "with this kind: each report makes room for a new segment",
+            ),
+            (self.is_given("handshake_rtt") && !has_stamps, "handshake_rtt", "without timestamps = true"),
         ];
         let silent = found.into_iter().filter(|(is, ..)| *is);
         silent.map(|(_, name, why)| format!("transport.{name} has no effect {why}")).collect()
@@ -235,7 +257,7 @@ impl Asked<'_> {
             "limited_transmit" => ": what is reported makes room",
             _ => "",
         };
-        let limits = self.is_on("limited_transmit") && !self.is_by_time();
+        let limits = self.is_on("limited_transmit") && !self.is_by_time() && self.kernel != Kernel::Linux2_6_38;
         let told = |name: &&&str| self.is_given(name) && (**name != "limited_transmit" || limits);
         names.iter().filter(told).map(|name| format!("transport.{name} has no effect {why}{}", more(name))).collect()
     }
@@ -246,7 +268,8 @@ impl Asked<'_> {
         let fixed = !values.has("min_rto");
         let threshold = values.count_or_off("dupack_threshold");
         let no_probes = values.has("probe_after") && values.count_or_off("probe_after").is_none();
-        let reno = values.has("congestion_control")
+        let reno = values.has("hystart")
+            && values.has("congestion_control")
             && values.get::<CongestionControl>("congestion_control") == CongestionControl::Reno;
         let found = [
             (reno && self.is_given("hystart"), "hystart", "with congestion_control = \"reno\""),
@@ -294,7 +317,10 @@ impl Asked<'_> {
         if !self.is_on("retransmission_timer") {
             let timers = ["min_rto", "max_rto", "initial_rto", "rto", "rto_floor", "probe_after", "probe_priority"];
             // A round-trip time is what probes and reordering wait for, too.
-            let more = [("frto", self.is_by_time()), ("handshake_rtt", !self.is_by_time())];
+            let more = [
+                ("frto", self.is_by_time() || self.kernel == Kernel::Linux2_6_38),
+                ("handshake_rtt", !self.is_by_time()),
+            ];
             let more = more.into_iter().filter_map(|(name, silent)| silent.then_some(name));
             let told: Vec<&str> = timers.into_iter().chain(more).filter(|name| self.is_given(name)).collect();
             if !told.is_empty() {

@@ -66,6 +66,16 @@ choice! {
 }
 
 choice! {
+    /// Growth and cut of the window of a Linux 2.6.38 host.
+    pub(super) enum OldCongestionControl {
+        /// Reno (RFC 5681), which the DCTCP patch of its time expects.
+        Reno = "reno",
+        /// BIC (Xu et al., INFOCOM 2004).
+        Bic = "bic",
+    }
+}
+
+choice! {
     /// Effect of a PACK on the window.
     pub(super) enum PackReaction {
         /// Effect of a loss, once a recovery (CP §4.4).

@@ -4,8 +4,11 @@ mod losses;
 mod roce;
 
 pub(super) use super::choices::Recovery;
-use super::choices::{CongestionControl, Connection, Priority, ProbePriority, RtoFloor, TimeoutFlight};
+use super::choices::{
+    CongestionControl, Connection, OldCongestionControl, Priority, ProbePriority, RtoFloor, TimeoutFlight,
+};
 use super::fraction;
+use super::kernel::{Kernel, SackRules};
 use super::pace::PacingChoices;
 use super::ticks::Ticks;
 use crate::Framing;
@@ -40,6 +43,8 @@ pub(super) enum Law {
     PFabric,
     /// RFC 9438.
     Cubic,
+    /// BIC, by Linux 2.6.38 alone.
+    Bic,
     /// Open for all that is written: the NIC says at which rate it is sent (RoCE).
     Open,
 }
@@ -80,8 +85,8 @@ pub struct TcpConfig {
     pub(super) timestamps: bool,
     pub(super) nagle: bool,
     pub(super) restart_after_idle: bool,
-    /// Where Linux departs from RFCs, or they leave a choice: as it does.
-    pub(super) as_linux: bool,
+    /// The kernel that is followed where it departs from RFCs, or they leave a choice.
+    pub(super) kernel: Kernel,
     pub(super) fast_convergence: bool,
     pub(super) hystart: bool,
     pub(super) tail_on_ack: bool,
@@ -126,6 +131,8 @@ pub struct TcpConfig {
     pub(super) rto_floor: RtoFloor,
     /// What a sender does that finds losses by time.
     pub(super) rack: RackChoices,
+    /// A new connection begins with what earlier ones to its destination have measured.
+    pub(super) keeps_metrics: bool,
     pub(super) pacing: PacingChoices,
     /// What both ends do with PACKs; `None` where either knows none.
     pub(super) pack: Option<PackChoices>,
@@ -148,7 +155,11 @@ impl TcpConfig {
                 CongestionControl::Cubic => Law::Cubic,
                 CongestionControl::Reno => Law::Halving,
             },
-            "linux_dctcp" => Law::Dctcp,
+            "linux_2_6_38" => match values.get("congestion_control") {
+                OldCongestionControl::Reno => Law::Halving,
+                OldCongestionControl::Bic => Law::Bic,
+            },
+            "linux_dctcp" | "linux_2_6_38_dctcp" => Law::Dctcp,
             _ => return None,
         };
         let recovery = match kind {
@@ -160,22 +171,23 @@ impl TcpConfig {
         let ecn = match law {
             Law::Dctcp => EcnMode::Exact,
             Law::PFabric => EcnMode::Off,
-            Law::Halving | Law::Cubic if values.flag("ecn") => EcnMode::Latched,
-            Law::Halving | Law::Cubic | Law::Open => EcnMode::Off,
+            Law::Halving | Law::Cubic | Law::Bic if values.flag("ecn") => EcnMode::Latched,
+            Law::Halving | Law::Cubic | Law::Bic | Law::Open => EcnMode::Off,
         };
-        let fraction = |name| if law == Law::Dctcp { fraction::fixed(values.number(name)) } else { 0 };
+        let [g, initial_alpha] = estimate(law, values);
         let mss = values.size("mss").clamp(1, MAX_MSS);
         let (receive_window, window_shift) = scaled(values.size("receive_window"));
         let fixed = law == Law::PFabric;
-        let as_linux = kind.starts_with("linux");
+        let kernel = Kernel::of_transport(kind);
         let handshake = values.get::<Connection>("connection") == Connection::Handshake;
+        // Linux 2.6.38 forgets the sample of a handshake without timestamps (`tcp_init_metrics`).
+        let begins = kernel.is_linux() && !handshake && (kernel != Kernel::Linux2_6_38 || values.flag("timestamps"));
         let [min_rto, max_rto, initial_rto] = match fixed {
             true => ["rto"; 3],
             false => ["min_rto", "max_rto", "initial_rto"],
         }
         .map(|name| values.time(name));
-        // Linux recovers by the state of each segment without selective acknowledgements, too.
-        let by_segment = recovery == Recovery::Rack || as_linux && recovery == Recovery::NewReno;
+        let by_segment = kernel.keeps_segments(recovery);
         let tick = if by_segment { values.time("tick") } else { Dur::ZERO };
         // What timers are counted in, the least of them is, too.
         let min_rto = if tick == Dur::ZERO { min_rto } else { Dur(min_rto.0.div_ceil(tick.0).saturating_mul(tick.0)) };
@@ -198,7 +210,7 @@ impl TcpConfig {
             timestamps: values.flag("timestamps"),
             nagle: values.flag("nagle"),
             restart_after_idle: values.flag("restart_after_idle"),
-            as_linux,
+            kernel,
             fast_convergence: law == Law::Cubic && values.flag("fast_convergence"),
             hystart: law == Law::Cubic && values.flag("hystart"),
             tail_on_ack: values.flag("tail_on_ack"),
@@ -227,18 +239,24 @@ impl TcpConfig {
             peer_window: receive_window,
             peer_shift: window_shift,
             dupack_threshold: threshold(values, "dupack_threshold"),
-            g: fraction("g"),
-            initial_alpha: fraction("initial_alpha"),
-            initial_rto: if as_linux && !handshake { min_rto } else { initial_rto.clamp(min_rto, max_rto) },
+            g,
+            initial_alpha,
+            initial_rto: if begins { min_rto } else { initial_rto.clamp(min_rto, max_rto) },
             min_rto,
             max_rto,
             tick,
             handshake_rtt: if fixed { Dur::ZERO } else { values.time("handshake_rtt") },
             seed: 0,
-            granularity: values.time("clock_granularity"),
-            delayed_ack: values.flag("delayed_ack").then(|| delayed_ack(as_linux, values, [min_rto, tick])),
-            rto_floor: if fixed { RtoFloor::Sum } else { values.get("rto_floor") },
-            rack: if by_segment { RackChoices::new(values).with(recovery) } else { RackChoices::default() },
+            // The clock of timestamps of Linux 2.6.38 is that of its timers.
+            granularity: if kernel == Kernel::Linux2_6_38 { tick } else { values.time("clock_granularity") },
+            delayed_ack: values.flag("delayed_ack").then(|| delayed_ack(kernel.is_linux(), values, [min_rto, tick])),
+            rto_floor: if values.has("rto_floor") { values.get("rto_floor") } else { RtoFloor::Sum },
+            rack: match (kernel, by_segment) {
+                (Kernel::Linux2_6_38, _) => RackChoices::of_linux_2_6_38(values),
+                (_, true) => RackChoices::new(values).with(recovery),
+                (_, false) => RackChoices::default(),
+            },
+            keeps_metrics: kernel == Kernel::Linux2_6_38 && values.flag("metrics_save"),
             pacing: PacingChoices::new(values, by_segment),
             pack: PackChoices::new(values).filter(|_| recovery.has_sack()),
             bounce_signal: None,
@@ -262,7 +280,7 @@ impl TcpConfig {
             Dur::ZERO => 0,
             every => hash_mix(hash_mix(self.seed, TICKS), u64::from(host.0)) % every.0,
         };
-        Ticks { every: self.tick, phase: Dur(phase) }
+        Ticks { every: self.tick, phase: Dur(phase), wheel: self.kernel.wheel() }
     }
 
     /// Whether the NIC of a receiver is to tell of its marked data (CNPs): ACKs do not.
@@ -291,10 +309,38 @@ impl TcpConfig {
         self.recovery == Recovery::Rack
     }
 
-    /// True if recoveries follow the states of Linux's sender, with or without selective acknowledgements.
+    /// Returns true if the transport follows a Linux kernel.
+    #[inline]
+    pub(super) fn as_linux(&self) -> bool {
+        self.kernel.is_linux()
+    }
+
+    /// True if recoveries follow the states of Linux 6.18's sender, with or without selective acknowledgements.
     #[inline]
     pub(super) fn follows_linux(&self) -> bool {
-        self.as_linux && matches!(self.recovery, Recovery::Rack | Recovery::NewReno)
+        self.kernel == Kernel::Linux6_18 && self.keeps_segments()
+    }
+
+    /// Returns true if the sender keeps the state of every segment.
+    #[inline]
+    pub(super) fn keeps_segments(&self) -> bool {
+        self.kernel.keeps_segments(self.recovery)
+    }
+
+    /// True if the sender is that of Linux 2.6.38.
+    #[inline]
+    pub(super) fn follows_linux_2_6_38(&self) -> bool {
+        self.kernel == Kernel::Linux2_6_38
+    }
+
+    /// Returns the kernel's rules for SACK blocks.
+    pub(super) fn sack_rules(&self) -> SackRules {
+        self.kernel.sack_rules(self.rack.fack)
+    }
+
+    /// Returns true if hosts keep what a connection has measured for later ones to the same destination.
+    pub fn keeps_metrics(&self) -> bool {
+        self.keeps_metrics
     }
 
     /// Whether data may be cut, and receivers answer with PACKs (CP §4).
@@ -389,6 +435,16 @@ impl TcpConfig {
 
     pub(super) fn window_field(&self) -> u16 {
         (self.receive_window >> self.window_shift) as u16
+    }
+}
+
+/// Weight and first value of DCTCP's estimate, in units of 2⁻³⁰; zeros for others. The patch for Linux 2.6.38 has a weight
+/// of a power of two, and begins with 0.
+fn estimate(law: Law, values: &Values) -> [u32; 2] {
+    match law {
+        Law::Dctcp if values.has("shift_g") => [1 << (30 - values.count("shift_g")), 0],
+        Law::Dctcp => ["g", "initial_alpha"].map(|name| fraction::fixed(values.number(name))),
+        _ => [0; 2],
     }
 }
 

@@ -213,14 +213,14 @@ impl Receiver {
             self.quicken_again(range, cfg);
         }
         if cfg.ecn == EcnMode::Latched {
-            match cfg.as_linux {
+            match cfg.as_linux() {
                 true => self.latch_as_linux(pkt, range, arrival),
                 false => self.latch(pkt, marked && arrival != Arrival::Duplicate),
             }
         }
         self.pending += 1;
         // A sender that has just cut its window may have no other segment to send.
-        let is_now = cfg.as_linux && cfg.ecn == EcnMode::Latched && pkt.head.flags.has(Flags::CWR);
+        let is_now = cfg.as_linux() && cfg.ecn == EcnMode::Latched && pkt.head.flags.has(Flags::CWR);
         match cfg.delayed_ack {
             // RFC 5681 §4.2; two segments are at most 2·RMSS (RFC 9293 §3.8.6.3).
             Some(wait) if arrival == Arrival::InOrder && !turned && self.pending < 2 && !self.complete() && !is_now => {
@@ -267,7 +267,7 @@ impl Receiver {
             return (Arrival::Duplicate, self.below(range));
         }
         if start > before {
-            return self.place_beyond((start, end), edge, cfg.as_linux);
+            return self.place_beyond((start, end), edge, cfg.as_linux());
         }
         let waiting = self.aside.as_mut().filter(|_| self.bits.any(Bits::GAP));
         let arrival = if start == before && waiting.is_none() { Arrival::InOrder } else { Arrival::Filling };
@@ -276,7 +276,7 @@ impl Receiver {
         if let Some(aside) = waiting {
             again = again.or_else(|| aside.reorder.overlap(start, end));
             self.next = aside.reorder.take_from(end);
-            if cfg.as_linux {
+            if cfg.as_linux() {
                 aside.blocks.advance(self.next);
             }
             if aside.reorder.is_empty() {
@@ -333,7 +333,7 @@ impl Receiver {
         }
         // Once a connection is open each takes one of those that are sent at once.
         if self.count > 0 && !self.bits.any(Bits::LISTEN.with(Bits::ANSWERED)) {
-            self.count -= u8::from(!io.cfg.as_linux || self.next > 0);
+            self.count -= u8::from(!io.cfg.as_linux() || self.next > 0);
         }
         self.acknowledged();
     }

@@ -5,6 +5,8 @@
 
 use super::TcpConfig;
 use super::choices::RtoFloor;
+use super::rtt_ticks::RttTicks;
+use super::ticks::Ticks;
 use core::ops::Range;
 use units::{Dur, Time};
 
@@ -57,6 +59,11 @@ impl Rto {
             // As it is kept: what is left of it later is counted from whole ticks.
             self.rto = Dur(self.rto.0.checked_next_multiple_of(cfg.tick.0).unwrap_or(self.rto.0));
         }
+    }
+    /// Takes an estimate in whole ticks (Linux 2.6.38), which ends a backoff.
+    pub(super) fn set_estimate(&mut self, estimate: &RttTicks, clock: Ticks, cfg: &TcpConfig) {
+        self.srtt = Dur(clock.time_of(estimate.srtt).0 / 8);
+        self.rto = clock.time_of(estimate.timeout()).min(cfg.max_rto);
     }
     /// Data was sent: starts the timer unless it runs (5.1).
     #[inline]

@@ -6,20 +6,31 @@ mod windows;
 
 use super::choices::{Connection, Priority, ProbePriority};
 use losses::{
-    DSACK_UNDO, EIFEL, FRTO, LINUX_RTO_FLOOR, LINUX_TICK, LINUX_TIMER_SLACK, LINUX_TSO, PACING, PACING_CA_RATIO,
-    PACING_SS_RATIO, PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION, RACK, RECOVERY, RTO_FLOOR, TICK, TIMEOUT_FLIGHT,
-    TIMER_SLACK, TLP, TSO, TSO_RTT_LOG, WINDOW_IN_RECOVERY,
+    DSACK_UNDO, EIFEL, FACK, FRTO, LINUX_RTO_FLOOR, LINUX_TICK, LINUX_TIMER_SLACK, LINUX_TSO, METRICS_SAVE, OLD_FRTO,
+    OLD_TICK, OLD_TSO, PACING, PACING_CA_RATIO, PACING_SS_RATIO, PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION, RACK,
+    RECOVERY, RTO_FLOOR, TICK, TIMEOUT_FLIGHT, TIMER_SLACK, TLP, TSO, TSO_RTT_LOG, WINDOW_IN_RECOVERY,
 };
 use mech::params::{Kind, Param, Spec};
-use windows::{CONGESTION_CONTROL, ECN, FAST_CONVERGENCE, G, HYSTART, INITIAL_ALPHA, LINUX_HYSTART};
+use windows::{
+    CONGESTION_CONTROL, ECN, FAST_CONVERGENCE, G, HYSTART, INITIAL_ALPHA, LINUX_HYSTART, OLD_CONGESTION_CONTROL,
+    SHIFT_G,
+};
 
 macro_rules! tcp_params {
     // A Linux host's defaults.
     (linux: $($more:expr),* $(,)?) => {
         tcp_params!(
-            timer: [LINUX_MIN_RTO, LINUX_MAX_RTO, LINUX_INITIAL_RTO, LINUX_RTO_FLOOR, LINUX_HANDSHAKE_RTT], mss: "1448B", modern: "true",
+            timer: [LINUX_MIN_RTO, LINUX_MAX_RTO, LINUX_INITIAL_RTO, LINUX_RTO_FLOOR, LINUX_HANDSHAKE_RTT, CLOCK_GRANULARITY], mss: "1448B", modern: "true",
             initial_window: "10pkt", dupack_threshold: "3", restart_after_idle: "true", priority: "none",
             $($more),*
+        )
+    };
+    // Defaults of a Linux 2.6.38 host.
+    (linux_2_6_38: $($more:expr),* $(,)?) => {
+        tcp_params!(
+            timer: [LINUX_MIN_RTO, LINUX_MAX_RTO, OLD_INITIAL_RTO, OLD_HANDSHAKE_RTT], mss: "1448B", modern: "true",
+            initial_window: "3pkt", dupack_threshold: "3", restart_after_idle: "true", priority: "none",
+            FACK, OLD_FRTO, OLD_TICK, OLD_TSO, METRICS_SAVE, PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION, $($more),*
         )
     };
     // One that may find losses by time: what it has before those choices, and after.
@@ -32,7 +43,7 @@ macro_rules! tcp_params {
     // A transport after TCP's defaults, or with its own timer and these defaults.
     ($($more:expr),* $(,)?) => {
         tcp_params!(
-            timer: [MIN_RTO, MAX_RTO, INITIAL_RTO, RTO_FLOOR, HANDSHAKE_RTT], mss: "1460B", modern: "false",
+            timer: [MIN_RTO, MAX_RTO, INITIAL_RTO, RTO_FLOOR, HANDSHAKE_RTT, CLOCK_GRANULARITY], mss: "1460B", modern: "false",
             initial_window: "10pkt", dupack_threshold: "3", restart_after_idle: "true", priority: "none",
             $($more),*
         )
@@ -66,13 +77,6 @@ macro_rules! tcp_params {
                 default: Some("1GiB"),
             },
             $($timer,)*
-            Param {
-                name: "clock_granularity",
-                doc: "Clock granularity G: a timeout is longer than the smoothed round-trip time by at least this \
-                      (RFC 6298 (2.2), (2.3)); the tick of `timestamps`.",
-                kind: Kind::Time { min: 0 },
-                default: Some("1us"),
-            },
             Param {
                 name: "dupack_threshold",
                 doc: "Duplicate ACKs that show a loss (RFC 5681 §3.2), or `off`: no fast retransmit, only the timer.",
@@ -219,6 +223,25 @@ const LINUX_INITIAL_RTO: Param = Param {
     default: Some("1s"),
     ..INITIAL_RTO
 };
+const OLD_INITIAL_RTO: Param = Param {
+    doc: "Retransmission timeout of a handshake, at least `min_rto`, until its first sample; without `timestamps` that of data, \
+          too, since the kernel then forgets the sample of the handshake.",
+    default: Some("3s"),
+    ..INITIAL_RTO
+};
+const OLD_HANDSHAKE_RTT: Param = Param {
+    doc: "With `established` connections and `timestamps`: the round-trip time that their handshake measured, before the flow, \
+          in whole ticks and at least one (RFC 6298 (2.2)).",
+    default: Some("100us"),
+    ..HANDSHAKE_RTT
+};
+const CLOCK_GRANULARITY: Param = Param {
+    name: "clock_granularity",
+    doc: "Clock granularity G: a timeout is longer than the smoothed round-trip time by at least this \
+          (RFC 6298 (2.2), (2.3)); the tick of `timestamps`.",
+    kind: Kind::Time { min: 0 },
+    default: Some("1us"),
+};
 /// The timer of pFabric: one length.
 const RTO: Param = Param {
     name: "rto",
@@ -325,12 +348,28 @@ pub const SPECS: &[&Spec] = &[
     },
     &Spec {
         slot: "transport",
+        kind: "linux_2_6_38",
+        doc: "A host of 2011, such as those of CP's testbed: TCP as Linux 2.6.38.3 has it, with Reno or BIC. For which questions: \
+              mechanisms/hosts_2011.md.",
+        cite: "Linux 2.6.38.3; Mathis and Mahdavi, SIGCOMM 1996 (FACK); RFC 4138, RFC 3522, RFC 2861, RFC 7323; CP §4",
+        params: tcp_params![linux_2_6_38: OLD_CONGESTION_CONTROL, ECN],
+    },
+    &Spec {
+        slot: "transport",
+        kind: "linux_2_6_38_dctcp",
+        doc: "A host of 2011 in a data center that marks: as `linux_2_6_38`, with DCTCP by its authors' patch. For which \
+              questions: mechanisms/hosts_2011.md.",
+        cite: "Linux 2.6.38.3 with the DCTCP patch, rev. 1.1.0 of September 2011; Alizadeh et al., SIGCOMM 2010; CP §4",
+        params: tcp_params![linux_2_6_38: SHIFT_G],
+    },
+    &Spec {
+        slot: "transport",
         kind: "pfabric",
         doc: "pFabric's minimal rate control, for switches with `evict` and `srpt`: starts with a full window, detects \
               losses only by a short fixed timer, and sends only probes after several timeouts in a row; not ECN-capable.",
         cite: "Alizadeh et al., SIGCOMM 2013, §4.3",
         params: tcp_params![
-            timer: [RTO], mss: "1460B", modern: "false",
+            timer: [RTO, CLOCK_GRANULARITY], mss: "1460B", modern: "false",
             initial_window: "12pkt", dupack_threshold: "off", restart_after_idle: "false", priority: "remaining",
             Param {
                 name: "max_window",

@@ -198,20 +198,21 @@ impl Stacks {
 
 impl TcpConfig {
     /// The same at an end whose other end has this transport.
-    fn toward(&self, peer: &TcpConfig) -> TcpConfig {
+    pub(super) fn toward(&self, peer: &TcpConfig) -> TcpConfig {
         let has_sack = self.recovery.has_sack() && peer.recovery.has_sack();
         let recovery = match self.recovery {
             own if has_sack || !own.has_sack() => own,
             // Partial ACKs are all that is left to go by (RFC 6582).
             _ => Recovery::NewReno,
         };
-        let by_segment = recovery == Recovery::Rack || self.as_linux && recovery == Recovery::NewReno;
+        let by_segment = self.kernel.keeps_segments(recovery);
         TcpConfig {
             recovery,
             rack: if by_segment { self.rack.with(recovery) } else { RackChoices::default() },
             pacing: self.pacing.only_if(by_segment),
             ecn: if peer.ecn == EcnMode::Off { EcnMode::Off } else { self.ecn },
             timestamps: self.timestamps && peer.timestamps,
+            options: if self.timestamps && !peer.timestamps { 0 } else { self.options },
             pack: self.pack.filter(|_| has_sack && peer.pack.is_some()),
             sack_opens_window: self.sack_opens_window && has_sack,
             timeout_halves_pipe: self.timeout_halves_pipe && has_sack,

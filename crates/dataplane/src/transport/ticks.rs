@@ -1,13 +1,17 @@
 //! Timers of a host whose clock ticks, as those of a Linux kernel do: a timer is set for a number of ticks,
-//! and fires at one.
+//! and fires at one. Two timer wheels are known.
 //!
-//! A time that is not a whole number of ticks is rounded up, and what has passed of the tick in which it is
+//! **Linux 6.18.** A time that is not a whole number of ticks is rounded up, and what has passed of the tick in which it is
 //! set does not count. So a timer is never early, and up to two ticks late. Longer ones are coarser: from 63
 //! ticks on they fire at every eighth tick alone, from 504 on at every 64th, and so on (Linux's timer wheel,
 //! `kernel/time/timer.c`).
 //!
 //! Timers of one tick are handled one after the other: coarser ones first, and of these the one first that was
 //! set last, since a bucket of the wheel is a list with one end.
+//!
+//! **Linux 2.6.38.** A timer of n ticks fires at the n-th tick from now, so up to one tick early. From 256 ticks on it may be
+//! put off by up to 1/256 (`apply_slack`): to the tick in that span with the most trailing zeros. Timers of one tick are
+//! handled in the order in which they were set.
 
 use units::{Dur, Time};
 
@@ -18,7 +22,21 @@ pub(super) struct Ticks {
     pub every: Dur,
     /// When the first tick is.
     pub phase: Dur,
+    /// Timer wheel of the kernel.
+    pub wheel: Wheel,
 }
+
+/// How a kernel keeps its timers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wheel {
+    /// Levels that grow coarser with the wait (Linux since 4.8).
+    Levels,
+    /// Every tick has a list of its own (Linux before 4.8).
+    Exact,
+}
+
+/// Waits from which a timer of the exact wheel has slack, in ticks, and the share of the wait that is slack.
+const SLACK_FROM: u64 = 256;
 
 /// The longest timer of the finest level, in ticks, and how much coarser each level is than the one before.
 const FINEST: u64 = 63;
@@ -37,12 +55,15 @@ pub(super) struct Expiry {
     pub at: Time,
     /// When its level is handled after that; `None` where time is continuous.
     level_from: Option<Dur>,
+    /// Timers of a tick are handled in the order in which they were set, not in the reverse one.
+    in_order: bool,
 }
 
 impl Expiry {
     /// When it is handled, being the last of so many that were set.
     pub fn handled(self, set: u64) -> Time {
         match self.level_from {
+            Some(_) if self.in_order => self.at.saturating_add(Dur(set % HANDLING)),
             Some(from) => self.at.saturating_add(Dur(from.0 + HANDLING - 1 - set % HANDLING)),
             None => self.at,
         }
@@ -61,16 +82,23 @@ impl Ticks {
     /// When a timer fires that is set now for so long.
     pub fn expiry(self, now: Time, wait: Dur) -> Expiry {
         if self.every == Dur::ZERO {
-            return Expiry { at: now.saturating_add(wait), level_from: None };
+            return Expiry { at: now.saturating_add(wait), level_from: None, in_order: false };
         }
-        let ticks = self.ticks_of(wait);
-        let level = level_of(ticks);
-        let at = coarse(self.passed(now).saturating_add(ticks), level);
-        let finer = ORDERED_LEVELS - 1 - u64::from(level).min(ORDERED_LEVELS - 1);
-        Expiry {
-            at: Time(at.saturating_mul(self.every.0).saturating_sub(self.every.0 - self.phase.0)),
-            level_from: Some(Dur(finer * HANDLING)),
-        }
+        let (passed, ticks) = (self.passed(now), self.ticks_of(wait));
+        let (tick, from) = match self.wheel {
+            Wheel::Levels => {
+                let level = level_of(ticks);
+                let finer = ORDERED_LEVELS - 1 - u64::from(level).min(ORDERED_LEVELS - 1);
+                (coarse(passed.saturating_add(ticks), level), finer * HANDLING)
+            }
+            Wheel::Exact => (with_slack(passed, ticks), 0),
+        };
+        Expiry { at: self.time_at(tick), level_from: Some(Dur(from)), in_order: self.wheel == Wheel::Exact }
+    }
+
+    /// Instant of the tick with this number.
+    fn time_at(self, tick: u64) -> Time {
+        Time(tick.saturating_mul(self.every.0).saturating_sub(self.every.0 - self.phase.0))
     }
 
     /// How many ticks there were; microseconds where time is continuous.
@@ -104,6 +132,19 @@ fn level_of(ticks: u64) -> u32 {
     level
 }
 
+/// Tick at which a timer of so many ticks fires on the exact wheel: with the most trailing zeros that its slack allows.
+fn with_slack(passed: u64, ticks: u64) -> u64 {
+    let due = passed.saturating_add(ticks);
+    if ticks < SLACK_FROM {
+        return due;
+    }
+    let limit = due.saturating_add(ticks / SLACK_FROM);
+    match (due ^ limit).checked_ilog2() {
+        None => due,
+        Some(bit) => limit >> bit << bit,
+    }
+}
+
 /// The tick at which a timer of this level fires that is due at `due`.
 fn coarse(due: u64, level: u32) -> u64 {
     let bits = level * COARSER_BITS;
@@ -114,7 +155,7 @@ fn coarse(due: u64, level: u32) -> u64 {
 mod tests {
     use super::*;
 
-    const CLOCK: Ticks = Ticks { every: Dur::ms(4), phase: Dur::ms(1) };
+    const CLOCK: Ticks = Ticks { every: Dur::ms(4), phase: Dur::ms(1), wheel: Wheel::Levels };
 
     fn at(us: u64) -> Time {
         Time::ZERO + Dur::us(us)
@@ -140,7 +181,7 @@ mod tests {
 
     #[test]
     fn long_timers_are_coarse() {
-        let clock = Ticks { every: Dur::ms(1), phase: Dur::ZERO };
+        let clock = Ticks { every: Dur::ms(1), phase: Dur::ZERO, wheel: Wheel::Levels };
         assert_eq!(clock.expiry(at(500), Dur::ms(62)).at, at(63_000), "62 ticks: to the tick");
         assert_eq!(clock.expiry(at(500), Dur::ms(63)).at, at(71_000), "63: to eight");
         assert_eq!(clock.expiry(at(500), Dur::ms(504)).at, at(511_000), "504: to 64");
@@ -158,7 +199,7 @@ mod tests {
 
     #[test]
     fn of_one_tick_coarser_timers_are_handled_first() {
-        let clock = Ticks { every: Dur::ms(1), phase: Dur::ZERO };
+        let clock = Ticks { every: Dur::ms(1), phase: Dur::ZERO, wheel: Wheel::Levels };
         let coarse = clock.expiry(at(500), Dur::ms(64));
         let fine = clock.expiry(at(12_500), Dur::ms(58));
         assert_eq!((coarse.at, fine.at), (at(71_000), at(71_000)));
@@ -167,8 +208,28 @@ mod tests {
     }
 
     #[test]
+    fn an_exact_wheel_fires_at_the_nth_tick_from_now() {
+        let clock = Ticks { wheel: Wheel::Exact, ..CLOCK };
+        // Ticks are at 1, 5, 9, 13 ms.
+        assert_eq!(clock.expiry(at(1_000), Dur::ms(4)).at, at(5_000));
+        assert_eq!(clock.expiry(at(4_900), Dur::ms(4)).at, at(5_000), "up to a tick early");
+        assert_eq!(clock.expiry(at(5_000), Dur::us(4_001)).at, at(13_000), "a part of a tick is one");
+        let handled: Vec<Time> = (1..100).map(|set| clock.expiry(at(1_000), Dur::ms(4)).handled(set)).collect();
+        assert!(handled.is_sorted() && handled[0] >= at(5_000), "in the order of their setting");
+    }
+
+    #[test]
+    fn slack_of_a_256th_puts_off_to_a_rounder_tick() {
+        assert_eq!(with_slack(0, 255), 255);
+        // The kernel compares 401 with 402: they differ from the second bit on.
+        assert_eq!(with_slack(0, 401), 402);
+        assert_eq!(with_slack(0, 402), 403, "402 and 403 differ in the last bit alone: the later one");
+        assert_eq!(with_slack(7, 1000), 1008, "1007 to 1010: 1008 has the most trailing zeros");
+    }
+
+    #[test]
     fn without_ticks_time_is_continuous() {
-        let clock = Ticks { every: Dur::ZERO, phase: Dur::ZERO };
+        let clock = Ticks { every: Dur::ZERO, phase: Dur::ZERO, wheel: Wheel::Levels };
         let found = clock.expiry(at(7), Dur::us(5));
         assert_eq!((found.at, found.handled(3)), (at(12), at(12)));
         assert!(!found.is_place_of(at(12)));

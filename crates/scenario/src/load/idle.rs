@@ -219,7 +219,9 @@ impl Asked<'_> {
                 return vec![format!("{}: no switch and no host marks packets", told.join(", "))];
             }
             let all = scenario.transports_in_use();
-            if let Some(one) = all.iter().find(|one| ["dctcp", "linux_dctcp"].contains(&one.kind.as_str())) {
+            if let Some(one) =
+                all.iter().find(|one| ["dctcp", "linux_dctcp", "linux_2_6_38_dctcp"].contains(&one.kind.as_str()))
+            {
                 let kind = &one.kind;
                 return vec![format!(
                     "transport {kind:?}: no switch and no host marks packets, without which it does as Reno"

@@ -22,6 +22,8 @@ pub(in crate::transport) struct RackChoices {
     pub tso_rtt_log: u32,
     /// What the reordering and the probe timer wait longer.
     pub slack: Dur,
+    /// Linux 2.6.38: the highest report says what is lost (FACK), and not how many reports there are.
+    pub fack: bool,
 }
 
 impl RackChoices {
@@ -35,6 +37,18 @@ impl RackChoices {
             tso: values.flag("tso"),
             tso_rtt_log: values.count("tso_rtt_log") as u32,
             slack: values.time("timer_slack"),
+            fack: false,
+        }
+    }
+    /// Returns the choices of Linux 2.6.38, which has neither probes nor PRR, and undoes by timestamps and duplicates.
+    pub fn of_linux_2_6_38(values: &Values) -> RackChoices {
+        RackChoices {
+            frto: values.flag("frto"),
+            eifel: values.flag("timestamps"),
+            dsack_undo: true,
+            tso: values.flag("tso"),
+            fack: values.flag("fack"),
+            ..RackChoices::default()
         }
     }
     /// Returns these choices for another recovery, which has no probes without selective acknowledgements.

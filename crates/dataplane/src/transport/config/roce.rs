@@ -3,6 +3,7 @@
 use super::{EcnMode, Law, MAX_MSS, MAX_WINDOW, PacingChoices, RackChoices, Recovery, TcpConfig, scaled};
 use crate::Framing;
 use crate::transport::choices::RtoFloor;
+use crate::transport::kernel::Kernel;
 use mech::Head;
 use mech::params::Values;
 use units::Dur;
@@ -31,7 +32,7 @@ pub(super) fn config(values: &Values, framing: Framing) -> TcpConfig {
         timestamps: false,
         nagle: false,
         restart_after_idle: false,
-        as_linux: false,
+        kernel: Kernel::None,
         fast_convergence: false,
         hystart: false,
         tail_on_ack: false,
@@ -64,6 +65,7 @@ pub(super) fn config(values: &Values, framing: Framing) -> TcpConfig {
         delayed_ack: None,
         rto_floor: RtoFloor::Sum,
         rack: RackChoices::default(),
+        keeps_metrics: false,
         pacing: PacingChoices::new(values, false),
         pack: None,
         bounce_signal: None,

@@ -233,7 +233,7 @@ mod tests {
     use crate::transport::tests::pair::config;
 
     /// 250 Hz.
-    const CLOCK: Ticks = Ticks { every: Dur::ms(4), phase: Dur::ZERO };
+    const CLOCK: Ticks = Ticks { every: Dur::ms(4), phase: Dur::ZERO, wheel: crate::transport::ticks::Wheel::Levels };
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Dur::ms(ms)

@@ -5,24 +5,29 @@
 //! would change nothing but blunt the next cut. A mark never takes cwnd below two segments (the floor of RFC
 //! 5681 eq. 4), so that RFC 3168's sending by timer at one segment does not arise.
 
+mod bic;
 mod cubic;
 mod cubic_linux;
 mod dctcp;
 mod halving;
 mod hystart;
 mod linux;
+mod linux_2_6_38;
 mod pfabric;
 mod undo;
 mod usage;
 
 use super::TcpConfig;
 use super::config::{EcnMode, Law as Kind, Recovery};
+use super::kernel::Kernel;
 use super::ticks::Ticks;
 use core::ops::Range;
 use cubic::Cubic;
 use cubic_linux::CubicLinux;
 use dctcp::Dctcp;
 use linux::Linux;
+pub(super) use linux_2_6_38::Counted;
+use linux_2_6_38::Linux2_6_38;
 pub use undo::Saved;
 use units::{Dur, Time};
 use usage::Usage;
@@ -104,6 +109,7 @@ enum Law {
     Cubic(Box<Cubic>),
     Linux(Box<Linux>),
     CubicLinux(Box<CubicLinux>),
+    Linux2_6_38(Box<Linux2_6_38>),
 }
 
 /// The congestion window of one sender.
@@ -120,11 +126,14 @@ impl Congestion {
     /// At its initial window, on a host with this clock.
     pub(super) fn new(cfg: &TcpConfig, clock: Ticks) -> Congestion {
         let law = match cfg.law {
-            Kind::Halving if cfg.as_linux => Law::Linux(Box::new(Linux::new(None))),
-            Kind::Dctcp if cfg.as_linux => {
+            Kind::Halving if cfg.kernel == Kernel::Linux2_6_38 => Law::Linux2_6_38(Box::new(Linux2_6_38::reno(clock))),
+            Kind::Dctcp if cfg.kernel == Kernel::Linux2_6_38 => Law::Linux2_6_38(Box::new(Linux2_6_38::dctcp(clock))),
+            Kind::Bic => Law::Linux2_6_38(Box::new(Linux2_6_38::bic(clock))),
+            Kind::Halving if cfg.as_linux() => Law::Linux(Box::new(Linux::new(None))),
+            Kind::Dctcp if cfg.as_linux() => {
                 Law::Linux(Box::new(Linux::new(Some(linux::Estimate::new(cfg.initial_alpha)))))
             }
-            Kind::Cubic if cfg.as_linux => Law::CubicLinux(Box::new(CubicLinux::new(clock))),
+            Kind::Cubic if cfg.as_linux() => Law::CubicLinux(Box::new(CubicLinux::new(clock))),
             Kind::Halving => Law::Halving,
             Kind::Dctcp => Law::Dctcp(Dctcp::new(cfg.initial_alpha)),
             Kind::PFabric => Law::PFabric,
@@ -155,6 +164,8 @@ impl Congestion {
                 self.cwnd = l.on_ack(at, ack, cfg);
                 return;
             }
+            // Grows by `Congestion::grow`, which knows what was in flight before the ACK.
+            Law::Linux2_6_38(_) => return,
         }
         if !ack.open || ack.ece || self.cwnd >= ack.rwnd {
             return;
@@ -242,6 +253,7 @@ impl Congestion {
             Law::Cubic(c) => c.cut(self.cwnd, self.cwnd, cfg),
             Law::Linux(l) => l.after_mark(self.cwnd, u32::from(cfg.mss)),
             Law::CubicLinux(c) => c.cut(self.cwnd, cfg),
+            Law::Linux2_6_38(old) => old.threshold(self.cwnd / u32::from(cfg.mss)) * u32::from(cfg.mss),
         };
         self.ssthresh = cut.max(floor);
         self.cwnd = self.cwnd.min(self.ssthresh);
@@ -261,12 +273,13 @@ impl Congestion {
     /// The slow start threshold after a loss with so many bytes under way, before its floor (RFC 5681 eq. 4,
     /// RFC 9438 §4.6).
     fn after_loss(&mut self, flight: u32, cfg: &TcpConfig) -> u32 {
-        let flight = if cfg.as_linux { self.cwnd } else { flight };
+        let flight = if cfg.as_linux() { self.cwnd } else { flight };
         match &mut self.law {
             Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open => flight / 2,
             Law::Linux(l) => l.cut(self.cwnd, u32::from(cfg.mss)),
             Law::Cubic(c) => c.cut(self.cwnd, flight, cfg),
             Law::CubicLinux(c) => c.cut(self.cwnd, cfg),
+            Law::Linux2_6_38(old) => old.threshold(self.cwnd / u32::from(cfg.mss)) * u32::from(cfg.mss),
         }
     }
     /// A further duplicate ACK in recovery: a segment has left the network (RFC 5681 §3.2 step 4).
@@ -294,7 +307,7 @@ impl Congestion {
     /// Nothing was sent for longer than so many retransmission timeouts: the restart window (RFC 5681
     /// §4.1), or what Linux leaves, whose threshold remembers the window.
     pub fn on_idle(&mut self, timeouts: u64, cfg: &TcpConfig) {
-        if cfg.as_linux {
+        if cfg.as_linux() {
             let mss = u32::from(cfg.mss);
             self.ssthresh = self.ssthresh.max(linux::remembered(self.cwnd, mss));
             self.cwnd = linux::after_idle(self.cwnd, timeouts, cfg.initial_window, mss);
@@ -307,7 +320,7 @@ impl Congestion {
         match &mut self.law {
             Law::Cubic(c) => c.on_rest(now),
             Law::CubicLinux(c) => c.on_rest(now, last_sent),
-            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open | Law::Linux(_) => {}
+            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open | Law::Linux(_) | Law::Linux2_6_38(_) => {}
         }
     }
     /// The SYN had to be sent again: the initial window is one segment (RFC 5681 §3.1).
@@ -330,7 +343,7 @@ impl Congestion {
             Law::Cubic(c) => c.on_timeout(),
             Law::CubicLinux(c) => c.on_timeout(lost),
             Law::Linux(l) => l.on_timeout(),
-            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open => {}
+            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open | Law::Linux2_6_38(_) => {}
         }
         self.cwnd = mss;
         self.cut_until = lost.sent;
@@ -345,7 +358,7 @@ impl Congestion {
         match &mut self.law {
             Law::Cubic(c) => _ = c.cut(self.cwnd, self.cwnd, cfg),
             Law::CubicLinux(c) => _ = c.cut(self.cwnd, cfg),
-            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open | Law::Linux(_) => {}
+            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open | Law::Linux(_) | Law::Linux2_6_38(_) => {}
         }
         self.cwnd
     }
@@ -358,7 +371,7 @@ impl Congestion {
             match &mut self.law {
                 Law::Cubic(c) => c.begin_anew(),
                 Law::CubicLinux(c) => c.begin_anew(),
-                Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open | Law::Linux(_) => {}
+                Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open | Law::Linux(_) | Law::Linux2_6_38(_) => {}
             }
         }
     }
@@ -377,6 +390,7 @@ impl Congestion {
             Law::Halving | Law::PFabric | Law::Open | Law::Cubic(_) | Law::CubicLinux(_) => None,
             Law::Dctcp(d) => Some(d.alpha()),
             Law::Linux(l) => l.dctcp.as_ref().map(linux::Estimate::alpha),
+            Law::Linux2_6_38(old) => old.alpha(),
         }
     }
 }

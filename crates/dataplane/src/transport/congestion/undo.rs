@@ -20,7 +20,8 @@ impl Congestion {
         let curve = match &self.law {
             Law::Cubic(c) => Some(c.saved()),
             // Linux forgets the curve at the cut.
-            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open | Law::Linux(_) | Law::CubicLinux(_) => None,
+            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open => None,
+            Law::Linux(_) | Law::CubicLinux(_) | Law::Linux2_6_38(_) => None,
         };
         Saved { cwnd: self.cwnd, ssthresh: self.ssthresh, cut_until: self.cut_until, curve }
     }
@@ -68,7 +69,7 @@ mod tests {
         assert_eq!(c.window(), 90_000, "what was gained since is kept");
     }
 
-    const CLOCK: Ticks = Ticks { every: Dur::ZERO, phase: Dur::ZERO };
+    const CLOCK: Ticks = Ticks { every: Dur::ZERO, phase: Dur::ZERO, wheel: crate::transport::ticks::Wheel::Levels };
     const NOTHING: Acked = Acked {
         bytes: 0,
         una: 0,

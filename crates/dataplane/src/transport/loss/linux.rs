@@ -9,8 +9,6 @@ use super::segments::{Sent, Tags};
 use crate::transport::{clock, unwrap};
 use core::ops::Range;
 
-/// Largest degree of reordering (`tcp_max_reordering`), segments.
-const MOST: u32 = 300;
 /// Blocks of one ACK at most.
 const BLOCKS: usize = 4;
 
@@ -32,7 +30,7 @@ impl RackTlp {
     pub fn hear_as_linux(&mut self, of: &Heard, has_sack: bool) -> Told {
         let mut told = Told::default();
         self.counts.newest = None;
-        let fack = self.fack(of.una);
+        let fack = self.highest_report(of.una);
         if has_sack && !of.blocks.is_empty() {
             self.hear_blocks(of, &mut told);
         }
@@ -52,7 +50,7 @@ impl RackTlp {
     }
 
     /// End of the highest segment that was reported (`tcp_highest_sack_seq`).
-    fn fack(&self, una: u64) -> u64 {
+    pub fn highest_report(&self, una: u64) -> u64 {
         if self.segments.reported() == 0 { una } else { self.rack.fack() }
     }
 
@@ -74,6 +72,7 @@ impl RackTlp {
             }
         }
         blocks[..n].sort_by_key(|(block, _)| block.start);
+        told.highest_block = blocks[..n].iter().map(|(block, _)| block.end).max().unwrap_or_default();
         let mut walk = Walk { of, told, una, low: of.sent, duplicate, merged: 0 };
         for (block, is_duplicate) in &blocks[..n] {
             // One that lies in the block before has been walked over with it.
@@ -86,8 +85,13 @@ impl RackTlp {
                 walk.duplicate = None;
             }
         }
-        if !matches!(self.phase, Phase::Loss { .. }) || self.undo.is_open() {
-            self.note_reordering(walk.low, una, of.mss);
+        let low = walk.low;
+        if self.phase == Phase::Recovery && self.uses_fack(of.rules.fack) {
+            self.lose_retransmissions(una);
+        }
+        let is_asked = self.fack.highmark > 0 && una <= self.fack.highmark;
+        if (!matches!(self.phase, Phase::Loss { .. }) || self.undo.is_open()) && !is_asked {
+            self.note_reordering(low, una, (of.mss, of.rules.most_reordering));
         }
     }
 
@@ -98,7 +102,7 @@ impl RackTlp {
         let segments = len.div_ceil(mss) as u32;
         told.probe_twice = len <= mss && self.tlp.is_end_of_any(range.end);
         self.counts.duplicates += segments;
-        if self.counts.duplicates > of.again {
+        if self.counts.duplicates > of.again && !of.rules.trusts_duplicates {
             return false;
         }
         self.counts.widens |= self.rack.has_reordered() && !told.probe_twice;
@@ -139,14 +143,15 @@ impl RackTlp {
         if !is_reported {
             self.rack.arrived(s, walk.of.now, true);
             if !s.tags.has(Tags::RETRANSMITTED) {
-                if s.start < self.fack(walk.una) {
+                if s.start < self.highest_report(walk.una) {
                     walk.low = walk.low.min(s.start);
                 }
                 walk.told.original |= s.end <= walk.of.recover;
+                walk.told.original_reported |= s.end <= self.fack.highmark;
                 walk.told.reported_at = walk.told.reported_at.or(Some(s.at));
                 walk.told.last_reported_at = Some(s.at);
             }
-            let fack = self.fack(walk.una).max(s.end);
+            let fack = self.highest_report(walk.una).max(s.end);
             self.segments.mark_reported(i);
             self.rack.set_fack(fack);
             walk.told.reported = true;
@@ -160,11 +165,12 @@ impl RackTlp {
 
     /// Everything before the ACK's number is gone.
     fn acknowledge(&mut self, of: &Heard, fack: u64, has_sack: bool, told: &mut Told) {
-        let mut low = of.sent;
+        let (mut low, before) = (of.sent, self.highest_report(of.una));
         while let Some(s) = self.segments.pop_before(of.ack) {
             told.acked += 1;
             let is_again = s.tags.has(Tags::RETRANSMITTED);
             told.again_acked |= is_again;
+            told.later_again_acked |= is_again && told.acked > 1;
             if s.tags.has(Tags::REPORTED) {
                 continue;
             }
@@ -185,30 +191,41 @@ impl RackTlp {
         }
         self.segments.trim(of.ack);
         if told.acked > 0 && !has_sack {
-            told.segments += self.settle_assumed(told.acked, of.mss);
+            told.segments += self.settle_assumed(told.acked, of);
             told.original &= !told.again_acked;
         }
         if told.acked > 0 && has_sack && low < fack {
-            self.note_reordering(low, of.ack, of.mss);
+            let highest = if of.rules.measures_before_ack { before } else { self.highest_report(of.ack) };
+            self.learn_reordering(low, highest, (of.mss, of.rules.most_reordering));
         }
     }
 
     fn note_newest(&mut self, s: &Sent) {
         if self.counts.newest.is_none_or(|(at, end, _)| (s.at, s.end) > (at, end)) {
-            self.counts.newest = Some((s.at, s.end, s.delivered));
+            self.counts.newest = Some((s.at, s.end, s.stamp));
         }
     }
 
     /// Records that the segment at `low` arrived after segments above it (`tcp_check_sack_reordering`).
-    pub fn note_reordering(&mut self, low: u64, una: u64, mss: u32) {
-        let Some(metric) = self.fack(una).checked_sub(low).filter(|metric| *metric > 0) else { return };
+    pub fn note_reordering(&mut self, low: u64, una: u64, (mss, most): (u32, u32)) {
+        self.learn_reordering(low, self.highest_report(una), (mss, most));
+    }
+    /// The same, where the highest report ends at `highest`; in segments of so many bytes, up to a largest degree.
+    fn learn_reordering(&mut self, low: u64, highest: u64, (mss, most): (u32, u32)) {
+        let Some(metric) = highest.checked_sub(low).filter(|metric| *metric > 0) else { return };
         let degree = metric.div_ceil(u64::from(mss)) as u32;
         if metric > u64::from(self.counts.degree) * u64::from(mss) {
-            self.counts.degree = degree.min(MOST);
+            self.counts.degree = degree.min(most);
         }
         self.rack.note_reordered();
     }
 
+    /// Reordering of so many segments was seen; above `least` it is the degree, up to `most`.
+    pub fn learn_degree(&mut self, segments: u32, least: u32, most: u32) {
+        if segments > least {
+            self.counts.degree = segments.min(most);
+        }
+    }
     /// Degree of reordering, where DupThresh is so many.
     pub fn degree(&self, threshold: Option<u32>) -> u32 {
         self.counts.degree.max(threshold.unwrap_or(u32::MAX))
@@ -236,26 +253,27 @@ impl RackTlp {
     }
 
     /// A duplicate ACK where nothing is reported: whether it stands for a segment that was delivered.
-    pub fn assume_delivered(&mut self, mss: u32) -> u32 {
+    pub fn assume_delivered(&mut self, mss: u32, most: u32) -> u32 {
         let before = self.segments.assumed();
         self.segments.assume(before + 1, mss);
-        self.limit_assumed(0, mss);
+        self.limit_assumed(0, mss, most);
         self.segments.assumed().saturating_sub(before)
     }
     /// So many segments are acknowledged, of which some were assumed to be delivered; how many were not.
-    fn settle_assumed(&mut self, acked: u32, mss: u32) -> u32 {
+    fn settle_assumed(&mut self, acked: u32, of: &Heard) -> u32 {
+        let mss = of.mss;
         let assumed = self.segments.assumed();
         let more = acked.saturating_sub(assumed).max(1);
         self.segments.assume(assumed.saturating_sub(acked - 1), mss);
-        self.limit_assumed(acked, mss);
+        self.limit_assumed(acked, mss, of.rules.most_reordering);
         more
     }
-    fn limit_assumed(&mut self, acked: u32, mss: u32) {
+    fn limit_assumed(&mut self, acked: u32, mss: u32, most: u32) {
         let out = self.segments.len() as u32;
         let holes = (self.segments.lost().div_ceil(u64::from(mss)) as u32).max(1).min(out);
         if self.segments.assumed() + holes > out {
             self.segments.assume(out - holes, mss);
-            self.counts.degree = (out + acked).min(MOST);
+            self.counts.degree = (out + acked).min(most);
             self.rack.note_reordered();
         }
     }

@@ -12,6 +12,7 @@
 
 mod counts;
 mod duplicates;
+mod fack;
 mod linux;
 mod packs;
 mod prr;

@@ -1,13 +1,16 @@
 //! What a sender keeps that finds losses by time (RFC 8985), and how it takes in what an ACK says.
 
 use super::counts::Counts;
+use super::fack::Fack;
 use super::prr::Prr;
 use super::rack::Rack;
 use super::segments::{Segments, Sent, Tags};
 use super::tlp::Tlp;
 use super::undo::Undo;
+use crate::transport::kernel::SackRules;
 use crate::transport::pace::Pace;
 use crate::transport::rto::Spread;
+use crate::transport::rtt_ticks::RttTicks;
 use crate::transport::{clock, unwrap};
 use core::ops::Range;
 use units::{Dur, Time};
@@ -75,6 +78,9 @@ pub(in crate::transport) struct RackTlp {
     pub outstanding: u64,
     /// Linux's own counters.
     pub counts: Counts,
+    /// State of Linux 2.6.38's sender, and its round-trip estimate.
+    pub fack: Fack,
+    pub ticks: RttTicks,
 }
 
 /// An ACK, and where the sender stands as it comes.
@@ -96,6 +102,8 @@ pub(in crate::transport) struct Heard<'a> {
     pub echo: Option<(u32, Dur)>,
     /// Segments that were sent again.
     pub again: u32,
+    /// Rules of the sender's kernel.
+    pub rules: SackRules,
 }
 
 /// What an ACK has told.
@@ -133,6 +141,12 @@ pub(in crate::transport) struct Told {
     pub again_acked: bool,
     /// When what was reported last was sent.
     pub last_reported_at: Option<Time>,
+    /// A segment that was sent again was acknowledged, and not as the first of this ACK.
+    pub later_again_acked: bool,
+    /// Data that was sent once, before the timeout that F-RTO is about, was reported.
+    pub original_reported: bool,
+    /// Highest end of a block; 0 without blocks.
+    pub highest_block: u64,
 }
 
 impl RackTlp {
@@ -229,8 +243,8 @@ impl RackTlp {
         if matches!(self.phase, Phase::Recovery | Phase::Reducing) {
             self.prr.on_sent(range.end - range.start);
         }
-        let delivered = self.counts.sent_at();
-        self.segments.push(range, now, delivered);
+        let stamp = self.counts.sent_at();
+        self.segments.push(range, now, stamp);
     }
     /// A segment was sent again because it was lost, at this tick of the clock of timestamps.
     pub fn on_sent_again(&mut self, bytes: u64, ticks: u32) {
@@ -244,6 +258,7 @@ impl RackTlp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::kernel::Kernel;
 
     fn at(us: u64) -> Time {
         Time::ZERO + Dur::us(us)
@@ -255,9 +270,20 @@ mod tests {
         for n in 0..4 {
             rack.on_sent(n * 1000..(n + 1) * 1000, at(10 * n));
         }
-        let (duplicate, echo) = (false, None);
-        let of =
-            Heard { now: at(100), ack, una: 0, sent: 4000, recover: 0, mss: 1000, blocks, duplicate, echo, again: 0 };
+        let (duplicate, echo, rules) = (false, None, Kernel::None.sack_rules(false));
+        let of = Heard {
+            now: at(100),
+            ack,
+            una: 0,
+            sent: 4000,
+            recover: 0,
+            mss: 1000,
+            blocks,
+            duplicate,
+            echo,
+            again: 0,
+            rules,
+        };
         rack.hear(&of)
     }
 

@@ -49,8 +49,8 @@ pub(in crate::transport) struct Sent {
     /// Segment.xmit_ts.
     pub at: Time,
     pub tags: Tags,
-    /// Segments that had been delivered then, as Linux counts them.
-    pub delivered: u32,
+    /// Counter of the sender at that time: segments delivered (Linux 6.18), or the low half of SND.NXT (Linux 2.6.38).
+    pub stamp: u32,
 }
 
 impl Sent {
@@ -81,8 +81,8 @@ pub(in crate::transport) struct Segments {
 
 impl Segments {
     /// New data was sent.
-    pub fn push(&mut self, range: Range<u64>, at: Time, delivered: u32) {
-        self.list.push_back(Sent { start: range.start, end: range.end, at, tags: Tags::default(), delivered });
+    pub fn push(&mut self, range: Range<u64>, at: Time, stamp: u32) {
+        self.list.push_back(Sent { start: range.start, end: range.end, at, tags: Tags::default(), stamp });
     }
     /// Bytes under way: neither acknowledged nor reported, and not lost unless sent again; a probe and what
     /// it repeats count both.
@@ -261,9 +261,9 @@ impl Segments {
         self.list.iter().position(|s| s.tags.waits())
     }
     /// A segment was sent again (RFC 8985 §6.1).
-    pub fn sent_again(&mut self, i: usize, at: Time, delivered: u32) {
+    pub fn sent_again(&mut self, i: usize, at: Time, stamp: u32) {
         self.tag(i, |t| t.with(Tags::AGAIN).with(Tags::RETRANSMITTED).without(Tags::SET_ASIDE));
-        (self.list[i].at, self.list[i].delivered) = (at, delivered);
+        (self.list[i].at, self.list[i].stamp) = (at, stamp);
         self.once_from = self.once_from.max(self.list[i].end);
     }
     /// The last sending of a segment is lost; whether that is news.

@@ -25,7 +25,7 @@ impl Receiver {
         pkt.window = self.advertise(io.cfg);
         let mut ext = self.stamped(io);
         if self.bits.any(Bits::SACK) {
-            self.report(again, io.cfg.as_linux, &mut ext);
+            self.report(again, io.cfg.as_linux(), &mut ext);
         }
         segment::with_options(&mut pkt, ext, io);
         io.out.push(pkt);

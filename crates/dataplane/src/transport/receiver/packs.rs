@@ -53,7 +53,7 @@ impl Receiver {
             ext.sack[1] = block(before);
             ext.blocks = 2;
         }
-        self.report(None, io.cfg.as_linux, &mut ext);
+        self.report(None, io.cfg.as_linux(), &mut ext);
         segment::with_options(&mut pkt, ext, io);
         io.out.push(pkt);
         self.acknowledged();

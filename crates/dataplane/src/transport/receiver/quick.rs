@@ -13,16 +13,22 @@ const WHILE_GROWING: u8 = 6;
 /// ACKs that are sent at once where marks begin.
 const AT_MARKS: u8 = 2;
 
+/// ACKs that Linux 2.6.38 sends at once at first: its first window is ten segments, and half of that is acknowledged so.
+const OF_FIRST_WINDOW: u8 = 5;
+
 /// How many ACKs are sent at once at first.
 pub(super) fn at_first(cfg: &TcpConfig) -> u8 {
-    let grows = cfg.as_linux && cfg.quick_acks > 0 && u64::from(cfg.receive_window) > GROWN;
+    if cfg.follows_linux_2_6_38() {
+        return cfg.quick_acks.min(OF_FIRST_WINDOW);
+    }
+    let grows = cfg.as_linux() && cfg.quick_acks > 0 && u64::from(cfg.receive_window) > GROWN;
     cfg.quick_acks + if grows { WHILE_GROWING } else { 0 }
 }
 
 /// Silence after which a sender begins with a small window again: longer than its timeout. Linux takes the receiver's own
 /// timeout after the handshake.
 fn silence(cfg: &TcpConfig) -> Dur {
-    if !cfg.as_linux || cfg.tick == Dur::ZERO {
+    if !cfg.as_linux() || cfg.tick == Dur::ZERO {
         return cfg.min_rto;
     }
     let timeout = cfg.min_rto.saturating_add(cfg.handshake_rtt.max(Dur::us(1)));
@@ -35,18 +41,18 @@ impl Receiver {
     #[inline(never)]
     pub(super) fn quicken(&mut self, pkt: &Pkt, range: (u64, u64), io: &Io) {
         let is_in_order = range.0 <= self.next && self.next < range.1;
-        let begins = !self.echo || io.cfg.as_linux && pkt.head.flags.has(Flags::CWR);
-        let is_old = io.cfg.as_linux && range.1 <= self.next;
+        let begins = !self.echo || io.cfg.as_linux() && pkt.head.flags.has(Flags::CWR);
+        let is_old = io.cfg.as_linux() && range.1 <= self.next;
         if segment::is_marked(pkt) && begins && !is_old {
             // A mark before the first data in order leaves Linux without the sixteen of a start.
-            let is_first = io.cfg.as_linux && self.next == 0 && !is_in_order;
+            let is_first = io.cfg.as_linux() && self.next == 0 && !is_in_order;
             self.count = if is_first { 0 } else { self.count.max(AT_MARKS) };
         }
-        let looks = is_in_order || !io.cfg.as_linux;
+        let looks = is_in_order || !io.cfg.as_linux();
         if looks && self.recent_at != Time::NEVER && self.has_been_silent(io) {
             self.count = io.cfg.quick_acks;
         }
-        if io.cfg.as_linux && is_in_order && !self.bits.any(Bits::STAMPS) {
+        if io.cfg.as_linux() && is_in_order && !self.bits.any(Bits::STAMPS) {
             self.recent_at = io.now;
         }
     }
@@ -54,7 +60,7 @@ impl Receiver {
     /// Returns true if no data came for longer than [`silence`], in whole ticks of the host's clock if Linux counts them.
     fn has_been_silent(&self, io: &Io) -> bool {
         let ticks = io.cfg.ticks(self.flow.dst);
-        match io.cfg.as_linux {
+        match io.cfg.as_linux() {
             true => ticks.passed(io.now) - ticks.passed(self.recent_at) > ticks.ticks_of(silence(io.cfg)),
             false => io.now.since(self.recent_at) > silence(io.cfg),
         }
@@ -64,7 +70,7 @@ impl Receiver {
     /// its own ACK is none of those where it ends before the last ACK.
     #[inline(never)]
     pub(super) fn quicken_again(&mut self, range: (u64, u64), cfg: &TcpConfig) {
-        match (cfg.as_linux, range.1 <= self.next) {
+        match (cfg.as_linux(), range.1 <= self.next) {
             (true, true) => {
                 let is_old = range.1 < self.next - u64::from(self.unacked);
                 self.count = cfg.quick_acks + u8::from(is_old);

@@ -26,32 +26,41 @@ const PACED_PARTS: u128 = 1024;
 impl Sender {
     /// Sends new data as long as there is room for another burst.
     pub(super) fn send_bursts(&mut self, r: &mut RackTlp, io: &mut Io) {
+        while self.nxt < self.written && self.send_burst(r, io) {}
+    }
+
+    /// Sends a burst of new data, if there is room for it. Returns true if all of it has left, and another may.
+    pub(super) fn send_burst(&mut self, r: &mut RackTlp, io: &mut Io) -> bool {
         let mss = u64::from(io.cfg.mss);
-        while self.nxt < self.written {
-            if self.nxt >= r.burst.end {
-                if io.cfg.pacing.on && r.pace.holds(io.now) {
-                    return;
-                }
-                let Some(end) = self.next_burst(r, io) else { return };
-                r.burst = self.nxt..end;
+        if self.nxt >= r.burst.end {
+            if io.cfg.pacing.on && r.pace.holds(io.now) {
+                return false;
             }
-            let before = self.nxt;
-            let room = u64::from(self.congestion.window()).saturating_sub(r.pipe());
-            self.fill(room.min(r.burst.end - before), io);
-            self.note_sent(before, r, io);
-            self.note_burst(before, r, io);
-            r.limited = r.pipe() + mss > u64::from(self.congestion.window());
-            if self.nxt < r.burst.end || self.nxt == before {
-                // A NIC that asks for each segment gets the rest later.
-                if !self.pacing.waits() {
-                    r.burst.end = self.nxt;
-                }
-                return;
-            }
-            if io.cfg.rack.tso && self.nxt - r.burst.start > mss {
-                push(io);
-            }
+            let next = match io.cfg.follows_linux_2_6_38() {
+                true => self.next_burst_2_6_38(r, io),
+                false => self.next_burst(r, io),
+            };
+            let Some(end) = next else { return false };
+            r.burst = self.nxt..end;
         }
+        let before = self.nxt;
+        let room = u64::from(self.congestion.window()).saturating_sub(r.pipe());
+        self.fill(room.min(r.burst.end - before), io);
+        self.note_sent(before, r, io);
+        self.note_burst(before, r, io);
+        r.limited = r.pipe() + mss > u64::from(self.congestion.window());
+        if self.nxt < r.burst.end || self.nxt == before {
+            // A NIC that asks for each segment gets the rest later.
+            if !self.pacing.waits() {
+                r.burst.end = self.nxt;
+            }
+            return false;
+        }
+        // Linux 2.6.38 pushes no burst.
+        if io.cfg.rack.tso && self.nxt - r.burst.start > mss && !io.cfg.follows_linux_2_6_38() {
+            push(io);
+        }
+        true
     }
 
     /// What was sent since says when the next may leave.

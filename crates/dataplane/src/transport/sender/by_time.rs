@@ -64,6 +64,7 @@ impl Sender {
             duplicate: reports_duplicate(blocks.received(), ack),
             echo: echo.map(|echo| (echo, clock::tick(cfg))),
             again: self.retransmissions,
+            rules: cfg.sack_rules(),
         };
         let mut told = hear(r, &heard);
         let is_pack = pkt.head.flags.has(Flags::PPL) && self.takes_packs();

@@ -33,6 +33,16 @@ impl Heard {
 }
 
 impl Sender {
+    /// Returns the TSval of a segment that is sent now: of Linux 2.6.38 by the ticks of its host, and never 0, which would be
+    /// no timestamp.
+    #[inline]
+    pub(super) fn stamp_now(&self, io: &Io) -> u32 {
+        match io.cfg.follows_linux_2_6_38() {
+            true => (io.cfg.ticks(self.flow.src).passed(io.now) + 1) as u32,
+            false => clock::ticks(io.now, io.cfg),
+        }
+    }
+
     /// Takes in the options of an ACK: whether it selectively acknowledges anything new, and the
     /// round-trip time that it tells if it acknowledges new data (RFC 7323 §4.1).
     #[inline(never)]
@@ -46,7 +56,7 @@ impl Sender {
                 self.peer_clock = stamps.val;
                 self.heard.set(Heard::STAMP);
             }
-            let ticks = clock::ticks(io.now, io.cfg).wrapping_sub(stamps.ecr);
+            let ticks = self.stamp_now(io).wrapping_sub(stamps.ecr);
             rtt = Some(Dur(u64::from(ticks).saturating_mul(clock::tick(io.cfg).0)));
         }
         let new = io.cfg.recovery == Recovery::Sack

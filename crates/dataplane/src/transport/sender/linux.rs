@@ -14,13 +14,13 @@ pub(super) struct Ack {
     /// True if the ACK acknowledges new data.
     pub advanced: bool,
     /// An ACK that a newer one has overtaken.
-    is_old: bool,
+    pub is_old: bool,
     /// True if the ACK opens or moves the receiver's window.
-    moves_window: bool,
+    pub moves_window: bool,
     /// True if the ACK carries ECN-Echo.
     pub ece: bool,
     /// A PACK, which tells of losses by itself.
-    is_pack: bool,
+    pub is_pack: bool,
     /// Its echoed timestamp, where that may undo.
     pub echo: Option<u32>,
     /// SND.UNA before it.
@@ -43,6 +43,22 @@ pub(super) enum Again {
 }
 
 impl Ack {
+    /// Event of a header that comes back to a sender with this SND.UNA: news of a loss, and no ACK.
+    fn of_returned(told: Told, ece: bool, una: u64) -> Ack {
+        Ack {
+            told,
+            advanced: false,
+            is_old: false,
+            moves_window: false,
+            ece,
+            is_pack: true,
+            echo: None,
+            before: una,
+            lost: told.packed,
+            lost_again: false,
+            sets_timer: told.packed > 0,
+        }
+    }
     /// A duplicate ACK that tells of nothing.
     pub fn is_duplicate(&self) -> bool {
         !self.is_old
@@ -110,22 +126,11 @@ impl Sender {
 
     /// The header of a cut packet has come back (CP §4.4, NDP §3.2.4).
     pub(super) fn settle_returned(&mut self, told: Told, ece: bool, r: &mut RackTlp, io: &mut Io) {
-        let before = self.una;
-        let sets_timer = told.packed > 0;
-        let ack = Ack {
-            told,
-            advanced: false,
-            is_old: false,
-            moves_window: false,
-            ece,
-            is_pack: true,
-            echo: None,
-            before,
-            lost: told.packed,
-            lost_again: false,
-            sets_timer,
-        };
-        self.settle_as_linux(ack, r, io);
+        let ack = Ack::of_returned(told, ece, self.una);
+        match io.cfg.follows_linux() {
+            true => self.settle_as_linux(ack, r, io),
+            false => self.settle_2_6_38(ack, r, io),
+        }
     }
 
     /// Takes in what an ACK says, and its samples.

@@ -105,7 +105,7 @@ impl Sender {
     /// A duplicate ACK without SACK stands for a segment that was delivered.
     fn assume(&mut self, ack: &mut Ack, r: &mut RackTlp, cfg: &TcpConfig) {
         if cfg.recovery != Recovery::Rack && ack.is_duplicate() {
-            let segments = r.assume_delivered(u32::from(cfg.mss));
+            let segments = r.assume_delivered(cfg.mss.into(), cfg.sack_rules().most_reordering);
             r.count_delivered(segments);
             ack.told.delivered += u64::from(segments) * u64::from(cfg.mss);
         }
@@ -250,7 +250,7 @@ impl Sender {
         if !r.undo.is_open() || !self.was_delayed(ack, r, cfg) {
             return false;
         }
-        r.note_reordering(ack.before, self.una, cfg.mss.into());
+        r.note_reordering(ack.before, self.una, (cfg.mss.into(), cfg.sack_rules().most_reordering));
         if r.segments.again() > 0 {
             return true;
         }

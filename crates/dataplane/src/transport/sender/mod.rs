@@ -15,6 +15,7 @@ mod by_time;
 mod go_back_n;
 mod heard;
 mod linux;
+mod linux_2_6_38;
 mod linux_states;
 mod linux_timers;
 pub(crate) mod notice;
@@ -28,7 +29,7 @@ mod transmit;
 
 pub use stats::SenderStats;
 
-use super::config::{EcnMode, Recovery};
+use super::config::EcnMode;
 use super::loss::Reach;
 use super::timing::Timing;
 use super::unwrap;
@@ -335,7 +336,7 @@ impl Sender {
     /// Whether it knows of each segment what has become of it: to find losses by time, or by PACKs.
     #[inline]
     fn keeps_segments(&self, cfg: &TcpConfig) -> bool {
-        cfg.recovery == Recovery::Rack || cfg.follows_linux() || self.takes_packs()
+        cfg.keeps_segments() || self.takes_packs()
     }
 
     /// Whether both ends take PACKs.

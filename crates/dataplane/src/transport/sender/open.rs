@@ -7,7 +7,7 @@
 use super::heard::Heard;
 use super::{Sender, State};
 use crate::transport::config::{EcnMode, Recovery};
-use crate::transport::{Io, TcpConfig, clock, opening, segment};
+use crate::transport::{Io, TcpConfig, opening, segment};
 use crate::{Ext, Pkt, Timestamps};
 use mech::Flags;
 use units::Dur;
@@ -32,7 +32,8 @@ impl Sender {
             }
             State::SynSent => {}
             State::Established => {
-                if io.cfg.handshake_rtt > Dur::ZERO && self.rto.srtt().is_none() {
+                let has_sample = io.cfg.handshake_rtt > Dur::ZERO || io.cfg.follows_linux_2_6_38();
+                if has_sample && self.rto.srtt().is_none() {
                     self.on_handshake_rtt(io.cfg.handshake_rtt, io.cfg);
                 }
                 self.send(io);
@@ -43,6 +44,7 @@ impl Sender {
     /// The first sample of the round-trip time (RFC 6298 (2.2)).
     fn on_handshake_rtt(&mut self, rtt: Dur, cfg: &TcpConfig) {
         match self.keeps_segments(cfg) {
+            true if cfg.follows_linux_2_6_38() => self.by_rack(|s, r| s.on_handshake_2_6_38(rtt, r, cfg)),
             true => self.by_rack(|s, r| {
                 s.rto.sample_by_rack(rtt, &mut r.spread, 0..0, cfg);
                 r.on_sample(rtt);
@@ -75,7 +77,7 @@ impl Sender {
             flags = flags.with(Flags::RETRANSMIT);
         }
         let mut pkt = segment::empty(&self.flow, ISN, flags, io.cfg);
-        let stamps = Timestamps { val: clock::ticks(io.now, io.cfg), ecr: 0 };
+        let stamps = Timestamps { val: self.stamp_now(io), ecr: 0 };
         segment::with_options(&mut pkt, opening::syn_options(io.cfg, stamps), io);
         self.push_empty(pkt, io);
         self.rto.start(io.now, io.cfg);
@@ -136,7 +138,7 @@ impl Sender {
 
     /// An ACK without data, as only a handshake has them in this direction.
     fn acknowledge(&mut self, io: &mut Io) {
-        let stamps = Timestamps { val: clock::ticks(io.now, io.cfg), ecr: self.peer_clock };
+        let stamps = Timestamps { val: self.stamp_now(io), ecr: self.peer_clock };
         let ext = Ext { timestamps: io.cfg.timestamps.then_some(stamps), ..Ext::default() };
         let mut pkt = segment::empty(&self.flow, self.nxt as u32, Flags::ACK, io.cfg);
         segment::with_options(&mut pkt, ext, io);

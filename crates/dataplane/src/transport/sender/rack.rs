@@ -7,6 +7,7 @@ use super::{Sender, State};
 use crate::Pkt;
 use crate::transport::choices::PackReaction;
 use crate::transport::config::{EcnMode, Recovery};
+use crate::transport::kernel::Kernel;
 use crate::transport::loss::Reach;
 use crate::transport::loss::{Awaited, Delivery, Detected, Frto, OfProbe, Phase, RackTlp, Settling, Told};
 use crate::transport::{Acked, Io, Lost, TcpConfig, segment};
@@ -45,8 +46,10 @@ impl Sender {
     #[inline(never)]
     pub(super) fn receive_by_rack(&mut self, pkt: &Pkt, ack: u64, io: &mut Io) {
         self.by_rack(|s, r| {
-            if io.cfg.follows_linux() {
-                return s.receive_as_linux(pkt, ack, r, io);
+            match io.cfg.kernel {
+                _ if io.cfg.follows_linux() => return s.receive_as_linux(pkt, ack, r, io),
+                Kernel::Linux2_6_38 => return s.receive_2_6_38(pkt, ack, r, io),
+                Kernel::None | Kernel::Linux6_18 => {}
             }
             let event = s.hear(pkt, ack, r, io);
             s.settle(event, r, io);
@@ -64,7 +67,7 @@ impl Sender {
             let (mut told, flight) = (Told::default(), r.segments.flight());
             r.lose_range(range.start.max(s.una)..range.end, true, io.now, &mut told);
             let ece = told.packed > 0 && s.takes_pack_for_mark(io.cfg);
-            if io.cfg.follows_linux() {
+            if io.cfg.follows_linux() || io.cfg.follows_linux_2_6_38() {
                 return s.settle_returned(told, ece, r, io);
             }
             s.settle(Event { told, advanced: false, ece, bare: false, echo: None, flight }, r, io);
@@ -183,7 +186,7 @@ impl Sender {
         let under_way = r.segments.again().div_ceil(u64::from(io.cfg.mss)) as u32;
         r.undo.begin(self.congestion.saved(), self.una, under_way, marked);
         // Linux reduces from the window, the RFC from what is under way.
-        let from = if io.cfg.as_linux { self.congestion.window().into() } else { flight };
+        let from = if io.cfg.as_linux() { self.congestion.window().into() } else { flight };
         self.cut(flight, io);
         self.loss.recover(self.sent, self.sent);
         self.fast_retransmits += 1;
@@ -310,7 +313,7 @@ impl Sender {
             pipe: r.pipe(),
             ssthresh: u64::from(self.congestion.ssthresh()),
             mss: u64::from(cfg.mss),
-            whole: cfg.as_linux,
+            whole: cfg.as_linux(),
         };
         if let Some(window) = r.prr.window(of) {
             self.congestion.set_window(u32::try_from(window).unwrap_or(u32::MAX));

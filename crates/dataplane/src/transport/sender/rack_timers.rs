@@ -74,7 +74,7 @@ impl Sender {
         let cfg = io.cfg;
         let may = match cfg.follows_linux() {
             true => Sender::may_await_probe(r),
-            false => (cfg.as_linux || r.tlp.may_probe()) && !r.in_recovery() && r.segments.reported() == 0,
+            false => (cfg.as_linux() || r.tlp.may_probe()) && !r.in_recovery() && r.segments.reported() == 0,
         };
         if !cfg.rack.tlp || !may {
             return false;
@@ -128,6 +128,9 @@ impl Sender {
     /// sent long enough ago is lost too. The threshold falls once for what is outstanding, and the window is
     /// one segment more than what is under way, as Linux has it.
     fn on_expiry(&mut self, r: &mut RackTlp, io: &mut Io) {
+        if io.cfg.follows_linux_2_6_38() {
+            return self.on_expiry_2_6_38(r, io);
+        }
         let (now, cfg) = (io.now, io.cfg);
         if r.segments.len() == 0 {
             return self.rto.stop();

@@ -1,14 +1,18 @@
 //! What a sender that finds losses by time sends: what is lost, and new data, by what is under way.
 
 use super::Sender;
+use crate::transport::Io;
 use crate::transport::loss::{Awaited, Frto, Phase, RackTlp};
-use crate::transport::{Io, clock};
 use units::Time;
 
 impl Sender {
     /// Sends what is lost and then new data, as long as the window exceeds what is under way; the other way
     /// round where new data is to show whether a timeout had a reason (RFC 5682 §3.1 step 2.b).
     pub(super) fn send_lost_and_new(&mut self, r: &mut RackTlp, io: &mut Io) {
+        if io.cfg.follows_linux_2_6_38() {
+            self.go_on_2_6_38(r, io);
+            return;
+        }
         r.pace.look_again();
         if r.phase == (Phase::Loss { frto: Frto::New }) {
             let before = self.sent;
@@ -49,18 +53,18 @@ impl Sender {
     /// Sends a segment again that is lost, and leaves the timer as it is.
     pub(super) fn repeat_lost(&mut self, i: usize, r: &mut RackTlp, io: &mut Io) {
         let bytes = self.repeat(i, false, r, io);
-        r.on_sent_again(bytes, clock::ticks(io.now, io.cfg));
+        r.on_sent_again(bytes, self.stamp_now(io));
     }
 
     /// Sends segment `i` again, as a probe if `probes`, and returns its bytes.
     pub(super) fn repeat(&mut self, i: usize, probes: bool, r: &mut RackTlp, io: &mut Io) -> u64 {
         let Some(s) = r.segments.get(i).copied() else { return 0 };
         self.emit_ranked(s.start, s.len() as u32, self.rank(io.cfg), io);
-        let delivered = r.counts.sent_at();
+        let stamp = if io.cfg.follows_linux_2_6_38() { self.sent as u32 } else { r.counts.sent_at() };
         r.again_at = Some(io.now);
         match probes && io.cfg.follows_linux() {
-            true => r.segments.probed(i, io.now, delivered),
-            false => r.segments.sent_again(i, io.now, delivered),
+            true => r.segments.probed(i, io.now, stamp),
+            false => r.segments.sent_again(i, io.now, stamp),
         }
         if io.cfg.pacing.on {
             r.pace.on_sent(s.len(), 1, io.now);
@@ -70,6 +74,9 @@ impl Sender {
 
     /// Sends new data that the window has room for.
     pub(super) fn send_new(&mut self, r: &mut RackTlp, io: &mut Io) {
+        if io.cfg.follows_linux_2_6_38() {
+            return self.send_new_2_6_38(r, io);
+        }
         if self.nxt >= self.written {
             return;
         }

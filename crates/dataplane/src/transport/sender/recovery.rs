@@ -148,7 +148,7 @@ impl Sender {
         let lost =
             Lost { range: self.una..self.nxt, flight: self.flight_at_timeout(cfg), sent: self.sent, left: 0, now };
         // Linux cuts no second time for what a recovery has cut for already.
-        let again = self.loss.expiries > 0 || cfg.as_linux && self.loss.in_recovery();
+        let again = self.loss.expiries > 0 || cfg.as_linux() && self.loss.in_recovery();
         self.congestion.on_timeout(&lost, again, cfg);
         self.loss.on_timeout(self.una, self.sent);
         self.timeouts += 1;

@@ -3,7 +3,7 @@
 use super::Sender;
 use super::heard::Heard;
 use crate::transport::config::{EcnMode, Recovery};
-use crate::transport::{Io, TcpConfig, clock, segment};
+use crate::transport::{Io, TcpConfig, segment};
 use crate::{Ext, Pkt, Timestamps};
 use mech::{Ecn, Flags};
 
@@ -216,7 +216,7 @@ impl Sender {
     /// The timestamps of a segment (RFC 7323 §3.2).
     #[inline(never)]
     pub(super) fn stamps(&self, io: &mut Io) -> u32 {
-        let stamps = Timestamps { val: clock::ticks(io.now, io.cfg), ecr: self.peer_clock };
+        let stamps = Timestamps { val: self.stamp_now(io), ecr: self.peer_clock };
         io.exts.allocate(Ext { timestamps: Some(stamps), ..Ext::default() })
     }
 }

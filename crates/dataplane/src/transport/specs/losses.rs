@@ -112,6 +112,43 @@ pub(super) const LINUX_TIMER_SLACK: Param = Param { default: Some("2ms"), ..TIME
 /// 250 Hz, as most distributions of it have.
 pub(super) const LINUX_TICK: Param = Param { default: Some("4ms"), ..TICK };
 pub(super) const LINUX_TSO: Param = Param { default: Some("true"), ..TSO };
+/// Linux 2.6.38.
+pub(super) const OLD_TICK: Param = Param {
+    name: "tick",
+    doc: "Tick of a host's clock (1 ms at 1000 Hz), in which timers, timestamps and round-trip times are counted. A timer of n \
+          ticks fires at the n-th from now, up to a tick early. Each host's ticks have a phase of their own, drawn from the seed.",
+    kind: Kind::Time { min: 1_000_000 },
+    default: Some("1ms"),
+};
+pub(super) const OLD_TSO: Param = Param {
+    name: "tso",
+    doc: "Segmentation offload: new data wait until a third of the window may leave at once, and two ticks at most after they \
+          were held back last; the first burst after an idle time is as large as the window was.",
+    kind: Kind::Flag,
+    default: Some("true"),
+};
+pub(super) const OLD_FRTO: Param = Param {
+    name: "frto",
+    doc: "A timeout sends the first segment again, then two new ones, and takes all else for lost only if these tell of a loss \
+          (F-RTO, RFC 4138; `tcp_frto` 2).",
+    kind: Kind::Flag,
+    default: Some("true"),
+};
+pub(super) const FACK: Param = Param {
+    name: "fack",
+    doc: "Forward acknowledgements (`tcp_fack`): segments more than `dupack_threshold` below the highest report are lost, and \
+          retransmissions that later data has overtaken. Reordering turns it off for a connection. `false` counts reports \
+          (RFC 3517), and a lost retransmission waits for a timeout.",
+    kind: Kind::Flag,
+    default: Some("true"),
+};
+pub(super) const METRICS_SAVE: Param = Param {
+    name: "metrics_save",
+    doc: "A new connection begins with the slow start threshold, the round-trip time, its deviation and the reordering that \
+          earlier ones from its host to the same destination have measured (`tcp_no_metrics_save` 0). `false` forgets them.",
+    kind: Kind::Flag,
+    default: Some("true"),
+};
 /// CP at the hosts.
 pub(super) const PACK: Param = Param {
     name: "pack",

@@ -1,6 +1,6 @@
 //! Parameters of how windows grow and are cut.
 
-use crate::transport::choices::CongestionControl;
+use crate::transport::choices::{CongestionControl, OldCongestionControl};
 use mech::params::{Kind, Param};
 
 pub(super) const ECN: Param = Param {
@@ -14,6 +14,21 @@ pub(super) const CONGESTION_CONTROL: Param = Param {
     doc: "How the window grows and is cut: `cubic` (RFC 9438) or `reno` (RFC 5681).",
     kind: CongestionControl::KIND,
     default: Some("cubic"),
+};
+pub(super) const OLD_CONGESTION_CONTROL: Param = Param {
+    name: "congestion_control",
+    doc: "How the window grows and is cut: `reno`, which the DCTCP patch of 2011 expects, or `bic`. The kernel's own default \
+          was `cubic`, which is not built for it; CentOS chose `bic`.",
+    kind: OldCongestionControl::KIND,
+    default: Some("reno"),
+};
+/// Of Linux 2.6.38's DCTCP.
+pub(super) const SHIFT_G: Param = Param {
+    name: "shift_g",
+    doc: "Binary logarithm of 1/g, where g is the weight of the newest window in DCTCP's estimate \
+          (`tcp_dctcp_shift_g`); 4 is a g of 1/16.",
+    kind: Kind::Count { min: 0, max: 10 },
+    default: Some("4"),
 };
 pub(super) const FAST_CONVERGENCE: Param = Param {
     name: "fast_convergence",

@@ -205,6 +205,74 @@ fn by_the_time_of_each_sending_nothing_is_sent_twice_without_faults() {
     }
 }
 
+/// Linux 2.6.38 with options by the bits of `n`.
+fn of_2011(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
+    let bit = |i: u64| mech::hash_mix(n, 11) >> i & 1 == 1;
+    let flag = |i: u64| Value::Flag(bit(i));
+    let kind = if bit(0) { "linux_2_6_38_dctcp" } else { "linux_2_6_38" };
+    let mut set = vec![
+        ("fack", flag(1)),
+        ("frto", flag(2)),
+        ("tso", flag(3)),
+        ("timestamps", flag(4)),
+        ("delayed_ack", flag(5)),
+        ("quick_acks", flag(6)),
+        ("nagle", flag(7)),
+        ("connection", word(if bit(8) { "handshake" } else { "established" })),
+        ("tick", time(Dur::us([20, 70, 1000][n as usize % 3]))),
+        ("delayed_ack_timeout", time(Dur::ms(1))),
+        // Now and then below the round-trip time, so that timeouts come without a loss.
+        ("min_rto", time(Dur::us(if n % 4 == 0 { 60 } else { 3000 }))),
+        ("initial_rto", time(Dur::ms(3))),
+        ("max_rto", time(Dur::ms(80))),
+        ("initial_window", packets(1 + n % 12)),
+    ];
+    match n % 5 {
+        0 => set.push(("dupack_threshold", Value::Off)),
+        1 => set.push(("window_less_out_of_order", Value::Flag(true))),
+        2 => set.push(("receive_window", size(700 + n * 997 % 40_000))),
+        _ => {}
+    }
+    if kind == "linux_2_6_38" {
+        set.push(("congestion_control", word(if bit(9) { "bic" } else { "reno" })));
+        set.push(("ecn", flag(10)));
+    }
+    (kind, set)
+}
+
+#[test]
+fn a_host_of_2011_delivers_every_byte_whatever_the_network_does() {
+    let (mut fast, mut timeouts, mut undos, mut cuts) = (0, 0, 0, 0);
+    for n in 0..1024 {
+        let (kind, mut set) = of_2011(n);
+        let cfg = config(kind, &set);
+        // One in seven has a peer without SACK, and otherwise as its own host.
+        set.retain(|(name, _)| ["timestamps", "receive_window"].contains(name));
+        let cfg = if n % 7 == 0 { cfg.toward(&config("newreno", &set)) } else { cfg };
+        let mut pair = Pair::new(bytes(n), cfg);
+        pair.chaos = Some(faults(n));
+        let pair = pair.run();
+        assert!(pair.sender.done() && pair.receiver.complete(), "combination {n}");
+        let s = pair.sender.stats();
+        fast += s.fast_retransmits;
+        timeouts += s.timeouts;
+        undos += s.undos;
+        cuts += s.cuts;
+    }
+    let all = [fast, timeouts, undos, cuts];
+    assert!(all.iter().all(|n| *n > 300), "{all:?}");
+}
+
+#[test]
+fn a_host_of_2011_sends_nothing_twice_without_faults() {
+    for n in 0..512 {
+        let (kind, mut set) = of_2011(n);
+        set.push(("min_rto", time(Dur::ms(3))));
+        let pair = Pair::new(bytes(n), config(kind, &set)).run();
+        assert_eq!(pair.data.iter().map(|p| u64::from(p.payload)).sum::<u64>(), bytes(n), "combination {n}");
+    }
+}
+
 /// pFabric with options by the bits of `n`; its timer lies above the bench's round trip, or below it.
 fn minimal(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
     let bit = |i: u64| n >> i & 1 == 1;

@@ -13,9 +13,29 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use toml::{Table, Value as Toml};
 
-const FILES: [&str; 22] = [
-    "rfc5681", "rfc6582", "rfc2018", "rfc6675", "rfc2883", "rfc7323", "rfc8257", "rfc3168", "rfc6298", "rfc3042",
-    "rfc9293", "rfc9438", "rfc8985", "rfc9937", "rfc5682", "rfc3522", "rfc3708", "linux", "inet", "pfabric", "cp",
+const FILES: [&str; 23] = [
+    "rfc5681",
+    "rfc6582",
+    "rfc2018",
+    "rfc6675",
+    "rfc2883",
+    "rfc7323",
+    "rfc8257",
+    "rfc3168",
+    "rfc6298",
+    "rfc3042",
+    "rfc9293",
+    "rfc9438",
+    "rfc8985",
+    "rfc9937",
+    "rfc5682",
+    "rfc3522",
+    "rfc3708",
+    "linux",
+    "linux_2_6_38",
+    "inet",
+    "pfabric",
+    "cp",
     "roce",
 ];
 
@@ -112,6 +132,7 @@ conforms! {
     recoveries_without_reason_are_undone_by_rfc_3522: "rfc3522";
     recoveries_without_reason_are_undone_by_rfc_3708: "rfc3708";
     options_of_linux_do_as_linux: "linux";
+    hosts_of_2011_do_as_linux_2_6_38: "linux_2_6_38";
     options_of_inet_do_as_inet: "inet";
     rate_control_conforms_to_pfabric: "pfabric";
     packs_conform_to_cp: "cp";

@@ -10,6 +10,7 @@ mod ecn;
 mod host;
 mod kernel;
 mod linux;
+mod linux_2_6_38;
 mod opening;
 mod packs;
 pub(crate) mod pair;

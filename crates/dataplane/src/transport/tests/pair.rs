@@ -8,7 +8,6 @@
 
 mod observed;
 
-use crate::transport::config::Recovery;
 use crate::transport::{BounceState, FlowInfo, Io, Notice, Receiver, Released, SPECS, Sender, TcpConfig};
 use crate::{Ext, Exts, Framing, NO_EXT, Pkt};
 use mech::params::{Kind, Param, Value, Values};
@@ -317,7 +316,7 @@ impl Pair {
         if start >= self.highest {
             assert_eq!(start, self.highest);
             // What is lost is told by time or by PACKs, and a probe leaves beside the window.
-            let by_time = self.cfg.recovery == Recovery::Rack || self.cfg.takes_packs();
+            let by_time = self.cfg.keeps_segments() || self.cfg.takes_packs();
             let mss = u64::from(self.cfg.mss);
             let threshold = u64::from(self.cfg.dupack_threshold.unwrap_or(u32::MAX));
             let limited = if self.cfg.limited_transmit { 2 * mss } else { 0 };

@@ -24,6 +24,11 @@ impl Segments {
     pub fn is_first_repeated(&self) -> bool {
         self.list.front().is_some_and(|s| s.tags.has(Tags::RETRANSMITTED))
     }
+    /// Returns true if the first segment after the first that is not reported was sent more than once.
+    pub fn is_second_repeated(&self) -> bool {
+        let second = self.list.iter().skip(1).find(|s| !s.tags.has(Tags::REPORTED));
+        second.is_some_and(|s| s.tags.has(Tags::RETRANSMITTED))
+    }
     /// Takes out the first segment if it ends before this byte.
     pub fn pop_before(&mut self, una: u64) -> Option<Sent> {
         let first = self.list.front().copied().filter(|s| s.end <= una)?;
@@ -60,14 +65,18 @@ impl Segments {
     pub fn set_aside(&mut self, i: usize) {
         self.tag(i, |t| t.with(Tags::SET_ASIDE));
     }
+    /// Marks a segment as lost, unless it is reported. A retransmission of it stays in flight.
+    pub fn mark_lost(&mut self, i: usize) {
+        self.tag(i, |t| if t.has(Tags::REPORTED) { t } else { t.with(Tags::LOST) });
+    }
     /// No retransmission of a segment is under way.
     pub fn settle_again(&mut self, i: usize) {
         self.tag(i, |t| t.without(Tags::AGAIN));
     }
     /// A segment was sent again as a probe: as in Linux it is under way once.
-    pub fn probed(&mut self, i: usize, at: Time, delivered: u32) {
+    pub fn probed(&mut self, i: usize, at: Time, stamp: u32) {
         self.tag(i, |t| t.with(Tags::RETRANSMITTED).without(Tags::SET_ASIDE));
-        (self.list[i].at, self.list[i].delivered) = (at, delivered);
+        (self.list[i].at, self.list[i].stamp) = (at, stamp);
         self.once_from = self.once_from.max(self.list[i].end);
     }
 }

@@ -1,0 +1,140 @@
+//! BIC as Linux 2.6.38 computes it (`tcp_bic.c`; Xu et al., "Binary Increase Congestion Control for Fast Long-Distance
+//! Networks", INFOCOM 2004).
+//!
+//! Below 15 segments BIC is Reno. The kernel divides growth by a ratio of segments to ACKs, which begins at 2 and ends at
+//! 31/16 where every segment is acknowledged: windows grow by 16/31 of the ACKs that BIC asks for.
+
+use crate::transport::ticks::Ticks;
+use units::Dur;
+
+/// Largest growth in a window of ACKs, and windows up to which BIC is Reno, in segments.
+const MOST: u32 = 16;
+const LOW: u32 = 14;
+/// Distance to the largest window is searched in steps of a quarter, and the last steps are smoothed.
+const STEPS: u32 = 4;
+const SMOOTH: u32 = 20;
+/// Share of the window that a cut leaves, of 1024.
+const LEFT: u32 = 819;
+/// Segments of which one at least is added in a window of ACKs while no loss has told of a largest window.
+const FIRST: u32 = 20;
+/// Binary places of the ratio of segments to ACKs.
+const RATIO_BITS: u32 = 4;
+/// Changes of the target are at least a 32nd of a second apart, unless the window changes.
+const APART: Dur = Dur::us(31_250);
+
+/// BIC of one sender, in segments.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bic {
+    /// ACKs for one more segment.
+    needed: u32,
+    /// Window before the last cut; less with fast convergence. 0 before any.
+    largest: u32,
+    /// Window at the last loss; 0 before any.
+    at_loss: u32,
+    /// Window, and tick, of the last update.
+    last: Option<(u32, u64)>,
+    /// Segments an ACK, times 16.
+    ratio: u32,
+}
+
+impl Default for Bic {
+    fn default() -> Bic {
+        Bic { needed: 0, largest: 0, at_loss: 0, last: None, ratio: 2 << RATIO_BITS }
+    }
+}
+
+impl Bic {
+    pub fn largest(&self) -> u32 {
+        self.largest
+    }
+    /// An ACK of so many segments outside of any recovery moves the ratio by a sixteenth.
+    pub fn on_acked(&mut self, segments: u32) {
+        self.ratio = (self.ratio + segments).saturating_sub(self.ratio >> RATIO_BITS);
+    }
+    /// Number of ACKs for one more segment, at this window and tick (`bictcp_update`).
+    pub fn update(&mut self, cwnd: u32, tick: u64, clock: Ticks) -> u32 {
+        let is_fresh = |(at, then): (u32, u64)| at == cwnd && clock.time_of(tick - then) <= APART;
+        if self.last.is_some_and(is_fresh) {
+            return self.needed;
+        }
+        self.last = Some((cwnd, tick));
+        if cwnd <= LOW {
+            self.needed = cwnd;
+            return cwnd;
+        }
+        let acks = self.acks_for_one_more(cwnd);
+        let acks = if self.at_loss == 0 { acks.min(FIRST) } else { acks };
+        self.needed = ((acks << RATIO_BITS) / self.ratio).max(1);
+        self.needed
+    }
+    fn acks_for_one_more(&self, cwnd: u32) -> u32 {
+        let smooth = cwnd * SMOOTH / STEPS;
+        if cwnd < self.largest {
+            return match (self.largest - cwnd) / STEPS {
+                0 | 1 => smooth,
+                far if far > MOST => cwnd / MOST,
+                far => cwnd / far,
+            };
+        }
+        match cwnd - self.largest {
+            over if over < STEPS => smooth,
+            over if over < MOST * (STEPS - 1) => cwnd * (STEPS - 1) / over,
+            _ => cwnd / MOST,
+        }
+    }
+    /// Threshold after a loss at this window (`bictcp_recalc_ssthresh`).
+    pub fn threshold(&mut self, cwnd: u32) -> u32 {
+        self.largest = match cwnd < self.largest {
+            true => cwnd * (1024 + LEFT) / 2048,
+            false => cwnd,
+        };
+        self.at_loss = cwnd;
+        let left = if cwnd <= LOW { cwnd >> 1 } else { cwnd * LEFT / 1024 };
+        left.max(2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::ticks::Wheel;
+
+    const CLOCK: Ticks = Ticks { every: Dur::ms(1), phase: Dur::ZERO, wheel: Wheel::Exact };
+
+    #[test]
+    fn up_to_fourteen_segments_bic_is_reno() {
+        let mut bic = Bic::default();
+        assert_eq!((bic.update(14, 1, CLOCK), bic.threshold(14)), (14, 7));
+        assert_eq!(bic.threshold(15), 11, "15 819 / 1024");
+    }
+
+    #[test]
+    fn search_takes_a_quarter_of_the_distance() {
+        let mut bic = Bic { ratio: 1 << RATIO_BITS, ..Bic::default() };
+        assert_eq!(bic.threshold(100), 79);
+        // 21 to go: a quarter is 5.
+        assert_eq!(bic.update(79, 1, CLOCK), 15);
+        assert_eq!(bic.update(79, 32, CLOCK), 15, "31 ms later it is not computed again");
+        assert_eq!(bic.update(97, 2, CLOCK), 485, "the last steps are smoothed");
+        assert_eq!(bic.update(108, 3, CLOCK), 40, "3 / 8 of a window beyond");
+        assert_eq!(bic.update(160, 4, CLOCK), 10);
+    }
+
+    #[test]
+    fn ratio_ends_at_31_sixteenths_of_an_ack_a_segment() {
+        let mut bic = Bic::default();
+        (0..50).for_each(|_| bic.on_acked(1));
+        assert_eq!(bic.ratio, 31);
+        bic.at_loss = 1;
+        // 160 16 / 31, with 160 = 32 20 / 4.
+        bic.largest = 32;
+        assert_eq!(bic.update(32, 1, CLOCK), 82);
+    }
+
+    #[test]
+    fn a_cut_below_the_last_one_leaves_more_to_others() {
+        let mut bic = Bic::default();
+        _ = (bic.threshold(100), bic.threshold(90));
+        assert_eq!(bic.largest(), 80, "90 1843 / 2048");
+    }
+}

@@ -1,0 +1,381 @@
+//! Windows of Linux 2.6.38: Reno or BIC, or DCTCP by its authors' patch, in whole segments.
+//!
+//! One counter of ACKs serves growth and reduction (`snd_cwnd_cnt`). An ACK counts once, whatever it acknowledges. A window
+//! that is being reduced falls by one segment for two ACKs (rate halving) and is never more than one segment above what is
+//! in flight.
+
+use super::bic::Bic;
+use super::{Congestion, Law};
+use crate::transport::TcpConfig;
+use crate::transport::ticks::Ticks;
+use units::Time;
+
+/// Share of the window that offload leaves unused at most while the window counts as full (`sysctl_tcp_tso_win_divisor`).
+const WINDOW_SHARE: u32 = 3;
+/// Bytes that offload takes at once (`sk_gso_max_size`).
+const LARGEST: u64 = 65_536;
+/// Bytes for which a duplicate ACK counts in DCTCP's estimate: the kernel's first guess of the peer's segments
+/// (`TCP_MSS_DEFAULT`), which stays with a sender that receives no data.
+const DUPLICATE: u64 = 536;
+
+/// Congestion control of one sender.
+#[derive(Clone, Debug)]
+pub(super) struct Linux2_6_38 {
+    /// `snd_cwnd_cnt`: ACKs towards growth, or towards the next reduction.
+    count: u32,
+    /// `snd_cwnd_used`: most segments outstanding since the window was full.
+    used: u32,
+    /// `snd_cwnd_stamp`, as a tick of the host's clock.
+    stamp: u64,
+    clock: Ticks,
+    control: Control,
+}
+
+#[derive(Clone, Debug)]
+enum Control {
+    Reno,
+    Bic(Bic),
+    Dctcp(Estimate),
+}
+
+/// DCTCP's estimate by the patch for this kernel: of 1024, over the bytes acknowledged in a window of data.
+#[derive(Clone, Copy, Debug, Default)]
+struct Estimate {
+    alpha: u32,
+    /// `next_seq`: the window of data ends once everything before is acknowledged.
+    until: u64,
+    marked: u64,
+    total: u64,
+}
+
+/// α of 1.
+const WHOLE: u64 = 1024;
+
+impl Estimate {
+    /// Takes in an ACK of so many bytes; `shift` is the binary logarithm of 1/g.
+    fn on_ack(&mut self, bytes: u64, ece: bool, (una, nxt): (u64, u64), shift: u32) {
+        self.total += bytes;
+        self.marked += if ece { bytes } else { 0 };
+        if una < self.until {
+            return;
+        }
+        let rise = (self.marked << (10 - shift)) / self.total.max(1);
+        self.alpha = (u64::from(self.alpha - (self.alpha >> shift)) + rise).min(WHOLE) as u32;
+        *self = Estimate { alpha: self.alpha, until: nxt, ..Estimate::default() };
+    }
+}
+
+/// An ACK as DCTCP's estimate counts it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::transport) struct Counted {
+    /// First byte not acknowledged, and next byte to send, after it.
+    pub una: u64,
+    pub nxt: u64,
+    /// Bytes newly acknowledged.
+    pub bytes: u64,
+    /// True if it carries an echo of congestion.
+    pub ece: bool,
+    /// True if it opens the receiver's window.
+    pub opens_window: bool,
+}
+
+impl Linux2_6_38 {
+    pub fn reno(clock: Ticks) -> Linux2_6_38 {
+        Linux2_6_38 { count: 0, used: 0, stamp: 0, clock, control: Control::Reno }
+    }
+    pub fn bic(clock: Ticks) -> Linux2_6_38 {
+        Linux2_6_38 { control: Control::Bic(Bic::default()), ..Linux2_6_38::reno(clock) }
+    }
+    pub fn dctcp(clock: Ticks) -> Linux2_6_38 {
+        Linux2_6_38 { control: Control::Dctcp(Estimate::default()), ..Linux2_6_38::reno(clock) }
+    }
+    /// α in units of 2⁻³⁰; `None` without DCTCP.
+    pub fn alpha(&self) -> Option<u32> {
+        match &self.control {
+            Control::Dctcp(estimate) => Some(estimate.alpha << 20),
+            Control::Reno | Control::Bic(_) => None,
+        }
+    }
+    /// Window after an ACK of new data (`tcp_reno_cong_avoid`, `bictcp_cong_avoid`), in segments like its arguments.
+    fn grow(&mut self, cwnd: u32, ssthresh: u32, now: Time) -> u32 {
+        if cwnd <= ssthresh {
+            return self.start_slowly(cwnd);
+        }
+        let tick = self.clock.passed(now);
+        let needed = match &mut self.control {
+            Control::Bic(bic) => bic.update(cwnd, tick, self.clock),
+            Control::Reno | Control::Dctcp(_) => cwnd,
+        };
+        if self.count >= needed {
+            self.count = 0;
+            return cwnd + 1;
+        }
+        self.count += 1;
+        cwnd
+    }
+    /// `tcp_slow_start`: a segment an ACK, and what the counter holds beyond.
+    fn start_slowly(&mut self, mut cwnd: u32) -> u32 {
+        self.count += cwnd;
+        while self.count >= cwnd {
+            self.count -= cwnd;
+            cwnd += 1;
+        }
+        cwnd
+    }
+    /// Slow start threshold after a loss, in segments.
+    pub fn threshold(&mut self, cwnd: u32) -> u32 {
+        match &mut self.control {
+            Control::Bic(bic) => bic.threshold(cwnd),
+            Control::Reno | Control::Dctcp(_) => (cwnd >> 1).max(2),
+        }
+    }
+    /// Window that a reduction ends at, in segments (`min_cwnd`).
+    fn least(&self, ssthresh: u32) -> u32 {
+        match &self.control {
+            Control::Bic(_) => ssthresh,
+            Control::Reno | Control::Dctcp(_) => ssthresh / 2,
+        }
+    }
+}
+
+/// Operations of Linux 2.6.38's sender. Sizes are in segments; with any other congestion control they do nothing.
+impl Congestion {
+    fn old(&mut self) -> Option<&mut Linux2_6_38> {
+        match &mut self.law {
+            Law::Linux2_6_38(old) => Some(old),
+            _ => None,
+        }
+    }
+    /// Window in segments.
+    pub(in crate::transport) fn segments(&self, mss: u32) -> u32 {
+        self.cwnd / mss
+    }
+    /// Slow start threshold in segments, of more than a window can have if it was never set.
+    fn threshold_segments(&self, mss: u32) -> u32 {
+        self.ssthresh / mss
+    }
+    fn set_segments(&mut self, segments: u32, mss: u32) {
+        self.cwnd = segments.saturating_mul(mss);
+    }
+    /// Takes an ACK into DCTCP's estimate, where there is one. A duplicate counts for 536 bytes.
+    pub(in crate::transport) fn estimate(&mut self, ack: &Counted, cfg: &TcpConfig) {
+        let bytes = match (ack.bytes, ack.opens_window) {
+            (0, false) => DUPLICATE,
+            (bytes, _) => bytes,
+        };
+        if let Some(Linux2_6_38 { control: Control::Dctcp(estimate), .. }) = self.old() {
+            estimate.on_ack(bytes, ack.ece, (ack.una, ack.nxt), 30 - cfg.g.trailing_zeros());
+        }
+    }
+    /// Segments were acknowledged while nothing was being recovered (`bictcp_acked`).
+    pub(in crate::transport) fn note_acked(&mut self, segments: u32) {
+        if let Some(Linux2_6_38 { control: Control::Bic(bic), .. }) = self.old() {
+            bic.on_acked(segments);
+        }
+    }
+    /// Grows after an ACK of new data, before which so many segments were in flight, if the window is used
+    /// (`tcp_is_cwnd_limited`). `burst` is the degree of reordering.
+    pub(in crate::transport) fn grow(&mut self, in_flight: u32, burst: u32, now: Time, cfg: &TcpConfig) {
+        let mss = u32::from(cfg.mss);
+        let (cwnd, ssthresh) = (self.segments(mss), self.threshold_segments(mss));
+        let left = cwnd.saturating_sub(in_flight);
+        let is_share = cfg.rack.tso && left * WINDOW_SHARE < cwnd && u64::from(left * mss) < LARGEST;
+        let Some(old) = self.old() else { return };
+        old.stamp = old.clock.passed(now);
+        if left == 0 || is_share || left <= burst {
+            let cwnd = old.grow(cwnd, ssthresh, now);
+            self.set_segments(cwnd, mss);
+        }
+    }
+    /// Takes a mark (`tcp_enter_cwr`); `cuts` sets a new threshold. With Reno and BIC the window then falls with the ACKs
+    /// that come, with DCTCP at once.
+    pub(in crate::transport) fn on_mark_2_6_38(&mut self, in_flight: u32, cuts: bool, now: Time, mss: u32) {
+        let cwnd = self.segments(mss);
+        let Some(old) = self.old() else { return };
+        let (threshold, window) = match &old.control {
+            Control::Dctcp(estimate) => {
+                let cut = (u64::from(cwnd) * u64::from(estimate.alpha)) >> 11;
+                let window = (cwnd - cut as u32).max(2);
+                (window, window)
+            }
+            Control::Reno | Control::Bic(_) => (if cuts { old.threshold(cwnd) } else { 0 }, cwnd.min(in_flight + 1)),
+        };
+        old.count = 0;
+        old.stamp = old.clock.passed(now);
+        if cuts {
+            self.ssthresh = threshold * mss;
+        }
+        self.set_segments(window, mss);
+    }
+    /// Returns true if marks cut the window at once, and ACKs after them do not reduce it further.
+    pub(in crate::transport) fn is_cut_by_marks(&self) -> bool {
+        self.alpha().is_some()
+    }
+    /// Begins a recovery; `cuts` sets a new threshold.
+    pub(in crate::transport) fn begin_recovery(&mut self, cuts: bool, mss: u32) {
+        if cuts {
+            self.cut_threshold(mss);
+        }
+        if let Some(old) = self.old() {
+            old.count = 0;
+        }
+    }
+    /// Sets the threshold that a loss calls for.
+    pub(in crate::transport) fn cut_threshold(&mut self, mss: u32) {
+        let cwnd = self.segments(mss);
+        if let Some(threshold) = self.old().map(|old| old.threshold(cwnd)) {
+            self.ssthresh = threshold * mss;
+        }
+    }
+    /// Reduces the window by a segment for two ACKs (`tcp_cwnd_down`).
+    pub(in crate::transport) fn halve_rate(&mut self, in_flight: u32, now: Time, mss: u32) {
+        let (cwnd, ssthresh) = (self.segments(mss), self.threshold_segments(mss));
+        let Some(old) = self.old() else { return };
+        let least = old.least(ssthresh);
+        let due = old.count + 1;
+        old.count = due & 1;
+        old.stamp = old.clock.passed(now);
+        let fewer = if cwnd > least { due >> 1 } else { 0 };
+        self.set_segments((cwnd - fewer.min(cwnd)).min(in_flight + 1), mss);
+    }
+    /// Leaves so many segments above what is in flight at most (`tcp_moderate_cwnd`).
+    pub(in crate::transport) fn moderate(&mut self, most: u32, now: Time, mss: u32) {
+        let cwnd = self.segments(mss).min(most);
+        let Some(old) = self.old() else { return };
+        old.stamp = old.clock.passed(now);
+        self.set_segments(cwnd, mss);
+    }
+    /// A reduction is over (`tcp_complete_cwr`).
+    pub(in crate::transport) fn complete_reduction(&mut self, now: Time) {
+        self.cwnd = self.cwnd.min(self.ssthresh);
+        if let Some(old) = self.old() {
+            old.stamp = old.clock.passed(now);
+        }
+    }
+    /// Takes the last cut back (`tcp_undo_cwr`): to twice the threshold, or with BIC to the largest window before, and to the
+    /// threshold before where that is given, which an echo of congestion forbids. `None` leaves the threshold as the window.
+    pub(in crate::transport) fn undo_2_6_38(&mut self, prior: Option<u32>, restores: bool, mss: u32) -> bool {
+        let (cwnd, ssthresh) = (self.segments(mss), self.threshold_segments(mss));
+        let Some(old) = self.old() else { return false };
+        let Some(prior) = prior else {
+            self.set_segments(cwnd.max(ssthresh), mss);
+            return false;
+        };
+        let before = match &old.control {
+            Control::Bic(bic) => bic.largest(),
+            Control::Reno | Control::Dctcp(_) => ssthresh << 1,
+        };
+        self.set_segments(cwnd.max(before), mss);
+        let raises = restores && prior > self.ssthresh;
+        if raises {
+            self.ssthresh = prior;
+        }
+        raises
+    }
+    /// The window after a timeout: so many segments; `forgets` ends what BIC knows (`TCP_CA_Loss`).
+    pub(in crate::transport) fn begin_loss(&mut self, segments: u32, now: Time, mss: u32) {
+        if let Some(old) = self.old() {
+            old.count = 0;
+            old.stamp = old.clock.passed(now);
+            if let Control::Bic(bic) = &mut old.control {
+                *bic = Bic::default();
+            }
+        }
+        self.set_segments(segments, mss);
+    }
+    /// Sets the window, while F-RTO asks whether a timeout had a reason.
+    pub(in crate::transport) fn set_window_2_6_38(&mut self, segments: u32, mss: u32) {
+        self.set_segments(segments, mss);
+    }
+    /// Runs a closure with another window, which stays as it was (`tcp_enter_frto`).
+    pub(in crate::transport) fn cut_threshold_of(&mut self, segments: u32, mss: u32) {
+        let cwnd = self.cwnd;
+        self.set_segments(segments, mss);
+        self.cut_threshold(mss);
+        self.cwnd = cwnd;
+    }
+    /// Threshold that a cut made now would take away (`tcp_current_ssthresh`), in bytes; `reduces` says that one is under way.
+    pub(in crate::transport) fn current_threshold(&self, reduces: bool, mss: u32) -> u32 {
+        let remembered = super::linux::remembered(self.cwnd, mss);
+        if reduces { self.ssthresh } else { self.ssthresh.max(remembered) }
+    }
+    /// New data left, and so many segments are outstanding now (`tcp_cwnd_validate`): half of what was not used for a timeout,
+    /// given in ticks, is given up, unless a recovery is under way.
+    pub(in crate::transport) fn validate(&mut self, out: u32, timeout: u64, is_open: bool, now: Time, cfg: &TcpConfig) {
+        let mss = u32::from(cfg.mss);
+        let cwnd = self.segments(mss);
+        let first = cfg.initial_window / mss;
+        let threshold = self.current_threshold(!is_open, mss);
+        let Some(old) = self.old() else { return };
+        let tick = old.clock.passed(now);
+        if out >= cwnd {
+            (old.used, old.stamp) = (0, tick);
+            return;
+        }
+        old.used = old.used.max(out);
+        if !cfg.restart_after_idle || tick - old.stamp < timeout {
+            return;
+        }
+        let used = old.used.max(first);
+        old.stamp = tick;
+        if is_open {
+            old.used = 0;
+            if used < cwnd {
+                self.ssthresh = threshold;
+                self.set_segments((cwnd + used) >> 1, mss);
+            }
+        }
+    }
+    /// Nothing was in flight for more than a timeout (`tcp_cwnd_restart`): half of the window for each timeout.
+    pub(in crate::transport) fn restart(&mut self, timeouts: u64, now: Time, cfg: &TcpConfig) {
+        let mss = u32::from(cfg.mss);
+        self.ssthresh = self.current_threshold(false, mss);
+        self.cwnd = super::linux::after_idle(self.cwnd, timeouts, cfg.initial_window, mss);
+        if let Some(old) = self.old() {
+            (old.used, old.stamp) = (0, old.clock.passed(now));
+        }
+    }
+    /// Begins with the threshold of an earlier connection, in segments.
+    pub(in crate::transport) fn recall_threshold(&mut self, segments: u32, mss: u32) {
+        self.ssthresh = segments.saturating_mul(mss);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::ticks::Wheel;
+    use units::Dur;
+
+    fn reno() -> Linux2_6_38 {
+        Linux2_6_38::reno(Ticks { every: Dur::ms(1), phase: Dur::ZERO, wheel: Wheel::Exact })
+    }
+
+    #[test]
+    fn growth_counts_one_ack_more_than_the_window_has_segments() {
+        let mut old = reno();
+        let windows: Vec<u32> = (0..5).map(|_| old.grow(4, 3, Time::ZERO)).collect();
+        assert_eq!(windows, [4, 4, 4, 4, 5], "the fifth ACK of a window of four");
+        assert_eq!(old.count, 0);
+    }
+
+    #[test]
+    fn slow_start_goes_on_at_the_threshold() {
+        let mut old = reno();
+        assert_eq!([old.grow(3, 4, Time::ZERO), old.grow(4, 4, Time::ZERO)], [4, 5]);
+        assert_eq!(old.grow(5, 4, Time::ZERO), 5, "above it an ACK counts one");
+    }
+
+    #[test]
+    fn estimate_counts_bytes_and_rounds_down() {
+        let mut of = Estimate::default();
+        of.on_ack(1448, true, (1448, 4344), 4);
+        assert_eq!((of.alpha, of.until), (64, 4344), "1024 / 16 of one marked ACK");
+        of.on_ack(1448, true, (2896, 5792), 4);
+        of.on_ack(536, false, (2896, 5792), 4);
+        assert_eq!(of.alpha, 64, "the window of data has not ended");
+        of.on_ack(1448, false, (4344, 7240), 4);
+        // 64 - 4 + 1448 64 / 3432.
+        assert_eq!((of.alpha, of.until), (60 + 27, 7240));
+    }
+}

@@ -1,0 +1,75 @@
+//! Linux kernels that a transport may follow, and the numbers in which their rules differ.
+
+use super::config::Recovery;
+use super::ticks::Wheel;
+
+/// A Linux kernel whose sender and receiver a transport follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kernel {
+    /// No kernel: the RFCs alone.
+    None,
+    /// Linux 2.6.38 of 2011, the kernel of CP's testbed.
+    Linux2_6_38,
+    /// Linux 6.18 of 2025.
+    Linux6_18,
+}
+
+/// Rules for SACK blocks that differ between kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SackRules {
+    /// Largest degree of reordering that is learnt, in segments (`TCP_MAX_REORDERING`, `tcp_max_reordering`).
+    pub most_reordering: u32,
+    /// True if every reported duplicate counts, even one more than were sent again.
+    pub trusts_duplicates: bool,
+    /// True if reordering that a cumulative ACK shows is measured up to the highest report before it. Linux 6.18 measures up
+    /// to the ACK where no report is left beyond.
+    pub measures_before_ack: bool,
+    /// True if a retransmission is lost once data sent after it is reported (FACK; `tcp_mark_lost_retrans`).
+    pub fack: bool,
+}
+
+impl Kernel {
+    /// Returns the kernel of the transport with this name.
+    pub fn of_transport(kind: &str) -> Kernel {
+        match kind {
+            "linux" | "linux_dctcp" => Kernel::Linux6_18,
+            "linux_2_6_38" | "linux_2_6_38_dctcp" => Kernel::Linux2_6_38,
+            _ => Kernel::None,
+        }
+    }
+
+    pub fn is_linux(self) -> bool {
+        self != Kernel::None
+    }
+
+    /// Returns true if a sender with this recovery keeps the state of every segment.
+    ///
+    /// Kernels do so without selective acknowledgements, too.
+    pub fn keeps_segments(self, recovery: Recovery) -> bool {
+        match self {
+            Kernel::None => recovery == Recovery::Rack,
+            Kernel::Linux2_6_38 => true,
+            Kernel::Linux6_18 => matches!(recovery, Recovery::Rack | Recovery::NewReno),
+        }
+    }
+
+    /// Returns the timer wheel of the kernel.
+    pub fn wheel(self) -> Wheel {
+        match self {
+            Kernel::Linux2_6_38 => Wheel::Exact,
+            Kernel::None | Kernel::Linux6_18 => Wheel::Levels,
+        }
+    }
+
+    /// Returns the rules for SACK blocks; `fack` says whether forward acknowledgements are on.
+    pub fn sack_rules(self, fack: bool) -> SackRules {
+        match self {
+            Kernel::Linux2_6_38 => {
+                SackRules { most_reordering: 127, trusts_duplicates: true, measures_before_ack: true, fack }
+            }
+            Kernel::None | Kernel::Linux6_18 => {
+                SackRules { most_reordering: 300, trusts_duplicates: false, measures_before_ack: false, fack: false }
+            }
+        }
+    }
+}

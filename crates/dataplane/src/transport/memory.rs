@@ -1,0 +1,126 @@
+//! Measurements that a Linux 2.6.38 host keeps of its destinations, and gives to new connections (`tcp_update_metrics`,
+//! `tcp_init_metrics`).
+//!
+//! The kernel drops an entry with its route, after minutes; here entries last for the run. The window that it keeps as well
+//! is never read. A kernel writes an entry when the connection closes; here that is when all bytes are acknowledged.
+
+use super::rtt_ticks::RttTicks;
+
+/// Entry of one destination.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Metrics {
+    /// Smoothed round-trip time, in eighths of a tick; 0 for none.
+    pub(super) srtt: u64,
+    /// Deviation, in quarters of a tick.
+    pub(super) rttvar: u64,
+    /// Slow start threshold, in segments; 0 for none.
+    pub(super) ssthresh: u32,
+    /// Degree of reordering, in segments; 0 for none.
+    pub(super) reordering: u32,
+}
+
+/// End of a connection, as its entry is made of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ended {
+    pub rtt: RttTicks,
+    /// Window and threshold in segments; `None` for a threshold that was never set.
+    pub cwnd: u32,
+    pub ssthresh: Option<u32>,
+    /// Nothing was being recovered.
+    pub is_open: bool,
+    /// The timer had been doubled, and no sample came since.
+    pub is_backed_off: bool,
+    /// Degree of reordering, and the one at which connections begin.
+    pub reordering: u32,
+    pub least_reordering: u32,
+}
+
+impl Metrics {
+    /// Takes in a connection that has ended.
+    pub(super) fn update(&mut self, of: &Ended) {
+        if of.is_backed_off || of.rtt.srtt == 0 {
+            self.srtt = 0;
+            return;
+        }
+        let before = self.srtt;
+        self.srtt = match before > of.rtt.srtt {
+            true => before - ((before - of.rtt.srtt) >> 3),
+            false => of.rtt.srtt,
+        };
+        let deviation = (before.abs_diff(of.rtt.srtt) >> 1).max(of.rtt.mdev);
+        self.rttvar = match deviation >= self.rttvar {
+            true => deviation,
+            false => self.rttvar - ((self.rttvar - deviation) >> 2),
+        };
+        self.update_threshold(of);
+        if self.reordering < of.reordering && of.reordering != of.least_reordering {
+            self.reordering = of.reordering;
+        }
+    }
+
+    /// The threshold is kept of congestion avoidance; it may rise elsewhere, where there is one already.
+    fn update_threshold(&mut self, of: &Ended) {
+        let half = of.cwnd >> 1;
+        match of.ssthresh {
+            Some(ssthresh) if of.cwnd > ssthresh && of.is_open => self.ssthresh = half.max(ssthresh),
+            Some(ssthresh) if self.ssthresh > 0 => self.ssthresh = self.ssthresh.max(ssthresh),
+            None if self.ssthresh > 0 => self.ssthresh = self.ssthresh.max(half),
+            Some(_) | None => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(cwnd: u32, ssthresh: Option<u32>) -> Ended {
+        let mut rtt = RttTicks::default();
+        rtt.sample(2, 10, &(0..0));
+        Ended { rtt, cwnd, ssthresh, is_open: true, is_backed_off: false, reordering: 3, least_reordering: 3 }
+    }
+
+    #[test]
+    fn threshold_is_kept_of_congestion_avoidance_alone() {
+        let mut of = Metrics::default();
+        of.update(&ended(40, None));
+        assert_eq!(of.ssthresh, 0, "slow start has not ended");
+        of.update(&Ended { is_open: false, ..ended(9, Some(5)) });
+        assert_eq!(of.ssthresh, 0, "a recovery has not ended");
+        of.update(&ended(9, Some(5)));
+        assert_eq!(of.ssthresh, 5);
+        of.update(&ended(3, Some(4)));
+        assert_eq!(of.ssthresh, 5, "slow start again: it only rises");
+        of.update(&ended(3, Some(7)));
+        assert_eq!(of.ssthresh, 7);
+        of.update(&ended(40, None));
+        assert_eq!(of.ssthresh, 20);
+        of.update(&ended(4, Some(3)));
+        assert_eq!(of.ssthresh, 3, "and it falls in congestion avoidance");
+    }
+
+    #[test]
+    fn round_trip_time_rises_at_once_and_falls_by_an_eighth() {
+        let mut of = Metrics::default();
+        of.update(&ended(4, Some(3)));
+        assert_eq!((of.srtt, of.rttvar), (16, 8), "16 from 0: half of that is more than 4");
+        let mut long = ended(4, Some(3));
+        (long.rtt.srtt, long.rtt.mdev) = (80, 3);
+        of.update(&long);
+        assert_eq!((of.srtt, of.rttvar), (80, 32));
+        of.update(&ended(4, Some(3)));
+        assert_eq!((of.srtt, of.rttvar), (72, 32), "80 - 64 / 8; the deviation is 32 again");
+        of.update(&Ended { is_backed_off: true, ..ended(4, Some(3)) });
+        assert_eq!((of.srtt, of.rttvar, of.ssthresh), (0, 32, 3), "a timeout without a sample since forgets it");
+    }
+
+    #[test]
+    fn reordering_is_kept_where_it_was_learnt() {
+        let mut of = Metrics::default();
+        of.update(&ended(4, Some(3)));
+        assert_eq!(of.reordering, 0);
+        of.update(&Ended { reordering: 9, ..ended(4, Some(3)) });
+        of.update(&Ended { reordering: 5, ..ended(4, Some(3)) });
+        assert_eq!(of.reordering, 9);
+    }
+}

@@ -1,0 +1,188 @@
+//! Processing of ACKs at a sender as in Linux 2.6.38 (`tcp_ack`). The states of recovery are in `states`, timeouts and
+//! F-RTO in `timeouts`, and what is sent in `transmit`. All name the functions of the kernel that they follow.
+//!
+//! Counts are in segments: only the last of a flow is shorter than the others.
+
+mod states;
+mod timeouts;
+mod transmit;
+
+use super::Sender;
+use super::by_time::Reading;
+use super::linux::Ack;
+use crate::Pkt;
+use crate::transport::congestion::Counted;
+use crate::transport::loss::{Awaited, Phase, RackTlp};
+use crate::transport::memory::{Ended, Metrics};
+use crate::transport::{Io, TcpConfig};
+use units::Dur;
+
+impl Sender {
+    /// Handshake of this length, the first sample (RFC 6298 (2.2)), and what an earlier connection has measured.
+    pub(super) fn on_handshake_2_6_38(&mut self, rtt: Dur, r: &mut RackTlp, cfg: &TcpConfig) {
+        if !cfg.timestamps {
+            return;
+        }
+        let (clock, floor) = (cfg.ticks(self.flow.src), self.floor(cfg));
+        r.ticks.sample(rtt.0 / clock.every.0, floor, &(self.una..self.nxt));
+        let (srtt, mdev) = r.fack.recalled;
+        r.ticks.recall(srtt, mdev, floor, self.nxt);
+        self.rto.set_estimate(&r.ticks, clock, cfg);
+    }
+
+    /// Begins with what earlier connections to the destination have measured (`tcp_init_metrics`).
+    pub(crate) fn recall(&mut self, of: &Metrics, cfg: &TcpConfig) {
+        if of.ssthresh > 0 {
+            self.congestion.recall_threshold(of.ssthresh, cfg.mss.into());
+        }
+        self.by_rack(|s, r| {
+            if of.reordering > 0 {
+                r.learn_degree(of.reordering, 0, cfg.sack_rules().most_reordering);
+                s.disable_fack(r, cfg);
+            }
+            if of.srtt > 0 {
+                r.fack.recalled = (of.srtt, of.rttvar);
+            }
+        });
+    }
+
+    /// Adds what this connection has measured to the entry of its destination (`tcp_update_metrics`).
+    pub(crate) fn measure(&self, of: &mut Metrics, cfg: &TcpConfig) {
+        let Some(r) = self.loss.timed() else { return };
+        let mss = u32::from(cfg.mss);
+        let threshold = self.congestion.ssthresh();
+        let estimate = cfg.ticks(self.flow.src).time_of(r.ticks.timeout()).min(cfg.max_rto);
+        of.update(&Ended {
+            rtt: r.ticks,
+            cwnd: self.congestion.segments(mss),
+            ssthresh: (threshold < cfg.initial_ssthresh).then_some(threshold / mss),
+            is_open: r.phase == Phase::Open,
+            is_backed_off: self.rto.timeout(cfg) > estimate,
+            reordering: self.reordering(r, cfg),
+            least_reordering: self.dupack_threshold(cfg).unwrap_or(u32::MAX),
+        });
+    }
+
+    /// Minimum RTO in ticks.
+    fn floor(&self, cfg: &TcpConfig) -> u64 {
+        cfg.ticks(self.flow.src).ticks_of(cfg.min_rto)
+    }
+
+    /// Segments in flight (`tcp_packets_in_flight`).
+    fn in_flight(&self, r: &RackTlp, cfg: &TcpConfig) -> u32 {
+        r.pipe().div_ceil(u64::from(cfg.mss)) as u32
+    }
+
+    /// Degree of reordering (`tp->reordering`): DupThresh, or more once reordering was seen.
+    fn reordering(&self, r: &RackTlp, cfg: &TcpConfig) -> u32 {
+        r.degree(self.dupack_threshold(cfg))
+    }
+
+    fn has_sack(cfg: &TcpConfig) -> bool {
+        cfg.recovery.has_sack()
+    }
+
+    /// An ACK of everything before `ack` has come.
+    pub(super) fn receive_2_6_38(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) {
+        let (had, in_flight) = (r.segments.len() > 0, self.in_flight(r, io.cfg));
+        let ack = self.hear_2_6_38(pkt, ack, r, io);
+        self.disable_fack(r, io.cfg);
+        if ack.is_old {
+            if r.phase == Phase::Open {
+                self.keep_open_2_6_38(r);
+            }
+            return self.send_new(r, io);
+        }
+        self.congestion.estimate(&self.counted(&ack), io.cfg);
+        match had {
+            true => self.proceed(ack, in_flight, r, io),
+            false => self.send_new(r, io),
+        }
+    }
+
+    /// The header of a cut packet has come back (CP §4.4, NDP §3.2.4).
+    pub(super) fn settle_2_6_38(&mut self, ack: Ack, r: &mut RackTlp, io: &mut Io) {
+        let in_flight = self.in_flight(r, io.cfg);
+        self.proceed(ack, in_flight, r, io);
+    }
+
+    fn counted(&self, ack: &Ack) -> Counted {
+        let bytes = self.una - ack.before;
+        Counted { una: self.una, nxt: self.nxt, bytes, ece: ack.ece, opens_window: ack.moves_window }
+    }
+
+    /// Takes in what an ACK says, and its sample of the round-trip time.
+    fn hear_2_6_38(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) -> Ack {
+        let cfg = io.cfg;
+        let has_sack = Sender::has_sack(cfg);
+        let read = self.read_ack((pkt, ack), r, io, |r, heard| r.hear_as_linux(heard, has_sack));
+        let Reading { told, by_stamps, echo, advanced, is_old, ece, is_pack, una_before, rwnd_before, .. } = read;
+        // By timestamps, even of a retransmission; without them by what was sent once (`tcp_ack_update_rtt`).
+        let sample = match cfg.timestamps {
+            true => by_stamps,
+            false => told.acked_at.filter(|_| !told.again_acked).map(|(first, _)| self.since_in_ticks(first, io)),
+        };
+        let sample = sample.filter(|_| told.acked > 0).or(told.packed_rtt).filter(|_| !is_old);
+        if let Some(rtt) = sample {
+            let (clock, floor) = (cfg.ticks(self.flow.src), self.floor(cfg));
+            r.ticks.sample(rtt.0 / clock.every.0, floor, &(self.una..self.nxt));
+            self.rto.set_estimate(&r.ticks, clock, cfg);
+        }
+        Ack {
+            told,
+            advanced,
+            is_old,
+            moves_window: !is_old && (advanced || self.rwnd > rwnd_before),
+            ece: ece || told.packed > 0 && self.takes_pack_for_mark(cfg),
+            is_pack,
+            echo: echo.filter(|_| cfg.rack.eifel),
+            before: una_before,
+            lost: told.packed,
+            lost_again: false,
+            sets_timer: told.acked > 0 || told.packed > 0,
+        }
+    }
+
+    /// Time since this instant in whole ticks of the host's clock.
+    fn since_in_ticks(&self, at: units::Time, io: &Io) -> Dur {
+        let clock = io.cfg.ticks(self.flow.src);
+        clock.time_of(clock.passed(io.now) - clock.passed(at))
+    }
+
+    /// More reordering than DupThresh allows for ends forward acknowledgements.
+    fn disable_fack(&self, r: &mut RackTlp, cfg: &TcpConfig) {
+        if self.dupack_threshold(cfg).is_some_and(|threshold| r.degree(Some(threshold)) > threshold) {
+            r.fack.is_off = true;
+        }
+    }
+
+    /// Updates timer, F-RTO, window and recovery after an ACK, before which so many segments were in flight.
+    fn proceed(&mut self, ack: Ack, in_flight: u32, r: &mut RackTlp, io: &mut Io) {
+        let acked = ack.told.acked > 0;
+        if self.una == self.sent {
+            r.awaited = Awaited::Retransmission;
+            self.rto.stop();
+        } else if ack.sets_timer {
+            r.awaited = Awaited::Retransmission;
+            self.rearm_timeout(r, io);
+        }
+        if acked && r.phase == Phase::Open {
+            self.congestion.note_acked(ack.told.acked);
+        }
+        let asks = r.fack.frto > 0 && self.process_frto(&ack, r, io);
+        if r.fack.highmark < self.una {
+            r.fack.highmark = 0;
+        }
+        let tells = ack.told.reported || ack.ece || ack.is_pack;
+        let is_dubious = !ack.moves_window && !acked || tells || r.phase != Phase::Open;
+        let is_reduced = matches!(r.phase, Phase::Recovery | Phase::Reducing);
+        let is_held = ack.ece && self.congestion.window() >= self.congestion.ssthresh() || is_reduced;
+        if acked && !asks && !(is_dubious && is_held) {
+            self.congestion.grow(in_flight, self.reordering(r, io.cfg), io.now, io.cfg);
+        }
+        if is_dubious {
+            self.alert_2_6_38(&ack, r, io);
+        }
+        self.send_new(r, io);
+    }
+}

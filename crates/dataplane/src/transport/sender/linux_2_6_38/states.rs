@@ -1,0 +1,329 @@
+//! States of Linux 2.6.38's sender (`tcp_fastretrans_alert`): when recoveries begin and end, how the window falls in them,
+//! and what undoes them.
+
+use super::Ack;
+use crate::transport::config::EcnMode;
+use crate::transport::loss::{Phase, RackTlp};
+use crate::transport::sender::Sender;
+use crate::transport::{Io, TcpConfig};
+
+impl Sender {
+    /// An ACK that is no plain one, or comes while something is being recovered.
+    pub(super) fn alert_2_6_38(&mut self, ack: &Ack, r: &mut RackTlp, io: &mut Io) {
+        let cfg = io.cfg;
+        let is_duplicate = self.is_duplicate(ack);
+        let exceeds = self.fackets(r, cfg) > self.reordering(r, cfg);
+        if ack.ece {
+            r.fack.prior = None;
+        }
+        let tells_of_loss = ack.told.highest_block > self.loss.recovery_point();
+        if r.uses_fack(cfg.rack.fack)
+            && tells_of_loss
+            && exceeds
+            && self.una < self.loss.recovery_point()
+            && r.phase != Phase::Open
+        {
+            r.lose_head(self.fackets(r, cfg) - self.reordering(r, cfg), self.loss.recovery_point());
+        }
+        if r.phase == Phase::Open {
+            r.undo.rest();
+        } else if self.una >= self.loss.recovery_point() && self.leave_state(ack, r, io) {
+            return;
+        }
+        let looks = is_duplicate || ack.told.reported && exceeds;
+        if r.phase == Phase::Recovery {
+            let looks = match ack.advanced {
+                true => self.undo_partial_2_6_38(ack, r, io),
+                false => {
+                    self.assume_2_6_38(is_duplicate, r, cfg);
+                    looks
+                }
+            };
+            return self.reduce_and_send(ack, looks, false, r, io);
+        }
+        let is_loss = matches!(r.phase, Phase::Loss { .. });
+        if (!is_loss || self.go_on_in_loss(ack, r, io)) && self.enter_recovery_2_6_38(ack, is_duplicate, r, io) {
+            self.reduce_and_send(ack, looks, true, r, io);
+        }
+    }
+
+    /// A duplicate ACK that tells of nothing else. A PACK is none: it says which segment was lost (CP §4.4).
+    fn is_duplicate(&self, ack: &Ack) -> bool {
+        !ack.advanced && !ack.moves_window && ack.told.acked == 0 && !ack.is_pack
+    }
+
+    /// Segments up to the highest report; without SACK one more than duplicates were counted (`tcp_fackets_out`).
+    fn fackets(&self, r: &RackTlp, cfg: &TcpConfig) -> u32 {
+        match Sender::has_sack(cfg) {
+            true => r.fackets(self.una),
+            false => r.delivered_beyond() + 1,
+        }
+    }
+
+    /// All that was outstanding when the state began is acknowledged. Returns true if nothing else follows from the ACK.
+    fn leave_state(&mut self, ack: &Ack, r: &mut RackTlp, io: &Io) -> bool {
+        let is_beyond = self.una > self.loss.recovery_point();
+        let has_sack = Sender::has_sack(io.cfg);
+        match r.phase {
+            Phase::Loss { .. } => return self.undo_recovery_2_6_38(ack, r, io),
+            // A byte beyond is to be acknowledged, so that CWR reaches the receiver.
+            Phase::Reducing if is_beyond => {
+                self.congestion.complete_reduction(io.now);
+                self.set_phase_2_6_38(Phase::Open, r);
+            }
+            Phase::Disorder => {
+                self.undo_by_duplicates_2_6_38(r, io);
+                if !r.undo.is_open() || !has_sack || is_beyond {
+                    r.undo.close();
+                    self.set_phase_2_6_38(Phase::Open, r);
+                }
+            }
+            Phase::Recovery => {
+                if !has_sack {
+                    r.forget_assumed();
+                }
+                if self.undo_recovery_2_6_38(ack, r, io) {
+                    return true;
+                }
+                self.congestion.complete_reduction(io.now);
+            }
+            Phase::Reducing | Phase::Open => {}
+        }
+        false
+    }
+
+    pub(super) fn set_phase_2_6_38(&mut self, phase: Phase, r: &mut RackTlp) {
+        r.phase = phase;
+        self.loss.leave_recovery();
+    }
+
+    /// A duplicate ACK without SACK stands for a segment that was delivered (`tcp_add_reno_sack`).
+    fn assume_2_6_38(&mut self, is_duplicate: bool, r: &mut RackTlp, cfg: &TcpConfig) {
+        if is_duplicate && !Sender::has_sack(cfg) {
+            _ = r.assume_delivered(cfg.mss.into(), cfg.sack_rules().most_reordering);
+        }
+    }
+
+    /// An ACK after a timeout: what is lost is sent again, unless the timeout had no reason. Returns true if the ACK is then
+    /// processed as in the open state.
+    fn go_on_in_loss(&mut self, ack: &Ack, r: &mut RackTlp, io: &mut Io) -> bool {
+        let has_sack = Sender::has_sack(io.cfg);
+        if !has_sack && ack.advanced {
+            r.forget_assumed();
+        }
+        if !self.may_undo_2_6_38(ack, r) {
+            self.moderate_2_6_38(r, io);
+            self.send_lost_2_6_38(r, io);
+            return false;
+        }
+        r.segments.find_all();
+        self.undo_cut(true, r, io);
+        r.undo.close();
+        self.loss.expiries = 0;
+        if has_sack {
+            self.set_phase_2_6_38(Phase::Open, r);
+        }
+        has_sack
+    }
+
+    /// Begins a recovery if a loss is seen (`tcp_time_to_recover`); else answers a mark. Returns true if it begins.
+    fn enter_recovery_2_6_38(&mut self, ack: &Ack, is_duplicate: bool, r: &mut RackTlp, io: &mut Io) -> bool {
+        let cfg = io.cfg;
+        if !Sender::has_sack(cfg) {
+            if ack.advanced {
+                r.forget_assumed();
+            }
+            self.assume_2_6_38(is_duplicate, r, cfg);
+            self.disable_fack(r, cfg);
+        }
+        if r.phase == Phase::Disorder {
+            self.undo_by_duplicates_2_6_38(r, io);
+        }
+        // What only a PACK says is lost is sent again without a recovery where a PACK stands for a mark.
+        let by_mark = self.takes_pack_for_mark(cfg) && ack.told.packed > 0;
+        if by_mark || !self.sees_loss(r, io) {
+            self.stay_open(ack, r, io);
+            if by_mark {
+                self.send_lost_2_6_38(r, io);
+            }
+            return false;
+        }
+        let reduces = r.phase == Phase::Reducing;
+        let mss = u32::from(cfg.mss);
+        self.loss.recover(self.sent, self.sent);
+        r.fack.prior = (!reduces && !ack.ece).then(|| self.congestion.current_threshold(false, mss));
+        let under_way = r.segments.again().div_ceil(u64::from(mss)) as u32;
+        r.undo.mark(self.congestion.saved(), self.una, under_way);
+        self.congestion.begin_recovery(!reduces, mss);
+        self.cwr |= !reduces && cfg.ecn != EcnMode::Off;
+        self.fast_retransmits += 1;
+        r.phase = Phase::Recovery;
+        true
+    }
+
+    /// `tcp_time_to_recover`.
+    fn sees_loss(&self, r: &RackTlp, io: &Io) -> bool {
+        let cfg = io.cfg;
+        if r.fack.frto > 0 {
+            return false;
+        }
+        let (degree, fack) = (self.reordering(r, cfg), r.uses_fack(cfg.rack.fack) && Sender::has_sack(cfg));
+        let seen = if fack { r.fackets(self.una) } else { r.delivered_beyond() + 1 };
+        if r.segments.lost() > 0 || seen > degree || fack && self.is_head_overdue(r, io) {
+            return true;
+        }
+        let out = r.segments.len() as u32;
+        let enough = self.dupack_threshold(cfg).is_some_and(|least| r.delivered_beyond() >= least.max(out / 2));
+        out <= degree && enough && !self.may_send_new(r, cfg)
+    }
+
+    /// The first segment was sent longer ago than a timeout (`tcp_head_timedout`).
+    fn is_head_overdue(&self, r: &RackTlp, io: &Io) -> bool {
+        r.segments.first().is_some_and(|s| self.is_overdue(s.at, io))
+    }
+    fn is_overdue(&self, at: units::Time, io: &Io) -> bool {
+        self.since_in_ticks(at, io) > self.rto.timeout(io.cfg)
+    }
+
+    /// Nothing is lost: a mark is answered, and the state is by what is reported (`tcp_try_to_open`).
+    fn stay_open(&mut self, ack: &Ack, r: &mut RackTlp, io: &Io) {
+        if r.fack.frto == 0 && !Sender::was_sent_again(r) {
+            r.undo.rest();
+        }
+        if ack.ece {
+            self.answer_mark_2_6_38(true, r, io);
+        }
+        if r.phase != Phase::Reducing {
+            self.keep_open_2_6_38(r);
+            self.moderate_2_6_38(r, io);
+        } else if !self.congestion.is_cut_by_marks() {
+            self.halve_rate(ack, r, io);
+        }
+    }
+
+    /// An echo of congestion, or a timeout without reason: the window falls by rate halving (`tcp_enter_cwr`); `cuts` sets a
+    /// threshold.
+    pub(super) fn answer_mark_2_6_38(&mut self, cuts: bool, r: &mut RackTlp, io: &Io) {
+        r.fack.prior = None;
+        if r.phase >= Phase::Reducing {
+            return;
+        }
+        r.undo.close();
+        self.congestion.on_mark_2_6_38(self.in_flight(r, io.cfg), cuts, io.now, io.cfg.mss.into());
+        self.loss.recover_until(self.sent);
+        self.cwr = io.cfg.ecn != EcnMode::Off;
+        self.set_phase_2_6_38(Phase::Reducing, r);
+        self.cuts += 1;
+    }
+
+    /// The state is by what is reported, lost or sent again (`tcp_try_keep_open`).
+    pub(super) fn keep_open_2_6_38(&mut self, r: &mut RackTlp) {
+        let is_out = r.delivered_beyond() > 0 || r.segments.lost() > 0 || r.undo.is_open();
+        let phase = if is_out || Sender::was_sent_again(r) { Phase::Disorder } else { Phase::Open };
+        if r.phase != phase {
+            self.set_phase_2_6_38(phase, r);
+            self.loss.recover_until(self.sent);
+        }
+    }
+    /// `tcp_any_retrans_done`.
+    fn was_sent_again(r: &RackTlp) -> bool {
+        r.segments.again() > 0 || r.segments.is_first_repeated()
+    }
+
+    /// In recovery: looks for losses, lets the window fall, and sends again what is lost.
+    fn reduce_and_send(&mut self, ack: &Ack, looks: bool, begins: bool, r: &mut RackTlp, io: &mut Io) {
+        let fack = r.uses_fack(io.cfg.rack.fack) && Sender::has_sack(io.cfg);
+        if looks || fack && self.is_head_overdue(r, io) {
+            self.look_for_losses(begins, r, io);
+        }
+        self.halve_rate(ack, r, io);
+        self.send_lost_2_6_38(r, io);
+    }
+
+    /// Marks segments as lost (`tcp_update_scoreboard`).
+    fn look_for_losses(&mut self, begins: bool, r: &mut RackTlp, io: &Io) {
+        let (cfg, high) = (io.cfg, self.loss.recovery_point());
+        let degree = self.reordering(r, cfg);
+        if !Sender::has_sack(cfg) {
+            return r.lose_head(1, high);
+        }
+        if !r.uses_fack(cfg.rack.fack) {
+            return match r.delivered_beyond().checked_sub(degree) {
+                Some(reports) => r.lose_below_reports(reports, high),
+                None if begins => r.lose_head(1, high),
+                None => {}
+            };
+        }
+        r.lose_head(r.fackets(self.una).saturating_sub(degree).max(1), high);
+        r.lose_overdue(|at| self.is_overdue(at, io));
+    }
+
+    /// The window falls by a segment for two ACKs that tell of progress (`tcp_cwnd_down`). News of a cut packet is such.
+    fn halve_rate(&mut self, ack: &Ack, r: &RackTlp, io: &Io) {
+        let told = &ack.told;
+        let progresses = ack.advanced || told.acked > 0 || told.reported || told.duplicate || told.packed > 0;
+        if progresses || !Sender::has_sack(io.cfg) && self.is_duplicate(ack) {
+            self.congestion.halve_rate(self.in_flight(r, io.cfg), io.now, io.cfg.mss.into());
+        }
+    }
+
+    /// At most as many segments as reordering allows leave at once (`tcp_moderate_cwnd`).
+    fn moderate_2_6_38(&mut self, r: &RackTlp, io: &Io) {
+        let most = self.in_flight(r, io.cfg).saturating_add(self.reordering(r, io.cfg));
+        self.congestion.moderate(most, io.now, io.cfg.mss.into());
+    }
+
+    /// Returns true if the last cut had no reason (`tcp_may_undo`).
+    fn may_undo_2_6_38(&self, ack: &Ack, r: &RackTlp) -> bool {
+        r.undo.is_open() && (r.undo.is_explained() || r.undo.was_delayed(ack.echo))
+    }
+
+    /// Gives back what the last cut took (`tcp_undo_cwr`); `restores` says that the threshold is among it.
+    fn undo_cut(&mut self, restores: bool, r: &mut RackTlp, io: &Io) {
+        let mss = u32::from(io.cfg.mss);
+        if self.congestion.undo_2_6_38(r.fack.prior, restores, mss) {
+            self.cwr = false;
+        }
+        r.undo.done += 1;
+        self.moderate_2_6_38(r, io);
+    }
+
+    /// A recovery ends (`tcp_try_undo_recovery`). Returns true if it is kept: without SACK until a byte beyond is
+    /// acknowledged.
+    fn undo_recovery_2_6_38(&mut self, ack: &Ack, r: &mut RackTlp, io: &Io) -> bool {
+        if self.may_undo_2_6_38(ack, r) {
+            self.undo_cut(true, r, io);
+            r.undo.close();
+        }
+        if self.una == self.loss.recovery_point() && !Sender::has_sack(io.cfg) {
+            self.moderate_2_6_38(r, io);
+            return true;
+        }
+        self.set_phase_2_6_38(Phase::Open, r);
+        false
+    }
+
+    /// All retransmissions are reported as duplicates (`tcp_try_undo_dsack`).
+    fn undo_by_duplicates_2_6_38(&mut self, r: &mut RackTlp, io: &Io) {
+        if r.undo.is_explained() {
+            self.undo_cut(true, r, io);
+            r.undo.close();
+        }
+    }
+
+    /// A partial ACK in recovery (`tcp_try_undo_partial`). Returns true if losses are looked for: unless the ACK is of a first
+    /// sending.
+    fn undo_partial_2_6_38(&mut self, ack: &Ack, r: &mut RackTlp, io: &Io) -> bool {
+        let (cfg, fackets) = (io.cfg, self.fackets(r, io.cfg));
+        if !self.may_undo_2_6_38(ack, r) {
+            return !Sender::has_sack(cfg) || fackets > self.reordering(r, cfg);
+        }
+        if !Sender::was_sent_again(r) {
+            r.undo.rest();
+        }
+        r.learn_degree(fackets + ack.told.acked, self.reordering(r, cfg), cfg.sack_rules().most_reordering);
+        self.disable_fack(r, cfg);
+        self.undo_cut(false, r, io);
+        false
+    }
+}

@@ -1,0 +1,165 @@
+//! Timeouts of Linux 2.6.38 (`tcp_retransmit_timer`), and F-RTO (RFC 4138), by which a timeout first asks whether it had a
+//! reason: it sends the first segment again and waits. The first new ACK lets two new segments out, and the second decides.
+
+use super::Ack;
+use crate::transport::config::EcnMode;
+use crate::transport::loss::{Frto, Phase, RackTlp};
+use crate::transport::sender::Sender;
+use crate::transport::{Io, TcpConfig};
+
+/// State after a timeout: F-RTO is not asked in it.
+const LOSS: Phase = Phase::Loss { frto: Frto::Off };
+
+impl Sender {
+    /// The retransmission timer has expired.
+    pub(in crate::transport::sender) fn on_expiry_2_6_38(&mut self, r: &mut RackTlp, io: &mut Io) {
+        if r.segments.len() == 0 {
+            return self.rto.stop();
+        }
+        self.timeouts += 1;
+        match io.cfg.rack.frto && self.may_ask(r, io.cfg) {
+            true => self.enter_frto(r, io),
+            false => self.enter_loss(r, io),
+        }
+        self.repeat_lost(0, r, io);
+        self.loss.expiries = self.loss.expiries.saturating_add(1);
+        self.rto.back_off(io.now, io.cfg);
+        self.rearm_timeout(r, io);
+    }
+
+    /// Without SACK F-RTO is possible only if nothing but the first segment was ever sent again (`tcp_use_frto`).
+    fn may_ask(&self, r: &RackTlp, cfg: &TcpConfig) -> bool {
+        Sender::has_sack(cfg) || r.segments.again() <= u64::from(cfg.mss) && !r.segments.is_second_repeated()
+    }
+
+    /// Returns true if a timeout cuts the threshold: once for what is outstanding.
+    fn cuts(&self, r: &RackTlp) -> bool {
+        let asked = r.fack.frto > 0;
+        let is_loss = matches!(r.phase, Phase::Loss { .. }) || asked;
+        !asked && r.phase <= Phase::Disorder
+            || self.una == self.loss.recovery_point()
+            || is_loss && self.loss.expiries == 0
+    }
+
+    /// Sends the first segment again, and waits for what follows (`tcp_enter_frto`).
+    fn enter_frto(&mut self, r: &mut RackTlp, io: &mut Io) {
+        let mss = u32::from(io.cfg.mss);
+        if self.cuts(r) {
+            r.fack.prior = Some(self.congestion.current_threshold(self.is_reduced(r), mss));
+            match r.fack.frto > 0 {
+                // The window was not reduced yet by the timeout before.
+                true => self.congestion.cut_threshold_of(2, mss),
+                false => self.congestion.cut_threshold(mss),
+            }
+        }
+        match r.segments.is_first_repeated() {
+            true => r.undo.close(),
+            false => r.undo.mark(self.congestion.saved(), self.una, 0),
+        }
+        r.segments.settle_again(0);
+        self.congestion.moderate(self.in_flight(r, io.cfg) + 1, io.now, mss);
+        let goes_on = r.fack.frto > 0 || r.phase >= Phase::Recovery;
+        let is_earlier = Sender::has_sack(io.cfg) && goes_on && self.loss.recovery_point() > self.una;
+        r.fack.highmark = if is_earlier { self.loss.recovery_point() } else { self.sent };
+        self.set_phase_2_6_38(Phase::Disorder, r);
+        self.loss.recover_until(self.sent);
+        r.fack.frto = 1;
+    }
+    fn is_reduced(&self, r: &RackTlp) -> bool {
+        matches!(r.phase, Phase::Reducing | Phase::Recovery)
+    }
+
+    /// Takes everything for lost that is not reported (`tcp_enter_loss`).
+    fn enter_loss(&mut self, r: &mut RackTlp, io: &mut Io) {
+        let mss = u32::from(io.cfg.mss);
+        if self.cuts(r) {
+            r.fack.prior = Some(self.congestion.current_threshold(self.is_reduced(r), mss));
+            self.congestion.cut_threshold(mss);
+        }
+        r.forget_assumed();
+        match r.lose_everything(false) {
+            true => r.undo.close(),
+            false => r.undo.mark(self.congestion.saved(), self.una, 0),
+        }
+        self.begin_loss(1, r, io);
+    }
+
+    fn begin_loss(&mut self, window: u32, r: &mut RackTlp, io: &Io) {
+        self.congestion.begin_loss(window, io.now, io.cfg.mss.into());
+        r.fack.frto = 0;
+        r.forget_degree();
+        self.set_phase_2_6_38(LOSS, r);
+        self.loss.recover_until(self.sent);
+        self.cwr = io.cfg.ecn != EcnMode::Off;
+    }
+
+    /// The timeout had a reason (`tcp_enter_frto_loss`): everything is lost, and so many segments may leave beside those in
+    /// flight.
+    fn enter_frto_loss(&mut self, allowed: u32, acked: bool, r: &mut RackTlp, io: &Io) {
+        if !Sender::has_sack(io.cfg) {
+            r.forget_assumed();
+        }
+        let keeps_first = r.fack.frto == 1 && !acked;
+        if r.lose_everything(keeps_first) {
+            r.undo.close();
+        }
+        let window = self.in_flight(r, io.cfg) + allowed;
+        self.begin_loss(window, r, io);
+    }
+
+    /// An ACK while F-RTO asks (`tcp_process_frto`). Returns true if the window does not grow because of it.
+    pub(super) fn process_frto(&mut self, ack: &Ack, r: &mut RackTlp, io: &Io) -> bool {
+        let (step, acked, told) = (r.fack.frto, ack.told.acked > 0, &ack.told);
+        if told.later_again_acked || step >= 2 && told.again_acked {
+            r.undo.close();
+        }
+        if self.una >= r.fack.highmark {
+            self.enter_frto_loss(if step == 1 { 2 } else { 3 }, acked, r, io);
+            return true;
+        }
+        let progresses = acked || told.reported;
+        let is_duplicate = !ack.advanced && !ack.moves_window && !acked;
+        if !Sender::has_sack(io.cfg) {
+            if !progresses && !ack.advanced && !is_duplicate {
+                return true;
+            }
+            if !acked {
+                self.enter_frto_loss(if step == 1 { 0 } else { 3 }, acked, r, io);
+                return true;
+            }
+        } else if !acked && step == 1 {
+            // Nothing new is sent before the first ACK.
+            self.congestion.moderate(self.in_flight(r, io.cfg), io.now, io.cfg.mss.into());
+            return true;
+        } else if step >= 2 && (!progresses || told.reported && !self.is_all_original(ack, r)) {
+            if progresses || is_duplicate {
+                self.enter_frto_loss(3, acked, r, io);
+            }
+            return true;
+        }
+        self.decide_frto(ack, r, io)
+    }
+
+    /// Returns true if reports are of data alone that was sent before the timeout, once.
+    fn is_all_original(&self, ack: &Ack, r: &RackTlp) -> bool {
+        ack.told.original_reported && ack.told.highest_block <= r.fack.highmark
+    }
+
+    /// New data is acknowledged: the first time two new segments may leave, the second time the timeout had no reason.
+    fn decide_frto(&mut self, ack: &Ack, r: &mut RackTlp, io: &Io) -> bool {
+        if r.fack.frto > 1 {
+            // The window falls by rate halving to the threshold of the timeout (`tcp_frto_response` 0).
+            self.answer_mark_2_6_38(false, r, io);
+            r.fack.frto = 0;
+            r.undo.close();
+            r.undo.done += 1;
+            return false;
+        }
+        self.congestion.set_window_2_6_38(self.in_flight(r, io.cfg) + 2, io.cfg.mss.into());
+        r.fack.frto = 2;
+        if !self.may_send_new(r, io.cfg) {
+            self.enter_frto_loss(2, ack.told.acked > 0, r, io);
+        }
+        true
+    }
+}

@@ -1,0 +1,109 @@
+//! Linux 2.6.38 where a table of segments has no place for it: a peer without SACK, and memory between connections.
+
+use super::*;
+use crate::transport::memory::Metrics;
+
+const PLAIN: [(&str, Value); 3] = [
+    ("tso", Value::Flag(false)),
+    ("timestamps", Value::Flag(false)),
+    ("initial_window", Value::Amount(Amount::Packets(10))),
+];
+
+/// A sender whose peer has no selective acknowledgements.
+fn without_sack(set: &[(&str, Value)]) -> Hand {
+    let mut h = Hand::new("linux_2_6_38", set);
+    h.cfg = h.cfg.toward(&config("newreno", &[]));
+    h.sender = Sender::new(&flow(1_000_000), &h.cfg);
+    h
+}
+
+#[test]
+fn without_sack_the_third_duplicate_begins_a_recovery() {
+    let mut h = without_sack(&PLAIN);
+    assert_eq!(h.start(), (0..10).collect::<Vec<u32>>());
+    h.wait(Dur::ms(1));
+    assert_eq!([h.ack(0), h.ack(0)], [[10], [11]], "each counts as delivered");
+    assert_eq!((h.ack(0), h.cwnd(), h.ssthresh()), (vec![0], 9000, 5000), "12 - 3 - 1 in flight, and one");
+    assert_eq!((h.ack(0), h.cwnd()), (vec![], 8000));
+    assert_eq!((h.ack(0), h.cwnd()), (vec![12], 8000));
+    // Four of five duplicates are used up; a partial ACK shows the next loss.
+    assert_eq!((h.ack(5), h.cwnd()), (vec![5], 7000));
+    assert_eq!((h.ack(13), h.cwnd()), (vec![13, 14, 15], 3000), "nothing in flight, and three");
+    assert!(!h.stats().in_recovery && h.stats().fast_retransmits == 1);
+}
+
+#[test]
+fn without_sack_a_recovery_lasts_until_a_byte_beyond() {
+    let mut h = without_sack(&PLAIN);
+    h.start();
+    h.wait(Dur::ms(1));
+    (0..3).for_each(|_| _ = h.ack(0));
+    assert_eq!(h.ack(12), [12, 13, 14]);
+    (0..3).for_each(|_| _ = h.ack(12));
+    let stats = h.stats();
+    assert_eq!((stats.fast_retransmits, stats.retransmissions), (1, 1), "12 was sent after the recovery began");
+}
+
+#[test]
+fn without_sack_frto_takes_a_duplicate_for_a_loss() {
+    let mut h = without_sack(&[("min_rto", time(Dur::ms(10))), ("tso", Value::Flag(false))]);
+    h.start();
+    assert_eq!(h.expire(), [0]);
+    assert_eq!(h.ack(1), [3, 4]);
+    assert_eq!((h.ack(1), h.cwnd()), (vec![1, 2, 3], 3000), "nothing is in flight, and three may leave");
+}
+
+/// A connection of so many segments without a loss, and what it leaves.
+fn measured(segments: u64, set: &[(&str, Value)]) -> Metrics {
+    let mut h = Hand::of(segments * 1000, "linux_2_6_38", set);
+    h.start();
+    h.wait(Dur::ms(1));
+    (1..=segments).for_each(|n| _ = h.ack(n));
+    assert!(h.sender.done());
+    let mut metrics = Metrics::default();
+    h.sender.measure(&mut metrics, &h.cfg);
+    metrics
+}
+
+#[test]
+fn a_new_connection_begins_with_an_old_threshold_and_three_segments() {
+    let metrics = measured(30, &[("initial_ssthresh", size(4000)), ("tso", Value::Flag(false))]);
+    // A threshold at which connections begin was never set by one: nothing is kept.
+    assert_eq!(metrics.ssthresh, 0);
+    let mut h = Hand::new("linux_2_6_38", &[("tso", Value::Flag(false)), ("min_rto", time(Dur::ms(10)))]);
+    h.sender.recall(&Metrics { ssthresh: 4, srtt: 40, rttvar: 60, reordering: 0 }, &h.cfg);
+    assert_eq!((h.start(), h.ssthresh()), (vec![0, 1, 2], 4000));
+    assert_eq!((h.stats().srtt, h.stats().rto), (Some(Dur::ms(5)), Dur::ms(65)), "5 ticks and 60");
+    h.wait(Dur::ms(1));
+    assert_eq!([h.ack(1), h.ack(2), h.ack(3)], [vec![3, 4], vec![5, 6], vec![7]], "slow start ends above 4");
+}
+
+#[test]
+fn learnt_reordering_turns_forward_acknowledgements_off_for_later_connections() {
+    let begin = |reordering: u32| {
+        let mut h = Hand::new("linux_2_6_38", &PLAIN);
+        h.sender.recall(&Metrics { reordering, ..Metrics::default() }, &h.cfg);
+        h.start();
+        h.wait(Dur::ms(1));
+        h.sack(0, &[(6, 7)])
+    };
+    assert_eq!((begin(0), begin(9)), (vec![0], vec![10]));
+}
+
+#[test]
+fn a_loss_leaves_its_threshold_once_the_window_is_above_it() {
+    let mut h = Hand::of(60_000, "linux_2_6_38", &PLAIN);
+    h.start();
+    h.wait(Dur::ms(1));
+    h.sack(0, &[(1, 5)]);
+    let mut at = 0;
+    while !h.sender.done() {
+        at = h.stats().next / 1000;
+        h.wait(Dur::us(100));
+        h.ack(at);
+    }
+    let mut metrics = Metrics::default();
+    h.sender.measure(&mut metrics, &h.cfg);
+    assert_eq!((at, h.ssthresh()), (60, 5000));
+    assert!(metrics.ssthresh >= 5, "{metrics:?}");
+}
