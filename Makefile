@@ -213,6 +213,7 @@ studies: setup
 	$(BIN)/python studies/trim.py
 	$(BIN)/python studies/abq.py
 	$(BIN)/python studies/today.py
+	$(BIN)/python studies/hosts.py
 
 clean:
 	rm -rf target out $(VENV)

@@ -9,7 +9,7 @@ from overspill.results.finished import Finished
 from overspill.results.labels import Line
 
 RAW = ("constant", "bursts")  # kinds of traffic without a transport
-DCTCP = ("dctcp", "linux_dctcp")  # their data are ECN-capable in any case
+DCTCP = ("dctcp", "linux_dctcp", "linux_2_6_38_dctcp")  # their data are ECN-capable in any case
 
 
 def lines(results: Finished) -> Iterator[Line]:

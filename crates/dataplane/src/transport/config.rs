@@ -16,7 +16,7 @@ use losses::threshold;
 pub(super) use losses::{PackChoices, RackChoices};
 use mech::host::WindowCut;
 use mech::params::Values;
-use mech::{Head, HostId, hash_mix};
+use mech::{Ecn, Head, HostId, hash_mix};
 use units::{Amount, Dur};
 
 /// Longest segment that is accepted, bytes of payload: a jumbo frame's.
@@ -75,6 +75,8 @@ pub struct TcpConfig {
     pub(super) window_shift: u8,
     /// Bits that all data have in its `tos` beside the class of the flow and the ECN codepoint.
     pub(super) tos: u8,
+    /// ECN codepoint of pure ACKs and of SYNs: none, but for the DCTCP patch of Linux 2.6.38.
+    pub(super) ack_ecn: u8,
     /// Bytes of headers of data beyond those of the framing.
     pub(super) options: u16,
     /// Bytes of the frame of an ACK without options.
@@ -203,6 +205,7 @@ impl TcpConfig {
             ttl: values.count_or_off("ttl").map_or(0, |n| n.clamp(1, 255) as u8),
             window_shift,
             tos: 0,
+            ack_ecn: if kernel == Kernel::Linux2_6_38 && law == Law::Dctcp { Ecn::Ect0 as u8 } else { 0 },
             options: if values.flag("timestamps") { TIMESTAMPS } else { 0 },
             ack_size: framing.frame(0, 0),
             go_back_n: false,

@@ -30,19 +30,20 @@ pub(super) fn data(flow: &FlowInfo, range: (u64, u32), rank: u64, cfg: &TcpConfi
 
 /// A segment of the data's direction without data or options: a SYN, which occupies the number
 /// before the first byte, or the ACK that completes a handshake. It is not ECN-capable (RFC 3168
-/// §6.1.1, §6.1.4) and has the most urgent rank.
+/// §6.1.1, §6.1.4), unless all packets are, and has the most urgent rank.
 pub(super) fn empty(flow: &FlowInfo, seq: u32, flags: Flags, cfg: &TcpConfig) -> Pkt {
     let mut pkt = data(flow, (0, 0), 0, cfg);
     let syn = flags.has(Flags::SYN);
     pkt.head.size = cfg.framing.frame(0, 0);
     pkt.head.orig_size = pkt.head.size;
     pkt.head.flags = flags;
+    pkt.head.tos |= cfg.ack_ecn;
     pkt.seq = seq;
     pkt.window = if syn { cfg.syn_window() } else { cfg.window_field() };
     pkt
 }
 
-/// A pure ACK of everything before `next`. It is not ECN-capable (RFC 3168 §6.1.4) and has the
+/// A pure ACK of everything before `next`. It is not ECN-capable (RFC 3168 §6.1.4), unless all packets are, and has the
 /// most urgent rank.
 #[inline]
 pub(super) fn ack(flow: &FlowInfo, next: u64, ece: bool, cfg: &TcpConfig) -> Pkt {
@@ -59,7 +60,7 @@ pub(super) fn ack(flow: &FlowInfo, next: u64, ece: bool, cfg: &TcpConfig) -> Pkt
         size,
         orig_size: size,
         flags,
-        tos: flow.class << 5,
+        tos: flow.class << 5 | cfg.ack_ecn,
         ttl: cfg.ttl,
         ..Head::default()
     };

@@ -211,6 +211,7 @@ impl TcpConfig {
             rack: if by_segment { self.rack.with(recovery) } else { RackChoices::default() },
             pacing: self.pacing.only_if(by_segment),
             ecn: if peer.ecn == EcnMode::Off { EcnMode::Off } else { self.ecn },
+            ack_ecn: if peer.ecn == EcnMode::Off { 0 } else { self.ack_ecn },
             timestamps: self.timestamps && peer.timestamps,
             options: if self.timestamps && !peer.timestamps { 0 } else { self.options },
             pack: self.pack.filter(|_| has_sack && peer.pack.is_some()),

@@ -25,6 +25,7 @@ pub(super) fn config(values: &Values, framing: Framing) -> TcpConfig {
         ttl: values.count_or_off("ttl").map_or(0, |n| n.clamp(1, 255) as u8),
         window_shift,
         tos: Head::NOT_TRIMMABLE,
+        ack_ecn: 0,
         options: header.saturating_sub(framing.header),
         ack_size: values.size("ack_size").min(MOST) as u16,
         go_back_n: true,

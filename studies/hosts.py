@@ -1,0 +1,123 @@
+"""The study of hosts of 2011 and of today in one incast: its numbers, and the tables and figures of its page.
+
+`make studies` runs it; `python studies/hosts.py --page` runs nothing and takes the committed CSV.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import common
+import hosts_figures as figures
+from common import Page, asked, by_case, number, value, written
+from hosts_numbers import (
+    ASIDES,
+    COMPLETION,
+    CP,
+    DCTCP,
+    MAIN,
+    STUDY,
+    WORST,
+    Case,
+    Plan,
+    Row,
+    Rows,
+    reference,
+    run,
+)
+
+GROUPS = {"TCP": MAIN, "DCTCP": DCTCP, "CP": CP}
+MARGIN = 0.05
+COUNTS = {"timeouts": "timeouts", "retransmits": "sent again", "drops": "lost", "undos": "undone"}
+
+
+def points(found: Iterable[Row], connection: str) -> list[Case]:
+    """Every point with such connections, as a case without a variant."""
+    every = dict.fromkeys(Case(row.case.degree, row.case.rto, connection, "") for row in found)
+    there = {(row.case.degree, row.case.rto, row.case.connection) for row in found}
+    chosen = [at for at in every if (at.degree, at.rto, at.connection) in there]
+    return sorted(chosen, key=lambda at: (len(at.rto), at.rto, int(at.degree)))
+
+
+def at_point(at: Case, variant: str) -> Case:
+    """A variant at a point."""
+    return Case(at.degree, at.rto, at.connection, variant)
+
+
+def shown(row: Row | None) -> str:
+    """Mean and half-width, counts without places."""
+    if row is None:
+        return "–"
+    if row.unit == "s":
+        return value(row)
+    half = (row.high - row.low) / 2
+    return f"{row.mean:.0f} ± {half:.0f}" if row.mean >= 10 else f"{number(row.mean)} ± {number(half)}"
+
+
+def means(found: Sequence[Row], group: Sequence[str], metric: str, connection: str = "new") -> str:
+    """A metric of each variant of a group at every point."""
+    rows = by_case(found)
+    body = [
+        [at.degree, at.rto, *(shown(rows.get((at_point(at, name), metric))) for name in group)]
+        for at in points(found, connection)
+    ]
+    return written(["servers", "RTOmin", *(f"`{name}`" for name in group)], body)
+
+
+def percent(rows: Rows, case: Case, metric: str, name: str) -> str:
+    """A difference from a reference in per cent."""
+    return common.percent(common.told(rows, case, reference(case, name), (metric, name, MARGIN)))
+
+
+def differences(found: Sequence[Row], connection: str = "new") -> str:
+    """Completion of hosts of 2011 less the textbook's, and of today's hosts less those of 2011, in per cent."""
+    rows = by_case(found)
+    body = []
+    for at in points(found, connection):
+        line = [at.degree, at.rto]
+        for ending in ("", "_dctcp", "_cp"):
+            pairs = ((f"host_2011{ending}", "textbook"), (f"today{ending}", "host_2011"))
+            line += [percent(rows, at_point(at, name), COMPLETION, other) for name, other in pairs]
+        body.append(line)
+    heads = (f"{group}: {less}" for group in GROUPS for less in ("2011 less textbook", "today less 2011"))
+    return written(["servers", "RTOmin", *heads], body)
+
+
+def asides(found: Sequence[Row]) -> str:
+    """Variants that change one thing of a host of 2011."""
+    rows = by_case(found)
+    there = {(row.case.degree, row.case.rto) for row in found if row.case.variant in ASIDES}
+    body = []
+    for at in (at for at in points(found, "new") if (at.degree, at.rto) in there):
+        for name in ("host_2011", "today", *ASIDES):
+            case = at_point(at, name)
+            line = [at.rto, f"`{name}`", *(shown(rows.get((case, one))) for one in (COMPLETION, WORST))]
+            body.append([*line, percent(rows, case, COMPLETION, "host_2011"), *counts(rows, case)])
+    heads = ["RTOmin", "variant", "mean (ms)", "longest (ms)", "mean less that of `host_2011` (%)"]
+    return written([*heads, *COUNTS.values()], body)
+
+
+def counts(rows: Rows, case: Case) -> list[str]:
+    """Counts of a case."""
+    return [shown(rows.get((case, one))) for one in COUNTS]
+
+
+def tables(found: Sequence[Row]) -> dict[str, str]:
+    """Every table of the page by its name."""
+    made = {f"{name}: {COMPLETION}": means(found, group, COMPLETION) for name, group in GROUPS.items()}
+    made |= {f"{name}: timeouts": means(found, group, "timeouts") for name, group in GROUPS.items()}
+    made["differences"] = differences(found)
+    made["kept"] = differences(found, "persistent")
+    kept = [*MAIN, *DCTCP, *CP]
+    made[f"kept: {COMPLETION}"] = means(found, kept, COMPLETION, "persistent")
+    made["asides"] = asides(found)
+    return made
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run what the store does not have, then write CSV, tables and figures."""
+    given = asked("hosts", __doc__, arguments)
+    page = Page("hosts", STUDY, tables, figures.draw)
+    page.publish(None if given.page else lambda: run(Plan(jobs=given.jobs), given.out))
+
+
+if __name__ == "__main__":
+    main()

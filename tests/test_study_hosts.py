@@ -1,0 +1,60 @@
+"""The study of hosts can be run, and its page says what its numbers are."""
+
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGE, NUMBERS = ROOT / "docs/studies/hosts.md", ROOT / "docs/studies/hosts.csv"
+SMALL = {"traffic.incast.requests": 2, "duration": "2s"}
+
+
+@pytest.fixture
+def numbers(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(ROOT / "studies"))
+    for name in ("common", "hosts", "hosts_numbers", "hosts_figures"):
+        sys.modules.pop(name, None)
+    return importlib.import_module("hosts_numbers")
+
+
+@pytest.fixture
+def study(numbers: ModuleType) -> ModuleType:
+    return importlib.import_module("hosts")
+
+
+def test_a_tiny_study_has_every_variant(numbers: ModuleType, study: ModuleType, tmp_path: Path) -> None:
+    plan = numbers.Plan((9,), ("10ms",), kept_at=9, asides_at=9, seeds=3, jobs=1, sets=SMALL)
+    made = numbers.run(plan, tmp_path / "runs")
+    main = {*numbers.MAIN, *numbers.DCTCP, *numbers.CP}
+    new = {row.case.variant for row in made if row.case.connection == "new"}
+    kept = {row.case.variant for row in made if row.case.connection == "persistent"}
+    assert (new, kept) == ({*main, *numbers.ASIDES}, main)
+    study.STUDY.write(made, tmp_path / "numbers.csv")
+    again = study.STUDY.read(tmp_path / "numbers.csv")
+    assert [row.mean for row in again] == pytest.approx([row.mean for row in made], rel=1e-5)
+    assert len(study.figures.draw(again, tmp_path)) == 2
+    assert all(text.count("\n") >= 2 for text in study.tables(again).values())
+
+
+def test_a_round_ends_with_its_last_reply(numbers: ModuleType) -> None:
+    second = 10**12
+    flows = pa.table(
+        {
+            "query": [1, 1, 2, 2, 3, 3],
+            # The reply of the second query starts after the next round has begun.
+            "start_ps": [0, 5, 0, second + 3, second, second + 1],
+            "end_ps": [4, 9, 2, second + 40, second + 1, second + 7],
+        }
+    )
+    assert numbers.completions(flows) == pytest.approx(np.array([second + 40, 7]) * 1e-12)
+
+
+def test_the_tables_of_the_page_are_those_of_the_committed_numbers(study: ModuleType) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    found = study.STUDY.read(NUMBERS)
+    assert sys.modules["common"].place(text, study.tables(found)) == text, "run `python studies/hosts.py --page`"
