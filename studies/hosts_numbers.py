@@ -18,7 +18,10 @@ TEXTBOOK = ("textbook", "textbook_dctcp", "textbook_cp")  # their first timeout 
 MAIN = ("textbook", "host_2011", "today")
 DCTCP = ("textbook_dctcp", "host_2011_dctcp", "today_dctcp")
 CP = ("textbook_cp", "host_2011_cp", "today_cp")
-ASIDES = ("host_2011_forgets", "host_2011_sack", "host_2011_no_frto", "host_2011_bic", "today_reno")
+ASIDES = (
+    *("host_2011_forgets", "host_2011_sack", "host_2011_no_frto", "host_2011_bic", "host_2011_delays"),
+    "today_reno",
+)
 REFERENCES = ("host_2011", "textbook")
 ROUND = 10**12  # ps from one request to the next
 

@@ -312,6 +312,11 @@ impl TcpConfig {
         self.recovery == Recovery::Rack
     }
 
+    /// Returns true if recoveries and timeouts without reason may be undone.
+    pub fn undoes_recoveries(&self) -> bool {
+        self.finds_by_time() || self.follows_linux_2_6_38()
+    }
+
     /// Returns true if the transport follows a Linux kernel.
     #[inline]
     pub(super) fn as_linux(&self) -> bool {

@@ -55,10 +55,10 @@ impl<T: Tap> World<Recorder, T> {
         ];
         let mut columns = named(columns);
         if self.tcp.any(TcpConfig::finds_by_time) {
-            columns.extend(named([
-                ("tlp_probes", column(&ids, Column::U32, |i| stats[*i].tlp_probes)),
-                ("undos", column(&ids, Column::U32, |i| stats[*i].undos)),
-            ]));
+            columns.extend(named([("tlp_probes", column(&ids, Column::U32, |i| stats[*i].tlp_probes))]));
+        }
+        if self.tcp.any(TcpConfig::undoes_recoveries) {
+            columns.extend(named([("undos", column(&ids, Column::U32, |i| stats[*i].undos))]));
         }
         if self.tcp.any(TcpConfig::takes_packs) {
             columns.extend(named([("packs", column(&ids, Column::U32, |i| stats[*i].packs))]));

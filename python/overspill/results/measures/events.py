@@ -148,7 +148,8 @@ SENDERS = [
         "undos",
         "undone recoveries",
         "events",
-        "Recoveries and timeouts of measured flows that turned out to have had no reason, with RACK-TLP.",
+        "Recoveries and timeouts of measured flows that turned out to have had no reason, with RACK-TLP and "
+        "hosts of 2011 (`linux_2_6_38`).",
         "lower",
         zero_shown=False,
         formula=f"{OF_FLOWS} of recoveries and timeouts that F-RTO, timestamps or DSACKs undid",

@@ -16,6 +16,9 @@ pub(in crate::transport) struct Fack {
     pub highmark: u64,
     /// Threshold before the last cut (`prior_ssthresh`), bytes; `None` where an echo of congestion forbids its return.
     pub prior: Option<u32>,
+    /// First byte of the piece of new data that is being sent, and one past the last byte written when that was looked at.
+    pub piece_start: u64,
+    pub written: u64,
     /// Tick in which new data was held back for a larger burst (`tso_deferred`).
     pub deferred: Option<u64>,
     /// Smoothed round-trip time and deviation of an earlier connection, for the first sample; zeros for none.

@@ -126,8 +126,11 @@ impl Sender {
         self.rto.stop();
         if self.loss.expiries > 0 {
             self.loss.expiries = 0;
-            self.rto.after_lost_syn(io.cfg);
-            self.congestion.on_lost_syn(io.cfg);
+            // Linux has both rules since 3.1 only.
+            if !io.cfg.follows_linux_2_6_38() {
+                self.rto.after_lost_syn(io.cfg);
+                self.congestion.on_lost_syn(io.cfg);
+            }
         }
         let before = self.emission;
         self.send(io);

@@ -107,3 +107,20 @@ fn a_loss_leaves_its_threshold_once_the_window_is_above_it() {
     assert_eq!((at, h.ssthresh()), (60, 5000));
     assert!(metrics.ssthresh >= 5, "{metrics:?}");
 }
+
+#[test]
+fn a_second_message_after_an_idle_time_is_sent_whole() {
+    let mut h = Hand::of(1 << 40, "linux_2_6_38", &[("min_rto", time(Dur::ms(10)))]);
+    for message in 1..=3u64 {
+        let before = h.stats().segments;
+        h.write(41_600);
+        while h.stats().acked < message * 41_600 {
+            let next = h.stats().next;
+            assert!(next > h.stats().acked, "{:?}", h.stats());
+            h.wait(Dur::us(300));
+            h.ack_bytes(next, false);
+        }
+        assert_eq!(h.stats().segments - before, 42);
+        h.wait(Dur::ms(60));
+    }
+}

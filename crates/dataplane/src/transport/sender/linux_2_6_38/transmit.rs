@@ -84,7 +84,7 @@ impl Sender {
         if quota == 0 {
             return None;
         }
-        let piece = self.piece(cfg);
+        let piece = self.piece(r, cfg);
         let by_receiver = u64::from(self.rwnd.saturating_sub(self.flight()));
         if piece > mss && self.defers(piece, quota.min(by_receiver), r, io) {
             return None;
@@ -94,15 +94,19 @@ impl Sender {
         Some(self.nxt + if piece > mss { quota.min(whole).max(mss) } else { piece })
     }
 
-    /// Bytes of the piece that the next new byte is in: what offload takes (`tcp_xmit_size_goal`), or a segment.
-    fn piece(&self, cfg: &TcpConfig) -> u64 {
+    /// Bytes left of the piece that the next new byte is in: what offload takes (`tcp_xmit_size_goal`), or a segment. Data that
+    /// is written once all before has left begins a new piece.
+    fn piece(&self, r: &mut RackTlp, cfg: &TcpConfig) -> u64 {
         let mss = u64::from(cfg.mss);
-        let left = self.written - self.nxt;
         if !cfg.rack.tso {
-            return left.min(mss);
+            return mss.min(self.written - self.nxt);
         }
         let most = (LARGEST - HEADERS).min(u64::from(cfg.peer_window) / 2).max(mss) / mss * mss;
-        (most - self.nxt % most).min(left)
+        if self.nxt >= r.fack.piece_start + most || self.nxt == r.fack.written {
+            r.fack.piece_start = self.nxt;
+        }
+        r.fack.written = self.written;
+        r.fack.piece_start.saturating_add(most).min(self.written) - self.nxt
     }
 
     /// Returns true if a piece waits for more room (`tcp_tso_should_defer`): it would leave in parts, there is room for less
