@@ -68,7 +68,7 @@ def percent(rows: Rows, case: Case, metric: str, name: str) -> str:
 
 
 def differences(found: Sequence[Row], connection: str = "new") -> str:
-    """Completion of hosts of 2011 less the textbook's, and of today's hosts less those of 2011, in per cent."""
+    """Completion with hosts of 2011 less the textbook's, and with today's less those of 2011, in per cent."""
     rows = by_case(found)
     body = []
     for at in points(found, connection):

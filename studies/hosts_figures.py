@@ -18,11 +18,13 @@ LEAST_MS = (65_536 + 46 * 90) * 8e-6
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
     """The figures of the rows, as PNG."""
-    return saved(lambda: {"hosts-completion": grid(rows, COMPLETION), "hosts-timeouts": grid(rows, "timeouts")}, folder)
+    return saved(
+        lambda: {"hosts-completion": grid(rows, COMPLETION), "hosts-timeouts": grid(rows, "timeouts")}, folder
+    )
 
 
 def grid(rows: Sequence[Row], metric: str) -> Figure:
-    """A metric over the number of servers: a row of panels for each minimum RTO, a column for each mechanism."""
+    """A metric over the number of servers: a row for each minimum RTO, a column for each mechanism."""
     timeouts = list(dict.fromkeys(row.case.rto for row in rows))
     figure = Figure(figsize=(9.5, 3.1 * len(timeouts) + 0.7), layout="constrained")
     panels = figure.subplots(len(timeouts), len(GROUPS), squeeze=False, sharey="row")
@@ -30,12 +32,15 @@ def grid(rows: Sequence[Row], metric: str) -> Figure:
         for axes, (title, group) in zip(line, GROUPS.items(), strict=True):
             panel(axes, [row for row in rows if (row.case.rto, row.metric) == (rto, metric)], group)
             axes.set_title(f"{title}, minimum RTO {rto}")
-        line[0].set_ylabel("completion of a round, mean (ms)" if metric == COMPLETION else "timeouts in 20 rounds")
+        line[0].set_ylabel(
+            "completion of a round, mean (ms)" if metric == COMPLETION else "timeouts in 20 rounds"
+        )
     if metric == COMPLETION:
         for axes in panels.flat:
-            at = axes.get_xlim()
-            axes.plot(at, [LEAST_MS * x for x in at], color=GREY, linestyle=":", label="link at full rate")
-            axes.set(yscale="log", xlim=at)
+            servers = sorted({int(row.case.degree) for row in rows})
+            full = [LEAST_MS * n for n in servers]
+            axes.plot(servers, full, color=GREY, linestyle=":", label="link at full rate", zorder=0)
+            axes.set(yscale="log", ylim=(0.8 * full[0], None))
             plain(axes)
     handles, labels = panels[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8)
@@ -61,4 +66,6 @@ def panel(axes: Axes, rows: Sequence[Row], group: Sequence[str]) -> None:
             capsize=2,
             elinewidth=0.7,
         )
-    axes.set(xlabel="servers", xlim=(0, None), ylim=(0, None))
+    axes.set(xlabel="servers", xlim=(0, None))
+    if not rows or rows[0].unit != "s":
+        axes.set_ylim(0, None)

@@ -22,7 +22,7 @@ ASIDES = (
     *("host_2011_forgets", "host_2011_sack", "host_2011_no_frto", "host_2011_bic", "host_2011_delays"),
     "today_reno",
 )
-REFERENCES = ("host_2011", "textbook")
+REFERENCES = ("textbook", "host_2011")
 ROUND = 10**12  # ps from one request to the next
 
 COMPLETION, WORST = "round_mean", "round_worst"
@@ -31,7 +31,7 @@ METRICS = (COMPLETION, WORST, "timeouts", "retransmits", "drops", "undos", "trim
 
 @dataclass(frozen=True)
 class Plan:
-    """Points of the study: servers that answer, minimum RTOs, kinds of connection; and sets for small trials."""
+    """Points of the study: servers that answer and minimum RTOs; and sets for small trials."""
 
     degrees: Sequence[int] = (9, 18, 27, 36, 54, 72, 99)
     timeouts: Sequence[str] = ("10ms", "200ms")

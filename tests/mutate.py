@@ -51,7 +51,8 @@ PROFILE = {"CARGO_PROFILE_DEV_DEBUG": "0", "CARGO_PROFILE_TEST_DEBUG": "0"}
 QUICK = PROFILE | {"CARGO_PROFILE_DEV_OPT_LEVEL": "0", "CARGO_PROFILE_TEST_OPT_LEVEL": "0"}
 
 CASE = re.compile(
-    r"^(rfc\d+|pfabric|linux(?:_[\d_]+)?|inet|cp)\.toml, ((?:RFC|pFabric|Linux|INET|CP|NDP) [^:]*): (.*)$", re.MULTILINE
+    r"^(rfc\d+|pfabric|linux(?:_[\d_]+)?|inet|cp)\.toml, ((?:RFC|pFabric|Linux|INET|CP|NDP) [^:]*): (.*)$",
+    re.MULTILINE,
 )
 FAILED = re.compile(r"^    ([\w:]+)$", re.MULTILINE)
 PYTHON_FAILED = re.compile(r"^(?:FAILED|ERROR) \S*?(\w+)\.py(?:::(\w+))?", re.MULTILINE)

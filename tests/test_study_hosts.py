@@ -57,4 +57,6 @@ def test_a_round_ends_with_its_last_reply(numbers: ModuleType) -> None:
 def test_the_tables_of_the_page_are_those_of_the_committed_numbers(study: ModuleType) -> None:
     text = PAGE.read_text(encoding="utf-8")
     found = study.STUDY.read(NUMBERS)
-    assert sys.modules["common"].place(text, study.tables(found)) == text, "run `python studies/hosts.py --page`"
+    assert sys.modules["common"].place(text, study.tables(found)) == text, (
+        "run `python studies/hosts.py --page`"
+    )

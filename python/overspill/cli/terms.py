@@ -54,7 +54,17 @@ TERMS = (
         "how they find and repair losses, and in what they do about marks.",
         ("retransmits", "fast_retransmits", "timeouts", "ece_acks"),
         (),
-        ("linux", "linux_dctcp", "linux_2_6_38", "linux_2_6_38_dctcp", "reno", "newreno", "sack", "cubic", "dctcp"),
+        (
+            "linux",
+            "linux_dctcp",
+            "linux_2_6_38",
+            "linux_2_6_38_dctcp",
+            "reno",
+            "newreno",
+            "sack",
+            "cubic",
+            "dctcp",
+        ),
     ),
     Term(
         ("CNM", "CNMs", "congestion notification message", "congestion notification messages", "first_cnm"),
