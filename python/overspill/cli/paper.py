@@ -39,6 +39,9 @@ def paper(
         bool, typer.Option("--what-if", help="Also with each open parameter of the paper changed alone.")
     ] = False,
     listed: Annotated[bool, typer.Option("--list", help="List figures and sweeps; run nothing.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Check rows and claims of the paper; run nothing.")
+    ] = False,
     report: Annotated[bool, typer.Option(help="Write page.html, README.md and the figures.")] = True,
     figures: Annotated[
         str | None,
@@ -72,6 +75,9 @@ def paper(
 
         formats = figures_asked(figures, report)
         found = data.load(name, papers)
+        if check:
+            commands.out().print(Text(show.checked(found)), soft_wrap=True)
+            return
         if listed:
             if as_json:
                 commands.emit(store.dump(show.contents(found)))

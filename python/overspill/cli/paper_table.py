@@ -42,6 +42,15 @@ def show(found: Reproduced, console: Console) -> None:
         told_changes(found, console)
 
 
+def checked(found: Paper) -> str:
+    """A line about a paper whose files are right: its rows and claims, and claims that no row decides."""
+    without = [one.id for one in found.claims if not one.patterns]
+    text = f"{found.name}: {len(found.rows)} rows, {len(found.claims)} claims"
+    if not found.claims:
+        return f"{text}; there is no claims.toml"
+    return f"{text}; no row decides {', '.join(without)}" if without else text
+
+
 def grid(rows: Sequence[dict[str, Any]]) -> Table:
     """The rows of a figure."""
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)

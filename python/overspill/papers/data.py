@@ -1,4 +1,4 @@
-"""A paper as data: its experiments, figures and open parameters (`paper.toml`), its rows (`rows.toml`)."""
+"""A paper as data: experiments, figures and open parameters (`paper.toml`), rows and claims."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from overspill import BadInput, Failed
-from overspill.papers import rows
+from overspill.papers import claims, rows
+from overspill.papers.claims import Claim
 from overspill.papers.reader import REQUIRED, Fields, document
 from overspill.papers.rows import Row
 from overspill.papers.spec import Code
 from overspill.results.names import TABLES
 
-PAPER, ROWS = "paper.toml", "rows.toml"
+PAPER, ROWS, CLAIMS = "paper.toml", "rows.toml", "claims.toml"
 VARIABLE = "OVERSPILL_PAPERS"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]*")
 
@@ -71,6 +72,7 @@ class Paper:
     rows: Sequence[Row]
     digest: str
     assumptions: Sequence[str] = ()
+    claims: Sequence[Claim] = ()
 
     def rows_of(self, figure: str) -> list[Row]:
         """The rows of a figure, in the order of the file."""
@@ -161,7 +163,8 @@ def read(folder: Path) -> Paper:
             "figure", f"{both[0]!r}, which is a sweep, too", "different names of sweeps and figures"
         )
     known, digest = rows.load(folder / ROWS, figures)
-    return Paper(folder, name, title, cite, sweeps, figures, settings, known, digest, assumptions)
+    said = claims.load(folder / CLAIMS, known)
+    return Paper(folder, name, title, cite, sweeps, figures, settings, known, digest, assumptions, said)
 
 
 def keyed(given: Sequence[Any], path: Path) -> dict[str, Any]:

@@ -1,0 +1,93 @@
+"""Claims of a paper: every row of a figure that a claim names decides it, or is left out with a reason."""
+
+from pathlib import Path
+
+import papered
+import pytest
+
+from overspill import BadInput
+from overspill.papers import data
+
+CLAIMS = """
+[[claim]]
+id = "bouncing_is_quick"
+claim = "Bouncing takes less time than dropping."
+where = "abstract; figure 1"
+kind = "benefit"
+rows = [{ figure = "fig1", metric = "fct" }]
+leaves_out = [{ figure = "fig1", case = "x 2", why = "about losses" }]
+
+[[claim]]
+id = "it_costs_memory"
+claim = "Bounced packets take memory upstream."
+where = "section 2"
+kind = "cost"
+missing = "memory of the switch upstream"
+"""
+
+
+def loaded(folder: Path, claims: str) -> data.Paper:
+    home = papered.written(folder)
+    (home / "small" / "claims.toml").write_text(claims, encoding="utf-8")
+    return data.load("small", home)
+
+
+def rows_of(folder: Path) -> list[tuple[str, str]]:
+    paper = data.load("small", papered.written(folder))
+    return [(row.case, row.metric) for row in paper.rows if row.figure == "fig1"]
+
+
+def test_a_claim_knows_the_rows_that_decide_it(tmp_path: Path) -> None:
+    paper = loaded(tmp_path, whole(tmp_path))
+    first, second = paper.claims
+    assert {row.metric for row in first.rows(paper.rows)} == {"fct"}
+    assert second.rows(paper.rows) == [] and second.missing
+
+
+def whole(folder: Path) -> str:
+    """The claims above, with every other row of figure 1 left out."""
+    others = sorted({case for case, metric in rows_of(folder / "first") if metric != "fct"})
+    listed = ", ".join(f'{{ figure = "fig1", case = "{case}", why = "about losses" }}' for case in others)
+    return CLAIMS.replace('{ figure = "fig1", case = "x 2", why = "about losses" }', listed)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            'kind = "cost"',
+            'kind = "price"',
+            "claim 2 (it_costs_memory): kind: found 'price'; expected one of",
+        ),
+        ('metric = "fct" }]', 'metric = "fcd" }]', "rows: found fig1, fcd, which matches no row"),
+        ('"it_costs_memory"', '"bouncing_is_quick"', "found 'bouncing_is_quick' twice"),
+        ("missing =", "mising =", "mising: found an unknown key"),
+        ('missing = "memory of the switch upstream"', "", "rows: found none; expected some, or `missing`"),
+        ('why = "about losses"', f'why = "{"so " * 16}"', "why: found 16 words; expected 15 at most"),
+        ('figure = "fig1", case', 'figure = "fig2", case', "expected a row of rows.toml"),
+    ],
+)
+def test_a_wrong_claim_is_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
+    text = whole(tmp_path)
+    assert old in text
+    with pytest.raises(BadInput) as error:
+        loaded(tmp_path, text.replace(old, new))
+    assert error.value.status == 2 and said in "\n".join(error.value.lines)
+
+
+def test_a_row_that_a_claim_leaves_out_without_a_reason_is_refused(tmp_path: Path) -> None:
+    text = CLAIMS[: CLAIMS.index("leaves_out")] + CLAIMS[CLAIMS.index('\n[[claim]]\nid = "it') :]
+    with pytest.raises(BadInput) as error:
+        loaded(tmp_path, text)
+    assert "in neither; expected it in `rows`, or in `leaves_out` with a reason" in "\n".join(
+        error.value.lines
+    )
+
+
+def test_a_row_cannot_decide_a_claim_and_be_left_out(tmp_path: Path) -> None:
+    text = whole(tmp_path).replace(
+        'rows = [{ figure = "fig1", metric = "fct" }]', 'rows = [{ figure = "fig1" }]'
+    )
+    with pytest.raises(BadInput) as error:
+        loaded(tmp_path, text)
+    assert "in both" in "\n".join(error.value.lines)
