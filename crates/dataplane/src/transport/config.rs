@@ -182,8 +182,8 @@ impl TcpConfig {
         let fixed = law == Law::PFabric;
         let kernel = Kernel::of_transport(kind);
         let handshake = values.get::<Connection>("connection") == Connection::Handshake;
-        // Linux 2.6.38 forgets the sample of a handshake without timestamps (`tcp_init_metrics`).
-        let begins = kernel.is_linux() && !handshake && (kernel != Kernel::Linux2_6_38 || values.flag("timestamps"));
+        // Linux 2.6.38 forgets the sample of a handshake without timestamps (`tcp_init_metrics`), which its peer decides as well.
+        let begins = kernel == Kernel::Linux6_18 && !handshake;
         let [min_rto, max_rto, initial_rto] = match fixed {
             true => ["rto"; 3],
             false => ["min_rto", "max_rto", "initial_rto"],
@@ -343,7 +343,7 @@ impl TcpConfig {
 
     /// Returns the kernel's rules for SACK blocks.
     pub(super) fn sack_rules(&self) -> SackRules {
-        self.kernel.sack_rules(self.rack.fack)
+        self.kernel.sack_rules(self.rack.fack, self.rack.tso)
     }
 
     /// Returns true if hosts keep what a connection has measured for later ones to the same destination.

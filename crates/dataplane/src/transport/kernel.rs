@@ -19,11 +19,17 @@ pub(super) enum Kernel {
 pub(super) struct SackRules {
     /// Largest degree of reordering that is learnt, in segments (`TCP_MAX_REORDERING`, `tcp_max_reordering`).
     pub most_reordering: u32,
-    /// True if every reported duplicate counts, even one more than were sent again.
+    /// True if every reported duplicate counts, even one more than were sent again, and as one segment whatever its length.
     pub trusts_duplicates: bool,
     /// True if reordering that a cumulative ACK shows is measured up to the highest report before it. Linux 6.18 measures up
     /// to the ACK where no report is left beyond.
     pub measures_before_ack: bool,
+    /// True if a duplicate counts that the same ACK acknowledges. Linux refused these by mistake until 3.1.
+    pub counts_acked_duplicates: bool,
+    /// True if reported segments are merged with one that is newly reported before them, of which no duplicate counts then.
+    pub merges: bool,
+    /// True if duplicate ACKs without blocks never lower the degree of reordering.
+    pub keeps_largest_degree: bool,
     /// True if a retransmission is lost once data sent after it is reported (FACK; `tcp_mark_lost_retrans`).
     pub fack: bool,
 }
@@ -61,15 +67,27 @@ impl Kernel {
         }
     }
 
-    /// Returns the rules for SACK blocks; `fack` says whether forward acknowledgements are on.
-    pub fn sack_rules(self, fack: bool) -> SackRules {
+    /// Returns the rules for SACK blocks; `fack` says whether forward acknowledgements are on, `tso` whether there is offload.
+    pub fn sack_rules(self, fack: bool, tso: bool) -> SackRules {
         match self {
-            Kernel::Linux2_6_38 => {
-                SackRules { most_reordering: 127, trusts_duplicates: true, measures_before_ack: true, fack }
-            }
-            Kernel::None | Kernel::Linux6_18 => {
-                SackRules { most_reordering: 300, trusts_duplicates: false, measures_before_ack: false, fack: false }
-            }
+            Kernel::Linux2_6_38 => SackRules {
+                most_reordering: 127,
+                trusts_duplicates: true,
+                measures_before_ack: true,
+                counts_acked_duplicates: false,
+                merges: tso,
+                keeps_largest_degree: true,
+                fack,
+            },
+            Kernel::None | Kernel::Linux6_18 => SackRules {
+                most_reordering: 300,
+                trusts_duplicates: false,
+                measures_before_ack: false,
+                counts_acked_duplicates: true,
+                merges: true,
+                keeps_largest_degree: false,
+                fack: false,
+            },
         }
     }
 }

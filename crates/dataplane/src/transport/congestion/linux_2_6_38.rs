@@ -238,11 +238,16 @@ impl Congestion {
         let fewer = if cwnd > least { due >> 1 } else { 0 };
         self.set_segments((cwnd - fewer.min(cwnd)).min(in_flight + 1), mss);
     }
-    /// Leaves so many segments above what is in flight at most (`tcp_moderate_cwnd`).
+    /// Leaves so many segments at most (`tcp_moderate_cwnd`).
     pub(in crate::transport) fn moderate(&mut self, most: u32, now: Time, mss: u32) {
+        self.limit(most, mss);
+        if let Some(old) = self.old() {
+            old.stamp = old.clock.passed(now);
+        }
+    }
+    /// The same, which does not count as use of the window.
+    pub(in crate::transport) fn limit(&mut self, most: u32, mss: u32) {
         let cwnd = self.segments(mss).min(most);
-        let Some(old) = self.old() else { return };
-        old.stamp = old.clock.passed(now);
         self.set_segments(cwnd, mss);
     }
     /// A reduction is over (`tcp_complete_cwr`).
@@ -326,10 +331,11 @@ impl Congestion {
             }
         }
     }
-    /// Nothing was in flight for more than a timeout (`tcp_cwnd_restart`): half of the window for each timeout.
-    pub(in crate::transport) fn restart(&mut self, timeouts: u64, now: Time, cfg: &TcpConfig) {
+    /// Nothing was in flight for more than a timeout (`tcp_cwnd_restart`): half of the window for each timeout. `reduces` says
+    /// that a reduction of the window is under way.
+    pub(in crate::transport) fn restart(&mut self, timeouts: u64, reduces: bool, now: Time, cfg: &TcpConfig) {
         let mss = u32::from(cfg.mss);
-        self.ssthresh = self.current_threshold(false, mss);
+        self.ssthresh = self.current_threshold(reduces, mss);
         self.cwnd = super::linux::after_idle(self.cwnd, timeouts, cfg.initial_window, mss);
         if let Some(old) = self.old() {
             (old.used, old.stamp) = (0, old.clock.passed(now));

@@ -6,6 +6,7 @@
 
 use super::rack_tlp::{Heard, Phase, RackTlp, Told};
 use super::segments::{Sent, Tags};
+use crate::transport::kernel::SackRules;
 use crate::transport::{clock, unwrap};
 use core::ops::Range;
 
@@ -65,7 +66,11 @@ impl RackTlp {
             let Some(range) = read(block).filter(|b| b.start < b.end && b.end <= of.sent) else { continue };
             let is_duplicate = i == 0 && duplicate.is_some();
             // A duplicate of what is acknowledged counts only for a cut that may be undone.
-            let counts_below = is_duplicate && self.undo.is_open() && range.end <= una && range.end > of.una;
+            let counts_below = is_duplicate
+                && of.rules.counts_acked_duplicates
+                && self.undo.is_open()
+                && range.end <= una
+                && range.end > of.una;
             if range.start > una || counts_below {
                 blocks[n] = (range, is_duplicate);
                 n += 1;
@@ -110,7 +115,7 @@ impl RackTlp {
         told.duplicate = true;
         told.segments += segments;
         if range.end <= of.una {
-            self.undo.on_duplicate(segments, range.end);
+            self.undo.on_duplicate(if of.rules.trusts_duplicates { 1 } else { segments }, range.end);
         }
         true
     }
@@ -120,7 +125,7 @@ impl RackTlp {
         while let Some(s) = self.segments.get(i).copied().filter(|s| s.end <= block.end) {
             let is_twice = walk.duplicate.as_ref().is_some_and(|d| d.start <= s.start && s.end <= d.end);
             let is_twice = is_twice && s.start >= walk.merged;
-            if self.segments.merges(i) {
+            if walk.of.rules.merges && self.segments.merges(i) {
                 walk.merged = self.segments.end_of_reported(i + 1).unwrap_or(walk.merged);
             }
             self.report(i, &s, is_twice, walk);
@@ -253,10 +258,10 @@ impl RackTlp {
     }
 
     /// A duplicate ACK where nothing is reported: whether it stands for a segment that was delivered.
-    pub fn assume_delivered(&mut self, mss: u32, most: u32) -> u32 {
+    pub fn assume_delivered(&mut self, mss: u32, rules: &SackRules) -> u32 {
         let before = self.segments.assumed();
         self.segments.assume(before + 1, mss);
-        self.limit_assumed(0, mss, most);
+        self.limit_assumed(0, mss, rules);
         self.segments.assumed().saturating_sub(before)
     }
     /// So many segments are acknowledged, of which some were assumed to be delivered; how many were not.
@@ -265,15 +270,16 @@ impl RackTlp {
         let assumed = self.segments.assumed();
         let more = acked.saturating_sub(assumed).max(1);
         self.segments.assume(assumed.saturating_sub(acked - 1), mss);
-        self.limit_assumed(acked, mss, of.rules.most_reordering);
+        self.limit_assumed(acked, mss, &of.rules);
         more
     }
-    fn limit_assumed(&mut self, acked: u32, mss: u32, most: u32) {
+    fn limit_assumed(&mut self, acked: u32, mss: u32, rules: &SackRules) {
         let out = self.segments.len() as u32;
         let holes = (self.segments.lost().div_ceil(u64::from(mss)) as u32).max(1).min(out);
         if self.segments.assumed() + holes > out {
             self.segments.assume(out - holes, mss);
-            self.counts.degree = (out + acked).min(most);
+            let least = if rules.keeps_largest_degree { self.counts.degree } else { 0 };
+            self.counts.degree = (out + acked).min(rules.most_reordering).max(least);
             self.rack.note_reordered();
         }
     }

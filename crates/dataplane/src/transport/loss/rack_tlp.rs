@@ -270,7 +270,7 @@ mod tests {
         for n in 0..4 {
             rack.on_sent(n * 1000..(n + 1) * 1000, at(10 * n));
         }
-        let (duplicate, echo, rules) = (false, None, Kernel::None.sack_rules(false));
+        let (duplicate, echo, rules) = (false, None, Kernel::None.sack_rules(false, false));
         let of = Heard {
             now: at(100),
             ack,

@@ -37,6 +37,10 @@ impl Tags {
     pub fn waits(self) -> bool {
         self.has(Tags::LOST) && !self.has(Tags::AGAIN)
     }
+    /// It was sent again, and is not lost.
+    fn doubles(self) -> bool {
+        self.has(Tags::AGAIN) && !self.has(Tags::LOST)
+    }
 }
 
 /// A segment as it was sent last.
@@ -67,6 +71,9 @@ pub(in crate::transport) struct Segments {
     reported: u64,
     /// Segments reported: RACK.segs_sacked.
     reports: u32,
+    /// Segments that are lost and not sent again, and retransmissions under way of what is not known to be lost.
+    waits: u32,
+    doubles: u32,
     /// Bytes that are lost and not sent again.
     waiting: u64,
     /// Bytes of retransmissions under way of what is not known to be lost: such as probes.
@@ -142,6 +149,8 @@ impl Segments {
             *sum += bytes;
         }
         self.reports += u32::from(s.tags.has(Tags::REPORTED));
+        self.waits += u32::from(s.tags.waits());
+        self.doubles += u32::from(s.tags.doubles());
     }
     fn leave(&mut self, s: &Sent) {
         let sums = self.sums_of(s);
@@ -149,16 +158,17 @@ impl Segments {
             *sum -= bytes;
         }
         self.reports -= u32::from(s.tags.has(Tags::REPORTED));
+        self.waits -= u32::from(s.tags.waits());
+        self.doubles -= u32::from(s.tags.doubles());
     }
     /// What a segment counts for in each sum.
     fn sums_of(&mut self, s: &Sent) -> [(&mut u64, u64); 4] {
         let bytes = |counts: bool| if counts { s.len() } else { 0 };
-        let (lost, again) = (s.tags.has(Tags::LOST), s.tags.has(Tags::AGAIN));
         [
             (&mut self.reported, bytes(s.tags.has(Tags::REPORTED))),
             (&mut self.waiting, bytes(s.tags.waits())),
-            (&mut self.doubled, bytes(again && !lost)),
-            (&mut self.again, bytes(again)),
+            (&mut self.doubled, bytes(s.tags.doubles())),
+            (&mut self.again, bytes(s.tags.has(Tags::AGAIN))),
         ]
     }
 

@@ -68,11 +68,6 @@ impl Sender {
         cfg.ticks(self.flow.src).ticks_of(cfg.min_rto)
     }
 
-    /// Segments in flight (`tcp_packets_in_flight`).
-    fn in_flight(&self, r: &RackTlp, cfg: &TcpConfig) -> u32 {
-        r.pipe().div_ceil(u64::from(cfg.mss)) as u32
-    }
-
     /// Degree of reordering (`tp->reordering`): DupThresh, or more once reordering was seen.
     fn reordering(&self, r: &RackTlp, cfg: &TcpConfig) -> u32 {
         r.degree(self.dupack_threshold(cfg))
@@ -84,7 +79,7 @@ impl Sender {
 
     /// An ACK of everything before `ack` has come.
     pub(super) fn receive_2_6_38(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) {
-        let (had, in_flight) = (r.segments.len() > 0, self.in_flight(r, io.cfg));
+        let (had, in_flight) = (r.segments.len() > 0, r.segments.in_flight());
         let ack = self.hear_2_6_38(pkt, ack, r, io);
         self.disable_fack(r, io.cfg);
         if ack.is_old {
@@ -102,7 +97,7 @@ impl Sender {
 
     /// The header of a cut packet has come back (CP §4.4, NDP §3.2.4).
     pub(super) fn settle_2_6_38(&mut self, ack: Ack, r: &mut RackTlp, io: &mut Io) {
-        let in_flight = self.in_flight(r, io.cfg);
+        let in_flight = r.segments.in_flight();
         self.proceed(ack, in_flight, r, io);
     }
 
@@ -175,8 +170,7 @@ impl Sender {
         }
         let tells = ack.told.reported || ack.ece || ack.is_pack;
         let is_dubious = !ack.moves_window && !acked || tells || r.phase != Phase::Open;
-        let is_reduced = matches!(r.phase, Phase::Recovery | Phase::Reducing);
-        let is_held = ack.ece && self.congestion.window() >= self.congestion.ssthresh() || is_reduced;
+        let is_held = ack.ece && self.congestion.window() >= self.congestion.ssthresh() || Sender::reduces(r);
         if acked && !asks && !(is_dubious && is_held) {
             self.congestion.grow(in_flight, self.reordering(r, io.cfg), io.now, io.cfg);
         }

@@ -105,7 +105,7 @@ impl Sender {
     /// A duplicate ACK without SACK stands for a segment that was delivered.
     fn assume(&mut self, ack: &mut Ack, r: &mut RackTlp, cfg: &TcpConfig) {
         if cfg.recovery != Recovery::Rack && ack.is_duplicate() {
-            let segments = r.assume_delivered(cfg.mss.into(), cfg.sack_rules().most_reordering);
+            let segments = r.assume_delivered(cfg.mss.into(), &cfg.sack_rules());
             r.count_delivered(segments);
             ack.told.delivered += u64::from(segments) * u64::from(cfg.mss);
         }

@@ -32,12 +32,17 @@ impl Sender {
             }
             State::SynSent => {}
             State::Established => {
-                let has_sample = io.cfg.handshake_rtt > Dur::ZERO || io.cfg.follows_linux_2_6_38();
-                if has_sample && self.rto.srtt().is_none() {
-                    self.on_handshake_rtt(io.cfg.handshake_rtt, io.cfg);
-                }
+                self.take_handshake(io.cfg);
                 self.send(io);
             }
+        }
+    }
+
+    /// Takes the sample of a handshake that was made before.
+    fn take_handshake(&mut self, cfg: &TcpConfig) {
+        let has_sample = cfg.handshake_rtt > Dur::ZERO || cfg.follows_linux_2_6_38();
+        if has_sample && self.rto.srtt().is_none() {
+            self.on_handshake_rtt(cfg.handshake_rtt, cfg);
         }
     }
 
@@ -63,6 +68,10 @@ impl Sender {
         self.written = self.written.saturating_add(bytes).min(self.flow.bytes);
         self.heard.clear(Heard::ACK);
         if self.state == State::Established {
+            // What is written first may leave before the connection is said to open.
+            if io.cfg.follows_linux_2_6_38() {
+                self.take_handshake(io.cfg);
+            }
             self.send(io);
         }
     }

@@ -1,6 +1,7 @@
 //! Linux 2.6.38 where a table of segments has no place for it: a peer without SACK, and memory between connections.
 
 use super::*;
+use crate::transport::loss::RackTlp;
 use crate::transport::memory::Metrics;
 
 const PLAIN: [(&str, Value); 3] = [
@@ -51,6 +52,36 @@ fn without_sack_frto_takes_a_duplicate_for_a_loss() {
     assert_eq!(h.expire(), [0]);
     assert_eq!(h.ack(1), [3, 4]);
     assert_eq!((h.ack(1), h.cwnd()), (vec![1, 2, 3], 3000), "nothing is in flight, and three may leave");
+}
+
+#[test]
+fn without_timestamps_the_first_timeout_is_three_seconds() {
+    let mut h = without_sack(&[("min_rto", time(Dur::ms(10)))]);
+    assert!(!h.cfg.timestamps);
+    h.start();
+    assert_eq!(h.stats().rto, Dur::s(3));
+}
+
+#[test]
+fn a_message_before_the_opening_is_timed_by_the_handshake() {
+    let mut h = Hand::new("linux_2_6_38", &[("min_rto", time(Dur::ms(10)))]);
+    h.write(1000);
+    let at = h.timer_in().unwrap();
+    h.call(|s, io| s.open(io));
+    assert_eq!((h.timer_in(), h.stats().rto), (Some(at), Dur::ms(11)));
+    assert!(at > Dur::ms(10), "11 ticks: {at}");
+}
+
+#[test]
+fn without_sack_reordering_that_was_learnt_stays() {
+    let rules = config("linux_2_6_38", &[]).sack_rules();
+    let mut r = RackTlp::default();
+    (0..5).for_each(|n| r.on_sent(n * 1000..(n + 1) * 1000, Time::ZERO));
+    (0..5).for_each(|_| _ = r.assume_delivered(1000, &rules));
+    assert_eq!((r.segments.assumed(), r.degree(Some(3))), (4, 5), "a fifth duplicate of five segments is reordering");
+    _ = r.segments.pop_before(1000);
+    _ = r.assume_delivered(1000, &rules);
+    assert_eq!((r.segments.assumed(), r.degree(Some(3))), (3, 5), "four segments are less");
 }
 
 /// A connection of so many segments without a loss, and what it leaves.

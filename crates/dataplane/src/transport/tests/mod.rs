@@ -11,6 +11,7 @@ mod host;
 mod kernel;
 mod linux;
 mod linux_2_6_38;
+mod model_2_6_38;
 mod opening;
 mod packs;
 pub(crate) mod pair;

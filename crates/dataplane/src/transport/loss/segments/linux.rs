@@ -8,6 +8,14 @@ impl Segments {
     pub fn lost(&self) -> u64 {
         self.waiting + self.again - self.doubled
     }
+    /// Segments under way: [`pipe`](Segments::pipe) in segments, of whatever length (`tcp_packets_in_flight`).
+    pub fn in_flight(&self) -> u32 {
+        (self.len() as u32 - self.reports() - self.waits).saturating_sub(self.assumed()) + self.doubles
+    }
+    /// Retransmissions under way.
+    pub fn under_way_again(&self) -> u32 {
+        self.list.iter().filter(|s| s.tags.has(Tags::AGAIN)).count() as u32
+    }
     /// Segments that are assumed to be delivered.
     pub fn assumed(&self) -> u32 {
         self.assumed.1

@@ -100,7 +100,7 @@ impl Sender {
     /// A duplicate ACK without SACK stands for a segment that was delivered (`tcp_add_reno_sack`).
     fn assume_2_6_38(&mut self, is_duplicate: bool, r: &mut RackTlp, cfg: &TcpConfig) {
         if is_duplicate && !Sender::has_sack(cfg) {
-            _ = r.assume_delivered(cfg.mss.into(), cfg.sack_rules().most_reordering);
+            _ = r.assume_delivered(cfg.mss.into(), &cfg.sack_rules());
         }
     }
 
@@ -152,8 +152,7 @@ impl Sender {
         let mss = u32::from(cfg.mss);
         self.loss.recover(self.sent, self.sent);
         r.fack.prior = (!reduces && !ack.ece).then(|| self.congestion.current_threshold(false, mss));
-        let under_way = r.segments.again().div_ceil(u64::from(mss)) as u32;
-        r.undo.mark(self.congestion.saved(), self.una, under_way);
+        r.undo.mark(self.congestion.saved(), self.una, r.segments.under_way_again());
         self.congestion.begin_recovery(!reduces, mss);
         self.cwr |= !reduces && cfg.ecn != EcnMode::Off;
         self.fast_retransmits += 1;
@@ -209,7 +208,7 @@ impl Sender {
             return;
         }
         r.undo.close();
-        self.congestion.on_mark_2_6_38(self.in_flight(r, io.cfg), cuts, io.now, io.cfg.mss.into());
+        self.congestion.on_mark_2_6_38(r.segments.in_flight(), cuts, io.now, io.cfg.mss.into());
         self.loss.recover_until(self.sent);
         self.cwr = io.cfg.ecn != EcnMode::Off;
         self.set_phase_2_6_38(Phase::Reducing, r);
@@ -263,13 +262,13 @@ impl Sender {
         let told = &ack.told;
         let progresses = ack.advanced || told.acked > 0 || told.reported || told.duplicate || told.packed > 0;
         if progresses || !Sender::has_sack(io.cfg) && self.is_duplicate(ack) {
-            self.congestion.halve_rate(self.in_flight(r, io.cfg), io.now, io.cfg.mss.into());
+            self.congestion.halve_rate(r.segments.in_flight(), io.now, io.cfg.mss.into());
         }
     }
 
     /// At most as many segments as reordering allows leave at once (`tcp_moderate_cwnd`).
     fn moderate_2_6_38(&mut self, r: &RackTlp, io: &Io) {
-        let most = self.in_flight(r, io.cfg).saturating_add(self.reordering(r, io.cfg));
+        let most = r.segments.in_flight().saturating_add(self.reordering(r, io.cfg));
         self.congestion.moderate(most, io.now, io.cfg.mss.into());
     }
 

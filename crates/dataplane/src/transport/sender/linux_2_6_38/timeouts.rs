@@ -29,7 +29,7 @@ impl Sender {
 
     /// Without SACK F-RTO is possible only if nothing but the first segment was ever sent again (`tcp_use_frto`).
     fn may_ask(&self, r: &RackTlp, cfg: &TcpConfig) -> bool {
-        Sender::has_sack(cfg) || r.segments.again() <= u64::from(cfg.mss) && !r.segments.is_second_repeated()
+        Sender::has_sack(cfg) || r.segments.under_way_again() <= 1 && !r.segments.is_second_repeated()
     }
 
     /// Returns true if a timeout cuts the threshold: once for what is outstanding.
@@ -45,7 +45,7 @@ impl Sender {
     fn enter_frto(&mut self, r: &mut RackTlp, io: &mut Io) {
         let mss = u32::from(io.cfg.mss);
         if self.cuts(r) {
-            r.fack.prior = Some(self.congestion.current_threshold(self.is_reduced(r), mss));
+            r.fack.prior = Some(self.congestion.current_threshold(Sender::reduces(r), mss));
             match r.fack.frto > 0 {
                 // The window was not reduced yet by the timeout before.
                 true => self.congestion.cut_threshold_of(2, mss),
@@ -57,7 +57,7 @@ impl Sender {
             false => r.undo.mark(self.congestion.saved(), self.una, 0),
         }
         r.segments.settle_again(0);
-        self.congestion.moderate(self.in_flight(r, io.cfg) + 1, io.now, mss);
+        self.congestion.limit(r.segments.in_flight() + 1, mss);
         let goes_on = r.fack.frto > 0 || r.phase >= Phase::Recovery;
         let is_earlier = Sender::has_sack(io.cfg) && goes_on && self.loss.recovery_point() > self.una;
         r.fack.highmark = if is_earlier { self.loss.recovery_point() } else { self.sent };
@@ -65,7 +65,8 @@ impl Sender {
         self.loss.recover_until(self.sent);
         r.fack.frto = 1;
     }
-    fn is_reduced(&self, r: &RackTlp) -> bool {
+    /// Returns true if a reduction of the window is under way, to a threshold that was cut.
+    pub(super) fn reduces(r: &RackTlp) -> bool {
         matches!(r.phase, Phase::Reducing | Phase::Recovery)
     }
 
@@ -73,7 +74,7 @@ impl Sender {
     fn enter_loss(&mut self, r: &mut RackTlp, io: &mut Io) {
         let mss = u32::from(io.cfg.mss);
         if self.cuts(r) {
-            r.fack.prior = Some(self.congestion.current_threshold(self.is_reduced(r), mss));
+            r.fack.prior = Some(self.congestion.current_threshold(Sender::reduces(r), mss));
             self.congestion.cut_threshold(mss);
         }
         r.forget_assumed();
@@ -103,7 +104,7 @@ impl Sender {
         if r.lose_everything(keeps_first) {
             r.undo.close();
         }
-        let window = self.in_flight(r, io.cfg) + allowed;
+        let window = r.segments.in_flight() + allowed;
         self.begin_loss(window, r, io);
     }
 
@@ -129,7 +130,7 @@ impl Sender {
             }
         } else if !acked && step == 1 {
             // Nothing new is sent before the first ACK.
-            self.congestion.moderate(self.in_flight(r, io.cfg), io.now, io.cfg.mss.into());
+            self.congestion.limit(r.segments.in_flight(), io.cfg.mss.into());
             return true;
         } else if step >= 2 && (!progresses || told.reported && !self.is_all_original(ack, r)) {
             if progresses || is_duplicate {
@@ -155,7 +156,7 @@ impl Sender {
             r.undo.done += 1;
             return false;
         }
-        self.congestion.set_window_2_6_38(self.in_flight(r, io.cfg) + 2, io.cfg.mss.into());
+        self.congestion.set_window_2_6_38(r.segments.in_flight() + 2, io.cfg.mss.into());
         r.fack.frto = 2;
         if !self.may_send_new(r, io.cfg) {
             self.enter_frto_loss(2, ack.told.acked > 0, r, io);

@@ -14,7 +14,7 @@ const HEADERS: u64 = 53;
 impl Sender {
     /// Sends again what is lost, and in recovery, if no new data may leave, what is missing below the highest report.
     pub(super) fn send_lost_2_6_38(&mut self, r: &mut RackTlp, io: &mut Io) {
-        while self.in_flight(r, io.cfg) < self.congestion.segments(io.cfg.mss.into()) {
+        while r.segments.in_flight() < self.congestion.segments(io.cfg.mss.into()) {
             let forward = || {
                 let may = r.phase == Phase::Recovery && Sender::has_sack(io.cfg) && !self.may_send_new(r, io.cfg);
                 may.then(|| r.next_hole(self.una)).flatten()
@@ -37,7 +37,7 @@ impl Sender {
 
     /// Returns true if windows and Nagle's algorithm let new data leave (`tcp_may_send_now`).
     pub(super) fn may_send_new(&self, r: &RackTlp, cfg: &TcpConfig) -> bool {
-        self.in_flight(r, cfg) < self.congestion.segments(cfg.mss.into()) && self.next_new(cfg) > 0
+        r.segments.in_flight() < self.congestion.segments(cfg.mss.into()) && self.next_new(cfg) > 0
     }
 
     /// Sends new data. After an idle time the window restarts only once the first piece has left, which the kernel has cut
@@ -49,7 +49,7 @@ impl Sender {
         let (before, timer_ran) = (self.sent, self.rto.expires() < Time::NEVER);
         let idle = self.idle_timeouts(io);
         if idle > 0 && self.send_burst(r, io) | (self.sent > before) {
-            self.congestion.restart(idle, io.now, io.cfg);
+            self.congestion.restart(idle, Sender::reduces(r), io.now, io.cfg);
         }
         while self.nxt < self.written && self.send_burst(r, io) {}
         if self.sent == before {
@@ -79,7 +79,7 @@ impl Sender {
     /// End of the piece of new data that leaves next; `None` while data wait.
     pub(in crate::transport::sender) fn next_burst_2_6_38(&self, r: &mut RackTlp, io: &Io) -> Option<u64> {
         let (cfg, mss) = (io.cfg, u64::from(io.cfg.mss));
-        let in_flight = u64::from(self.in_flight(r, cfg));
+        let in_flight = u64::from(r.segments.in_flight());
         let quota = u64::from(self.congestion.segments(cfg.mss.into())).saturating_sub(in_flight) * mss;
         if quota == 0 {
             return None;
