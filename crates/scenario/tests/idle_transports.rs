@@ -22,6 +22,9 @@ fn ticks_that_are_longer_than_the_least_timeout_are_told() {
     let said = "transport.min_rto = 1ms is below tick = 4ms, that of this kind: it is a whole tick; its tick may be shorter, \
                 or \"0us\" for exact timers";
     assert_eq!(of("linux", "min_rto = \"1ms\"\n"), [said]);
+    let said =
+        "transport.min_rto = 200us is below tick = 1ms, that of this kind: it is a whole tick; its tick may be shorter";
+    assert_eq!(of("linux_2_6_38", "min_rto = \"200us\"\n"), [said], "no tick of 0us there");
     assert_eq!(of("linux", "min_rto = \"10ms\"\n"), NONE, "12 ms: as a kernel rounds it");
     assert_eq!(of("linux", "min_rto = \"1ms\"\ntick = \"0us\"\n"), NONE);
     assert_eq!(of("linux", "min_rto = \"1ms\"\nrecovery = \"sack\"\n"), NONE, "without RACK there are no ticks");

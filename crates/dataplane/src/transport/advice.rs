@@ -86,7 +86,11 @@ impl Asked<'_> {
         if tick > least && self.is_given("tick") {
             notes.push(format!("transport.tick = {tick} is above min_rto = {least}, which is a whole tick then"));
         } else if tick > least && self.is_given("min_rto") {
-            let other = "its tick may be shorter, or \"0us\" for exact timers";
+            // Linux 2.6.38 has no exact timers.
+            let other = match self.kernel {
+                Kernel::Linux2_6_38 => "its tick may be shorter",
+                Kernel::None | Kernel::Linux6_18 => "its tick may be shorter, or \"0us\" for exact timers",
+            };
             notes.push(format!(
                 "transport.min_rto = {least} is below tick = {tick}, that of this kind: it is a whole tick; {other}"
             ));
@@ -201,7 +205,7 @@ impl Asked<'_> {
         silent.map(|(_, name, why)| format!("transport.{name} has no effect {why}")).collect()
     }
 
-    /// Parameters without effect on a Linux 2.6.38 host.
+    /// Warnings about parameters without effect on a Linux 2.6.38 host.
     fn of_linux_2_6_38(&self) -> Vec<String> {
         let has_stamps = self.is_on("timestamps");
         let found = [
