@@ -1,4 +1,4 @@
-//! Linux 2.6.38 where a table of segments has no place for it: a peer without SACK, and memory between connections.
+//! Rules of Linux 2.6.38 that conformance cases cannot express: a peer without SACK, and memory between connections.
 
 use super::*;
 use crate::transport::memory::Metrics;
@@ -9,7 +9,7 @@ const PLAIN: [(&str, Value); 3] = [
     ("initial_window", Value::Amount(Amount::Packets(10))),
 ];
 
-/// A sender whose peer has no selective acknowledgements.
+/// Sender whose peer has no selective acknowledgements.
 fn without_sack(set: &[(&str, Value)]) -> Hand {
     let mut h = Hand::new("linux_2_6_38", set);
     h.cfg = h.cfg.toward(&config("newreno", &[]));
@@ -53,7 +53,7 @@ fn without_sack_frto_takes_a_duplicate_for_a_loss() {
     assert_eq!((h.ack(1), h.cwnd()), (vec![1, 2, 3], 3000), "nothing is in flight, and three may leave");
 }
 
-/// A connection of so many segments without a loss, and what it leaves.
+/// Measurements that a connection of this many segments without a loss leaves.
 fn measured(segments: u64, set: &[(&str, Value)]) -> Metrics {
     let mut h = Hand::of(segments * 1000, "linux_2_6_38", set);
     h.start();
