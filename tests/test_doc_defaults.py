@@ -22,6 +22,7 @@ ENTRIES = {
     "buffer": ("switch.buffer.shared", "switch.buffer.per_port"),
     "fib": ("switch.fib.learning",),
     "hosts": ("transport.linux",),
+    "hosts_2011": ("transport.linux_2_6_38", "transport.linux_2_6_38_dctcp"),
     "pack": ("transport.linux",),
     "pause": ("switch.pause.pfc",),
     "pfabric": ("transport.pfabric",),
@@ -43,7 +44,7 @@ WORDS = {
 WHOLE = {
     page: entries[:1]
     for page, entries in ENTRIES.items()
-    if page not in ("hosts", "pack", "pfabric", "roce", "buffer", "qcn")
+    if page not in ("hosts", "hosts_2011", "pack", "pfabric", "roce", "buffer", "qcn")
 } | {"qcn": ENTRIES["qcn"], "buffer": ENTRIES["buffer"]}
 
 
