@@ -67,6 +67,33 @@ fn what_answers_to_timeouts_is_told_where_there_are_none() {
         "probes and reordering have timers, too"
     );
     assert_eq!(with("sack", "handshake_rtt = \"1ms\"\n"), said("handshake_rtt"));
+    let least = "min_rto = \"5ms\"\n";
+    assert_eq!(
+        (with("sack", least), with("linux", least)),
+        (said("min_rto"), String::new()),
+        "Linux delays ACKs by it"
+    );
+    assert_eq!(with("linux", &format!("{least}delayed_ack = false\n")), said("min_rto"));
+}
+
+#[test]
+fn without_a_timer_the_age_of_segments_still_counts_on_linux_2_6_38() {
+    let off = "retransmission_timer = false\nmin_rto = \"5ms\"\nfrto = false\ndelayed_ack = false\n";
+    let said = |names: &str| format!("transport.retransmission_timer = false: nothing comes of {names}");
+    assert_eq!(of("linux_2_6_38", off), [said("frto")]);
+    assert_eq!(of("linux_2_6_38", &format!("{off}fack = false\n")), [said("min_rto, frto")]);
+}
+
+#[test]
+fn parameters_without_effect_on_linux_2_6_38_are_reported() {
+    let said = "transport.limited_transmit has no effect with this kind: each SACKed segment allows a new one anyway";
+    assert_eq!(of("linux_2_6_38", "limited_transmit = true\n"), [said]);
+    let without = "timestamps = false\n";
+    let said = "transport.handshake_rtt has no effect without timestamps = true";
+    assert_eq!(of("linux_2_6_38", &format!("{without}handshake_rtt = \"1ms\"\n")), [said]);
+    let first = "initial_rto = \"1s\"\n";
+    assert!(of("linux_2_6_38", first)[0].starts_with("transport.initial_rto has no effect without connection"));
+    assert_eq!(of("linux_2_6_38", &format!("{without}{first}")), NONE, "the sample of the handshake is forgotten");
 }
 
 #[test]
