@@ -13,6 +13,7 @@
 mod counts;
 mod duplicates;
 mod fack;
+mod fack_state;
 mod linux;
 mod packs;
 mod prr;

@@ -1,7 +1,7 @@
 //! What a sender keeps that finds losses by time (RFC 8985), and how it takes in what an ACK says.
 
 use super::counts::Counts;
-use super::fack::Fack;
+use super::fack_state::Fack;
 use super::prr::Prr;
 use super::rack::Rack;
 use super::segments::{Segments, Sent, Tags};
