@@ -189,6 +189,10 @@ fn a_first_sample_that_no_long_path_can_give_is_told() {
         assert_eq!(with("20ms", &format!("kind = \"linux\"\n{none}")), NONE, "{none}");
     }
     assert_eq!(with("20ms", "kind = \"sack\""), NONE, "it has no sample before its own");
+    let old = "kind = \"linux_2_6_38\"";
+    assert_eq!(with("20ms", old), [said]);
+    assert_eq!(with("51us", old), NONE, "a sample is one tick at least");
+    assert_eq!(with("20ms", &format!("{old}\ntimestamps = false")), NONE, "and forgotten without timestamps");
 }
 
 #[test]
