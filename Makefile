@@ -205,7 +205,7 @@ papers: setup
 	@left=0; for name in $(PAPERS); do \
 		$(BIN)/overspill paper $$name --what-if --publish docs/reproduction || left=$$?; done; exit $$left
 
-# Some 4700 runs of one to ten seconds where nothing is in out/studies yet.
+# Some 6300 runs of one to ten seconds if out/studies is empty.
 studies: setup
 	$(BIN)/python studies/bounce.py
 	$(BIN)/python studies/detour.py

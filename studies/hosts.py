@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import common
 import hosts_figures as figures
 from common import Page, asked, by_case, number, value, written
+from hosts_figures import spaced
 from hosts_numbers import (
     ASIDES,
     COMPLETION,
@@ -26,7 +27,7 @@ from hosts_numbers import (
 
 GROUPS = {"TCP": MAIN, "DCTCP": DCTCP, "CP": CP}
 MARGIN = 0.05
-COUNTS = {"timeouts": "timeouts", "retransmits": "sent again", "drops": "lost", "undos": "undone"}
+COUNTS = {"timeouts": "timeouts", "retransmits": "retransmissions", "drops": "drops", "undos": "undos"}
 
 
 def points(found: Iterable[Row], connection: str) -> list[Case]:
@@ -43,7 +44,7 @@ def at_point(at: Case, variant: str) -> Case:
 
 
 def shown(row: Row | None) -> str:
-    """Mean and half-width, counts without places."""
+    """Mean and half-width of a row; large counts without decimal places."""
     if row is None:
         return "–"
     if row.unit == "s":
@@ -53,13 +54,13 @@ def shown(row: Row | None) -> str:
 
 
 def means(found: Sequence[Row], group: Sequence[str], metric: str, connection: str = "new") -> str:
-    """A metric of each variant of a group at every point."""
+    """Table of a metric for each variant of a group, at every point."""
     rows = by_case(found)
     body = [
-        [at.degree, at.rto, *(shown(rows.get((at_point(at, name), metric))) for name in group)]
+        [at.degree, spaced(at.rto), *(shown(rows.get((at_point(at, name), metric))) for name in group)]
         for at in points(found, connection)
     ]
-    return written(["servers", "RTOmin", *(f"`{name}`" for name in group)], body)
+    return written(["servers", "minimum RTO", *(f"`{name}`" for name in group)], body)
 
 
 def percent(rows: Rows, case: Case, metric: str, name: str) -> str:
@@ -68,30 +69,34 @@ def percent(rows: Rows, case: Case, metric: str, name: str) -> str:
 
 
 def differences(found: Sequence[Row], connection: str = "new") -> str:
-    """Completion with hosts of 2011 less the textbook's, and with today's less those of 2011, in per cent."""
+    """Differences of completion in per cent, of hosts of 2011 from RFC 6675 and of today's from those."""
     rows = by_case(found)
     body = []
     for at in points(found, connection):
-        line = [at.degree, at.rto]
+        line = [at.degree, spaced(at.rto)]
         for ending in ("", "_dctcp", "_cp"):
             pairs = ((f"host_2011{ending}", "textbook"), (f"today{ending}", "host_2011"))
             line += [percent(rows, at_point(at, name), COMPLETION, other) for name, other in pairs]
         body.append(line)
-    heads = (f"{group}: {less}" for group in GROUPS for less in ("2011 less textbook", "today less 2011"))
-    return written(["servers", "RTOmin", *heads], body)
+    heads = (f"{group}: {less}" for group in GROUPS for less in ("2011 minus textbook", "today minus 2011"))
+    return written(["servers", "minimum RTO", *heads], body)
 
 
 def asides(found: Sequence[Row]) -> str:
-    """Variants that change one thing of a host of 2011."""
+    """Results of the variants that change one rule of a host of 2011."""
     rows = by_case(found)
     there = {(row.case.degree, row.case.rto) for row in found if row.case.variant in ASIDES}
     body = []
     for at in (at for at in points(found, "new") if (at.degree, at.rto) in there):
         for name in ("host_2011", "today", *ASIDES):
             case = at_point(at, name)
-            line = [at.rto, f"`{name}`", *(shown(rows.get((case, one))) for one in (COMPLETION, WORST))]
+            line = [
+                spaced(at.rto),
+                f"`{name}`",
+                *(shown(rows.get((case, one))) for one in (COMPLETION, WORST)),
+            ]
             body.append([*line, percent(rows, case, COMPLETION, "host_2011"), *counts(rows, case)])
-    heads = ["RTOmin", "variant", "mean (ms)", "longest (ms)", "mean less that of `host_2011` (%)"]
+    heads = ["minimum RTO", "variant", "mean (ms)", "longest (ms)", "difference from `host_2011` (%)"]
     return written([*heads, *COUNTS.values()], body)
 
 

@@ -23,6 +23,11 @@ def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
     )
 
 
+def spaced(time: str) -> str:
+    """A time of a scenario with a space before its unit."""
+    return time.replace("ms", " ms")
+
+
 def grid(rows: Sequence[Row], metric: str) -> Figure:
     """A metric over the number of servers: a row for each minimum RTO, a column for each mechanism."""
     timeouts = list(dict.fromkeys(row.case.rto for row in rows))
@@ -31,9 +36,11 @@ def grid(rows: Sequence[Row], metric: str) -> Figure:
     for line, rto in zip(panels, timeouts, strict=True):
         for axes, (title, group) in zip(line, GROUPS.items(), strict=True):
             panel(axes, [row for row in rows if (row.case.rto, row.metric) == (rto, metric)], group)
-            axes.set_title(f"{title}, minimum RTO {rto}")
+            axes.set_title(f"{title}, minimum RTO {spaced(rto)}")
         line[0].set_ylabel(
-            "completion of a round, mean (ms)" if metric == COMPLETION else "timeouts in 20 rounds"
+            "completion of a round, mean (ms)"
+            if metric == COMPLETION
+            else "timeouts of all senders, 20 rounds"
         )
     if metric == COMPLETION:
         for axes in panels.flat:
@@ -48,7 +55,7 @@ def grid(rows: Sequence[Row], metric: str) -> Figure:
 
 
 def panel(axes: Axes, rows: Sequence[Row], group: Sequence[str]) -> None:
-    """One line for each host, with 95 % intervals."""
+    """One line for each host, with 95% intervals."""
     for at, (name, label) in enumerate(zip(group, LABELS, strict=True)):
         found = [row for row in rows if (row.case.variant, row.case.connection) == (name, "new")]
         found.sort(key=lambda row: int(row.case.degree))

@@ -81,7 +81,7 @@ def run(plan: Plan, out: Path) -> list[Row]:
     """Every sweep, in one store, and their rows."""
     main = [*MAIN, *DCTCP, *CP]
     jobs = [(rto, "new", plan.degrees, main) for rto in plan.timeouts]
-    jobs += [(rto, "new", [plan.asides_at], ASIDES) for rto in plan.timeouts]
+    jobs += [(rto, "new", [plan.asides_at], [*ASIDES]) for rto in plan.timeouts]
     jobs += [(rto, "persistent", [plan.kept_at], main) for rto in plan.timeouts]
     table: list[Line] = []
     for rto, connection, degrees, variants in jobs:

@@ -83,7 +83,7 @@ pub struct Host {
     /// How often a timer of a sender was set for another tick than before.
     timers_set: u64,
     raw: Vec<RawSource>,
-    /// By destination, what earlier connections have measured, where transports keep it.
+    /// Measurements of earlier connections by destination, for transports that keep them.
     metrics: BTreeMap<HostId, Metrics>,
     /// What came back of flows whose senders are here.
     bounced: BTreeMap<FlowId, BounceState>,

@@ -71,6 +71,17 @@ fn a_window_that_never_rests_is_told() {
 }
 
 #[test]
+fn memory_of_connections_that_never_end_is_reported() {
+    let kept = "kind = \"request_reply\"\nreply = \"9KB\"\nstop = \"1ms\"\n";
+    let forgets = "[transport]\nkind = \"linux_2_6_38\"\nmetrics_save = false\n";
+    let said = "default: transport.metrics_save has no effect: all connections last for the run, and hosts keep measurements of \
+                connections that end";
+    assert_eq!(notes_of(&format!("{kept}{forgets}")), [said]);
+    assert_eq!(notes_of(&format!("{kept}connection = \"new\"\n{forgets}")), [""; 0]);
+    assert_eq!(notes(forgets), [""; 0]);
+}
+
+#[test]
 fn credit_of_limiters_that_nobody_has_is_told() {
     let credit = "[host]\nnic = { kind = \"round_robin\", credit = \"1538B\" }\n";
     assert_eq!(notes(credit), ["host.nic.credit has no effect: no flow has a rate limit"]);

@@ -22,6 +22,9 @@ fn ticks_that_are_longer_than_the_least_timeout_are_told() {
     let said = "transport.min_rto = 1ms is below tick = 4ms, that of this kind: it is a whole tick; its tick may be shorter, \
                 or \"0us\" for exact timers";
     assert_eq!(of("linux", "min_rto = \"1ms\"\n"), [said]);
+    let said =
+        "transport.min_rto = 200us is below tick = 1ms, that of this kind: it is a whole tick; its tick may be shorter";
+    assert_eq!(of("linux_2_6_38", "min_rto = \"200us\"\n"), [said], "no tick of 0us there");
     assert_eq!(of("linux", "min_rto = \"10ms\"\n"), NONE, "12 ms: as a kernel rounds it");
     assert_eq!(of("linux", "min_rto = \"1ms\"\ntick = \"0us\"\n"), NONE);
     assert_eq!(of("linux", "min_rto = \"1ms\"\nrecovery = \"sack\"\n"), NONE, "without RACK there are no ticks");
@@ -64,6 +67,33 @@ fn what_answers_to_timeouts_is_told_where_there_are_none() {
         "probes and reordering have timers, too"
     );
     assert_eq!(with("sack", "handshake_rtt = \"1ms\"\n"), said("handshake_rtt"));
+    let least = "min_rto = \"5ms\"\n";
+    assert_eq!(
+        (with("sack", least), with("linux", least)),
+        (said("min_rto"), String::new()),
+        "Linux delays ACKs by it"
+    );
+    assert_eq!(with("linux", &format!("{least}delayed_ack = false\n")), said("min_rto"));
+}
+
+#[test]
+fn without_a_timer_the_age_of_segments_still_counts_on_linux_2_6_38() {
+    let off = "retransmission_timer = false\nmin_rto = \"5ms\"\nfrto = false\ndelayed_ack = false\n";
+    let said = |names: &str| format!("transport.retransmission_timer = false: nothing comes of {names}");
+    assert_eq!(of("linux_2_6_38", off), [said("frto")]);
+    assert_eq!(of("linux_2_6_38", &format!("{off}fack = false\n")), [said("min_rto, frto")]);
+}
+
+#[test]
+fn parameters_without_effect_on_linux_2_6_38_are_reported() {
+    let said = "transport.limited_transmit has no effect with this kind: each SACKed segment allows a new one anyway";
+    assert_eq!(of("linux_2_6_38", "limited_transmit = true\n"), [said]);
+    let without = "timestamps = false\n";
+    let said = "transport.handshake_rtt has no effect without timestamps = true";
+    assert_eq!(of("linux_2_6_38", &format!("{without}handshake_rtt = \"1ms\"\n")), [said]);
+    let first = "initial_rto = \"1s\"\n";
+    assert!(of("linux_2_6_38", first)[0].starts_with("transport.initial_rto has no effect without connection"));
+    assert_eq!(of("linux_2_6_38", &format!("{without}{first}")), NONE, "the sample of the handshake is forgotten");
 }
 
 #[test]
@@ -159,6 +189,10 @@ fn a_first_sample_that_no_long_path_can_give_is_told() {
         assert_eq!(with("20ms", &format!("kind = \"linux\"\n{none}")), NONE, "{none}");
     }
     assert_eq!(with("20ms", "kind = \"sack\""), NONE, "it has no sample before its own");
+    let old = "kind = \"linux_2_6_38\"";
+    assert_eq!(with("20ms", old), [said]);
+    assert_eq!(with("51us", old), NONE, "a sample is one tick at least");
+    assert_eq!(with("20ms", &format!("{old}\ntimestamps = false")), NONE, "and forgotten without timestamps");
 }
 
 #[test]

@@ -86,7 +86,11 @@ impl Asked<'_> {
         if tick > least && self.is_given("tick") {
             notes.push(format!("transport.tick = {tick} is above min_rto = {least}, which is a whole tick then"));
         } else if tick > least && self.is_given("min_rto") {
-            let other = "its tick may be shorter, or \"0us\" for exact timers";
+            // Linux 2.6.38 has no exact timers.
+            let other = match self.kernel {
+                Kernel::Linux2_6_38 => "its tick may be shorter",
+                Kernel::None | Kernel::Linux6_18 => "its tick may be shorter, or \"0us\" for exact timers",
+            };
             notes.push(format!(
                 "transport.min_rto = {least} is below tick = {tick}, that of this kind: it is a whole tick; {other}"
             ));
@@ -201,14 +205,14 @@ impl Asked<'_> {
         silent.map(|(_, name, why)| format!("transport.{name} has no effect {why}")).collect()
     }
 
-    /// Parameters without effect on a Linux 2.6.38 host.
+    /// Warnings about parameters without effect on a Linux 2.6.38 host.
     fn of_linux_2_6_38(&self) -> Vec<String> {
         let has_stamps = self.is_on("timestamps");
         let found = [
             (
                 self.is_on("limited_transmit"),
                 "limited_transmit",
-                "with this kind: each report makes room for a new segment",
+                "with this kind: each SACKed segment allows a new one anyway",
             ),
             (self.is_given("handshake_rtt") && !has_stamps, "handshake_rtt", "without timestamps = true"),
         ];
@@ -260,6 +264,29 @@ impl Asked<'_> {
         let limits = self.is_on("limited_transmit") && !self.is_by_time() && self.kernel != Kernel::Linux2_6_38;
         let told = |name: &&&str| self.is_given(name) && (**name != "limited_transmit" || limits);
         names.iter().filter(told).map(|name| format!("transport.{name} has no effect {why}{}", more(name))).collect()
+    }
+
+    /// Parameters without effect if there is no retransmission timer.
+    fn without_timer(&self) -> Vec<&'static str> {
+        let by_age = self.kernel == Kernel::Linux2_6_38;
+        let mut silent = Vec::new();
+        if by_age && self.is_on("fack") {
+            // A segment that is older than the timeout begins a recovery, with or without a timer.
+            return vec!["frto"];
+        }
+        // ACKs of Linux hosts wait for less than `min_rto`.
+        if !(self.kernel.is_linux() && self.is_on("delayed_ack")) {
+            silent.push("min_rto");
+        }
+        silent.extend(["max_rto", "initial_rto", "rto", "rto_floor", "probe_after", "probe_priority"]);
+        if self.is_by_time() || by_age {
+            silent.push("frto");
+        }
+        // A round-trip time is what probes and reordering wait for, too.
+        if !self.is_by_time() {
+            silent.push("handshake_rtt");
+        }
+        silent
     }
 
     /// What is given and says nothing beside the rest.
@@ -315,14 +342,7 @@ impl Asked<'_> {
         let mut notes: Vec<String> =
             silent.map(|(_, name, why)| format!("transport.{name} has no effect {why}")).collect();
         if !self.is_on("retransmission_timer") {
-            let timers = ["min_rto", "max_rto", "initial_rto", "rto", "rto_floor", "probe_after", "probe_priority"];
-            // A round-trip time is what probes and reordering wait for, too.
-            let more = [
-                ("frto", self.is_by_time() || self.kernel == Kernel::Linux2_6_38),
-                ("handshake_rtt", !self.is_by_time()),
-            ];
-            let more = more.into_iter().filter_map(|(name, silent)| silent.then_some(name));
-            let told: Vec<&str> = timers.into_iter().chain(more).filter(|name| self.is_given(name)).collect();
+            let told: Vec<&str> = self.without_timer().into_iter().filter(|name| self.is_given(name)).collect();
             if !told.is_empty() {
                 let told = told.join(", ");
                 notes.push(format!("transport.retransmission_timer = false: nothing comes of {told}"));

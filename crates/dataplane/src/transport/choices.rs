@@ -68,7 +68,7 @@ choice! {
 choice! {
     /// Growth and cut of the window of a Linux 2.6.38 host.
     pub(super) enum OldCongestionControl {
-        /// Reno (RFC 5681), which the DCTCP patch of its time expects.
+        /// Reno (RFC 5681), which the DCTCP patch of 2011 expects.
         Reno = "reno",
         /// BIC (Xu et al., INFOCOM 2004).
         Bic = "bic",

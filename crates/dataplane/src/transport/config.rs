@@ -43,7 +43,7 @@ pub(super) enum Law {
     PFabric,
     /// RFC 9438.
     Cubic,
-    /// BIC, by Linux 2.6.38 alone.
+    /// BIC, which only Linux 2.6.38 has.
     Bic,
     /// Open for all that is written: the NIC says at which rate it is sent (RoCE).
     Open,
@@ -75,7 +75,7 @@ pub struct TcpConfig {
     pub(super) window_shift: u8,
     /// Bits that all data have in its `tos` beside the class of the flow and the ECN codepoint.
     pub(super) tos: u8,
-    /// ECN codepoint of pure ACKs and of SYNs: none, but for the DCTCP patch of Linux 2.6.38.
+    /// ECN codepoint of pure ACKs and of SYNs: not ECN-capable, except with the DCTCP patch of Linux 2.6.38.
     pub(super) ack_ecn: u8,
     /// Bytes of headers of data beyond those of the framing.
     pub(super) options: u16,
@@ -87,7 +87,7 @@ pub struct TcpConfig {
     pub(super) timestamps: bool,
     pub(super) nagle: bool,
     pub(super) restart_after_idle: bool,
-    /// The kernel that is followed where it departs from RFCs, or they leave a choice.
+    /// Linux kernel whose rules replace or complete those of the RFCs.
     pub(super) kernel: Kernel,
     pub(super) fast_convergence: bool,
     pub(super) hystart: bool,
@@ -133,7 +133,7 @@ pub struct TcpConfig {
     pub(super) rto_floor: RtoFloor,
     /// What a sender does that finds losses by time.
     pub(super) rack: RackChoices,
-    /// A new connection begins with what earlier ones to its destination have measured.
+    /// True if a new connection begins with the measurements of earlier ones to its destination.
     pub(super) keeps_metrics: bool,
     pub(super) pacing: PacingChoices,
     /// What both ends do with PACKs; `None` where either knows none.
@@ -312,7 +312,7 @@ impl TcpConfig {
         self.recovery == Recovery::Rack
     }
 
-    /// Returns true if recoveries and timeouts without reason may be undone.
+    /// Returns true if senders may undo spurious recoveries and timeouts.
     pub fn undoes_recoveries(&self) -> bool {
         self.finds_by_time() || self.follows_linux_2_6_38()
     }
@@ -323,7 +323,7 @@ impl TcpConfig {
         self.kernel.is_linux()
     }
 
-    /// True if recoveries follow the states of Linux 6.18's sender, with or without selective acknowledgements.
+    /// Returns true if recoveries follow the states of Linux 6.18's sender, with or without SACK.
     #[inline]
     pub(super) fn follows_linux(&self) -> bool {
         self.kernel == Kernel::Linux6_18 && self.keeps_segments()
@@ -335,7 +335,7 @@ impl TcpConfig {
         self.kernel.keeps_segments(self.recovery)
     }
 
-    /// True if the sender is that of Linux 2.6.38.
+    /// Returns true if the sender follows Linux 2.6.38.
     #[inline]
     pub(super) fn follows_linux_2_6_38(&self) -> bool {
         self.kernel == Kernel::Linux2_6_38
@@ -346,7 +346,7 @@ impl TcpConfig {
         self.kernel.sack_rules(self.rack.fack, self.rack.tso)
     }
 
-    /// Returns true if hosts keep what a connection has measured for later ones to the same destination.
+    /// Returns true if hosts keep measurements of a connection for later ones to the same destination.
     pub fn keeps_metrics(&self) -> bool {
         self.keeps_metrics
     }
@@ -446,8 +446,8 @@ impl TcpConfig {
     }
 }
 
-/// Weight and first value of DCTCP's estimate, in units of 2⁻³⁰; zeros for others. The patch for Linux 2.6.38 has a weight
-/// of a power of two, and begins with 0.
+/// Weight and first value of DCTCP's estimate, in units of 2⁻³⁰; zeros for other transports. The weight of the patch for
+/// Linux 2.6.38 is a power of two, and its first value is 0.
 fn estimate(law: Law, values: &Values) -> [u32; 2] {
     match law {
         Law::Dctcp if values.has("shift_g") => [1 << (30 - values.count("shift_g")), 0],

@@ -1,9 +1,9 @@
-//! Linux kernels that a transport may follow, and the numbers in which their rules differ.
+//! Linux kernels that transports follow, and numbers in which their rules differ.
 
 use super::config::Recovery;
 use super::ticks::Wheel;
 
-/// A Linux kernel whose sender and receiver a transport follows.
+/// Linux kernel that a transport follows at both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kernel {
     /// No kernel: the RFCs alone.
@@ -17,20 +17,20 @@ pub(super) enum Kernel {
 /// Rules for SACK blocks that differ between kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SackRules {
-    /// Largest degree of reordering that is learnt, in segments (`TCP_MAX_REORDERING`, `tcp_max_reordering`).
+    /// Largest degree of reordering that a sender learns, in segments (`TCP_MAX_REORDERING`, `tcp_max_reordering`).
     pub most_reordering: u32,
-    /// True if every reported duplicate counts, even one more than were sent again, and as one segment whatever its length.
+    /// True if every DSACK counts, even if there are more of them than retransmissions, and as one segment whatever its length.
     pub trusts_duplicates: bool,
-    /// True if reordering that a cumulative ACK shows is measured up to the highest report before it. Linux 6.18 measures up
-    /// to the ACK where no report is left beyond.
+    /// True if reordering that a cumulative ACK shows is measured up to the highest SACK before it. Linux 6.18 measures up to
+    /// the ACK itself if no SACKed segment remains above it.
     pub measures_before_ack: bool,
-    /// True if a duplicate counts that the same ACK acknowledges. Linux refused these by mistake until 3.1.
+    /// True if a DSACK counts for a segment that the same ACK acknowledges. Linux refused these by mistake until 3.1.
     pub counts_acked_duplicates: bool,
-    /// True if reported segments are merged with one that is newly reported before them, of which no duplicate counts then.
+    /// True if SACKed segments merge with a newly SACKed one before them. No DSACK counts for these any more.
     pub merges: bool,
     /// True if duplicate ACKs without blocks never lower the degree of reordering.
     pub keeps_largest_degree: bool,
-    /// True if a retransmission is lost once data sent after it is reported (FACK; `tcp_mark_lost_retrans`).
+    /// True if a retransmission is lost once data sent after it is SACKed (FACK; `tcp_mark_lost_retrans`).
     pub fack: bool,
 }
 
@@ -50,7 +50,7 @@ impl Kernel {
 
     /// Returns true if a sender with this recovery keeps the state of every segment.
     ///
-    /// Kernels do so without selective acknowledgements, too.
+    /// Kernels keep it even without SACK.
     pub fn keeps_segments(self, recovery: Recovery) -> bool {
         match self {
             Kernel::None => recovery == Recovery::Rack,

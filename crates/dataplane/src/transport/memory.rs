@@ -1,12 +1,13 @@
-//! Measurements that a Linux 2.6.38 host keeps of its destinations, and gives to new connections (`tcp_update_metrics`,
+//! Measurements that a Linux 2.6.38 host keeps by destination, for new connections (`tcp_update_metrics`,
 //! `tcp_init_metrics`).
 //!
-//! The kernel drops an entry with its route, after minutes; here entries last for the run. The window that it keeps as well
-//! is never read. A kernel writes an entry when the connection closes; here that is when all bytes are acknowledged.
+//! The kernel drops an entry with its route, after minutes; here entries last for the run. The kernel also stores the window,
+//! but never reads it. It writes an entry when the connection closes; here the entry is written once all bytes are
+//! acknowledged.
 
 use super::rtt_ticks::RttTicks;
 
-/// Entry of one destination.
+/// Measurements of earlier connections to one destination.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
     /// Smoothed round-trip time, in eighths of a tick; 0 for none.
@@ -19,24 +20,24 @@ pub struct Metrics {
     pub(super) reordering: u32,
 }
 
-/// End of a connection, as its entry is made of it.
+/// State of a connection at its end, from which the entry is updated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ended {
     pub rtt: RttTicks,
-    /// Window and threshold in segments; `None` for a threshold that was never set.
+    /// Window and slow start threshold in segments; `None` if the threshold was never set.
     pub cwnd: u32,
     pub ssthresh: Option<u32>,
-    /// Nothing was being recovered.
+    /// True if no recovery was in progress.
     pub is_open: bool,
-    /// The timer had been doubled, and no sample came since.
+    /// True if the timer was doubled and no sample has come since.
     pub is_backed_off: bool,
-    /// Degree of reordering, and the one at which connections begin.
+    /// Degree of reordering, and its value at the start of a connection.
     pub reordering: u32,
     pub least_reordering: u32,
 }
 
 impl Metrics {
-    /// Takes in a connection that has ended.
+    /// Updates the entry after a connection has ended.
     pub(super) fn update(&mut self, of: &Ended) {
         if of.is_backed_off || of.rtt.srtt == 0 {
             self.srtt = 0;
@@ -58,7 +59,7 @@ impl Metrics {
         }
     }
 
-    /// The threshold is kept of congestion avoidance; it may rise elsewhere, where there is one already.
+    /// Stores the threshold of a connection in congestion avoidance. Any other connection can only raise a stored one.
     fn update_threshold(&mut self, of: &Ended) {
         let half = of.cwnd >> 1;
         match of.ssthresh {

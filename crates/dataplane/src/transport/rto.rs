@@ -60,7 +60,7 @@ impl Rto {
             self.rto = Dur(self.rto.0.checked_next_multiple_of(cfg.tick.0).unwrap_or(self.rto.0));
         }
     }
-    /// Takes an estimate in whole ticks (Linux 2.6.38), which ends a backoff.
+    /// Sets the timeout from an estimate in whole ticks (Linux 2.6.38), which ends a backoff.
     pub(super) fn set_estimate(&mut self, estimate: &RttTicks, clock: Ticks, cfg: &TcpConfig) {
         self.srtt = Dur(clock.time_of(estimate.srtt).0 / 8);
         self.rto = clock.time_of(estimate.timeout()).min(cfg.max_rto);

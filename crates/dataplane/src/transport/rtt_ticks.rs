@@ -11,18 +11,18 @@ use core::ops::Range;
 pub(super) struct RttTicks {
     /// `srtt`, in eighths of a tick; 0 before the first sample.
     pub srtt: u64,
-    /// `mdev`, in quarters of a tick, which as whole ticks are four times the deviation.
+    /// `mdev`, in quarters of a tick: read as whole ticks, it is four times the deviation.
     pub mdev: u64,
-    /// `mdev_max`: largest `mdev` of this round trip.
+    /// `mdev_max`: largest `mdev` of the current round trip.
     most: u64,
-    /// `rttvar`: deviation in the timeout.
+    /// `rttvar`: part of the timeout above the smoothed time, in ticks.
     held: u64,
-    /// `rtt_seq`: this round trip ends when a byte beyond is acknowledged.
+    /// `rtt_seq`: the current round trip ends once a byte beyond it is acknowledged.
     until: u64,
 }
 
 impl RttTicks {
-    /// Takes a sample while these bytes are outstanding; `floor` is the minimum RTO in ticks.
+    /// Adds a sample in ticks; `floor` is the minimum RTO in ticks, and `outstanding` the bytes from SND.UNA to SND.NXT.
     pub fn sample(&mut self, ticks: u64, floor: u64, outstanding: &Range<u64>) {
         let sample = ticks.max(1);
         if self.srtt == 0 {
@@ -50,7 +50,7 @@ impl RttTicks {
         }
     }
 
-    /// Begins with what an earlier connection to the same destination has measured, where that is more (`tcp_init_metrics`).
+    /// Raises the estimate to that of an earlier connection to the same destination, if it is larger (`tcp_init_metrics`).
     pub fn recall(&mut self, srtt: u64, mdev: u64, floor: u64, sent: u64) {
         if srtt > self.srtt {
             (self.srtt, self.until) = (srtt, sent);

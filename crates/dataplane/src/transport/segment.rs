@@ -30,7 +30,7 @@ pub(super) fn data(flow: &FlowInfo, range: (u64, u32), rank: u64, cfg: &TcpConfi
 
 /// A segment of the data's direction without data or options: a SYN, which occupies the number
 /// before the first byte, or the ACK that completes a handshake. It is not ECN-capable (RFC 3168
-/// §6.1.1, §6.1.4), unless all packets are, and has the most urgent rank.
+/// §6.1.1, §6.1.4), unless `TcpConfig::ack_ecn` is set, and has the most urgent rank.
 pub(super) fn empty(flow: &FlowInfo, seq: u32, flags: Flags, cfg: &TcpConfig) -> Pkt {
     let mut pkt = data(flow, (0, 0), 0, cfg);
     let syn = flags.has(Flags::SYN);
@@ -43,8 +43,8 @@ pub(super) fn empty(flow: &FlowInfo, seq: u32, flags: Flags, cfg: &TcpConfig) ->
     pkt
 }
 
-/// A pure ACK of everything before `next`. It is not ECN-capable (RFC 3168 §6.1.4), unless all packets are, and has the
-/// most urgent rank.
+/// Pure ACK of everything before `next`. It is not ECN-capable (RFC 3168 §6.1.4), unless `TcpConfig::ack_ecn` is set, and
+/// has the most urgent rank.
 #[inline]
 pub(super) fn ack(flow: &FlowInfo, next: u64, ece: bool, cfg: &TcpConfig) -> Pkt {
     let size = cfg.ack_size;

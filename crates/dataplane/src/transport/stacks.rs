@@ -143,10 +143,10 @@ impl Stacks {
         self.pairs.is_empty().then_some(&self.base).into_iter().chain(self.among(&numbers))
     }
 
-    /// The least round-trip time that any host is told an earlier handshake has measured.
-    pub fn least_sample(&self) -> Option<Dur> {
+    /// Smallest sample that senders take from an earlier handshake, with the `handshake_rtt` that gives it.
+    pub fn least_sample(&self) -> Option<(Dur, Dur)> {
         let open = self.used().filter(|tcp| !tcp.handshake);
-        open.map(|tcp| tcp.handshake_rtt).filter(|rtt| *rtt > Dur::ZERO).min()
+        open.map(|tcp| (tcp.first_sample(), tcp.handshake_rtt)).filter(|(sample, _)| *sample > Dur::ZERO).min()
     }
 
     /// What a user should know of transports that meet.
@@ -197,6 +197,14 @@ impl Stacks {
 }
 
 impl TcpConfig {
+    /// First sample of a connection that is open before its flow; 0 for none. Linux 2.6.38 counts it in ticks, one at least.
+    fn first_sample(&self) -> Dur {
+        match (self.follows_linux_2_6_38(), self.timestamps) {
+            (false, _) => self.handshake_rtt,
+            (true, false) => Dur::ZERO,
+            (true, true) => Dur((self.handshake_rtt.0 / self.tick.0).max(1).saturating_mul(self.tick.0)),
+        }
+    }
     /// The same at an end whose other end has this transport.
     pub(super) fn toward(&self, peer: &TcpConfig) -> TcpConfig {
         let has_sack = self.recovery.has_sack() && peer.recovery.has_sack();

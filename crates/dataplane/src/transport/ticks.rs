@@ -26,16 +26,16 @@ pub(super) struct Ticks {
     pub wheel: Wheel,
 }
 
-/// How a kernel keeps its timers.
+/// Timer wheel of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wheel {
     /// Levels that grow coarser with the wait (Linux since 4.8).
     Levels,
-    /// Every tick has a list of its own (Linux before 4.8).
+    /// One list of timers for every tick (Linux before 4.8).
     Exact,
 }
 
-/// Waits from which a timer of the exact wheel has slack, in ticks, and the share of the wait that is slack.
+/// Shortest wait with slack on the exact wheel, in ticks, and divisor of a wait that gives its slack.
 const SLACK_FROM: u64 = 256;
 
 /// The longest timer of the finest level, in ticks, and how much coarser each level is than the one before.
@@ -55,7 +55,7 @@ pub(super) struct Expiry {
     pub at: Time,
     /// When its level is handled after that; `None` where time is continuous.
     level_from: Option<Dur>,
-    /// Timers of a tick are handled in the order in which they were set, not in the reverse one.
+    /// True if timers of one tick are handled in the order in which they were set, false for the reverse order.
     in_order: bool,
 }
 
@@ -132,7 +132,7 @@ fn level_of(ticks: u64) -> u32 {
     level
 }
 
-/// Tick at which a timer of so many ticks fires on the exact wheel: with the most trailing zeros that its slack allows.
+/// Tick at which a timer of this many ticks fires on the exact wheel: the roundest binary number within its slack.
 fn with_slack(passed: u64, ticks: u64) -> u64 {
     let due = passed.saturating_add(ticks);
     if ticks < SLACK_FROM {

@@ -197,6 +197,7 @@ impl Asked<'_> {
             let told = self.given_of_transports(&["restart_after_idle"]);
             notes.extend(told.iter().map(|key| format!("{key} has no effect: {why}")));
         }
+        notes.extend(self.metrics());
         let by_flow = host.nic.slot.by_flow();
         if by_flow.is_some_and(|order| order.credit.is_some_and(|credit| credit > 0) && order.flow_rate.is_none())
             && !self.scenario.reacts()
@@ -204,6 +205,17 @@ impl Asked<'_> {
             notes.push("host.nic.credit has no effect: no flow has a rate limit".into());
         }
         notes
+    }
+
+    /// Warnings about the memory of hosts between connections, if no connection of the scenario ends.
+    fn metrics(&self) -> Vec<String> {
+        let mut flows = self.scenario.traffic.iter().filter(|traffic| traffic.raw_payload().is_none());
+        if flows.any(|traffic| !traffic.keeps_connections() && !traffic.is_endless()) {
+            return Vec::new();
+        }
+        let why = "all connections last for the run, and hosts keep measurements of connections that end";
+        let given = self.given_of_transports(&["metrics_save"]);
+        given.iter().map(|key| format!("{key} has no effect: {why}")).collect()
     }
 
     /// Marks that nobody sets, or nobody can carry.

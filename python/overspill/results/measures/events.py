@@ -148,7 +148,7 @@ SENDERS = [
         "undos",
         "undone recoveries",
         "events",
-        "Recoveries and timeouts of measured flows that turned out to have had no reason, with RACK-TLP and "
+        "Spurious recoveries and timeouts of measured flows, which senders undid, with RACK-TLP and with "
         "hosts of 2011 (`linux_2_6_38`).",
         "lower",
         zero_shown=False,

@@ -22,7 +22,7 @@ pub(in crate::transport) struct RackChoices {
     pub tso_rtt_log: u32,
     /// What the reordering and the probe timer wait longer.
     pub slack: Dur,
-    /// Linux 2.6.38: the highest report says what is lost (FACK), and not how many reports there are.
+    /// Linux 2.6.38: the highest SACK shows losses (FACK), not the number of SACKed segments.
     pub fack: bool,
 }
 
@@ -40,7 +40,7 @@ impl RackChoices {
             fack: false,
         }
     }
-    /// Returns the choices of Linux 2.6.38, which has neither probes nor PRR, and undoes by timestamps and duplicates.
+    /// Returns the choices of Linux 2.6.38, which has neither probes nor PRR. Timestamps and DSACKs undo its cuts.
     pub fn of_linux_2_6_38(values: &Values) -> RackChoices {
         RackChoices {
             frto: values.flag("frto"),

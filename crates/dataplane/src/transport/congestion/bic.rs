@@ -2,7 +2,7 @@
 //! Networks", INFOCOM 2004).
 //!
 //! Below 15 segments BIC is Reno. The kernel divides growth by a ratio of segments to ACKs, which begins at 2 and ends at
-//! 31/16 where every segment is acknowledged: windows grow by 16/31 of the ACKs that BIC asks for.
+//! 31/16 if every segment is acknowledged: a window needs 16/31 of the ACKs that the paper requires for a segment more.
 
 use crate::transport::ticks::Ticks;
 use units::Dur;
@@ -10,30 +10,30 @@ use units::Dur;
 /// Largest growth in a window of ACKs, and windows up to which BIC is Reno, in segments.
 const MOST: u32 = 16;
 const LOW: u32 = 14;
-/// Distance to the largest window is searched in steps of a quarter, and the last steps are smoothed.
+/// Divisor of the distance to the largest window for one step, and smoothing of the last steps.
 const STEPS: u32 = 4;
 const SMOOTH: u32 = 20;
-/// Share of the window that a cut leaves, of 1024.
+/// Share of the window that remains after a cut, in 1024ths.
 const LEFT: u32 = 819;
-/// Segments of which one at least is added in a window of ACKs while no loss has told of a largest window.
+/// Largest number of ACKs for one more segment before the first loss.
 const FIRST: u32 = 20;
 /// Binary places of the ratio of segments to ACKs.
 const RATIO_BITS: u32 = 4;
-/// Changes of the target are at least a 32nd of a second apart, unless the window changes.
+/// Shortest time between two updates at an unchanged window: a 32nd of a second.
 const APART: Dur = Dur::us(31_250);
 
 /// BIC of one sender, in segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bic {
-    /// ACKs for one more segment.
+    /// Number of ACKs for one more segment.
     needed: u32,
-    /// Window before the last cut; less with fast convergence. 0 before any.
+    /// Window before the last cut, reduced by fast convergence if cuts follow each other at falling windows; 0 before the first.
     largest: u32,
-    /// Window at the last loss; 0 before any.
+    /// Window at the last loss; 0 before the first.
     at_loss: u32,
     /// Window, and tick, of the last update.
     last: Option<(u32, u64)>,
-    /// Segments an ACK, times 16.
+    /// Smoothed number of segments for each ACK, times 16.
     ratio: u32,
 }
 
@@ -47,7 +47,7 @@ impl Bic {
     pub fn largest(&self) -> u32 {
         self.largest
     }
-    /// An ACK of so many segments outside of any recovery moves the ratio by a sixteenth.
+    /// Updates the ratio, with a weight of 1/16, after an ACK of this many segments in the open state.
     pub fn on_acked(&mut self, segments: u32) {
         self.ratio = (self.ratio + segments).saturating_sub(self.ratio >> RATIO_BITS);
     }

@@ -10,12 +10,12 @@ use crate::transport::TcpConfig;
 use crate::transport::ticks::Ticks;
 use units::Time;
 
-/// Share of the window that offload leaves unused at most while the window counts as full (`sysctl_tcp_tso_win_divisor`).
+/// Divisor of the window: with offload, a window with less than this share unused counts as full (`sysctl_tcp_tso_win_divisor`).
 const WINDOW_SHARE: u32 = 3;
-/// Bytes that offload takes at once (`sk_gso_max_size`).
+/// Largest burst of segmentation offload in bytes (`sk_gso_max_size`).
 const LARGEST: u64 = 65_536;
-/// Bytes for which a duplicate ACK counts in DCTCP's estimate: the kernel's first guess of the peer's segments
-/// (`TCP_MSS_DEFAULT`), which stays with a sender that receives no data.
+/// Bytes that a duplicate ACK adds to DCTCP's estimate: the kernel's first guess of the peer's segment size
+/// (`TCP_MSS_DEFAULT`), which never changes if a host receives no data.
 const DUPLICATE: u64 = 536;
 
 /// Congestion control of one sender.
@@ -23,9 +23,9 @@ const DUPLICATE: u64 = 536;
 pub(super) struct Linux2_6_38 {
     /// `snd_cwnd_cnt`: ACKs towards growth, or towards the next reduction.
     count: u32,
-    /// `snd_cwnd_used`: most segments outstanding since the window was full.
+    /// `snd_cwnd_used`: largest number of outstanding segments since the window was last full.
     used: u32,
-    /// `snd_cwnd_stamp`, as a tick of the host's clock.
+    /// `snd_cwnd_stamp`: tick of the last change or full use of the window.
     stamp: u64,
     clock: Ticks,
     control: Control,
@@ -38,11 +38,11 @@ enum Control {
     Dctcp(Estimate),
 }
 
-/// DCTCP's estimate by the patch for this kernel: of 1024, over the bytes acknowledged in a window of data.
+/// DCTCP's estimate by the patch for this kernel: share of marked bytes in a window of data, in 1024ths.
 #[derive(Clone, Copy, Debug, Default)]
 struct Estimate {
     alpha: u32,
-    /// `next_seq`: the window of data ends once everything before is acknowledged.
+    /// `next_seq`: end of the current window of data.
     until: u64,
     marked: u64,
     total: u64,
@@ -52,7 +52,7 @@ struct Estimate {
 const WHOLE: u64 = 1024;
 
 impl Estimate {
-    /// Takes in an ACK of so many bytes; `shift` is the binary logarithm of 1/g.
+    /// Adds an ACK of this many bytes; `shift` is the binary logarithm of 1/g.
     fn on_ack(&mut self, bytes: u64, ece: bool, (una, nxt): (u64, u64), shift: u32) {
         self.total += bytes;
         self.marked += if ece { bytes } else { 0 };
@@ -65,7 +65,7 @@ impl Estimate {
     }
 }
 
-/// An ACK as DCTCP's estimate counts it.
+/// Properties of an ACK that DCTCP's estimate needs.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::transport) struct Counted {
     /// First byte not acknowledged, and next byte to send, after it.
@@ -113,7 +113,7 @@ impl Linux2_6_38 {
         self.count += 1;
         cwnd
     }
-    /// `tcp_slow_start`: a segment an ACK, and what the counter holds beyond.
+    /// Window after an ACK in slow start: one segment more, and one for each whole window in the counter (`tcp_slow_start`).
     fn start_slowly(&mut self, mut cwnd: u32) -> u32 {
         self.count += cwnd;
         while self.count >= cwnd {
@@ -129,7 +129,7 @@ impl Linux2_6_38 {
             Control::Reno | Control::Dctcp(_) => (cwnd >> 1).max(2),
         }
     }
-    /// Window that a reduction ends at, in segments (`min_cwnd`).
+    /// Smallest window that rate halving leaves, in segments (`min_cwnd`).
     fn least(&self, ssthresh: u32) -> u32 {
         match &self.control {
             Control::Bic(_) => ssthresh,
@@ -138,7 +138,7 @@ impl Linux2_6_38 {
     }
 }
 
-/// Operations of Linux 2.6.38's sender. Sizes are in segments; with any other congestion control they do nothing.
+/// Operations of Linux 2.6.38's sender. Sizes are in segments. They have no effect on any other congestion control.
 impl Congestion {
     fn old(&mut self) -> Option<&mut Linux2_6_38> {
         match &mut self.law {
@@ -150,14 +150,14 @@ impl Congestion {
     pub(in crate::transport) fn segments(&self, mss: u32) -> u32 {
         self.cwnd / mss
     }
-    /// Slow start threshold in segments, of more than a window can have if it was never set.
+    /// Slow start threshold in segments; larger than any window if it was never set.
     fn threshold_segments(&self, mss: u32) -> u32 {
         self.ssthresh / mss
     }
     fn set_segments(&mut self, segments: u32, mss: u32) {
         self.cwnd = segments.saturating_mul(mss);
     }
-    /// Takes an ACK into DCTCP's estimate, where there is one. A duplicate counts for 536 bytes.
+    /// Adds an ACK to the estimate of DCTCP, if the sender uses it. A duplicate ACK counts for 536 bytes.
     pub(in crate::transport) fn estimate(&mut self, ack: &Counted, cfg: &TcpConfig) {
         let bytes = match (ack.bytes, ack.opens_window) {
             (0, false) => DUPLICATE,
@@ -167,14 +167,14 @@ impl Congestion {
             estimate.on_ack(bytes, ack.ece, (ack.una, ack.nxt), 30 - cfg.g.trailing_zeros());
         }
     }
-    /// Segments were acknowledged while nothing was being recovered (`bictcp_acked`).
+    /// Tells BIC that this many segments were acknowledged in the open state (`bictcp_acked`).
     pub(in crate::transport) fn note_acked(&mut self, segments: u32) {
         if let Some(Linux2_6_38 { control: Control::Bic(bic), .. }) = self.old() {
             bic.on_acked(segments);
         }
     }
-    /// Grows after an ACK of new data, before which so many segments were in flight, if the window is used
-    /// (`tcp_is_cwnd_limited`). `burst` is the degree of reordering.
+    /// Increases the window after an ACK of new data, if the window was used (`tcp_is_cwnd_limited`). `in_flight` counts the
+    /// segments in flight before the ACK, and `burst` is the degree of reordering.
     pub(in crate::transport) fn grow(&mut self, in_flight: u32, burst: u32, now: Time, cfg: &TcpConfig) {
         let mss = u32::from(cfg.mss);
         let (cwnd, ssthresh) = (self.segments(mss), self.threshold_segments(mss));
@@ -187,8 +187,8 @@ impl Congestion {
             self.set_segments(cwnd, mss);
         }
     }
-    /// Takes a mark (`tcp_enter_cwr`); `cuts` sets a new threshold. With Reno and BIC the window then falls with the ACKs
-    /// that come, with DCTCP at once.
+    /// Reacts to an echo of congestion (`tcp_enter_cwr`); `cuts` sets a new threshold. With Reno and BIC the window then falls
+    /// with the following ACKs, with DCTCP immediately.
     pub(in crate::transport) fn on_mark_2_6_38(&mut self, in_flight: u32, cuts: bool, now: Time, mss: u32) {
         let cwnd = self.segments(mss);
         let Some(old) = self.old() else { return };
@@ -207,7 +207,7 @@ impl Congestion {
         }
         self.set_segments(window, mss);
     }
-    /// Returns true if marks cut the window at once, and ACKs after them do not reduce it further.
+    /// Returns true if marks cut the window immediately (DCTCP), without rate halving.
     pub(in crate::transport) fn is_cut_by_marks(&self) -> bool {
         self.alpha().is_some()
     }
@@ -220,7 +220,7 @@ impl Congestion {
             old.count = 0;
         }
     }
-    /// Sets the threshold that a loss calls for.
+    /// Sets the slow start threshold after a loss.
     pub(in crate::transport) fn cut_threshold(&mut self, mss: u32) {
         let cwnd = self.segments(mss);
         if let Some(threshold) = self.old().map(|old| old.threshold(cwnd)) {
@@ -238,27 +238,28 @@ impl Congestion {
         let fewer = if cwnd > least { due >> 1 } else { 0 };
         self.set_segments((cwnd - fewer.min(cwnd)).min(in_flight + 1), mss);
     }
-    /// Leaves so many segments at most (`tcp_moderate_cwnd`).
+    /// Limits the window to this many segments (`tcp_moderate_cwnd`).
     pub(in crate::transport) fn moderate(&mut self, most: u32, now: Time, mss: u32) {
         self.limit(most, mss);
         if let Some(old) = self.old() {
             old.stamp = old.clock.passed(now);
         }
     }
-    /// The same, which does not count as use of the window.
+    /// Limits the window to this many segments, which does not count as use of the window.
     pub(in crate::transport) fn limit(&mut self, most: u32, mss: u32) {
         let cwnd = self.segments(mss).min(most);
         self.set_segments(cwnd, mss);
     }
-    /// A reduction is over (`tcp_complete_cwr`).
+    /// Ends a reduction: limits the window to the threshold (`tcp_complete_cwr`).
     pub(in crate::transport) fn complete_reduction(&mut self, now: Time) {
         self.cwnd = self.cwnd.min(self.ssthresh);
         if let Some(old) = self.old() {
             old.stamp = old.clock.passed(now);
         }
     }
-    /// Takes the last cut back (`tcp_undo_cwr`): to twice the threshold, or with BIC to the largest window before, and to the
-    /// threshold before where that is given, which an echo of congestion forbids. `None` leaves the threshold as the window.
+    /// Undoes the last cut (`tcp_undo_cwr`): the window becomes twice the threshold (BIC: the largest window before the cut).
+    /// With `restores` the threshold returns to `prior`. If an echo of congestion has erased `prior`, the window only rises to
+    /// the threshold. Returns true if the threshold was restored.
     pub(in crate::transport) fn undo_2_6_38(&mut self, prior: Option<u32>, restores: bool, mss: u32) -> bool {
         let (cwnd, ssthresh) = (self.segments(mss), self.threshold_segments(mss));
         let Some(old) = self.old() else { return false };
@@ -277,7 +278,7 @@ impl Congestion {
         }
         raises
     }
-    /// The window after a timeout: so many segments; `forgets` ends what BIC knows (`TCP_CA_Loss`).
+    /// Sets the window in segments after a timeout. BIC forgets its largest window (`TCP_CA_Loss`).
     pub(in crate::transport) fn begin_loss(&mut self, segments: u32, now: Time, mss: u32) {
         if let Some(old) = self.old() {
             old.count = 0;
@@ -288,24 +289,26 @@ impl Congestion {
         }
         self.set_segments(segments, mss);
     }
-    /// Sets the window, while F-RTO asks whether a timeout had a reason.
+    /// Sets the window in segments while F-RTO decides if a timeout was spurious.
     pub(in crate::transport) fn set_window_2_6_38(&mut self, segments: u32, mss: u32) {
         self.set_segments(segments, mss);
     }
-    /// Runs a closure with another window, which stays as it was (`tcp_enter_frto`).
+    /// Sets the slow start threshold as after a loss at a window of this many segments; the window does not change
+    /// (`tcp_enter_frto`).
     pub(in crate::transport) fn cut_threshold_of(&mut self, segments: u32, mss: u32) {
         let cwnd = self.cwnd;
         self.set_segments(segments, mss);
         self.cut_threshold(mss);
         self.cwnd = cwnd;
     }
-    /// Threshold that a cut made now would take away (`tcp_current_ssthresh`), in bytes; `reduces` says that one is under way.
+    /// Slow start threshold to restore after an undo, in bytes (`tcp_current_ssthresh`): at least three quarters of the window,
+    /// unless the window is being reduced (`reduces`).
     pub(in crate::transport) fn current_threshold(&self, reduces: bool, mss: u32) -> u32 {
         let remembered = super::linux::remembered(self.cwnd, mss);
         if reduces { self.ssthresh } else { self.ssthresh.max(remembered) }
     }
-    /// New data left, and so many segments are outstanding now (`tcp_cwnd_validate`): half of what was not used for a timeout,
-    /// given in ticks, is given up, unless a recovery is under way.
+    /// Updates the use of the window after new data left, with `out` segments outstanding (`tcp_cwnd_validate`). If the window
+    /// was not full for a timeout, in ticks, it loses half of its unused part, unless a recovery is in progress.
     pub(in crate::transport) fn validate(&mut self, out: u32, timeout: u64, is_open: bool, now: Time, cfg: &TcpConfig) {
         let mss = u32::from(cfg.mss);
         let cwnd = self.segments(mss);
@@ -331,8 +334,8 @@ impl Congestion {
             }
         }
     }
-    /// Nothing was in flight for more than a timeout (`tcp_cwnd_restart`): half of the window for each timeout. `reduces` says
-    /// that a reduction of the window is under way.
+    /// Halves the window for each timeout of an idle time, down to the initial window (`tcp_cwnd_restart`). `reduces` says that
+    /// a reduction of the window is under way.
     pub(in crate::transport) fn restart(&mut self, timeouts: u64, reduces: bool, now: Time, cfg: &TcpConfig) {
         let mss = u32::from(cfg.mss);
         self.ssthresh = self.current_threshold(reduces, mss);
@@ -341,7 +344,7 @@ impl Congestion {
             (old.used, old.stamp) = (0, old.clock.passed(now));
         }
     }
-    /// Begins with the threshold of an earlier connection, in segments.
+    /// Sets the slow start threshold to that of an earlier connection, in segments.
     pub(in crate::transport) fn recall_threshold(&mut self, segments: u32, mss: u32) {
         self.ssthresh = segments.saturating_mul(mss);
     }

@@ -1,24 +1,24 @@
-//! Losses as Linux 2.6.38 finds them: by forward acknowledgements (FACK; Mathis and Mahdavi, SIGCOMM 1996), or once
-//! reordering is known by the number of reports (RFC 3517), and retransmissions by what was sent after them.
+//! Loss detection of Linux 2.6.38: by forward acknowledgements (FACK; Mathis and Mahdavi, SIGCOMM 1996), and after reordering
+//! by the number of SACKed segments (RFC 3517). A retransmission is lost if later data overtakes it.
 
 use super::rack_tlp::RackTlp;
 use super::segments::Tags;
 use units::Time;
 
 impl RackTlp {
-    /// Returns true if forward acknowledgements say what is lost.
+    /// Returns true if forward acknowledgements are in use; `is_on` is the scenario's switch.
     pub fn uses_fack(&self, is_on: bool) -> bool {
         is_on && !self.fack.is_off
     }
-    /// Number of segments up to the highest reported one (`fackets_out`).
+    /// Number of segments up to the highest SACKed one (`fackets_out`).
     pub fn fackets(&self, una: u64) -> u32 {
         self.segments.index_from(self.highest_report(una)) as u32
     }
-    /// Segments reported, or without SACK assumed to be delivered (`sacked_out`).
+    /// Number of SACKed segments, or without SACK of segments assumed to be delivered (`sacked_out`).
     pub fn delivered_beyond(&self) -> u32 {
         self.segments.reports() + self.segments.assumed()
     }
-    /// Marks the first so many segments as lost that end at or before `high` (`tcp_mark_head_lost` with FACK).
+    /// Marks the first `segments` segments as lost, as far as they end at or before `high` (`tcp_mark_head_lost` with FACK).
     pub fn lose_head(&mut self, segments: u32, high: u64) {
         for i in 0..self.segments.len().min(segments as usize) {
             if self.segments.get(i).is_none_or(|s| s.end > high) {
@@ -27,7 +27,7 @@ impl RackTlp {
             self.segments.mark_lost(i);
         }
     }
-    /// Marks segments below the one after so many reported ones as lost (`tcp_mark_head_lost` without FACK).
+    /// Marks all segments before SACKed segment number `reports` + 1 as lost (`tcp_mark_head_lost` without FACK).
     pub fn lose_below_reports(&mut self, reports: u32, high: u64) {
         let mut seen = 0;
         for i in 0..self.segments.len() {
@@ -39,7 +39,7 @@ impl RackTlp {
             self.segments.mark_lost(i);
         }
     }
-    /// Marks the first segments as lost as long as they are overdue (`tcp_timeout_skbs`).
+    /// Marks overdue segments at the head of the list as lost (`tcp_timeout_skbs`).
     pub fn lose_overdue(&mut self, is_overdue: impl Fn(Time) -> bool) {
         for i in 0..self.segments.len() {
             if !self.segments.get(i).is_some_and(|s| is_overdue(s.at)) {
@@ -48,7 +48,7 @@ impl RackTlp {
             self.segments.mark_lost(i);
         }
     }
-    /// Marks retransmissions as lost that were sent before something reported was (`tcp_mark_lost_retrans`).
+    /// Marks retransmissions as lost that were sent before SACKed data (`tcp_mark_lost_retrans`).
     pub(super) fn lose_retransmissions(&mut self, una: u64) {
         if self.segments.again() == 0 {
             return;
@@ -63,7 +63,7 @@ impl RackTlp {
             }
         }
     }
-    /// First segment below the highest report that is neither reported, lost nor sent again.
+    /// Index of the first segment below the highest SACK that is neither SACKed, lost nor retransmitted.
     pub fn next_hole(&self, una: u64) -> Option<usize> {
         let below = self.highest_report(una);
         let is_hole = |i: &usize| {
@@ -73,8 +73,8 @@ impl RackTlp {
         };
         (0..self.segments.len()).find(is_hole)
     }
-    /// Marks everything as lost that is not reported (`tcp_enter_loss`). With `keeps_first` the retransmission of the first
-    /// segment is still in flight (`tcp_enter_frto_loss`). Returns true if any other segment was ever sent again.
+    /// Marks everything as lost that is not SACKed (`tcp_enter_loss`). With `keeps_first` the retransmission of the first
+    /// segment stays in flight (`tcp_enter_frto_loss`). Returns true if any other segment was ever retransmitted.
     pub fn lose_everything(&mut self, keeps_first: bool) -> bool {
         let mut was_repeated = false;
         for i in 0..self.segments.len() {

@@ -215,7 +215,7 @@ impl RackTlp {
     pub fn note_reordering(&mut self, low: u64, una: u64, (mss, most): (u32, u32)) {
         self.learn_reordering(low, self.highest_report(una), (mss, most));
     }
-    /// The same, where the highest report ends at `highest`; in segments of so many bytes, up to a largest degree.
+    /// Records that the segment at `low` arrived after data up to `highest`; `mss` is in bytes, `most` bounds the degree.
     fn learn_reordering(&mut self, low: u64, highest: u64, (mss, most): (u32, u32)) {
         let Some(metric) = highest.checked_sub(low).filter(|metric| *metric > 0) else { return };
         let degree = metric.div_ceil(u64::from(mss)) as u32;
@@ -225,7 +225,7 @@ impl RackTlp {
         self.rack.note_reordered();
     }
 
-    /// Reordering of so many segments was seen; above `least` it is the degree, up to `most`.
+    /// Sets the degree of reordering to `segments`, at most `most`, if that is above `least`.
     pub fn learn_degree(&mut self, segments: u32, least: u32, most: u32) {
         if segments > least {
             self.counts.degree = segments.min(most);

@@ -141,11 +141,11 @@ pub(in crate::transport) struct Told {
     pub again_acked: bool,
     /// When what was reported last was sent.
     pub last_reported_at: Option<Time>,
-    /// A segment that was sent again was acknowledged, and not as the first of this ACK.
+    /// True if the ACK covers a retransmitted segment other than its first.
     pub later_again_acked: bool,
-    /// Data that was sent once, before the timeout that F-RTO is about, was reported.
+    /// True if a SACK reports data sent once, before the timeout that F-RTO examines.
     pub original_reported: bool,
-    /// Highest end of a block; 0 without blocks.
+    /// Highest end of a SACK block; 0 without blocks.
     pub highest_block: u64,
 }
 

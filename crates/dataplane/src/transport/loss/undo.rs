@@ -32,12 +32,12 @@ impl Undo {
         let unexplained = (under_way > 0).then_some(under_way);
         self.episode = Some(Episode { saved, from, unexplained, due: marked });
     }
-    /// A cut that may be undone begins at this byte (Linux 2.6.38), while so many retransmissions are in flight. What the
-    /// cut took away is known elsewhere.
+    /// Notes the start of a cut that may be undone (Linux 2.6.38): first byte outstanding, retransmissions in flight. The
+    /// threshold before the cut is kept elsewhere.
     pub fn mark(&mut self, saved: Saved, from: u64, under_way: u32) {
         self.episode = Some(Episode { saved, from, unexplained: Some(under_way), due: false });
     }
-    /// Returns true if every retransmission has turned out to be a duplicate, or none was made (Linux 2.6.38).
+    /// Returns true if DSACKs cover every retransmission, or none was made (Linux 2.6.38).
     pub fn is_explained(&self) -> bool {
         self.episode.as_ref().is_some_and(|e| e.unexplained.unwrap_or(0) == 0)
     }

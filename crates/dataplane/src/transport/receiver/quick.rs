@@ -13,7 +13,7 @@ const WHILE_GROWING: u8 = 6;
 /// ACKs that are sent at once where marks begin.
 const AT_MARKS: u8 = 2;
 
-/// ACKs that Linux 2.6.38 sends at once at first: its first window is ten segments, and half of that is acknowledged so.
+/// Number of immediate ACKs at the start of a connection in Linux 2.6.38: half of its first receive window of ten segments.
 const OF_FIRST_WINDOW: u8 = 5;
 
 /// How many ACKs are sent at once at first.

@@ -29,7 +29,7 @@ impl Sender {
         while self.nxt < self.written && self.send_burst(r, io) {}
     }
 
-    /// Sends a burst of new data, if there is room for it. Returns true if all of it has left, and another may.
+    /// Sends a burst of new data, if the window has room. Returns true if the whole burst left and another may follow.
     pub(super) fn send_burst(&mut self, r: &mut RackTlp, io: &mut Io) -> bool {
         let mss = u64::from(io.cfg.mss);
         if self.nxt >= r.burst.end {

@@ -33,8 +33,8 @@ impl Heard {
 }
 
 impl Sender {
-    /// Returns the TSval of a segment that is sent now: of Linux 2.6.38 by the ticks of its host, and never 0, which would be
-    /// no timestamp.
+    /// Returns the TSval of a segment sent now. Linux 2.6.38 counts the ticks of its host, from 1 on, since 0 means no
+    /// timestamp.
     #[inline]
     pub(super) fn stamp_now(&self, io: &Io) -> u32 {
         match io.cfg.follows_linux_2_6_38() {

@@ -43,7 +43,7 @@ pub(super) enum Again {
 }
 
 impl Ack {
-    /// Event of a header that comes back to a sender with this SND.UNA: news of a loss, and no ACK.
+    /// Event of a returned header at a sender with this SND.UNA: it reports a loss and acknowledges nothing.
     fn of_returned(told: Told, ece: bool, una: u64) -> Ack {
         Ack {
             told,

@@ -1,5 +1,5 @@
 //! Processing of ACKs at a sender as in Linux 2.6.38 (`tcp_ack`). The states of recovery are in `states`, timeouts and
-//! F-RTO in `timeouts`, and what is sent in `transmit`. All name the functions of the kernel that they follow.
+//! F-RTO in `timeouts`, transmission in `transmit`. All name the functions of the kernel that they follow.
 //!
 //! Counts are in segments: only the last of a flow is shorter than the others.
 
@@ -18,7 +18,7 @@ use crate::transport::{Io, TcpConfig};
 use units::Dur;
 
 impl Sender {
-    /// Handshake of this length, the first sample (RFC 6298 (2.2)), and what an earlier connection has measured.
+    /// Takes the duration of the handshake as first sample (RFC 6298 (2.2)), and the estimate of an earlier connection.
     pub(super) fn on_handshake_2_6_38(&mut self, rtt: Dur, r: &mut RackTlp, cfg: &TcpConfig) {
         if !cfg.timestamps {
             return;
@@ -30,7 +30,7 @@ impl Sender {
         self.rto.set_estimate(&r.ticks, clock, cfg);
     }
 
-    /// Begins with what earlier connections to the destination have measured (`tcp_init_metrics`).
+    /// Begins with the measurements of earlier connections to the destination (`tcp_init_metrics`).
     pub(crate) fn recall(&mut self, of: &Metrics, cfg: &TcpConfig) {
         if of.ssthresh > 0 {
             self.congestion.recall_threshold(of.ssthresh, cfg.mss.into());
@@ -46,7 +46,7 @@ impl Sender {
         });
     }
 
-    /// Adds what this connection has measured to the entry of its destination (`tcp_update_metrics`).
+    /// Updates the entry of the destination with the measurements of this connection (`tcp_update_metrics`).
     pub(crate) fn measure(&self, of: &mut Metrics, cfg: &TcpConfig) {
         let Some(r) = self.loss.timed() else { return };
         let mss = u32::from(cfg.mss);
@@ -68,7 +68,7 @@ impl Sender {
         cfg.ticks(self.flow.src).ticks_of(cfg.min_rto)
     }
 
-    /// Degree of reordering (`tp->reordering`): DupThresh, or more once reordering was seen.
+    /// Degree of reordering (`tp->reordering`): DupThresh, or more after reordering.
     fn reordering(&self, r: &RackTlp, cfg: &TcpConfig) -> u32 {
         r.degree(self.dupack_threshold(cfg))
     }
@@ -77,7 +77,7 @@ impl Sender {
         cfg.recovery.has_sack()
     }
 
-    /// An ACK of everything before `ack` has come.
+    /// Processes an ACK of everything before `ack`.
     pub(super) fn receive_2_6_38(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) {
         let (had, in_flight) = (r.segments.len() > 0, r.segments.in_flight());
         let ack = self.hear_2_6_38(pkt, ack, r, io);
@@ -95,7 +95,7 @@ impl Sender {
         }
     }
 
-    /// The header of a cut packet has come back (CP §4.4, NDP §3.2.4).
+    /// Processes the returned header of a cut packet (CP §4.4, NDP §3.2.4).
     pub(super) fn settle_2_6_38(&mut self, ack: Ack, r: &mut RackTlp, io: &mut Io) {
         let in_flight = r.segments.in_flight();
         self.proceed(ack, in_flight, r, io);
@@ -106,7 +106,7 @@ impl Sender {
         Counted { una: self.una, nxt: self.nxt, bytes, ece: ack.ece, opens_window: ack.moves_window }
     }
 
-    /// Takes in what an ACK says, and its sample of the round-trip time.
+    /// Reads an ACK, and its sample of the round-trip time.
     fn hear_2_6_38(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) -> Ack {
         let cfg = io.cfg;
         let has_sack = Sender::has_sack(cfg);
@@ -144,14 +144,14 @@ impl Sender {
         clock.time_of(clock.passed(io.now) - clock.passed(at))
     }
 
-    /// More reordering than DupThresh allows for ends forward acknowledgements.
+    /// Turns forward acknowledgements off if the degree of reordering exceeds DupThresh.
     fn disable_fack(&self, r: &mut RackTlp, cfg: &TcpConfig) {
         if self.dupack_threshold(cfg).is_some_and(|threshold| r.degree(Some(threshold)) > threshold) {
             r.fack.is_off = true;
         }
     }
 
-    /// Updates timer, F-RTO, window and recovery after an ACK, before which so many segments were in flight.
+    /// Updates timer, F-RTO, window and recovery after an ACK; `in_flight` counts the segments in flight before it.
     fn proceed(&mut self, ack: Ack, in_flight: u32, r: &mut RackTlp, io: &mut Io) {
         let acked = ack.told.acked > 0;
         if self.una == self.sent {

@@ -112,7 +112,7 @@ pub(super) const LINUX_TIMER_SLACK: Param = Param { default: Some("2ms"), ..TIME
 /// 250 Hz, as most distributions of it have.
 pub(super) const LINUX_TICK: Param = Param { default: Some("4ms"), ..TICK };
 pub(super) const LINUX_TSO: Param = Param { default: Some("true"), ..TSO };
-/// Linux 2.6.38.
+/// Tick of a Linux 2.6.38 host.
 pub(super) const OLD_TICK: Param = Param {
     name: "tick",
     doc: "Tick of a host's clock (1 ms at 1000 Hz), in which timers, timestamps and round-trip times are counted. A timer of n \

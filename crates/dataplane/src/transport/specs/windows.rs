@@ -22,7 +22,7 @@ pub(super) const OLD_CONGESTION_CONTROL: Param = Param {
     kind: OldCongestionControl::KIND,
     default: Some("reno"),
 };
-/// Of Linux 2.6.38's DCTCP.
+/// Weight of DCTCP's estimate in the patch for Linux 2.6.38.
 pub(super) const SHIFT_G: Param = Param {
     name: "shift_g",
     doc: "Binary logarithm of 1/g, where g is the weight of the newest window in DCTCP's estimate \

@@ -205,7 +205,7 @@ fn by_the_time_of_each_sending_nothing_is_sent_twice_without_faults() {
     }
 }
 
-/// Linux 2.6.38 with options by the bits of `n`.
+/// Linux 2.6.38 with options chosen by the bits of `n`.
 fn of_2011(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
     let bit = |i: u64| mech::hash_mix(n, 11) >> i & 1 == 1;
     let flag = |i: u64| Value::Flag(bit(i));

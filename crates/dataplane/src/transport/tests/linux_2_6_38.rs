@@ -1,4 +1,4 @@
-//! Linux 2.6.38 where a table of segments has no place for it: a peer without SACK, and memory between connections.
+//! Rules of Linux 2.6.38 that conformance cases cannot express: a peer without SACK, and memory between connections.
 
 use super::*;
 use crate::transport::loss::RackTlp;
@@ -10,7 +10,7 @@ const PLAIN: [(&str, Value); 3] = [
     ("initial_window", Value::Amount(Amount::Packets(10))),
 ];
 
-/// A sender whose peer has no selective acknowledgements.
+/// Sender whose peer has no selective acknowledgements.
 fn without_sack(set: &[(&str, Value)]) -> Hand {
     let mut h = Hand::new("linux_2_6_38", set);
     h.cfg = h.cfg.toward(&config("newreno", &[]));
@@ -84,7 +84,7 @@ fn without_sack_reordering_that_was_learnt_stays() {
     assert_eq!((r.segments.assumed(), r.degree(Some(3))), (3, 5), "four segments are less");
 }
 
-/// A connection of so many segments without a loss, and what it leaves.
+/// Measurements that a connection of this many segments without a loss leaves.
 fn measured(segments: u64, set: &[(&str, Value)]) -> Metrics {
     let mut h = Hand::of(segments * 1000, "linux_2_6_38", set);
     h.start();

@@ -53,5 +53,5 @@ fn a_sample_of_an_earlier_handshake_is_of_connections_that_are_open() {
     let all = [config("sack", &[rtt(9)]), opened];
     let rows = vec![Row::default(), Row { of_all: 1, of_host: Vec::new() }];
     let stacks = Stacks::by_row(&all, rows, vec![(0, true), (1, true)]);
-    assert_eq!(stacks.least_sample(), Some(Dur::us(9)));
+    assert_eq!(stacks.least_sample(), Some((Dur::us(9), Dur::us(9))));
 }

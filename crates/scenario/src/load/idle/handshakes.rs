@@ -10,14 +10,14 @@ impl Asked<'_> {
     /// The sample of an earlier handshake below half of a round trip without queues: a probe, which comes after two round
     /// trips, is sent before the first ACK can be there.
     pub(super) fn sample(&self) -> Option<String> {
-        let sample = self.scenario.stacks()?.least_sample()?;
+        let (sample, given) = self.scenario.stacks()?.least_sample()?;
         let net = &self.scenario.topology;
         let (a, b, one_way) = farthest(net)?;
         let round_trip = one_way.saturating_add(one_way);
         (sample.saturating_add(sample) < round_trip).then(|| {
             let (a, b) = (&net.nodes[a as usize].name, &net.nodes[b as usize].name);
             format!(
-                "transport.handshake_rtt = {sample} is less than half of the way from {a} to {b} and back, {round_trip} without \
+                "transport.handshake_rtt = {given} is less than half of the way from {a} to {b} and back, {round_trip} without \
                  queues: what is sent there begins with a sample that its path cannot have given, and with probes and timeouts by \
                  that; connection = \"handshake\" measures it"
             )

@@ -73,7 +73,7 @@ impl Segments {
     pub fn set_aside(&mut self, i: usize) {
         self.tag(i, |t| t.with(Tags::SET_ASIDE));
     }
-    /// Marks a segment as lost, unless it is reported. A retransmission of it stays in flight.
+    /// Marks a segment as lost, unless it is SACKed. Its retransmission stays in flight.
     pub fn mark_lost(&mut self, i: usize) {
         self.tag(i, |t| if t.has(Tags::REPORTED) { t } else { t.with(Tags::LOST) });
     }

@@ -1,5 +1,5 @@
-//! States of Linux 2.6.38's sender (`tcp_fastretrans_alert`): when recoveries begin and end, how the window falls in them,
-//! and what undoes them.
+//! States of Linux 2.6.38's sender (`tcp_fastretrans_alert`): start and end of recoveries, reduction of the window, and
+//! undos.
 
 use super::Ack;
 use crate::transport::config::EcnMode;
@@ -8,7 +8,7 @@ use crate::transport::sender::Sender;
 use crate::transport::{Io, TcpConfig};
 
 impl Sender {
-    /// An ACK that is no plain one, or comes while something is being recovered.
+    /// Processes a dubious ACK: one with SACKs, an echo or a PACK, a duplicate, or any ACK outside the open state.
     pub(super) fn alert_2_6_38(&mut self, ack: &Ack, r: &mut RackTlp, io: &mut Io) {
         let cfg = io.cfg;
         let is_duplicate = self.is_duplicate(ack);
@@ -47,12 +47,12 @@ impl Sender {
         }
     }
 
-    /// A duplicate ACK that tells of nothing else. A PACK is none: it says which segment was lost (CP §4.4).
+    /// Returns true for a plain duplicate ACK. A PACK is none: it names the lost segment (CP §4.4).
     fn is_duplicate(&self, ack: &Ack) -> bool {
         !ack.advanced && !ack.moves_window && ack.told.acked == 0 && !ack.is_pack
     }
 
-    /// Segments up to the highest report; without SACK one more than duplicates were counted (`tcp_fackets_out`).
+    /// Number of segments up to the highest SACK; without SACK the number of duplicates and one (`tcp_fackets_out`).
     fn fackets(&self, r: &RackTlp, cfg: &TcpConfig) -> u32 {
         match Sender::has_sack(cfg) {
             true => r.fackets(self.una),
@@ -60,7 +60,7 @@ impl Sender {
         }
     }
 
-    /// All that was outstanding when the state began is acknowledged. Returns true if nothing else follows from the ACK.
+    /// Leaves a state whose outstanding data is acknowledged. Returns true if the ACK needs no further processing.
     fn leave_state(&mut self, ack: &Ack, r: &mut RackTlp, io: &Io) -> bool {
         let is_beyond = self.una > self.loss.recovery_point();
         let has_sack = Sender::has_sack(io.cfg);
@@ -97,15 +97,15 @@ impl Sender {
         self.loss.leave_recovery();
     }
 
-    /// A duplicate ACK without SACK stands for a segment that was delivered (`tcp_add_reno_sack`).
+    /// Counts a duplicate ACK without SACK as a delivered segment (`tcp_add_reno_sack`).
     fn assume_2_6_38(&mut self, is_duplicate: bool, r: &mut RackTlp, cfg: &TcpConfig) {
         if is_duplicate && !Sender::has_sack(cfg) {
             _ = r.assume_delivered(cfg.mss.into(), &cfg.sack_rules());
         }
     }
 
-    /// An ACK after a timeout: what is lost is sent again, unless the timeout had no reason. Returns true if the ACK is then
-    /// processed as in the open state.
+    /// Processes an ACK after a timeout: resends lost segments, unless the timeout was spurious. Returns true if the ACK is
+    /// then processed as in the open state.
     fn go_on_in_loss(&mut self, ack: &Ack, r: &mut RackTlp, io: &mut Io) -> bool {
         let has_sack = Sender::has_sack(io.cfg);
         if !has_sack && ack.advanced {
@@ -126,7 +126,7 @@ impl Sender {
         has_sack
     }
 
-    /// Begins a recovery if a loss is seen (`tcp_time_to_recover`); else answers a mark. Returns true if it begins.
+    /// Begins a recovery if a loss is detected (`tcp_time_to_recover`), else reacts to a mark. Returns true if a recovery begins.
     fn enter_recovery_2_6_38(&mut self, ack: &Ack, is_duplicate: bool, r: &mut RackTlp, io: &mut Io) -> bool {
         let cfg = io.cfg;
         if !Sender::has_sack(cfg) {
@@ -160,7 +160,7 @@ impl Sender {
         true
     }
 
-    /// `tcp_time_to_recover`.
+    /// Returns true if a recovery should begin (`tcp_time_to_recover`).
     fn sees_loss(&self, r: &RackTlp, io: &Io) -> bool {
         let cfg = io.cfg;
         if r.fack.frto > 0 {
@@ -176,7 +176,7 @@ impl Sender {
         out <= degree && enough && !self.may_send_new(r, cfg)
     }
 
-    /// The first segment was sent longer ago than a timeout (`tcp_head_timedout`).
+    /// Returns true if the first segment is older than the timeout (`tcp_head_timedout`).
     fn is_head_overdue(&self, r: &RackTlp, io: &Io) -> bool {
         r.segments.first().is_some_and(|s| self.is_overdue(s.at, io))
     }
@@ -184,7 +184,7 @@ impl Sender {
         self.since_in_ticks(at, io) > self.rto.timeout(io.cfg)
     }
 
-    /// Nothing is lost: a mark is answered, and the state is by what is reported (`tcp_try_to_open`).
+    /// Processes a dubious ACK without a loss: reacts to a mark and updates the state (`tcp_try_to_open`).
     fn stay_open(&mut self, ack: &Ack, r: &mut RackTlp, io: &Io) {
         if r.fack.frto == 0 && !Sender::was_sent_again(r) {
             r.undo.rest();
@@ -200,8 +200,7 @@ impl Sender {
         }
     }
 
-    /// An echo of congestion, or a timeout without reason: the window falls by rate halving (`tcp_enter_cwr`); `cuts` sets a
-    /// threshold.
+    /// Begins rate halving after an echo of congestion or a spurious timeout (`tcp_enter_cwr`); `cuts` sets a new threshold.
     pub(super) fn answer_mark_2_6_38(&mut self, cuts: bool, r: &mut RackTlp, io: &Io) {
         r.fack.prior = None;
         if r.phase >= Phase::Reducing {
@@ -215,7 +214,7 @@ impl Sender {
         self.cuts += 1;
     }
 
-    /// The state is by what is reported, lost or sent again (`tcp_try_keep_open`).
+    /// Sets the state to open, or to disorder if a segment is SACKed, lost or retransmitted (`tcp_try_keep_open`).
     pub(super) fn keep_open_2_6_38(&mut self, r: &mut RackTlp) {
         let is_out = r.delivered_beyond() > 0 || r.segments.lost() > 0 || r.undo.is_open();
         let phase = if is_out || Sender::was_sent_again(r) { Phase::Disorder } else { Phase::Open };
@@ -224,12 +223,12 @@ impl Sender {
             self.loss.recover_until(self.sent);
         }
     }
-    /// `tcp_any_retrans_done`.
+    /// Returns true if a retransmission is in flight, or the first segment was retransmitted (`tcp_any_retrans_done`).
     fn was_sent_again(r: &RackTlp) -> bool {
         r.segments.again() > 0 || r.segments.is_first_repeated()
     }
 
-    /// In recovery: looks for losses, lets the window fall, and sends again what is lost.
+    /// Looks for losses, reduces the window and resends lost segments during a recovery.
     fn reduce_and_send(&mut self, ack: &Ack, looks: bool, begins: bool, r: &mut RackTlp, io: &mut Io) {
         let fack = r.uses_fack(io.cfg.rack.fack) && Sender::has_sack(io.cfg);
         if looks || fack && self.is_head_overdue(r, io) {
@@ -257,7 +256,7 @@ impl Sender {
         r.lose_overdue(|at| self.is_overdue(at, io));
     }
 
-    /// The window falls by a segment for two ACKs that tell of progress (`tcp_cwnd_down`). News of a cut packet is such.
+    /// Reduces the window by a segment for two ACKs with progress (`tcp_cwnd_down`). A PACK counts as progress.
     fn halve_rate(&mut self, ack: &Ack, r: &RackTlp, io: &Io) {
         let told = &ack.told;
         let progresses = ack.advanced || told.acked > 0 || told.reported || told.duplicate || told.packed > 0;
@@ -266,18 +265,18 @@ impl Sender {
         }
     }
 
-    /// At most as many segments as reordering allows leave at once (`tcp_moderate_cwnd`).
+    /// Limits the window to the segments in flight and the degree of reordering (`tcp_moderate_cwnd`).
     fn moderate_2_6_38(&mut self, r: &RackTlp, io: &Io) {
         let most = r.segments.in_flight().saturating_add(self.reordering(r, io.cfg));
         self.congestion.moderate(most, io.now, io.cfg.mss.into());
     }
 
-    /// Returns true if the last cut had no reason (`tcp_may_undo`).
+    /// Returns true if the last cut was spurious (`tcp_may_undo`).
     fn may_undo_2_6_38(&self, ack: &Ack, r: &RackTlp) -> bool {
         r.undo.is_open() && (r.undo.is_explained() || r.undo.was_delayed(ack.echo))
     }
 
-    /// Gives back what the last cut took (`tcp_undo_cwr`); `restores` says that the threshold is among it.
+    /// Undoes the last cut (`tcp_undo_cwr`); with `restores` the threshold as well.
     fn undo_cut(&mut self, restores: bool, r: &mut RackTlp, io: &Io) {
         let mss = u32::from(io.cfg.mss);
         if self.congestion.undo_2_6_38(r.fack.prior, restores, mss) {
@@ -287,8 +286,8 @@ impl Sender {
         self.moderate_2_6_38(r, io);
     }
 
-    /// A recovery ends (`tcp_try_undo_recovery`). Returns true if it is kept: without SACK until a byte beyond is
-    /// acknowledged.
+    /// Ends a recovery, and undoes it if it was spurious (`tcp_try_undo_recovery`). Returns true if the state stays: without
+    /// SACK it ends once a byte beyond is acknowledged.
     fn undo_recovery_2_6_38(&mut self, ack: &Ack, r: &mut RackTlp, io: &Io) -> bool {
         if self.may_undo_2_6_38(ack, r) {
             self.undo_cut(true, r, io);
@@ -302,7 +301,7 @@ impl Sender {
         false
     }
 
-    /// All retransmissions are reported as duplicates (`tcp_try_undo_dsack`).
+    /// Undoes the last cut if DSACKs cover all retransmissions (`tcp_try_undo_dsack`).
     fn undo_by_duplicates_2_6_38(&mut self, r: &mut RackTlp, io: &Io) {
         if r.undo.is_explained() {
             self.undo_cut(true, r, io);
@@ -310,8 +309,8 @@ impl Sender {
         }
     }
 
-    /// A partial ACK in recovery (`tcp_try_undo_partial`). Returns true if losses are looked for: unless the ACK is of a first
-    /// sending.
+    /// Processes a partial ACK in recovery (`tcp_try_undo_partial`). Returns true if the sender should look for losses, which is
+    /// false if the ACK covers an original segment.
     fn undo_partial_2_6_38(&mut self, ack: &Ack, r: &mut RackTlp, io: &Io) -> bool {
         let (cfg, fackets) = (io.cfg, self.fackets(r, io.cfg));
         if !self.may_undo_2_6_38(ack, r) {

@@ -1,5 +1,5 @@
-//! Timeouts of Linux 2.6.38 (`tcp_retransmit_timer`), and F-RTO (RFC 4138), by which a timeout first asks whether it had a
-//! reason: it sends the first segment again and waits. The first new ACK lets two new segments out, and the second decides.
+//! Timeouts of Linux 2.6.38 (`tcp_retransmit_timer`), and F-RTO (RFC 4138), which detects spurious timeouts: the sender
+//! resends the first segment and waits. The first new ACK allows two new segments, and the second decides.
 
 use super::Ack;
 use crate::transport::config::EcnMode;
@@ -7,11 +7,11 @@ use crate::transport::loss::{Frto, Phase, RackTlp};
 use crate::transport::sender::Sender;
 use crate::transport::{Io, TcpConfig};
 
-/// State after a timeout: F-RTO is not asked in it.
+/// State after a timeout without F-RTO.
 const LOSS: Phase = Phase::Loss { frto: Frto::Off };
 
 impl Sender {
-    /// The retransmission timer has expired.
+    /// Reacts to the expiry of the retransmission timer.
     pub(in crate::transport::sender) fn on_expiry_2_6_38(&mut self, r: &mut RackTlp, io: &mut Io) {
         if r.segments.len() == 0 {
             return self.rto.stop();
@@ -27,12 +27,12 @@ impl Sender {
         self.rearm_timeout(r, io);
     }
 
-    /// Without SACK F-RTO is possible only if nothing but the first segment was ever sent again (`tcp_use_frto`).
+    /// Returns true if F-RTO is possible (`tcp_use_frto`): always with SACK, else if only the first segment was ever resent.
     fn may_ask(&self, r: &RackTlp, cfg: &TcpConfig) -> bool {
         Sender::has_sack(cfg) || r.segments.under_way_again() <= 1 && !r.segments.is_second_repeated()
     }
 
-    /// Returns true if a timeout cuts the threshold: once for what is outstanding.
+    /// Returns true if a timeout cuts the threshold: once for the same outstanding data.
     fn cuts(&self, r: &RackTlp) -> bool {
         let asked = r.fack.frto > 0;
         let is_loss = matches!(r.phase, Phase::Loss { .. }) || asked;
@@ -41,7 +41,7 @@ impl Sender {
             || is_loss && self.loss.expiries == 0
     }
 
-    /// Sends the first segment again, and waits for what follows (`tcp_enter_frto`).
+    /// Begins F-RTO, which resends only the first segment (`tcp_enter_frto`).
     fn enter_frto(&mut self, r: &mut RackTlp, io: &mut Io) {
         let mss = u32::from(io.cfg.mss);
         if self.cuts(r) {
@@ -70,7 +70,7 @@ impl Sender {
         matches!(r.phase, Phase::Reducing | Phase::Recovery)
     }
 
-    /// Takes everything for lost that is not reported (`tcp_enter_loss`).
+    /// Marks everything as lost that is not SACKed (`tcp_enter_loss`).
     fn enter_loss(&mut self, r: &mut RackTlp, io: &mut Io) {
         let mss = u32::from(io.cfg.mss);
         if self.cuts(r) {
@@ -94,8 +94,8 @@ impl Sender {
         self.cwr = io.cfg.ecn != EcnMode::Off;
     }
 
-    /// The timeout had a reason (`tcp_enter_frto_loss`): everything is lost, and so many segments may leave beside those in
-    /// flight.
+    /// Ends F-RTO after a genuine timeout (`tcp_enter_frto_loss`): everything is lost, and `allowed` segments may leave in
+    /// addition to those in flight.
     fn enter_frto_loss(&mut self, allowed: u32, acked: bool, r: &mut RackTlp, io: &Io) {
         if !Sender::has_sack(io.cfg) {
             r.forget_assumed();
@@ -108,7 +108,7 @@ impl Sender {
         self.begin_loss(window, r, io);
     }
 
-    /// An ACK while F-RTO asks (`tcp_process_frto`). Returns true if the window does not grow because of it.
+    /// Processes an ACK during F-RTO (`tcp_process_frto`). Returns true if the window must not grow by it.
     pub(super) fn process_frto(&mut self, ack: &Ack, r: &mut RackTlp, io: &Io) -> bool {
         let (step, acked, told) = (r.fack.frto, ack.told.acked > 0, &ack.told);
         if told.later_again_acked || step >= 2 && told.again_acked {
@@ -141,12 +141,12 @@ impl Sender {
         self.decide_frto(ack, r, io)
     }
 
-    /// Returns true if reports are of data alone that was sent before the timeout, once.
+    /// Returns true if the SACKs cover only data that was sent once, before the timeout.
     fn is_all_original(&self, ack: &Ack, r: &RackTlp) -> bool {
         ack.told.original_reported && ack.told.highest_block <= r.fack.highmark
     }
 
-    /// New data is acknowledged: the first time two new segments may leave, the second time the timeout had no reason.
+    /// Advances F-RTO after an ACK of new data: the first allows two new segments, the second shows a spurious timeout.
     fn decide_frto(&mut self, ack: &Ack, r: &mut RackTlp, io: &Io) -> bool {
         if r.fack.frto > 1 {
             // The window falls by rate halving to the threshold of the timeout (`tcp_frto_response` 0).

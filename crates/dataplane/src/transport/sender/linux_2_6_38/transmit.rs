@@ -1,18 +1,18 @@
-//! What Linux 2.6.38 sends: lost segments (`tcp_xmit_retransmit_queue`), and new data in pieces (`tcp_write_xmit`).
+//! Transmission of Linux 2.6.38: lost segments (`tcp_xmit_retransmit_queue`), and new data in pieces (`tcp_write_xmit`).
 
 use crate::transport::loss::{Phase, RackTlp};
 use crate::transport::sender::Sender;
 use crate::transport::{Io, TcpConfig};
 use units::Time;
 
-/// Room for this share of the window is used at once (`sysctl_tcp_tso_win_divisor`).
+/// Divisor of the window: new data leave immediately if this share is free (`sysctl_tcp_tso_win_divisor`).
 const WINDOW_SHARE: u64 = 3;
-/// Bytes that offload takes at once (`sk_gso_max_size`), and what headers take of them.
+/// Largest burst of segmentation offload in bytes (`sk_gso_max_size`), and bytes of headers in it.
 const LARGEST: u64 = 65_536;
 const HEADERS: u64 = 53;
 
 impl Sender {
-    /// Sends again what is lost, and in recovery, if no new data may leave, what is missing below the highest report.
+    /// Resends lost segments, and in recovery, if no new data may leave, holes below the highest SACK.
     pub(super) fn send_lost_2_6_38(&mut self, r: &mut RackTlp, io: &mut Io) {
         while r.segments.in_flight() < self.congestion.segments(io.cfg.mss.into()) {
             let forward = || {
@@ -27,7 +27,7 @@ impl Sender {
         }
     }
 
-    /// Goes on sending without an ACK: the application has written, or the NIC asks for a segment.
+    /// Continues to send without an ACK: the application has written, or the NIC requests a segment.
     pub(in crate::transport::sender) fn go_on_2_6_38(&mut self, r: &mut RackTlp, io: &mut Io) {
         if matches!(r.phase, Phase::Recovery | Phase::Loss { .. }) || self.takes_pack_for_mark(io.cfg) {
             self.send_lost_2_6_38(r, io);
@@ -40,8 +40,8 @@ impl Sender {
         r.segments.in_flight() < self.congestion.segments(cfg.mss.into()) && self.next_new(cfg) > 0
     }
 
-    /// Sends new data. After an idle time the window restarts only once the first piece has left, which the kernel has cut
-    /// before by the old window (mended in 2015 by commit 6f021c62d6).
+    /// Sends new data. After an idle time the window restarts only after the first piece has left, whose size follows the old
+    /// window (a kernel fault until commit 6f021c62d6 of 2015).
     pub(in crate::transport::sender) fn send_new_2_6_38(&mut self, r: &mut RackTlp, io: &mut Io) {
         if self.nxt >= self.written {
             return;
@@ -66,7 +66,7 @@ impl Sender {
         }
     }
 
-    /// Number of timeouts in the time since the last segment left, if nothing is in flight; 0 within the first.
+    /// Number of whole timeouts since the last segment left; 0 if anything is in flight.
     fn idle_timeouts(&self, io: &Io) -> u64 {
         if !io.cfg.restart_after_idle || self.sent > self.una || self.sent == 0 {
             return 0;
@@ -76,7 +76,7 @@ impl Sender {
         idle.saturating_sub(1) / clock.ticks_of(self.rto.timeout(io.cfg)).max(1)
     }
 
-    /// End of the piece of new data that leaves next; `None` while data wait.
+    /// End of the next burst of new data; `None` if data must wait.
     pub(in crate::transport::sender) fn next_burst_2_6_38(&self, r: &mut RackTlp, io: &Io) -> Option<u64> {
         let (cfg, mss) = (io.cfg, u64::from(io.cfg.mss));
         let in_flight = u64::from(r.segments.in_flight());
@@ -94,8 +94,8 @@ impl Sender {
         Some(self.nxt + if piece > mss { quota.min(whole).max(mss) } else { piece })
     }
 
-    /// Bytes left of the piece that the next new byte is in: what offload takes (`tcp_xmit_size_goal`), or a segment. Data that
-    /// is written once all before has left begins a new piece.
+    /// Number of unsent bytes of the current piece, which is as long as offload takes (`tcp_xmit_size_goal`), or a segment. Data
+    /// written after everything before has left begins a new piece.
     fn piece(&self, r: &mut RackTlp, cfg: &TcpConfig) -> u64 {
         let mss = u64::from(cfg.mss);
         if !cfg.rack.tso {
@@ -109,8 +109,8 @@ impl Sender {
         r.fack.piece_start.saturating_add(most).min(self.written) - self.nxt
     }
 
-    /// Returns true if a piece waits for more room (`tcp_tso_should_defer`): it would leave in parts, there is room for less
-    /// than a third of the window, and it was not held back a tick or more before.
+    /// Returns true if a piece must wait for a larger burst (`tcp_tso_should_defer`): less than a third of the window is free,
+    /// and the last deferral was at most one tick ago.
     fn defers(&self, piece: u64, room: u64, r: &mut RackTlp, io: &Io) -> bool {
         let tick = io.cfg.ticks(self.flow.src).passed(io.now);
         let is_last = self.nxt + piece >= self.written;
