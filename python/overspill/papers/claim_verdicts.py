@@ -16,7 +16,7 @@ from overspill.papers.verdicts import FAILS, HOLDS
 REPRODUCED, IN_PART, NOT_REPRODUCED = "reproduced", "in part", "not reproduced"
 UNTESTABLE, UNDECIDED = "cannot be tested here", "not decided"
 CLAIM_VERDICTS = (REPRODUCED, IN_PART, NOT_REPRODUCED, UNTESTABLE, UNDECIDED)
-YES, REVISED, ANECDOTE = "yes", "revised", "anecdote"
+YES, REPEAT, REVISED, ANECDOTE = "yes", "repeat", "revised", "anecdote"
 WIDEST = 0.25  # half-width of a tolerance, as a share of the published value
 
 Shown = Mapping[str, Any]  # a row as `rows.json` has it
@@ -33,7 +33,12 @@ class Decided:
 
 
 def counts(row: Shown) -> str:
-    """Returns `yes`, or why the row is no evidence: its measure was revised, or its tolerance is too wide."""
+    """Returns `yes`, or why the row is no evidence.
+
+    It repeats another with other traffic, sizes, seeds or ties; its measure was revised; or its tolerance is too wide.
+    """
+    if row.get("repeat"):
+        return REPEAT
     if row.get("revised", {}).get("of") == "measure":
         return REVISED
     published, half = row["published"], half_width(row)

@@ -213,6 +213,8 @@ def document(paper: str, row: Row, found: Judged) -> dict[str, Any]:
         "ok": found.verdict == HOLDS,
         "note": joined(row.note, found.note),
     }
+    if row.repeat:
+        made["repeat"] = row.repeat
     if found.prediction is not None:
         made["prediction"] = dict(found.prediction)
     if row.revised is not None:

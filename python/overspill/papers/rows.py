@@ -50,6 +50,7 @@ class Row:
     later: bool
     note: str
     revised: Revised | None = None
+    repeat: str = ""
 
     @property
     def key(self) -> Key:
@@ -58,7 +59,7 @@ class Row:
 
     @property
     def counted(self) -> bool:
-        """Whether it is in the score."""
+        """Whether the paper publishes it and something is measured."""
         return self.basis in COUNTED and not self.later
 
 
@@ -118,6 +119,7 @@ def one(path: Path, numbered: tuple[int, Any], figures: list[str], settings: Seq
         later=fields.flag("later"),
         note=fields.text("note", ""),
         revised=revised(fields, settings),
+        repeat=fields.text("repeat", ""),
     )
     fields.done()
     fit(fields, row)

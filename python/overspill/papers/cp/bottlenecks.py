@@ -106,8 +106,13 @@ def figure_12b(sweeps: Sweeps) -> Iterator[Measured]:
     for mode, told in TIES.items():
         runs, found = sweeps[f"many{mode}"], levels(sweeps, "many", mode)
         yield measured(f"CP{told}", "goodput_by_theory", found[CP])
-        largest = 100 * by_theory(runs, BOTH, SETS["many"], runs.points).mean(axis=0).max()
-        yield measured(f"CP&DCTCP{told}", "goodput_by_theory", found[BOTH], f"at most {largest:.3g} %")
+        yield measured(f"CP&DCTCP{told}", "goodput_by_theory", found[BOTH])
+        if not mode:
+            shares = 100 * by_theory(runs, BOTH, SETS["many"], runs.points)
+            # The point is that of the mean over seeds: the largest of each seed would be larger by chance.
+            top = int(shares.mean(axis=0).argmax())
+            note = f"at {runs.points[top][FLOWS]} experimental flows"
+            yield measured("CP&DCTCP", "largest_goodput_by_theory", shares[:, top], note)
         others = np.min([found[one] for one in FIVE if one != TCP_200], axis=0)
         case = f"TCP 200 ms less the lowest other{told}"
         yield measured(case, "goodput_by_theory", found[TCP_200] - others)

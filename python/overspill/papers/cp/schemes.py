@@ -76,12 +76,24 @@ def headers_lost_at_most(runs: Runs, variant: str, point: Point | None = None) -
 
 
 def timeouts(runs: Runs, variant: str, point: Point | None = None) -> np.ndarray:
-    """Timeouts of responses, run by run; those of requests do not count."""
+    """Timeouts of responses in measured queries, run by run; those of requests do not count."""
+    return np.array([one.sum() for one in timeouts_of_queries(runs, variant, point)])
+
+
+def timeouts_of_queries(runs: Runs, variant: str, point: Point | None = None) -> list[np.ndarray]:
+    """Timeouts of responses of each measured query, run by run."""
     found = []
     for table in runs.tables("flows", variant, point):
-        response = columns.numbers(table, "role") == 0
-        found.append(float(columns.numbers(table, "timeouts")[response].sum()))
-    return np.array(found)
+        response = (columns.numbers(table, "role") == 0) & (columns.numbers(table, "measured") == 1)
+        which = by_query(columns.numbers(table, "query")[response])
+        expired = columns.numbers(table, "timeouts")[response]
+        found.append(np.bincount(which, weights=expired))
+    return found
+
+
+def by_query(query: np.ndarray) -> np.ndarray:
+    """Queries numbered from 0 in the order of their numbers."""
+    return np.asarray(np.unique(query, return_inverse=True)[1])
 
 
 def mean_over(curve: Curve) -> np.ndarray:
