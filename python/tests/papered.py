@@ -22,6 +22,7 @@ PAPER = """
 name = "small"
 title = "A small paper"
 cite = "Nobody, 2020"
+on_page = ["fig1"]
 [[sweep]]
 name = "grid"
 scenario = "small.toml"

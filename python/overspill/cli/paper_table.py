@@ -11,7 +11,9 @@ from rich.text import Text
 
 from overspill.cli import table
 from overspill.papers import words
+from overspill.papers.claim_verdicts import decide
 from overspill.papers.data import Paper, Shown
+from overspill.papers.paper_page import totals
 from overspill.papers.reproduce import Reproduced
 from overspill.results import store
 
@@ -35,8 +37,9 @@ def show(found: Reproduced, console: Console) -> None:
     if found.rows:
         console.print()
         console.print(Text(words.score(found.score, found.rows), "bold"), soft_wrap=True)
-        if text := words.without_revised(found.without_revised):
-            console.print(Text(text, "bold"), soft_wrap=True)
+        if found.asked.whole and found.paper.claims:
+            decided = [decide(claim, found.rows) for claim in found.paper.claims]
+            console.print(Text(f"{len(decided)} claims: {totals(decided)}", "bold"), soft_wrap=True)
         table.put(console, Text(words.LEGEND, "dim"), table.LINE)
     if found.changed:
         told_changes(found, console)

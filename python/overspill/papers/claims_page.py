@@ -17,10 +17,13 @@ from overspill.papers.claim_verdicts import (
     NOT_REPRODUCED,
     UNDECIDED,
     Decided,
-    Shown,
+    Setting,
     decide,
+    settings_of,
+    turned,
     worst_first,
 )
+from overspill.papers.counting import Shown
 from overspill.papers.verdicts import HOLDS
 
 NUMBERS = 2  # rows whose numbers stand in a cell
@@ -38,10 +41,12 @@ Costs and limits are claims, too. The worst row that decides a claim, and counts
 | cannot be tested here | no measurement of a simulator can decide it |
 | not decided | no row decides it yet, or those that do count no more |
 
-A row does not count if its measure or its tolerance changed after its first run. It does not count either
-if its tolerance reaches further than a quarter of the published value. Numbers are those of the worst
-rows. Assumptions, figures and all rows are on the page of each paper.
+A row does not count if its measure or its tolerance changed after its first run, if it repeats another row,
+or if its tolerance reaches further than a quarter of the published value. Numbers are those of the worst
+rows. A verdict "with" a name is the one that the claim has with one open parameter changed. The page of each
+paper says what these names, its assumptions, figures and rows are.
 """
+RULE = "The worst row that decides a claim, and counts, gives the [verdict](../claims.md)."
 
 
 def page(published: Path) -> str:
@@ -50,9 +55,12 @@ def page(published: Path) -> str:
     for name in data.names():
         paper = data.load(name)
         rows = json.loads((published / name / "rows.json").read_text(encoding="utf-8"))["rows"]
+        path = published / name / "what_if.json"
+        changed = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
         found = [decide(claim, rows) for claim in paper.claims]
         totals[name] = Counter(one.verdict for one in found)
-        parts.append(section(name, paper.title, found))
+        link = f"{paper.title}. [Its page]({name}/README.md)."
+        parts.append(f"## {name}\n\n{link}\n\n{table(found, rows, settings_of(changed))}\n")
     head = ["paper", *CLAIM_VERDICTS]
     body = [
         [f"[{name}](#{name})", *(str(counted[verdict]) for verdict in CLAIM_VERDICTS)]
@@ -61,11 +69,24 @@ def page(published: Path) -> str:
     return "\n".join([INTRO, written(head, body), "", *parts]).rstrip() + "\n"
 
 
-def section(name: str, title: str, found: Sequence[Decided]) -> str:
-    """The claims of one paper."""
-    body = [[one.claim.claim, one.claim.where, one.verdict, evidence(one)] for one in found]
-    link = f"{title}. [Its page]({name}/README.md)."
-    return f"## {name}\n\n{link}\n\n{written(['claim', 'where', 'verdict', 'evidence'], body)}\n"
+def table(found: Sequence[Decided], rows: Sequence[Shown], settings: Sequence[Setting]) -> str:
+    """The claims of one paper as Markdown."""
+    return written(["claim", "where", "verdict", "evidence"], cells(found, rows, settings))
+
+
+def cells(found: Sequence[Decided], rows: Sequence[Shown], settings: Sequence[Setting]) -> list[list[str]]:
+    """Claim, where, verdict (also with open parameters changed) and evidence of each."""
+    return [[one.claim.claim, one.claim.where, verdict(one, rows, settings), evidence(one)] for one in found]
+
+
+def verdict(one: Decided, rows: Sequence[Shown], settings: Sequence[Setting]) -> str:
+    """The verdict of a claim, and others that it has with an open parameter changed."""
+    by_verdict: dict[str, list[str]] = {}
+    for setting, other in turned(one, rows, settings):
+        by_verdict.setdefault(other, []).append(setting.name)
+    return "; ".join(
+        [one.verdict, *(f"{other} with {', '.join(names)}" for other, names in by_verdict.items())]
+    )
 
 
 def evidence(one: Decided) -> str:

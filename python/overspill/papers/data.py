@@ -19,6 +19,8 @@ from overspill.papers.spec import Code
 from overspill.results.names import TABLES
 
 PAPER, ROWS, CLAIMS = "paper.toml", "rows.toml", "claims.toml"
+MOST_ON_PAGE = 3  # figures on the page of a paper
+MOST_SETTINGS = 8  # open parameters that are changed one at a time
 VARIABLE = "OVERSPILL_PAPERS"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]*")
 
@@ -72,6 +74,7 @@ class Paper:
     rows: Sequence[Row]
     digest: str
     assumptions: Sequence[str] = ()
+    on_page: Sequence[str] = ()
     claims: Sequence[Claim] = ()
 
     def rows_of(self, figure: str) -> list[Row]:
@@ -149,7 +152,7 @@ def read(folder: Path) -> Paper:
     if name != folder.name:
         raise top.wrong("name", repr(name), f"that of its folder, {folder.name!r}")
     title, cite = top.text("title"), top.text("cite")
-    assumptions = top.texts("assumptions", [])
+    assumptions, on_page = top.texts("assumptions", []), top.texts("on_page", [])
     sweeps = keyed([experiment(path, at, one) for at, one in enumerate(top.tables("sweep"), 1)], path)
     tables = enumerate(top.tables("figure"), 1)
     figures = keyed([shown(path, (at, one), list(sweeps)) for at, one in tables], path)
@@ -162,9 +165,15 @@ def read(folder: Path) -> Paper:
         raise top.wrong(
             "figure", f"{both[0]!r}, which is a sweep, too", "different names of sweeps and figures"
         )
+    if len(on_page) > MOST_ON_PAGE or not set(on_page) <= set(figures):
+        raise top.wrong("on_page", repr(list(on_page)), f"{MOST_ON_PAGE} ids of figures at most")
+    if len(settings) > MOST_SETTINGS:
+        raise top.wrong("what_if", f"{len(settings)} tables", f"{MOST_SETTINGS} at most")
     known, digest = rows.load(folder / ROWS, figures)
     said = claims.load(folder / CLAIMS, known)
-    return Paper(folder, name, title, cite, sweeps, figures, settings, known, digest, assumptions, said)
+    return Paper(
+        folder, name, title, cite, sweeps, figures, settings, known, digest, assumptions, on_page, said
+    )
 
 
 def keyed(given: Sequence[Any], path: Path) -> dict[str, Any]:

@@ -6,17 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from overspill import formats
-from overspill.papers.rows import COUNTED
-from overspill.papers.verdicts import FAILS, HOLDS, INCONCLUSIVE, NEW, Cause, causes
+from overspill.papers.counting import UNPUBLISHED, YES
+from overspill.papers.verdicts import FAILS, HOLDS, INCONCLUSIVE, NEW, VERDICTS, Cause, causes
 
 HEADS = ("", "case", "metric", "published", "measured", "tolerance", "verdict", "basis")
 LEGEND = (
-    "measured: mean ± half-width of its 95 % interval over seeds. holds: the whole interval is within the "
-    "tolerance; fails: wholly outside; inconclusive: neither. Where a row is exact, every seed must be "
-    "within. What is undefined in some run fails, and its note says why. A basis in brackets is not "
-    "counted. Bars and bands of figures are 95 % intervals of the mean, too."
+    "measured: mean ± half-width of its 95 % interval over seeds. reproduced: the whole interval is within "
+    "the tolerance; not reproduced: wholly outside; inconclusive: neither. Where a row is exact, every seed "
+    "must be within. What is undefined in some run is not reproduced, and its note says why. After the "
+    "basis stands why a row does not count. Bars and bands of figures are 95 % intervals of the mean, too."
 )
 
+PRINTED = {HOLDS: "reproduced", FAILS: "not reproduced", INCONCLUSIVE: "inconclusive"}
 SIGNS = {HOLDS: "✓", FAILS: "✗", INCONCLUSIVE: "?"}
 STYLES = {HOLDS: "green", FAILS: "bold red", INCONCLUSIVE: "yellow"}
 BASES = {"own_model": "own model"}
@@ -31,7 +32,12 @@ def later(row: Row) -> bool:
 
 def verdict(row: Row) -> str:
     """The verdict with its sign."""
-    return "– later" if later(row) else f"{SIGNS[row['verdict']]} {row['verdict']}"
+    return "– later" if later(row) else f"{SIGNS[row['verdict']]} {printed(row['verdict'])}"
+
+
+def printed(verdict: str) -> str:
+    """A verdict of a file as pages print it."""
+    return PRINTED.get(verdict, verdict)
 
 
 def with_former(row: Row) -> str:
@@ -39,7 +45,7 @@ def with_former(row: Row) -> str:
     if "revised" not in row:
         return verdict(row)
     former = row["revised"]["verdict"]
-    return f"{verdict(row)}, {'' if former == NEW else 'was '}{former}"
+    return f"{verdict(row)}, {'' if former == NEW else 'was '}{printed(former)}"
 
 
 def value(given: float | str | None, unit: str = "") -> str:
@@ -95,9 +101,9 @@ def tolerance(row: Row) -> str:
 
 
 def basis(row: Row) -> str:
-    """Where the published value is from; in brackets where it is not counted."""
+    """Where the published value is from, and why the row does not count."""
     name = BASES.get(row["basis"], str(row["basis"]))
-    return name if row["basis"] in COUNTED and not later(row) else f"({name})"
+    return name if row["counts"] in (YES, UNPUBLISHED) else f"{name}; {row['counts']}"
 
 
 def notes(row: Row) -> list[str]:
@@ -112,28 +118,10 @@ def notes(row: Row) -> list[str]:
 
 
 def score(found: Mapping[str, int], rows: Iterable[Row]) -> str:
-    """The score in a sentence, and how many of the rows, of whatever basis, are for later."""
-    text = f"{found['holds']} of {found['of']} rows hold, {found['fails']} fail"
-    open_ones = found["inconclusive"]
-    verb = "is" if open_ones == 1 else "are"
-    text = f"{text}, {open_ones} {verb} inconclusive (rows of basis text, table and axis)"
+    """How many rows that count are reproduced, in a sentence, and how many are not run."""
+    texts = [f"{found[one]} {PRINTED[one]}" for one in VERDICTS if found[one]]
+    text = f"{found['of']} rows count: {', '.join(texts) or 'none has a value'}"
     return "; ".join(filter(None, (text, not_run(sum(later(row) for row in rows)))))
-
-
-def without_revised(found: Mapping[str, Any] | None) -> str:
-    """The score without the rows that were revised, and what became of these; empty without any."""
-    if found is None:
-        return ""
-    kept, same, now = found["never_revised"], found["same_measure"], found["revised"]
-    text = outcome("revised after a first run", now["of"], (now["holds"], now["before"]["holds"], now["new"]))
-    if same != kept:
-        text += f"; with the measure and tolerance of that run: {of(same)}"
-    return f"{text}; never revised: {of(kept)}"
-
-
-def of(score: Mapping[str, int]) -> str:
-    """How many rows of a score hold."""
-    return f"{score['of']} row{'s' * (score['of'] != 1)}, {score['holds']} hold"
 
 
 def reasons(rows: Sequence[Row]) -> list[str]:
@@ -143,15 +131,10 @@ def reasons(rows: Sequence[Row]) -> list[str]:
 
 def reason(cause: Cause) -> str:
     """What became of the rows of one reason, with the name of each that holds no more."""
-    text = outcome(cause.why, cause.rows, (cause.hold, cause.held, cause.new))
+    rows = f"{cause.rows} row{'s' * (cause.rows != 1)}"
+    text = f"{cause.why}: {rows}, {cause.hold} reproduced, {cause.held} before"
+    text = f"{text}, {cause.new} new" if cause.new else text
     return f"{text}. No longer: {'; '.join(cause.lost)}" if cause.lost else text
-
-
-def outcome(of: str, rows: int, counts: tuple[int, int, int]) -> str:
-    """How many of some rows hold, how many did before, and how many were not there then."""
-    hold, held, new = counts
-    text = f"{of}: {rows} row{'s' * (rows != 1)}, {hold} hold, {held} held before"
-    return f"{text}, {new} new" if new else text
 
 
 def not_run(count: int) -> str:
@@ -160,8 +143,8 @@ def not_run(count: int) -> str:
 
 
 def held(rows: Sequence[Row]) -> str:
-    """How many of a figure's rows hold."""
-    text = f"{sum(row['ok'] for row in rows)} of {len(rows)} rows hold"
+    """How many of a figure's rows are reproduced."""
+    text = f"{sum(row['ok'] for row in rows)} of {len(rows)} rows reproduced"
     return "; ".join(filter(None, (text, not_run(sum(later(row) for row in rows)))))
 
 
