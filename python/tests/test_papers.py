@@ -280,7 +280,7 @@ def test_what_is_in_a_paper_is_listed(command: Paper, paper: Paper, monkeypatch:
     for text in ("Nobody, 2020", "fig1", "2 rows", "rests on single", "no runs", "3 seeds", "switch.y=9"):
         assert text in ran.out
     # One row of the function waits for hardware; of a figure whose every row waits, nothing was run.
-    assert "rests on no runs; 1 row is not run yet" in " ".join(ran.out.split())
+    assert "rests on no runs; 1 row has no run" in " ".join(ran.out.split())
     told = json.loads(paper("--list", "--json").out)
     assert (told["name"], told["cite"][:6], told["figures"][0]["rows"]) == ("small", "Nobody", 2)
     assert {one["name"] for one in told["sweeps"]} >= {"single"} and told["what_ifs"][0]["sets"]
@@ -288,7 +288,7 @@ def test_what_is_in_a_paper_is_listed(command: Paper, paper: Paper, monkeypatch:
     rows = written.read_text().replace('kind = "order"\n', 'kind = "order"\nlater = true\nnote = "z"\n')
     written.write_text(rows.replace('published = "leaf0"\n', 'later = true\nnote = "z"\n'))
     listed = " ".join(paper("--list").out.split())
-    assert "fig2 2 rows Places not run yet" in listed and "fig1 2 rows Flows rests on grid fig2" in listed
+    assert "fig2 2 rows Places no run" in listed and "fig1 2 rows Flows rests on grid fig2" in listed
     monkeypatch.setenv("OVERSPILL_PAPERS", str(Path("papers").absolute()))
     assert command("list", "papers").out.split() == ["papers", "small", "A", "small", "paper"]
     assert "expected one of small" in command("paper", "large").err
@@ -313,7 +313,8 @@ def test_an_open_parameter_is_changed_alone(paper: Paper, monkeypatch: pytest.Mo
     assert made["rows"][1]["settings"]["y"] | {"note": ""} == {
         "measured": 0.0, "ci95": None, "seeds": 1, "verdict": "fails", "note": "", "changes": True,
     }  # fmt: skip
-    assert "- y: another y\n" in Path("out/papers/small/README.md").read_text()
+    assert "<code>y</code>: another y" in Path("out/papers/small/page.html").read_text()
+    assert "- `y`: another y\n" in Path("out/papers/small/README.md").read_text()
     page = Path("out/papers/small/page.html").read_text()
     assert '<td class="holds">✓ 2</td><td class="fails changes">✗ 0</td>' in page
     assert paper().status == 0 and not Path("out/papers/small/what_if.json").exists()
@@ -386,9 +387,9 @@ def test_the_page_needs_nothing_from_elsewhere(paper: Paper) -> None:
     assert "![Flows](figures/fig1.png)" in readme
     assert str(os.getcwd()) not in page + readme
     # What waits for another step is told above everything, and beside its figure.
-    assert "1 row is not run yet." in readme
-    assert "4 rows count: 4 reproduced; 1 row is not run yet" in page
-    assert "1 of 2 rows reproduced; 1 row is not run yet" in page and "2 of 2 rows reproduced.<" in page
+    assert "1 row has no run." in readme
+    assert "4 rows count: 4 reproduced; 1 row has no run" in page
+    assert "1 of 2 rows reproduced; 1 row has no run" in page and "2 of 2 rows reproduced.<" in page
 
 
 TREE = """

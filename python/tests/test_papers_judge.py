@@ -159,7 +159,7 @@ def test_only_what_the_paper_says_is_in_the_score() -> None:
         judge.document("p", replace(NUMBER, later=True), judge.judge(replace(NUMBER, later=True), None))
     )
     made.append(judge.document("p", NUMBER, judged([math.nan] * 2)))
-    score = counting.score(counting.marked(made), ("holds", "fails", "inconclusive"))
+    score = counting.score(counting.marked(made, []), ("holds", "fails", "inconclusive"))
     assert score == {"of": 4, "holds": 2, "fails": 2, "inconclusive": 0}, "undefined in every run fails"
 
 
@@ -193,7 +193,7 @@ def test_rows_that_were_revised_are_told_apart_with_what_they_were() -> None:
     assert "revised" not in made[0]
     assert made[1]["revised"] == {"verdict": "fails", "why": "another setting", "of": "settings"}
     assert made[3]["revised"]["of"] == "measure"
-    counted = [row["counts"] for row in counting.marked(made)]
+    counted = [row["counts"] for row in counting.marked(made, [])]
     assert counted == ["yes", "yes", "yes", "revised", "unpublished"]
     assert [words.with_former(row) for row in made] == [
         "✓ reproduced",

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from overspill.papers.claims import Claim, Pattern
-from overspill.papers.counting import EVIDENCE, Shown
-from overspill.papers.verdicts import FAILS, HOLDS, INCONCLUSIVE
+from overspill.papers.counting import ANECDOTE, REVISED, Shown, is_evidence, is_later
+from overspill.papers.verdicts import FAILS, HOLDS, INCONCLUSIVE, NEW
 
 REPRODUCED, IN_PART, NOT_REPRODUCED = "reproduced", "in part", "not reproduced"
 UNTESTABLE, UNDECIDED = "cannot be tested here", "not decided"
@@ -20,7 +20,7 @@ Key = tuple[str, str, str]  # figure, case and metric
 
 @dataclass(frozen=True)
 class Setting:
-    """An open parameter changed alone: what rows have with it, and the paper's own on as many seeds."""
+    """Sensitivity run: rows with one open parameter changed, and the paper's own rows on as many seeds."""
 
     name: str
     title: str
@@ -30,7 +30,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Decided:
-    """Verdict of a claim, the rows that decide it, and how many rows of the claim do not count."""
+    """Verdict of a claim, the rows that decide it, and rows of the claim that do not."""
 
     claim: Claim
     verdict: str
@@ -41,14 +41,14 @@ class Decided:
 def decide(claim: Claim, rows: Sequence[Shown]) -> Decided:
     """The verdict of a claim: that of its worst row that counts."""
     those = [row for row in rows if any(matches(one, row) for one in claim.patterns)]
-    deciding = [row for row in those if row["counts"] in EVIDENCE and has_value(row)]
+    deciding = [row for row in those if is_evidence(row) and has_value(row)]
     uncounted = [row for row in those if row not in deciding]
-    return Decided(claim, verdict(claim, deciding), deciding, uncounted)
+    return Decided(claim, verdict(claim, deciding, uncounted), deciding, uncounted)
 
 
 def has_value(row: Shown) -> bool:
-    """Returns true if runs gave a value, or showed that there is none."""
-    return row["measured"] is not None or (row["verdict"] == FAILS and row["seeds"] > 0)
+    """Returns true if runs gave a value, or failed to; a row that waits has none."""
+    return not is_later(row)
 
 
 def settings_of(document: Mapping[str, Any] | None) -> list[Setting]:
@@ -69,7 +69,9 @@ def settings_of(document: Mapping[str, Any] | None) -> list[Setting]:
     return found
 
 
-def turned(one: Decided, rows: Sequence[Shown], settings: Sequence[Setting]) -> list[tuple[Setting, str]]:
+def find_turned_verdicts(
+    one: Decided, rows: Sequence[Shown], settings: Sequence[Setting]
+) -> list[tuple[Setting, str]]:
     """Settings under which a claim has another verdict, each with that verdict.
 
     A setting is compared with the paper's own runs on as many seeds, and only by the rows that it touches.
@@ -98,22 +100,40 @@ def matches(pattern: Pattern, row: Shown) -> bool:
     )
 
 
-def verdict(claim: Claim, deciding: Sequence[Shown]) -> str:
-    """The worst of the rows; at most in part if no row decides a part of the claim."""
+def verdict(claim: Claim, deciding: Sequence[Shown], uncounted: Sequence[Shown] = ()) -> str:
+    """The worst of the rows; at most in part if no row that counts decides a part of the claim."""
     if not deciding:
         return UNTESTABLE if claim.untestable and not claim.missing else UNDECIDED
-    verdicts = {INCONCLUSIVE if says_nothing(row) else row["verdict"] for row in deciding}
+    verdicts = {verdict_of(row) for row in deciding}
     if FAILS in verdicts:
         return NOT_REPRODUCED
-    return REPRODUCED if verdicts == {HOLDS} and not claim.missing else IN_PART
+    partly = claim.missing or any(limits(row) for row in uncounted)
+    return REPRODUCED if verdicts == {HOLDS} and not partly else IN_PART
 
 
-def says_nothing(row: Shown) -> bool:
-    """Returns true if a difference is exactly 0 where a sign is expected: both sides are the same."""
-    return row["measured"] == 0 and row["tolerance"] in ({"min": 0}, {"max": 0}) and not row["ci95"]
+def limits(row: Shown) -> bool:
+    """Returns true if a row that does not count was missed, before or after it changed."""
+    if row["counts"] not in (REVISED, ANECDOTE) or is_later(row):
+        return False
+    former = row.get("revised", {}).get("verdict", HOLDS)
+    return row["verdict"] != HOLDS or (row["counts"] == REVISED and former not in (HOLDS, NEW))
+
+
+def verdict_of(row: Shown) -> str:
+    """A row's verdict; inconclusive if an order is expected and both sides are equal in every run."""
+    return INCONCLUSIVE if has_equal_sides(row) else str(row["verdict"])
+
+
+def has_equal_sides(row: Shown) -> bool:
+    """Returns true if a difference is exactly 0, or a ratio exactly 1, where one side is to be more."""
+    form = row["tolerance"] or {}
+    if row["ci95"] or row["published"] is not None or len(form) != 1 or not set(form) <= {"min", "max"}:
+        return False
+    [bound] = form.values()
+    return bool(row["measured"] == bound and bound in (0, 1) and row["kind"] == "order")
 
 
 def worst_first(rows: Sequence[Shown]) -> list[Shown]:
     """Rows that are not reproduced before those that are inconclusive, and these before the others."""
     order = {FAILS: 0, HOLDS: 2}
-    return sorted(rows, key=lambda row: order.get(row["verdict"], 1))
+    return sorted(rows, key=lambda row: order.get(verdict_of(row), 1))

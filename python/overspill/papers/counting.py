@@ -1,52 +1,59 @@
-"""Which rows count as evidence, and why another does not. Pure: no files, no runs."""
+"""Rules by which rows count as evidence. Pure: no files, no runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from overspill.papers.rows import COUNTED
-from overspill.papers.verdicts import INCONCLUSIVE
+from overspill.papers.rows import COUNTED, Row
+from overspill.papers.verdicts import FAILS, INCONCLUSIVE
 
 YES, REPEAT, REVISED, ANECDOTE, UNPUBLISHED = "yes", "repeat", "revised", "anecdote", "unpublished"
 COUNTS = (YES, REPEAT, REVISED, ANECDOTE, UNPUBLISHED)
-EVIDENCE = (YES, UNPUBLISHED)  # rows that may decide a claim
-WIDEST = 0.25  # half-width of a tolerance, as a share of the published value
+FOLLOWS = ("derived", "own_model")  # from the paper by arithmetic or by a model
+WIDEST = 0.25  # reach of a tolerance, as a share of the published value
 
 Shown = Mapping[str, Any]  # a row as `rows.json` has it
 
 
-def counts(row: Shown, rows: Sequence[Shown]) -> str:
-    """Returns `yes`, or why the row does not count; `rows` are all of the paper.
+def classify(row: Shown, widest: Mapping[str, float]) -> str:
+    """Returns `yes`, or why the row does not count; `widest` is of `widest_by_unit`.
 
-    It repeats another one with other traffic, sizes, seeds or ties (`repeat`); its measure or tolerance
-    changed after its first run (`revised`); its tolerance is too wide (`anecdote`); or it holds what the
-    paper does not state itself, such as a value by one of its equations (`unpublished`).
+    It repeats another one with other traffic, sizes, seeds or ties (`repeat`); it was added, or its measure
+    or tolerance changed, after a first run (`revised`); its tolerance is too wide (`anecdote`, see
+    `is_evidence`); or its value is not one that the paper states as a result (`unpublished`).
     """
     if row.get("repeat"):
         return REPEAT
     if row.get("revised", {}).get("of") == "measure":
         return REVISED
-    if is_wide(row, rows):
+    if is_wide(row, widest):
         return ANECDOTE
     return YES if row["basis"] in COUNTED else UNPUBLISHED
 
 
-def is_wide(row: Shown, rows: Sequence[Shown]) -> bool:
+def is_evidence(row: Shown) -> bool:
+    """Returns true if a row may decide a claim: a wide tolerance counts only where it is missed."""
+    if row["counts"] == ANECDOTE:
+        return bool(row["verdict"] == FAILS)
+    return row["counts"] == YES or (row["counts"] == UNPUBLISHED and row["basis"] in FOLLOWS)
+
+
+def is_wide(row: Shown, widest: Mapping[str, float]) -> bool:
     """Returns true if a tolerance is too wide to say something.
 
-    It reaches further than a quarter of the published value; or it is a prediction interval that is wider
-    than any tolerance of another kind in the same unit.
+    It reaches further than a quarter of the value; or it is a prediction interval that reaches further than
+    any tolerance of another kind in the same unit.
     """
-    published, half = row["published"], half_width(row)
-    if isinstance(published, int | float) and half is not None and half > WIDEST * abs(published) > 0:
-        return True
+    value, found = middle(row["published"], row["tolerance"]), reach(row)
+    if value is not None and found is not None and found > WIDEST * abs(value):
+        # Around a published 0 there is no share; around the middle of a range none is meant.
+        return value != 0 or row["published"] is None
     if not predicts(row):
         return False
-    if isinstance(published, str):
+    if isinstance(row["published"], str):
         return True
-    others = [half_width(one) for one in rows if one["unit"] == row["unit"] and not predicts(one)]
-    return half is None or half > max((one for one in others if one is not None), default=0.0)
+    return found is None or found > widest.get(row["unit"], 0.0)
 
 
 def predicts(row: Shown) -> bool:
@@ -54,10 +61,20 @@ def predicts(row: Shown) -> bool:
     return "prediction" in (row["tolerance"] or {})
 
 
-def half_width(row: Shown) -> float | None:
-    """Half of the width of a row's tolerance in its unit; `None` for orders and texts, which have none."""
-    form, published = row["tolerance"], row["published"]
-    if not form or isinstance(published, str) or published is None:
+def middle(published: float | str | None, form: Mapping[str, float] | None) -> float | None:
+    """The published value; of a range around a value that is not written, its middle."""
+    if isinstance(published, int | float):
+        return float(published)
+    if published is None and set(form or {}) == {"min", "max"}:
+        assert form is not None
+        return (form["min"] + form["max"]) / 2
+    return None
+
+
+def reach(row: Shown) -> float | None:
+    """How far a tolerance reaches from the value, in the row's unit; `None` for orders and texts."""
+    form, value = row["tolerance"], middle(row["published"], row["tolerance"])
+    if not form or value is None:
         return None
     if "prediction" in form:
         found = row.get("prediction")
@@ -65,20 +82,42 @@ def half_width(row: Shown) -> float | None:
     if "abs" in form:
         return float(form["abs"])
     if "rel" in form:
-        return float(form["rel"] * abs(published))
+        return float(form["rel"] * abs(value))
     if "factor" in form:
-        return float((form["factor"] - 1 / form["factor"]) * abs(published) / 2)
-    return float(form["max"] - form["min"]) / 2 if set(form) == {"min", "max"} else None
+        return float((form["factor"] - 1) * abs(value))
+    return float(max(form["max"] - value, value - form["min"])) if set(form) == {"min", "max"} else None
 
 
-def marked(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows with what each counts as (`counts`)."""
-    return [{**row, "counts": counts(row, rows)} for row in rows]
+def widest_by_unit(rows: Iterable[Row]) -> dict[str, float]:
+    """The furthest reach of a row that counts, by unit, without prediction intervals."""
+    found: dict[str, float] = {}
+    for row in rows:
+        form = None if row.tolerance is None else dict(row.tolerance.form)
+        shown = {"published": row.published, "tolerance": form, "unit": row.unit}
+        size = None if predicts(shown) else reach(shown)
+        revised = row.revised is not None and not row.revised.settings
+        if size is None or not row.counted or row.repeat or revised or is_wide(shown, {}):
+            continue
+        found[row.unit] = max(size, found.get(row.unit, 0.0))
+    return found
+
+
+def marked(rows: Sequence[dict[str, Any]], known: Iterable[Row]) -> list[dict[str, Any]]:
+    """Rows with what each counts as (`counts`); `known` are all of the paper."""
+    widest = widest_by_unit(known)
+    return [{**row, "counts": classify(row, widest)} for row in rows]
+
+
+def is_later(row: Shown) -> bool:
+    """Returns true if nothing was to be measured yet."""
+    return bool(row["measured"] is None and row["verdict"] == INCONCLUSIVE)
 
 
 def score(rows: Sequence[Shown], verdicts: Sequence[str]) -> dict[str, int]:
-    """How many of the rows that count have each verdict, without those that are not run yet."""
-    waits = (row["measured"] is None and row["verdict"] == INCONCLUSIVE for row in rows)
-    every = zip(rows, waits, strict=True)
-    counted = [row["verdict"] for row, later in every if row["counts"] == YES and not later]
+    """Counts verdicts of the rows that count, and of wide ones that are missed; none that is not run."""
+    counted = [
+        row["verdict"]
+        for row in rows
+        if not is_later(row) and (row["counts"] == YES or (row["counts"] == ANECDOTE and is_evidence(row)))
+    ]
     return {"of": len(counted), **{verdict: counted.count(verdict) for verdict in verdicts}}

@@ -22,6 +22,7 @@ PAPER, ROWS, CLAIMS = "paper.toml", "rows.toml", "claims.toml"
 MOST_ON_PAGE = 3  # figures on the page of a paper
 MOST_SETTINGS = 8  # open parameters that are changed one at a time
 VARIABLE = "OVERSPILL_PAPERS"
+NAMED = re.compile(r"what ifs?(?:,[^:]*)?:? ([^).;]*)")  # the rest of a sentence about sensitivity runs
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]*")
 
 
@@ -170,10 +171,27 @@ def read(folder: Path) -> Paper:
     if len(settings) > MOST_SETTINGS:
         raise top.wrong("what_if", f"{len(settings)} tables", f"{MOST_SETTINGS} at most")
     known, digest = rows.load(folder / ROWS, figures)
+    check_names(path, assumptions, known, [one.name for one in settings])
     said = claims.load(folder / CLAIMS, known)
     return Paper(
         folder, name, title, cite, sweeps, figures, settings, known, digest, assumptions, on_page, said
     )
+
+
+def check_names(path: Path, assumptions: Sequence[str], known: Sequence[Row], settings: list[str]) -> None:
+    """Refuse sensitivity runs that assumptions or notes name, and that there are none of."""
+    texts = [(f"{path}: assumptions", one) for one in assumptions]
+    place = path.with_name(ROWS)
+    texts += [(f"{place}: row {row.figure}, {row.case}, {row.metric}: note", row.note) for row in known]
+    wrong = [
+        f"{where}: found what if {name}; expected some of {', '.join(settings) or 'none'}"
+        for where, text in texts
+        for rest in NAMED.findall(text)
+        for name in re.findall(r"`(\w+)`", rest)
+        if name not in settings
+    ]
+    if wrong:
+        raise BadInput(wrong)
 
 
 def keyed(given: Sequence[Any], path: Path) -> dict[str, Any]:

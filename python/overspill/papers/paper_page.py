@@ -20,11 +20,12 @@ from overspill.papers.claim_verdicts import (
     Decided,
     decide,
     settings_of,
+    verdict_of,
     worst_first,
 )
-from overspill.papers.counting import COUNTS, Shown
+from overspill.papers.counting import COUNTS, Shown, is_later
 from overspill.papers.data import Paper
-from overspill.papers.verdicts import HOLDS
+from overspill.papers.verdicts import FAILS, HOLDS
 from overspill.papers.words import escaped, line
 from overspill.whole_files import write_text
 
@@ -32,11 +33,11 @@ README, HISTORY, PAGE = "README.md", "history.md", "page.html"
 ROWS, WHAT_IF = "rows.json", "what_if.json"
 MOST_ASSUMPTIONS = 10
 COUNTED_AS = {
-    counting.YES: "count",
-    counting.REPEAT: "repeat another row with other traffic, sizes or ties",
-    counting.REVISED: "had another measure or tolerance at their first run",
-    counting.ANECDOTE: "have a tolerance that is too wide",
-    counting.UNPUBLISHED: "hold what the paper does not state itself",
+    counting.YES: "rows that count",
+    counting.REPEAT: "repeats of another row with other traffic, sizes or ties",
+    counting.REVISED: "added, or with another measure or tolerance, after a first run",
+    counting.ANECDOTE: "with a wide tolerance, which count only if they are missed",
+    counting.UNPUBLISHED: "given to the runs, or following from the paper without being stated in it",
 }
 
 
@@ -58,20 +59,20 @@ def readme(
         parts += ["## What is assumed", "", *(f"- {escaped(one)}" for one in first), ""]
         if len(first) < len(paper.assumptions):
             parts += ["The others are on [one page](page.html#assumptions) with all rows.", ""]
-    if why := reasons(found):
+    if why := [*reasons(found), *other_reasons(paper, rows)]:
         parts += ["## What is not reproduced, and why", "", *why, ""]
     if changed is not None:
-        told = [f"- {escaped(one['name'])}: {escaped(one['title'])}" for one in changed["settings"]]
+        told = [f"- `{one['name']}`: {escaped(one['title'])}" for one in changed["settings"]]
         parts += ["## Open parameters, changed one at a time", "", *told, ""]
     for name in (one for one in paper.on_page if one in drawn):
         figure = paper.figures[name]
         parts += [f"## {figure.id}: {figure.title}", "", f"The paper: {escaped(figure.claim)}", ""]
         parts += [f"![{escaped(figure.title)}](figures/{figure.id}.png)", ""]
-    return "\n".join([*parts, *how(paper, document)]).rstrip("\n") + "\n"
+    return "\n".join([*parts, *describe_commands(paper, document)]).rstrip("\n") + "\n"
 
 
 def totals(found: Sequence[Decided]) -> str:
-    """How many claims have each verdict."""
+    """Describes how many claims have each verdict."""
     counted = Counter(one.verdict for one in found)
     return ", ".join(f"{counted[one]} {one}" for one in CLAIM_VERDICTS if counted[one])
 
@@ -83,17 +84,43 @@ def reasons(found: Sequence[Decided]) -> list[str]:
         if one.verdict not in (NOT_REPRODUCED, IN_PART):
             continue
         for row in worst_first(one.deciding):
-            if row["verdict"] != HOLDS and row["note"]:
-                name = f"{row['figure']}, {row['case']}, {row['metric'].replace('_', ' ')}"
-                told.setdefault(name, row["note"])
-    return [f"- {escaped(name)}: {escaped(note)}" for name, note in told.items()]
+            if verdict_of(row) != HOLDS and row["note"]:
+                told.setdefault(name_of(row), row["note"])
+    return by_note(told)
 
 
-def how(paper: Paper, document: Mapping[str, Any]) -> list[str]:
-    """How to run it, and where all rows are."""
-    counted = Counter(row["counts"] for row in document["rows"])
-    kinds = ", ".join(f"{counted[one]} {COUNTED_AS[one]}" for one in COUNTS if counted[one])
-    later = sum(words.later(row) for row in document["rows"])
+def other_reasons(paper: Paper, rows: Sequence[Shown]) -> list[str]:
+    """Why rows that count, and that no claim uses, are not reproduced."""
+    used = {(row.figure, *row.key) for claim in paper.claims for row in claim.rows(paper.rows)}
+    told = {
+        name_of(row): row["note"]
+        for row in rows
+        if row["counts"] == counting.YES
+        and row["verdict"] == FAILS
+        and row["note"]
+        and (row["figure"], row["case"], row["metric"]) not in used
+    }
+    return by_note(told)
+
+
+def name_of(row: Shown) -> str:
+    """A row in words."""
+    return f"{row['figure']}, {row['case']}, {row['metric'].replace('_', ' ')}"
+
+
+def by_note(told: Mapping[str, str]) -> list[str]:
+    """A line for each note, with the names of all rows that have it."""
+    names: dict[str, list[str]] = {}
+    for name, note in told.items():
+        names.setdefault(note, []).append(name)
+    return [f"- {escaped('; '.join(those))}: {escaped(note)}" for note, those in names.items()]
+
+
+def describe_commands(paper: Paper, document: Mapping[str, Any]) -> list[str]:
+    """Markdown lines with the command of the paper, and links to all rows."""
+    counted = Counter(row["counts"] for row in document["rows"] if not is_later(row))
+    kinds = "; ".join(f"{COUNTED_AS[one]}: {counted[one]}" for one in COUNTS if counted[one])
+    later = sum(is_later(row) for row in document["rows"])
     return [
         "## How to run it",
         "",
@@ -117,12 +144,12 @@ def history(paper: Paper, rows: Sequence[Shown]) -> str:
     """The record of revisions: the reasons, and both verdicts of rows whose measure changed."""
     parts = [f"# {paper.title}: revisions", ""]
     parts += [
-        "Rows whose measure, tolerance or settings changed after a first run, by reason. A row whose measure "
-        "or tolerance changed does not count.",
+        "Rows that were added, or whose measure, tolerance or settings changed, after a first run, by "
+        "reason. Rows whose settings alone changed count.",
         "",
         *(f"- {escaped(one)}" for one in words.reasons(rows)),
         "",
-        "## Rows with another measure or tolerance",
+        "## Rows that were added, or got another measure or tolerance",
         "",
     ]
     changed = [row for row in rows if row.get("revised", {}).get("of") == "measure"]

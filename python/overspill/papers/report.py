@@ -11,11 +11,12 @@ from typing import Any
 from overspill import formats
 from overspill.papers import claims_page, whatif, words
 from overspill.papers.claim_verdicts import decide, settings_of
+from overspill.papers.counting import is_later
 from overspill.papers.data import Paper, Shown
 from overspill.papers.words import HEADS, LEGEND
 from overspill.report import page as pages
 
-BEFORE = "tolerances are set before the first run"
+BEFORE = "tolerances are set before the first run; rows that changed later are marked, and do not count"
 EMBEDDED = 400_000  # bytes of SVG up to which a figure is embedded as such
 
 
@@ -61,7 +62,7 @@ def claims(paper: Paper, rows: list[dict[str, Any]], changed: Mapping[str, Any] 
 
 
 def facts(paper: Paper, document: Mapping[str, Any]) -> Iterable[tuple[str, str, bool]]:
-    """What is told above everything; what limits the results is loud."""
+    """Facts above all figures; those that limit the results are loud."""
     if document["part"]:
         yield "part", document["part"], True
     for one in document["warnings"]:
@@ -96,7 +97,7 @@ def cells(row: dict[str, Any]) -> dict[str, Any]:
         "anchor": anchor(row),
         "texts": texts(row),
         "verdict": words.with_former(row),
-        "kind": "later" if words.later(row) else row["verdict"],
+        "kind": "later" if is_later(row) else row["verdict"],
         "basis": words.basis(row),
         "notes": words.notes(row),
         "seeds": row["seeds"],

@@ -141,7 +141,7 @@ class Reproduced:
 
     @property
     def score(self) -> dict[str, int]:
-        """How many of the rows that count have each verdict."""
+        """Number of rows that count, by verdict."""
         return counting.score(self.rows, VERDICTS)
 
     def judged(self, rows: Rows) -> Iterable[tuple[Any, dict[str, Any]]]:
@@ -233,7 +233,7 @@ def reproduce(asked: Asked, watch: Listener, jobs: int | None = None) -> Reprodu
             made.left_out.append(figure.id)
         else:
             made.rows += rows(asked.paper, code, figure, own)
-    made.rows = counting.marked(made.rows)
+    made.rows = counting.marked(made.rows, asked.paper.rows)
     for one in asked.what_ifs:
         made.changed[one.name] = settled(made, one)
     return made

@@ -59,7 +59,7 @@ class Row:
 
     @property
     def counted(self) -> bool:
-        """Whether the paper publishes it and something is measured."""
+        """Returns true if the paper publishes the row and it is measured."""
         return self.basis in COUNTED and not self.later
 
 
@@ -196,5 +196,9 @@ def fit(fields: Fields, row: Row) -> None:
             raise fields.wrong("tolerance", repr(dict(row.tolerance.form)), expected)
     elif row.tolerance is None and not row.later:
         raise fields.wrong("tolerance", "nothing", FORMS)
+    predicts = row.tolerance is not None and row.tolerance.prediction is not None
+    # What follows by arithmetic from the numbers of one run is of that run.
+    if predicts and number(row.published) and not row.one_run and row.basis != "derived":
+        raise fields.wrong("tolerance", "{ prediction } without one_run", "it only where one run is shown")
     if row.one_run and not number(row.published):
         raise fields.wrong("one_run", "true", "it only where a number is published")

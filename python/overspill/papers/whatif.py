@@ -12,7 +12,7 @@ from overspill.papers.reproduce import Reproduced, key
 from overspill.papers.rows import Row
 
 OWN = "as reproduced"
-KEPT = ("measured", "ci95", "seeds", "verdict", "note")
+KEPT = ("measured", "ci95", "seeds", "verdict")
 
 Cell = Mapping[str, Any]
 Document = Mapping[str, Any]  # what `what_if.json` holds

@@ -6,15 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from overspill import formats
-from overspill.papers.counting import UNPUBLISHED, YES
+from overspill.papers.counting import YES, is_later
 from overspill.papers.verdicts import FAILS, HOLDS, INCONCLUSIVE, NEW, VERDICTS, Cause, causes
 
 HEADS = ("", "case", "metric", "published", "measured", "tolerance", "verdict", "basis")
 LEGEND = (
-    "measured: mean ± half-width of its 95 % interval over seeds. reproduced: the whole interval is within "
+    "measured: mean ± half-width of its 95% interval over seeds. reproduced: the whole interval is within "
     "the tolerance; not reproduced: wholly outside; inconclusive: neither. Where a row is exact, every seed "
     "must be within. What is undefined in some run is not reproduced, and its note says why. After the "
-    "basis stands why a row does not count. Bars and bands of figures are 95 % intervals of the mean, too."
+    "basis stands why a row does not count; an anecdote has a wide tolerance, and counts only if it is "
+    "missed. Bars and bands of figures are 95% intervals of the mean."
 )
 
 PRINTED = {HOLDS: "reproduced", FAILS: "not reproduced", INCONCLUSIVE: "inconclusive"}
@@ -25,14 +26,9 @@ BASES = {"own_model": "own model"}
 Row = Mapping[str, Any]
 
 
-def later(row: Row) -> bool:
-    """Whether nothing was to be measured yet."""
-    return row["measured"] is None and row["verdict"] == INCONCLUSIVE
-
-
 def verdict(row: Row) -> str:
     """The verdict with its sign."""
-    return "– later" if later(row) else f"{SIGNS[row['verdict']]} {printed(row['verdict'])}"
+    return "– later" if is_later(row) else f"{SIGNS[row['verdict']]} {printed(row['verdict'])}"
 
 
 def printed(verdict: str) -> str:
@@ -70,7 +66,7 @@ def plain(given: float) -> str:
 
 
 def measured(row: Row) -> str:
-    """What was measured, with half of its 95 % interval."""
+    """What was measured, with half of its 95% interval."""
     found, half = row["measured"], row["ci95"]
     if found is None and row["verdict"] == FAILS:
         return "undefined" if row["seeds"] else "not measured"
@@ -83,17 +79,17 @@ def tolerance(row: Row) -> str:
     """What a measurement must keep to."""
     form = row["tolerance"]
     if form is None:
-        return "–" if row["published"] is None or later(row) else "the same"
+        return "–" if row["published"] is None or is_later(row) else "the same"
     if set(form) == {"min", "max"}:
         return f"{plain(form['min'])} to {plain(form['max'])}"
     [(name, size)] = form.items()
     if name == "prediction" and isinstance(row["published"], str):
-        return f"among the likeliest {plain(100 * size)} %"
+        return f"among the likeliest {plain(100 * size)}%"
     texts = {
         "min": f"≥ {plain(size)}",
         "max": f"≤ {plain(size)}",
         "abs": f"± {plain(size)}" if size else "exactly",
-        "rel": f"± {plain(100 * size)} %",
+        "rel": f"± {plain(100 * size)}%",
         "factor": f"within a factor of {plain(size)}",
         "prediction": f"in {plain(100 * size)} % interval of a run",
     }
@@ -103,7 +99,7 @@ def tolerance(row: Row) -> str:
 def basis(row: Row) -> str:
     """Where the published value is from, and why the row does not count."""
     name = BASES.get(row["basis"], str(row["basis"]))
-    return name if row["counts"] in (YES, UNPUBLISHED) else f"{name}; {row['counts']}"
+    return name if row["counts"] == YES else f"{name}; {row['counts']}"
 
 
 def notes(row: Row) -> list[str]:
@@ -112,16 +108,16 @@ def notes(row: Row) -> list[str]:
     one = row.get("prediction")
     if one and one["inside"] is not None:
         where = "inside" if one["inside"] else "outside"
-        text = f"the published run lies {where} the 95 % prediction interval of one of ours"
+        text = f"the published run lies {where} the 95% prediction interval of one of ours"
         found.append(f"{text}, {plain(one['low'])} to {plain(one['high'])} {shown(row['unit'])}".rstrip())
     return found
 
 
 def score(found: Mapping[str, int], rows: Iterable[Row]) -> str:
-    """How many rows that count are reproduced, in a sentence, and how many are not run."""
+    """Describes how many rows that count have each verdict, and how many are not run."""
     texts = [f"{found[one]} {PRINTED[one]}" for one in VERDICTS if found[one]]
     text = f"{found['of']} rows count: {', '.join(texts) or 'none has a value'}"
-    return "; ".join(filter(None, (text, not_run(sum(later(row) for row in rows)))))
+    return "; ".join(filter(None, (text, not_run(sum(is_later(row) for row in rows)))))
 
 
 def reasons(rows: Sequence[Row]) -> list[str]:
@@ -138,14 +134,14 @@ def reason(cause: Cause) -> str:
 
 
 def not_run(count: int) -> str:
-    """How many rows are for later; empty without any."""
-    return f"{count} row{' is' if count == 1 else 's are'} not run yet" if count else ""
+    """Describes how many rows have no run; empty without any."""
+    return f"{count} row{' has' if count == 1 else 's have'} no run" if count else ""
 
 
 def held(rows: Sequence[Row]) -> str:
-    """How many of a figure's rows are reproduced."""
+    """Describes how many of a figure's rows are reproduced."""
     text = f"{sum(row['ok'] for row in rows)} of {len(rows)} rows reproduced"
-    return "; ".join(filter(None, (text, not_run(sum(later(row) for row in rows)))))
+    return "; ".join(filter(None, (text, not_run(sum(is_later(row) for row in rows)))))
 
 
 def line(given: Iterable[str]) -> str:
@@ -154,7 +150,11 @@ def line(given: Iterable[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text that Markdown leaves alone."""
-    for letter in "\\|*_<[`":
-        text = text.replace(letter, f"\\{letter}" if letter != "<" else "&lt;")
-    return " ".join(text.split())
+    """A text that Markdown leaves alone, but for names in backquotes."""
+    parts = " ".join(text.split()).split("`")
+    if len(parts) % 2 == 0:  # the last backquote has no other
+        parts[-2:] = [f"{parts[-2]}\\`{parts[-1]}"]
+    for at in range(0, len(parts), 2):
+        for letter in "\\|*_<[":
+            parts[at] = parts[at].replace(letter, f"\\{letter}" if letter != "<" else "&lt;")
+    return "`".join(parts)
