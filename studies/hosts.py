@@ -16,8 +16,8 @@ from hosts_numbers import (
     DCTCP,
     MAIN,
     STUDY,
-    WORST,
     TIMEOUTS,
+    WORST,
     Case,
     Plan,
     Row,
@@ -28,7 +28,12 @@ from hosts_numbers import (
 
 GROUPS = {"TCP": MAIN, "DCTCP": DCTCP, "CP": CP}
 MARGIN = 0.05
-COUNTS = {TIMEOUTS: "timeouts of servers", "retransmits": "retransmissions", "drops": "drops", "undos": "undos"}
+COUNTS = {
+    TIMEOUTS: "timeouts of servers",
+    "retransmits": "retransmissions",
+    "drops": "drops",
+    "undos": "undos",
+}
 
 
 def points(found: Iterable[Row], connection: str) -> list[Case]:

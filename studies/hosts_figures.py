@@ -38,9 +38,7 @@ def grid(rows: Sequence[Row], metric: str) -> Figure:
             panel(axes, [row for row in rows if (row.case.rto, row.metric) == (rto, metric)], group)
             axes.set_title(f"{title}, minimum RTO {spaced(rto)}")
         line[0].set_ylabel(
-            "completion of a round, mean (ms)"
-            if metric == COMPLETION
-            else "timeouts of servers, 20 rounds"
+            "completion of a round, mean (ms)" if metric == COMPLETION else "timeouts of servers, 20 rounds"
         )
     if metric == COMPLETION:
         for axes in panels.flat:
