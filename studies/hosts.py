@@ -16,6 +16,7 @@ from hosts_numbers import (
     DCTCP,
     MAIN,
     STUDY,
+    TIMEOUTS,
     WORST,
     Case,
     Plan,
@@ -27,7 +28,12 @@ from hosts_numbers import (
 
 GROUPS = {"TCP": MAIN, "DCTCP": DCTCP, "CP": CP}
 MARGIN = 0.05
-COUNTS = {"timeouts": "timeouts", "retransmits": "retransmissions", "drops": "drops", "undos": "undos"}
+COUNTS = {
+    TIMEOUTS: "timeouts of servers",
+    "retransmits": "retransmissions",
+    "drops": "drops",
+    "undos": "undos",
+}
 
 
 def points(found: Iterable[Row], connection: str) -> list[Case]:
@@ -108,7 +114,7 @@ def counts(rows: Rows, case: Case) -> list[str]:
 def tables(found: Sequence[Row]) -> dict[str, str]:
     """Every table of the page by its name."""
     made = {f"{name}: {COMPLETION}": means(found, group, COMPLETION) for name, group in GROUPS.items()}
-    made |= {f"{name}: timeouts": means(found, group, "timeouts") for name, group in GROUPS.items()}
+    made |= {f"{name}: timeouts": means(found, GROUPS[name], TIMEOUTS) for name in ("TCP", "DCTCP")}
     made["differences"] = differences(found)
     made["kept"] = differences(found, "persistent")
     kept = [*MAIN, *DCTCP, *CP]

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from common import plain, saved
-from hosts_numbers import COMPLETION, CP, DCTCP, MAIN, Row
+from hosts_numbers import COMPLETION, CP, DCTCP, MAIN, TIMEOUTS, Row
 from overspill.plots import COLOURS, DASHES, GREY
 
 LABELS = ("RFC 6675", "Linux 2.6.38 (2011)", "Linux 6.18 (today)")
@@ -19,7 +19,7 @@ LEAST_MS = (65_536 + 46 * 90) * 8e-6
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
     """The figures of the rows, as PNG."""
     return saved(
-        lambda: {"hosts-completion": grid(rows, COMPLETION), "hosts-timeouts": grid(rows, "timeouts")}, folder
+        lambda: {"hosts-completion": grid(rows, COMPLETION), "hosts-timeouts": grid(rows, TIMEOUTS)}, folder
     )
 
 
@@ -38,9 +38,7 @@ def grid(rows: Sequence[Row], metric: str) -> Figure:
             panel(axes, [row for row in rows if (row.case.rto, row.metric) == (rto, metric)], group)
             axes.set_title(f"{title}, minimum RTO {spaced(rto)}")
         line[0].set_ylabel(
-            "completion of a round, mean (ms)"
-            if metric == COMPLETION
-            else "timeouts of all senders, 20 rounds"
+            "completion of a round, mean (ms)" if metric == COMPLETION else "timeouts of servers, 20 rounds"
         )
     if metric == COMPLETION:
         for axes in panels.flat:

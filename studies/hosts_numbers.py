@@ -25,8 +25,8 @@ ASIDES = (
 REFERENCES = ("textbook", "host_2011")
 ROUND = 10**12  # ps from one request to the next
 
-COMPLETION, WORST = "round_mean", "round_worst"
-METRICS = (COMPLETION, WORST, "timeouts", "retransmits", "drops", "undos", "trims")
+COMPLETION, WORST, TIMEOUTS = "round_mean", "round_worst", "reply_timeouts"
+METRICS = (COMPLETION, WORST, TIMEOUTS, "retransmits", "drops", "undos", "trims")
 
 
 @dataclass(frozen=True)
@@ -106,10 +106,17 @@ def case_of(line: Line) -> Case:
 
 
 def rounds(sweep: Results) -> Iterator[Line]:
-    """Mean and longest completion of the rounds of each run."""
+    """Mean and longest completion of the rounds of each run, and timeouts of replies.
+
+    Timeouts of requests delay no reply: a full port drops their ACKs, and the server has them already.
+    """
     for one in sweep.each():
         front = {**one.point, "variant": one.variant, "seed": one.seed, "unit": "s"}
-        took = completions(one.table("flows"))
+        flows = one.table("flows")
+        replies = columns.numbers(flows, "role") == 0
+        expired = float(columns.numbers(flows, "timeouts")[replies].sum())
+        yield front | {"metric": TIMEOUTS, "value": expired, "unit": "events"}
+        took = completions(flows)
         if len(took):
             yield front | {"metric": COMPLETION, "value": float(took.mean())}
             yield front | {"metric": WORST, "value": float(took.max())}

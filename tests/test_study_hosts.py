@@ -60,3 +60,21 @@ def test_the_tables_of_the_page_are_those_of_the_committed_numbers(study: Module
     assert sys.modules["common"].place(text, study.tables(found)) == text, (
         "run `python studies/hosts.py --page`"
     )
+
+
+def test_timeouts_of_the_client_are_not_those_of_servers(numbers: ModuleType) -> None:
+    columns = {"role": [0, 1, 0], "timeouts": [2, 9, 1], "query": [1, 1, 1]}
+    flows = pa.table(columns | {"start_ps": [1, 0, 1], "end_ps": [4, 2, 5]})
+
+    class One:
+        point, variant, seed = {}, "a", 1
+
+        def table(self, name: str) -> pa.Table:
+            return flows
+
+    class Sweep:
+        def each(self) -> list[One]:
+            return [One()]
+
+    found = {line["metric"]: line["value"] for line in numbers.rounds(Sweep())}
+    assert found[numbers.TIMEOUTS] == 3

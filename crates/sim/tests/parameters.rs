@@ -182,10 +182,12 @@ fn outcomes(spec: &Spec, param: &Param, places: &[Place]) -> BTreeSet<Outcome> {
 }
 
 /// Parameters that change no run, each with what it is for.
-const OTHERWISE: [(&str, &str); 4] = [
+const OTHERWISE: [(&str, &str); 6] = [
     ("/description", "a text in the results"),
     ("measure/allow_unfinished", "how the command ends"),
     ("topology.node/name", "links name nodes: refused alone"),
+    ("transport:linux_2_6_38/limited_transmit", "always on there: a note"),
+    ("transport:linux_2_6_38_dctcp/limited_transmit", "always on there: a note"),
     ("traffic:all_to_all/order", "goes with `gap`: refused alone"),
 ];
 

@@ -129,8 +129,8 @@ impl Asked<'_> {
             )
         };
         let is_late = timeout >= rto && self.is_on("retransmission_timer");
-        // Linux waits for less than min_rto, whatever is said.
-        (is_late && !self.kernel.is_linux()).then(note).into_iter().collect()
+        // Linux 6.18 waits for less than min_rto, whatever is said.
+        (is_late && self.kernel != Kernel::Linux6_18).then(note).into_iter().collect()
     }
 
     /// Windows that are above the one that bounds them.
@@ -274,8 +274,8 @@ impl Asked<'_> {
             // A segment that is older than the timeout begins a recovery, with or without a timer.
             return vec!["frto"];
         }
-        // ACKs of Linux hosts wait for less than `min_rto`.
-        if !(self.kernel.is_linux() && self.is_on("delayed_ack")) {
+        // ACKs of Linux 6.18 wait for less than `min_rto`.
+        if !(self.kernel == Kernel::Linux6_18 && self.is_on("delayed_ack")) {
             silent.push("min_rto");
         }
         silent.extend(["max_rto", "initial_rto", "rto", "rto_floor", "probe_after", "probe_priority"]);

@@ -252,7 +252,7 @@ impl TcpConfig {
             seed: 0,
             // The clock of timestamps of Linux 2.6.38 is that of its timers.
             granularity: if kernel == Kernel::Linux2_6_38 { tick } else { values.time("clock_granularity") },
-            delayed_ack: values.flag("delayed_ack").then(|| delayed_ack(kernel.is_linux(), values, [min_rto, tick])),
+            delayed_ack: values.flag("delayed_ack").then(|| delayed_ack(kernel, values, [min_rto, tick])),
             rto_floor: if values.has("rto_floor") { values.get("rto_floor") } else { RtoFloor::Sum },
             rack: match (kernel, by_segment) {
                 (Kernel::Linux2_6_38, _) => RackChoices::of_linux_2_6_38(values),
@@ -456,13 +456,13 @@ fn estimate(law: Law, values: &Values) -> [u32; 2] {
     }
 }
 
-/// How long an ACK waits; on Linux no longer than the least timeout less one tick of its clock (1 ms where that does
-/// not tick), or half of it where it has no more than two.
-fn delayed_ack(as_linux: bool, values: &Values, [min_rto, tick]: [Dur; 2]) -> Dur {
+/// How long an ACK waits. On Linux 6.18 it waits no longer than the minimum RTO less one tick of the clock (1 ms for an exact
+/// clock), or half of the minimum RTO if that is at most two ticks. Linux 2.6.38 has no such bound.
+fn delayed_ack(kernel: Kernel, values: &Values, [min_rto, tick]: [Dur; 2]) -> Dur {
     let asked = values.time("delayed_ack_timeout");
     let tick = if tick == Dur::ZERO { Dur::ms(1) } else { tick };
     let below = Dur(min_rto.0.saturating_sub(tick.0).max(min_rto.0 / 2));
-    if as_linux { asked.min(below) } else { asked }
+    if kernel == Kernel::Linux6_18 { asked.min(below) } else { asked }
 }
 
 pub(super) fn window(values: &Values, name: &str, mss: u64) -> u64 {

@@ -6,10 +6,13 @@
 //! acknowledged.
 
 use super::rtt_ticks::RttTicks;
+use units::Dur;
 
 /// Measurements of earlier connections to one destination.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
+    /// Tick in which `srtt` and `rttvar` are counted; zero before the first update.
+    pub(super) tick: Dur,
     /// Smoothed round-trip time, in eighths of a tick; 0 for none.
     pub(super) srtt: u64,
     /// Deviation, in quarters of a tick.
@@ -37,6 +40,15 @@ pub(super) struct Ended {
 }
 
 impl Metrics {
+    /// Entry with times in other ticks. Connections of one host differ in their ticks if its workloads do.
+    pub(super) fn in_ticks(self, tick: Dur) -> Metrics {
+        if self.tick == tick || self.tick == Dur::ZERO {
+            return Metrics { tick, ..self };
+        }
+        let convert = |count: u64| (u128::from(count) * u128::from(self.tick.0) / u128::from(tick.0)) as u64;
+        Metrics { tick, srtt: convert(self.srtt), rttvar: convert(self.rttvar), ..self }
+    }
+
     /// Updates the entry after a connection has ended.
     pub(super) fn update(&mut self, of: &Ended) {
         if of.is_backed_off || of.rtt.srtt == 0 {
@@ -113,6 +125,15 @@ mod tests {
         assert_eq!((of.srtt, of.rttvar), (72, 32), "80 - 64 / 8; the deviation is 32 again");
         of.update(&Ended { is_backed_off: true, ..ended(4, Some(3)) });
         assert_eq!((of.srtt, of.rttvar, of.ssthresh), (0, 32, 3), "a timeout without a sample since forgets it");
+    }
+
+    #[test]
+    fn times_are_converted_between_ticks() {
+        let of = Metrics { tick: Dur::us(10), srtt: 160, rttvar: 80, ssthresh: 7, reordering: 4 };
+        let longer = Metrics { tick: Dur::ms(1), srtt: 1, rttvar: 0, ..of };
+        assert_eq!(of.in_ticks(Dur::ms(1)), longer, "200 us are a fifth of a tick");
+        assert_eq!(longer.in_ticks(Dur::us(10)).srtt, 100);
+        assert_eq!(Metrics::default().in_ticks(Dur::ms(1)).tick, Dur::ms(1));
     }
 
     #[test]

@@ -206,7 +206,7 @@ impl Receiver {
             self.turn(marked, io);
         }
         if let Some(stamp) = stamp {
-            self.note(stamp, range, io.now);
+            self.note(stamp, range, io);
         }
         let (arrival, again) = self.place(range, cfg);
         if cfg.quick_acks > 0 && arrival == Arrival::Duplicate {

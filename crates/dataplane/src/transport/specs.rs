@@ -60,7 +60,7 @@ macro_rules! tcp_params {
             },
             Param {
                 name: "initial_window",
-                doc: "Congestion window at the start (IW), in segments or bytes, at least one segment; RFC 6928.",
+                doc: "Congestion window at the start (IW), in segments or bytes, at least one segment (RFC 6928; 3 segments: RFC 3390).",
                 kind: Kind::Amount { min: 1 },
                 default: Some($window),
             },
@@ -105,7 +105,7 @@ macro_rules! tcp_params {
             Param {
                 name: "quick_acks",
                 doc: "With `delayed_ack`, 16 ACKs are sent at once (fewer where `receive_window` is below 32 segments): the first \
-                      (`linux`: 22), and after a duplicate or, with `timestamps`, a silence of more than `min_rto`; two where marks begin; and \
+                      (`linux`: 22, `linux_2_6_38`: 5), and after a duplicate or, with `timestamps`, a silence of more than `min_rto`; two where marks begin; and \
                       those of segments shorter than `mss`, or at the end of a burst (Linux).",
                 kind: Kind::Flag,
                 default: Some($modern),
@@ -139,7 +139,8 @@ macro_rules! tcp_params {
             },
             Param {
                 name: "restart_after_idle",
-                doc: "After nothing was sent for more than a timeout, the window is at most the initial one (RFC 5681 §4.1).",
+                doc: "After nothing was sent for more than a timeout, the window is at most the initial one (RFC 5681 §4.1). Linux halves it for \
+                      each timeout, to the initial window.",
                 kind: Kind::Flag,
                 default: Some($restart),
             },

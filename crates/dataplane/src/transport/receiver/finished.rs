@@ -1,7 +1,8 @@
 //! What answers for a receiver that is gone.
 
+use super::options::stamp_of;
 use super::{EcnMode, Receiver, is_marked, segment};
-use crate::transport::clock::ticks;
+use crate::transport::clock::{older, ticks};
 use crate::transport::{FlowInfo, Io, unwrap};
 use crate::{Ext, Pkt, Timestamps};
 use mech::Flags;
@@ -11,7 +12,7 @@ use mech::Flags;
 pub struct Finished {
     /// ACKs sent: the number of the next emission.
     pub acks: u32,
-    /// TS.Recent (RFC 7323 §4.3); old segments do not change it.
+    /// TS.Recent (RFC 7323 §4.3). Of old segments, only the last one changes it, on Linux.
     pub recent: u32,
 }
 
@@ -35,6 +36,11 @@ pub fn ack_of_finished(flow: &FlowInfo, pkt: &Pkt, left: &mut Finished, io: &mut
     }
     let ece = cfg.ecn == EcnMode::Exact && is_marked(pkt);
     let mut ack = segment::ack(flow, flow.bytes, ece, cfg);
+    let is_last = start.is_some_and(|start| start + u64::from(pkt.payload) >= flow.bytes);
+    if is_last && cfg.as_linux() {
+        let newer = |stamp: &u32| !older(*stamp, left.recent);
+        left.recent = stamp_of(pkt, io).filter(newer).unwrap_or(left.recent);
+    }
     let timestamps = cfg.timestamps.then(|| Timestamps { val: ticks(io.now, cfg), ecr: left.recent });
     let mut ext = Ext { timestamps, ..Ext::default() };
     if let Some(start) = start.filter(|_| cfg.recovery.has_sack()) {

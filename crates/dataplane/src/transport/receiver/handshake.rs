@@ -69,6 +69,8 @@ impl Receiver {
     fn answer(&mut self, io: &mut Io) {
         let mut pkt = segment::ack(&self.flow, 0, self.bits.any(Bits::ECN), io.cfg);
         pkt.head.flags = pkt.head.flags.with(Flags::SYN);
+        // Linux 2.6.38's DCTCP patch marks sockets, and this answer belongs to none yet.
+        pkt.head.tos &= !io.cfg.ack_ecn;
         pkt.window = io.cfg.syn_window();
         let mut ext = syn_options(io.cfg, Timestamps { val: ticks(io.now, io.cfg), ecr: self.recent });
         ext.timestamps = ext.timestamps.filter(|_| self.bits.any(Bits::STAMPS));

@@ -114,12 +114,19 @@ impl Receiver {
 
     /// RFC 7323 §4.3 (2), §5.3 R3: of a segment that begins at or before Last.ACK.sent and has
     /// something new, the timestamp is echoed; so it is the earliest of a delayed ACK, and the last
-    /// in order while there is a gap.
+    /// in order while there is a gap. Linux also echoes that of a duplicate that ends at Last.ACK.sent or above
+    /// (`tcp_sequence`): if the ACK of the last segment was lost, the timeout's retransmission gives the sample.
     #[inline]
-    pub(super) fn note(&mut self, stamp: u32, range: (u64, u64), now: Time) {
-        if range.0 + u64::from(self.unacked) <= self.next && range.1 > self.next {
+    pub(super) fn note(&mut self, stamp: u32, range: (u64, u64), io: &Io) {
+        let unacked = u64::from(self.unacked);
+        if range.0 + unacked > self.next {
+            return;
+        }
+        if range.1 > self.next {
             self.recent = stamp;
-            self.recent_at = now;
+            self.recent_at = io.now;
+        } else if io.cfg.as_linux() && range.1 + unacked >= self.next {
+            self.recent = stamp;
         }
     }
 }

@@ -32,6 +32,7 @@ impl Sender {
 
     /// Begins with the measurements of earlier connections to the destination (`tcp_init_metrics`).
     pub(crate) fn recall(&mut self, of: &Metrics, cfg: &TcpConfig) {
+        let of = of.in_ticks(cfg.tick);
         if of.ssthresh > 0 {
             self.congestion.recall_threshold(of.ssthresh, cfg.mss.into());
         }
@@ -49,6 +50,7 @@ impl Sender {
     /// Updates the entry of the destination with the measurements of this connection (`tcp_update_metrics`).
     pub(crate) fn measure(&self, of: &mut Metrics, cfg: &TcpConfig) {
         let Some(r) = self.loss.timed() else { return };
+        *of = of.in_ticks(cfg.tick);
         let mss = u32::from(cfg.mss);
         let threshold = self.congestion.ssthresh();
         let estimate = cfg.ticks(self.flow.src).time_of(r.ticks.timeout()).min(cfg.max_rto);

@@ -122,30 +122,30 @@ pub(super) const OLD_TICK: Param = Param {
 };
 pub(super) const OLD_TSO: Param = Param {
     name: "tso",
-    doc: "Segmentation offload: new data wait until a third of the window may leave at once, and two ticks at most after they \
-          were held back last; the first burst after an idle time is as large as the window was.",
+    doc: "Segmentation offload: new data wait until a third of the window is free, at most two ticks after the last deferral. \
+          The first burst after an idle time has the size of the old window.",
     kind: Kind::Flag,
     default: Some("true"),
 };
 pub(super) const OLD_FRTO: Param = Param {
     name: "frto",
-    doc: "A timeout sends the first segment again, then two new ones, and takes all else for lost only if these tell of a loss \
-          (F-RTO, RFC 4138; `tcp_frto` 2).",
+    doc: "Detection of spurious timeouts (F-RTO, RFC 4138; `tcp_frto` 2): a timeout resends the first segment, then sends two \
+          new ones. Everything else is lost only if their ACKs show a loss.",
     kind: Kind::Flag,
     default: Some("true"),
 };
 pub(super) const FACK: Param = Param {
     name: "fack",
-    doc: "Forward acknowledgements (`tcp_fack`): segments more than `dupack_threshold` below the highest report are lost, and \
-          retransmissions that later data has overtaken. Reordering turns it off for a connection. `false` counts reports \
-          (RFC 3517), and a lost retransmission waits for a timeout.",
+    doc: "Forward acknowledgements (`tcp_fack`): segments more than `dupack_threshold` below the highest SACK are lost, and so \
+          are retransmissions that later data overtakes. Reordering turns it off for a connection. `false` counts SACKed \
+          segments (RFC 3517), and a lost retransmission waits for a timeout.",
     kind: Kind::Flag,
     default: Some("true"),
 };
 pub(super) const METRICS_SAVE: Param = Param {
     name: "metrics_save",
-    doc: "A new connection begins with the slow start threshold, the round-trip time, its deviation and the reordering that \
-          earlier ones from its host to the same destination have measured (`tcp_no_metrics_save` 0). `false` forgets them.",
+    doc: "Memory between connections (`tcp_no_metrics_save` 0): a new connection begins with the slow start threshold, \
+          round-trip time, deviation and reordering of earlier ones from its host to the same destination.",
     kind: Kind::Flag,
     default: Some("true"),
 };

@@ -102,7 +102,7 @@ fn a_new_connection_begins_with_an_old_threshold_and_three_segments() {
     // A threshold at which connections begin was never set by one: nothing is kept.
     assert_eq!(metrics.ssthresh, 0);
     let mut h = Hand::new("linux_2_6_38", &[("tso", Value::Flag(false)), ("min_rto", time(Dur::ms(10)))]);
-    h.sender.recall(&Metrics { ssthresh: 4, srtt: 40, rttvar: 60, reordering: 0 }, &h.cfg);
+    h.sender.recall(&Metrics { ssthresh: 4, srtt: 40, rttvar: 60, ..Metrics::default() }, &h.cfg);
     assert_eq!((h.start(), h.ssthresh()), (vec![0, 1, 2], 4000));
     assert_eq!((h.stats().srtt, h.stats().rto), (Some(Dur::ms(5)), Dur::ms(65)), "5 ticks and 60");
     h.wait(Dur::ms(1));

@@ -102,7 +102,8 @@ impl Sender {
             return mss.min(self.written - self.nxt);
         }
         let most = (LARGEST - HEADERS).min(u64::from(cfg.peer_window) / 2).max(mss) / mss * mss;
-        if self.nxt >= r.fack.piece_start + most || self.nxt == r.fack.written {
+        // A segment that the receiver's window cut short leaves a rest below a segment, which begins the next piece.
+        if self.nxt + mss > r.fack.piece_start.saturating_add(most) || self.nxt == r.fack.written {
             r.fack.piece_start = self.nxt;
         }
         r.fack.written = self.written;

@@ -126,8 +126,9 @@ fn blocks_wrap_with_sequence_numbers() {
 
 #[test]
 fn a_receiver_that_is_gone_answers_as_it_did() {
-    for set in [vec![], vec![("timestamps", Value::Flag(true))]] {
-        let mut e = End::of(3_000, "sack", &set);
+    let stamps = || vec![("timestamps", Value::Flag(true))];
+    for (kind, set) in [("sack", vec![]), ("sack", stamps()), ("linux", stamps())] {
+        let mut e = End::of(3_000, kind, &set);
         e.now += Dur::us(70);
         e.stamp = 40;
         [0, 2, 1].into_iter().for_each(|n| drop(e.segment(n)));
