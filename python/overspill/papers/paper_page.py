@@ -61,6 +61,9 @@ def readme(
             parts += ["The others are on [one page](page.html#assumptions) with all rows.", ""]
     if why := [*reasons(found), *other_reasons(paper, rows)]:
         parts += ["## What is not reproduced, and why", "", *why, ""]
+    if paper.studies:
+        links = [f"- [{escaped(one.says)}](../../studies/{one.name}.md)" for one in paper.studies]
+        parts += ["## Studies beside the paper", "", *links, ""]
     if changed is not None:
         told = [f"- `{one['name']}`: {escaped(one['title'])}" for one in changed["settings"]]
         parts += ["## Open parameters, changed one at a time", "", *told, ""]
