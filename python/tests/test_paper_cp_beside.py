@@ -42,11 +42,16 @@ def test_flows_without_cp_are_compared_with_themselves() -> None:
     metrics = {
         "goodput[traffic=first]": told(0, 1),
         "goodput[traffic=second]": told(1, 1),
-        "timeouts[traffic=first]": told(0, 10),
-        "timeouts[traffic=second]": told(1, 10),
         "trims[traffic=first]": lambda *_: 0,
     }
-    made = Made(along("traffic.first.flows", [2]), tuple(goodput), metrics)  # type: ignore[arg-type]
+
+    def flows(variant: str, _: Point, seed: int) -> pa.Table:
+        first, second = goodput[variant]
+        columns = {"traffic": [0, 0, 1], "timeouts": [first * seed, 9 * first * seed, 10 * second * seed]}
+        return pa.table({name: pa.array(values, pa.uint32()) for name, values in columns.items()})
+
+    kept = {"flows": flows}
+    made = Made(along("traffic.first.flows", [2]), tuple(goodput), metrics, kept)  # type: ignore[arg-type]
     found = by_key(beside.figure_beside({"beside": made}))
     assert found == {
         ("TCP beside CP by TCP alone, 12 flows", "goodput"): [0.75, 0.75],

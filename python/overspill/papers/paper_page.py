@@ -48,7 +48,7 @@ def readme(
     rows, settings = document["rows"], settings_of(changed)
     found = [decide(claim, rows) for claim in paper.claims]
     parts = [f"# {paper.title}", "", paper.cite, ""]
-    parts += [f"**{escaped(one)}**\n" for one in document["warnings"]]
+    parts += [f"**{escaped(one)}**\n" for one in by_label(document["warnings"])]
     if document["part"]:
         parts += [f"**Part of the paper: {document['part']}.**", ""]
     elif found:
@@ -72,6 +72,20 @@ def readme(
         parts += [f"## {figure.id}: {figure.title}", "", f"The paper: {escaped(figure.claim)}", ""]
         parts += [f"![{escaped(figure.title)}](figures/{figure.id}.png)", ""]
     return "\n".join([*parts, *describe_commands(paper, document)]).rstrip("\n") + "\n"
+
+
+def by_label(warnings: Sequence[str]) -> list[str]:
+    """A line for each kind of warning: its text, or of several the names of what has it."""
+    found: dict[str, list[str]] = {}
+    for one in warnings:
+        label, _, text = one.partition(": ")
+        found.setdefault(label, []).append(text)
+    return [
+        f"{label}: {texts[0]}"
+        if len(texts) == 1
+        else f"{label}: {', '.join(dict.fromkeys(text.partition(': ')[0] for text in texts))}; see page.html"
+        for label, texts in found.items()
+    ]
 
 
 def totals(found: Sequence[Decided]) -> str:
