@@ -48,7 +48,8 @@ def readme(
     rows, settings = document["rows"], settings_of(changed)
     found = [decide(claim, rows) for claim in paper.claims]
     parts = [f"# {paper.title}", "", paper.cite, ""]
-    parts += [f"**{escaped(one)}**\n" for one in by_label(document["warnings"])]
+    if warnings := [f"- **{escaped(one)}**" for one in by_label(document["warnings"])]:
+        parts += [*warnings, ""]
     if document["part"]:
         parts += [f"**Part of the paper: {document['part']}.**", ""]
     elif found:

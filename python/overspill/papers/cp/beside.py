@@ -61,8 +61,8 @@ def figure_beside(sweeps: Sweeps) -> Iterator[Measured]:
         case = f"CP by TCP, switches without CP, {size}"
         with_cp, without, there = (both(runs, one, point) for one in ("plain_switches", "plain", "tcp"))
         yield measured(case, "goodput", quotients(with_cp, without))
-        count = [sum(expiries(runs, one, point)) for one in ("plain_switches", "plain")]
-        yield measured(case, "timeouts", quotients(*count))
+        here, elsewhere = (np.sum(expiries(runs, one, point), axis=0) for one in ("plain_switches", "plain"))
+        yield measured(case, "timeouts", quotients(here, elsewhere))
         case = f"TCP, switches with CP by without, {size}"
         yield measured(case, "goodput", quotients(there, without))
 
