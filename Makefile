@@ -198,7 +198,7 @@ figures: dev
 measured: setup
 	$(BIN)/python docs/measured.py
 
-# Every paper, though runs of one fail; some minutes of PABO, two hours of DIBS.
+# Every paper, though runs of one fail; some minutes of PABO, two hours each of DIBS and CP.
 PAPERS ?= $(notdir $(patsubst %/,%,$(dir $(wildcard papers/*/paper.toml))))
 
 papers: setup

@@ -44,8 +44,15 @@ def goodput(*rates: Sequence[float]) -> pa.Table:
 
 
 def roles(*roles: int) -> pa.Table:
-    """`flows` whose roles are these: 0 data, 1 request."""
-    return pa.table({"flow": pa.array(range(len(roles)), pa.uint32()), "role": pa.array(roles, pa.uint8())})
+    """`flows` of one query whose roles are these: 0 data, 1 request."""
+    return pa.table(
+        {
+            "flow": pa.array(range(len(roles)), pa.uint32()),
+            "role": pa.array(roles, pa.uint8()),
+            "query": pa.array([0] * len(roles), pa.uint32()),
+            "measured": pa.array([1] * len(roles), pa.uint8()),
+        }
+    )
 
 
 def lost(count: int) -> pa.Table:
@@ -64,6 +71,7 @@ def queries(*taken: Sequence[float], again: Sequence[int] = (), timeouts: Sequen
             "start_ps": pa.array([10**9] * len(rows), pa.uint64()),
             "end_ps": pa.array([10**9 + int(ms * 1e9) for _, ms in rows], pa.uint64()),
             "role": pa.array(fill, pa.uint8()),
+            "measured": pa.array([1] * len(rows), pa.uint8()),
             "fast_retransmits": pa.array([*again, *fill][: len(rows)], pa.uint32()),
             "timeouts": pa.array([*timeouts, *fill][: len(rows)], pa.uint32()),
         }
@@ -84,6 +92,11 @@ def level(variant: str, _: Point, seed: int) -> float:
 def pairs(_: str, point: Point, __: int) -> pa.Table:
     """`flows` of a pair of groups."""
     return flows(6 * number(point), number(point))
+
+
+def groups(*_: object) -> pa.Table:
+    """`flows` of two groups, with timeouts."""
+    return pa.table({"traffic": pa.array([0, 1], pa.uint16()), "timeouts": pa.array([1, 2], pa.uint32())})
 
 
 def slow(*_: object) -> pa.Table:
@@ -108,6 +121,8 @@ def everything() -> dict[str, Made]:
         of_sweep = pairs if sweep["scenario"] == "outcast.toml" else slow
         if sweep["name"] == "cliff":
             of_sweep = lambda *_: roles(0, 0)  # noqa: E731
+        if sweep["name"] == "beside":
+            of_sweep = groups
         found[sweep["name"]] = Made(points or ({},), variants, {}, kept | {"flows": of_sweep}, (1, 2), level)
     return found
 

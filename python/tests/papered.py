@@ -22,6 +22,7 @@ PAPER = """
 name = "small"
 title = "A small paper"
 cite = "Nobody, 2020"
+on_page = ["fig1"]
 [[sweep]]
 name = "grid"
 scenario = "small.toml"
@@ -48,6 +49,9 @@ claim = "It bounces | everywhere."
 id = "fig3"
 title = "A function"
 claim = "It is 1."
+[[study]]
+page = "bounce"
+says = "A [study] found more."
 [[what_if]]
 name = "y"
 title = "another y"

@@ -106,7 +106,7 @@ def expiring(expired: Mapping[str, int]) -> Made:
     return Made(along(DEGREE, expired), ["tcp"], kept={"flows": table}, seeds=range(1, 5))
 
 
-def test_timeouts_begin_where_more_than_half_of_the_runs_have_one() -> None:
+def test_timeouts_begin_where_more_than_half_of_the_queries_have_one() -> None:
     assert incast.onset(expiring({"10": 1, "20": 2, "30": 4}), "tcp") == 30
     assert math.isnan(incast.onset(expiring({"10": 0, "20": 2}), "tcp"))
 
@@ -115,13 +115,25 @@ def test_timeouts_of_requests_do_not_count() -> None:
     assert schemes.timeouts(expiring({"10": 2}), "tcp").tolist() == [1, 1, 0, 0]
 
 
-def test_deviation_is_over_runs_by_their_mean() -> None:
-    runs = Made(
-        along(DEGREE, [2, 4]), ["tcp"], {"qct_mean": lambda _, point, seed: 1e-3 * seed}, seeds=[1, 3]
-    )
+def test_deviation_is_over_queries_by_their_mean() -> None:
+    def table(_: str, __: Point, seed: int) -> pa.Table:
+        return queries([1.0 * seed, 0.5], [3.0 * seed, 0.1])
+
+    runs = Made(along(DEGREE, [2, 4]), ["tcp"], kept={"flows": table}, seeds=[1])
     assert incast.deviation(runs, "tcp", 2, 4) == pytest.approx([100 / math.sqrt(2)] * 2)
-    runs.seeds = [1]
-    assert incast.deviation(runs, "tcp", 2, 4).tolist() == [0, 0]
+    runs.seeds = [1, 3]
+    expected = 100 * np.std([1, 3, 3, 9], ddof=1) / 4
+    assert incast.deviation(runs, "tcp", 2, 4) == pytest.approx([expected] * 2)
+    runs = Made(along(DEGREE, [2]), ["tcp"], kept={"flows": lambda *_: queries([1.0])}, seeds=[1])
+    assert incast.deviation(runs, "tcp", 2, 4).tolist() == [0]
+
+
+def test_queries_before_the_window_do_not_count() -> None:
+    table = queries([1.0], [3.0], timeouts=[5, 2])
+    table = table.set_column(table.column_names.index("measured"), "measured", pa.array([0, 1], pa.uint8()))
+    runs = Made(along(DEGREE, [2]), ["tcp"], kept={"flows": lambda *_: table}, seeds=[1])
+    assert schemes.timeouts(runs, "tcp").tolist() == [2]
+    assert [one.tolist() for one in incast.each_completion(runs, "tcp", 2, 2)] == [[3.0]]
 
 
 # One slow flow.

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("compiled")
 def ran(folder: Path, *sets: str) -> Runs:
     """Twenty senders that answer at once, CP alone, one seed."""
     experiment = data.load("cp", PAPER).sweeps["lost_header"]
-    one = running.Planned(replace(experiment, sets=[*experiment.sets[:1], *sets]), folder, seeds=1)
+    one = running.Planned(replace(experiment, sets=[*experiment.sets[:2], *sets]), folder, seeds=1)
     [made] = running.everything([one], Listener(), jobs=1)
     assert made.whole and made.runs is not None
     return made.runs
@@ -33,7 +33,7 @@ def test_headers_that_are_lost_are_cuts_without_a_pack(
     runs = ran(tmp_path, f"{ROOM}={extra}")
     [found], [most] = schemes.headers_lost(runs, "cp"), schemes.headers_lost_at_most(runs, "cp")
     assert low <= found <= high and found <= most
-    assert runs.metric("trims", "cp")[0] > 50
+    assert runs.metric("trims", "cp")[0] > 20
 
 
 def test_the_row_of_the_paper_is_of_runs_without_a_header(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_rows_are_published_beside_measured(paper: Paper) -> None:
     assert ran.status == 0
     assert list(json.loads(ran.out)[0]) == [
         "paper", "figure", "case", "metric", "unit", "published", "measured", "ci95", "seeds",
-        "basis", "kind", "tolerance", "verdict", "ok", "note", "prediction",
+        "platform", "basis", "kind", "tolerance", "verdict", "ok", "note", "prediction", "counts",
     ]  # fmt: skip
     found = rows(ran)
     fct = found["x 1", "fct"]
@@ -100,20 +100,21 @@ def test_revised_rows_are_in_every_file(
     papers = papered.written(tmp_path, rows=rows)
     papered.coded(monkeypatch, FIGURES)
     ran = command("paper", "small", "--papers", papers)
-    told = "evised after a first run: 1 row, 1 hold, 0 held before; never revised: 3 rows, 3 hold"
-    assert f"r{told}" in ran.out and "holds, was fails" in ran.out
+    assert "reproduced, was not reproduced" in ran.out and "3 rows count: 3 reproduced" in ran.out
     folder = Path("out/papers/small")
     document = json.loads((folder / "rows.json").read_text())
-    assert document["score"]["of"] == 4 == 1 + document["without_revised"]["never_revised"]["of"]
+    assert document["score"]["of"] == 3 and document["rows"][0]["counts"] == "revised"
     assert document["rows"][0]["revised"] == {"verdict": "fails", "why": "x is 2 | now", "of": "measure"}
     table = pq.read_table(folder / "rows.parquet").to_pylist()
     assert [row["revised_verdict"] for row in table] == ["fails", *[None] * 5]
     assert (table[0]["revised_why"], table[0]["revised_of"]) == ("x is 2 | now", "measure")
     readme = (folder / "README.md").read_text()
-    assert f"\nR{told}.\n" in readme and "✓ holds, was fails |" in readme
-    assert "- x is 2 \\| now: 1 row, 1 hold, 0 held before" in readme
-    page = (folder / "page.html").read_text()
-    assert f"r{told}" in page and "x is 2 | now: 1 row, 1 hold, 0 held before" in page
+    assert "[Revisions](history.md)" in readme
+    assert "- [A \\[study] found more.](../../studies/bounce.md)\n" in readme
+    history = (folder / "history.md").read_text()
+    assert "- x is 2 \\| now: 1 row, 1 reproduced, 0 before" in history
+    assert "| not reproduced | ✓ reproduced | x is 2 \\| now |" in history
+    assert "✓ reproduced, was not reproduced" in (folder / "page.html").read_text()
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -214,7 +215,7 @@ def test_unfinished_flows_are_loud_and_have_status_3(paper: Paper, tmp_path: Pat
     ran = paper("--json")
     assert ran.status == 3 and "UNFINISHED FLOWS: single: bounce, seeds 1, 2" in ran.err
     assert "UNFINISHED FLOWS" in Path("out/papers/small/page.html").read_text()
-    assert "**UNFINISHED FLOWS**" in Path("out/papers/small/README.md").read_text()
+    assert "**UNFINISHED FLOWS: " in Path("out/papers/small/README.md").read_text()
 
 
 @pytest.mark.usefixtures("quick")
@@ -281,7 +282,7 @@ def test_what_is_in_a_paper_is_listed(command: Paper, paper: Paper, monkeypatch:
     for text in ("Nobody, 2020", "fig1", "2 rows", "rests on single", "no runs", "3 seeds", "switch.y=9"):
         assert text in ran.out
     # One row of the function waits for hardware; of a figure whose every row waits, nothing was run.
-    assert "rests on no runs; 1 row is not run yet" in " ".join(ran.out.split())
+    assert "rests on no runs; 1 row has no run" in " ".join(ran.out.split())
     told = json.loads(paper("--list", "--json").out)
     assert (told["name"], told["cite"][:6], told["figures"][0]["rows"]) == ("small", "Nobody", 2)
     assert {one["name"] for one in told["sweeps"]} >= {"single"} and told["what_ifs"][0]["sets"]
@@ -289,7 +290,7 @@ def test_what_is_in_a_paper_is_listed(command: Paper, paper: Paper, monkeypatch:
     rows = written.read_text().replace('kind = "order"\n', 'kind = "order"\nlater = true\nnote = "z"\n')
     written.write_text(rows.replace('published = "leaf0"\n', 'later = true\nnote = "z"\n'))
     listed = " ".join(paper("--list").out.split())
-    assert "fig2 2 rows Places not run yet" in listed and "fig1 2 rows Flows rests on grid fig2" in listed
+    assert "fig2 2 rows Places no run" in listed and "fig1 2 rows Flows rests on grid fig2" in listed
     monkeypatch.setenv("OVERSPILL_PAPERS", str(Path("papers").absolute()))
     assert command("list", "papers").out.split() == ["papers", "small", "A", "small", "paper"]
     assert "expected one of small" in command("paper", "large").err
@@ -314,9 +315,10 @@ def test_an_open_parameter_is_changed_alone(paper: Paper, monkeypatch: pytest.Mo
     assert made["rows"][1]["settings"]["y"] | {"note": ""} == {
         "measured": 0.0, "ci95": None, "seeds": 1, "verdict": "fails", "note": "", "changes": True,
     }  # fmt: skip
-    readme = Path("out/papers/small/README.md").read_text()
-    assert "| fig2 | all | bounces | – | ✓ 2 | **✗ 0** |" in readme and "figures/what_if.png" in readme
-    assert "changes" in Path("out/papers/small/page.html").read_text()
+    assert "<code>y</code>: another y" in Path("out/papers/small/page.html").read_text()
+    assert "- `y`: another y\n" in Path("out/papers/small/README.md").read_text()
+    page = Path("out/papers/small/page.html").read_text()
+    assert '<td class="holds">✓ 2</td><td class="fails changes">✗ 0</td>' in page
     assert paper().status == 0 and not Path("out/papers/small/what_if.json").exists()
 
 
@@ -332,14 +334,11 @@ def test_each_table_of_open_parameters_has_those_that_touch_its_rows(
     more = '[[what_if]]\nname = "w"\ntitle = "another w"\nsweeps = ["grid"]\nset = ["switch.w=9"]\n'
     papers = papered.written(tmp_path, papered.PAPER + more)
     assert command("paper", "small", "--papers", papers, "--what-if").status == 0
-    readme = Path("out/papers/small/README.md").read_text()
-    heads = [
-        text for text in readme.splitlines() if text.startswith("| figure | case | metric | published |")
-    ]
-    assert [text.split(" | ")[4:] for text in heads] == [[whatif.OWN, "w |"], [whatif.OWN, "y |"]]
-    assert "### fig1" in readme and "### fig2" in readme
-    drawn = {path.name for path in Path("out/papers/small/figures").glob("what_if*.png")}
-    assert drawn == {"what_if_fig2.png"} and "figures/what_if_fig2.png" in readme
+    found = whatif.matrix(json.loads(Path("out/papers/small/what_if.json").read_text()))["groups"]
+    assert [group["heads"] for group in found] == [[whatif.OWN, "w"], [whatif.OWN, "y"]]
+    assert [group["figures"] for group in found] == ["fig1", "fig2"]
+    page = Path("out/papers/small/page.html").read_text()
+    assert "<h3>fig1</h3>" in page and "<h3>fig2</h3>" in page
 
 
 @pytest.mark.usefixtures("quick")
@@ -355,31 +354,6 @@ def test_what_settings_took_from_a_scenario_is_told(
     assert ran.status == 0 and told == [f"note: single: {own}", "note: y/single: y has no effect"]
     quiet = command("paper", "small", "--papers", papers, "--json")
     assert f"note: single: {own}" in quiet.err and json.loads(quiet.out)
-
-
-def test_the_figure_of_open_parameters_has_a_line_for_each_row_whose_verdict_one_changes(
-    paper: Paper, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drawn: list[Drawing] = []
-
-    def save(drawing: Drawing, place: Path, name: str, _: object) -> None:
-        (place / f"{name}.svg").write_text("")
-        (place / f"{name}.png").write_text("")
-        drawn.append(drawing)
-
-    def places(runs: Any) -> list[Measured]:
-        other = "switch.y=9" in runs["single"].sweep.facts["sets"]
-        return [Measured("all", "switch", ["leaf1" if other else "leaf0"]), Measured("all", "bounces", [2.0])]
-
-    monkeypatch.setattr(saving, "save_figure", save)
-    papered.coded(monkeypatch, FIGURES | {"fig2": Figure(places)})
-    assert paper("fig2", "--what-if").status == 0
-    [made] = drawn
-    [axes] = made.axes
-    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["fig2: all, switch"]
-    assert [tick.get_text() for tick in axes.get_xticklabels()] == [whatif.OWN, "y"]
-    assert [one.get_text() for one in axes.texts] == ["✓", "✗"]
-    assert len([patch for patch in axes.patches if not patch.get_fill()]) == 1
 
 
 def test_whole_papers_are_published(paper: Paper) -> None:
@@ -409,15 +383,15 @@ def test_the_page_needs_nothing_from_elsewhere(paper: Paper) -> None:
     assert paper().status == 0
     page = Path("out/papers/small/page.html").read_text()
     assert "http" not in page.replace("http://www.w3.org", "") and "<script" not in page
-    assert 'id="fig1"' in page and "✓ holds" in page and "– later" in page
+    assert 'id="fig1"' in page and "✓ reproduced" in page and "– later" in page
     assert 'src="data:image/svg+xml;base64,' in page
     readme = Path("out/papers/small/README.md").read_text()
-    assert "It bounces \\| everywhere." in readme and "![Flows](figures/fig1.png)" in readme
+    assert "![Flows](figures/fig1.png)" in readme
     assert str(os.getcwd()) not in page + readme
-    # What waits for another step is told in the headline, and beside its figure.
-    head = "4 of 4 rows hold, 0 fail, 0 are inconclusive (rows of basis text, table and axis)"
-    assert f"**{head}; 1 row is not run yet.**" in readme and f"{head}; 1 row is not run yet" in page
-    assert "1 of 2 rows hold; 1 row is not run yet" in page and "2 of 2 rows hold.<" in page
+    # What waits for another step is told above everything, and beside its figure.
+    assert "1 row has no run." in readme
+    assert "4 rows count: 4 reproduced; 1 row has no run" in page
+    assert "1 of 2 rows reproduced; 1 row has no run" in page and "2 of 2 rows reproduced.<" in page
 
 
 TREE = """

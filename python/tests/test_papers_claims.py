@@ -23,7 +23,17 @@ claim = "Bounced packets take memory upstream."
 where = "section 2"
 kind = "cost"
 missing = "memory of the switch upstream"
+""" + "".join(
+    f"""
+[[claim]]
+id = "limit_{at}"
+claim = "It does not help with {at} flows."
+where = "section 3"
+kind = "limit"
+untestable = "no number of flows is given"
 """
+    for at in range(3, 9)
+)
 
 
 def loaded(folder: Path, claims: str) -> data.Paper:
@@ -39,9 +49,18 @@ def rows_of(folder: Path) -> list[tuple[str, str]]:
 
 def test_a_claim_knows_the_rows_that_decide_it(tmp_path: Path) -> None:
     paper = loaded(tmp_path, whole(tmp_path))
-    first, second = paper.claims
+    first, second = paper.claims[:2]
     assert {row.metric for row in first.rows(paper.rows)} == {"fct"}
     assert second.rows(paper.rows) == [] and second.missing
+
+
+@pytest.mark.parametrize(("count", "said"), [(7, "7"), (21, "21")])
+def test_a_paper_has_a_limited_number_of_claims(count: int, said: str, tmp_path: Path) -> None:
+    last = CLAIMS.rpartition("[[claim]]")[2]
+    extra = "".join("[[claim]]" + last.replace("limit_8", f"more_{at}") for at in range(count - 8))
+    text = whole(tmp_path) if count > 8 else whole(tmp_path).rpartition("[[claim]]")[0]
+    with pytest.raises(BadInput, match=f"found {said} claims; expected 8 to 20"):
+        loaded(tmp_path, text + extra)
 
 
 def whole(folder: Path) -> str:
@@ -91,3 +110,12 @@ def test_a_row_cannot_decide_a_claim_and_be_left_out(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as error:
         loaded(tmp_path, text)
     assert "in both" in "\n".join(error.value.lines)
+
+
+def test_a_claim_that_repeats_alone_decide_is_refused(tmp_path: Path) -> None:
+    rows = papered.ROWS.replace("one_run = true", 'one_run = true\nrepeat = "other ties"')
+    home = papered.written(tmp_path, rows=rows)
+    (home / "small" / "claims.toml").write_text(whole(tmp_path / "other"), encoding="utf-8")
+    with pytest.raises(BadInput) as error:
+        data.load("small", home)
+    assert "claim bouncing_is_quick: rows: found repeats alone" in "\n".join(error.value.lines)

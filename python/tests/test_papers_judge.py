@@ -7,7 +7,7 @@ import pytest
 
 from overspill import stats
 from overspill.errors import Failed
-from overspill.papers import judge, words
+from overspill.papers import counting, judge, words
 from overspill.papers.judge import Judged
 from overspill.papers.rows import Row, Tolerance
 from overspill.papers.spec import Measured
@@ -149,17 +149,18 @@ def test_where_the_paper_shows_one_run_the_row_says_whether_ours_may_be_it() -> 
 
 
 def test_only_what_the_paper_says_is_in_the_score() -> None:
-    rows = [
-        replace(NUMBER, basis=basis)
-        for basis in ("text", "table", "axis", "derived", "own_model", "calibrated", "setting")
-    ]
-    rows.append(replace(NUMBER, later=True))
+    bases = ("text", "table", "axis", "derived", "own_model", "calibrated", "setting")
+    rows = [replace(NUMBER, basis=basis) for basis in bases]
+    values = (10.0, 20.0, 10.0, 10.0, 10.0, 20.0, 10.0)
     made = [
-        {"verdict": verdict}
-        for verdict in ("holds", "fails", "inconclusive", "holds", "holds", "fails", "holds", "fails")
+        judge.document("p", row, judged([value] * 2, row)) for row, value in zip(rows, values, strict=True)
     ]
-    score = judge.score(zip(rows, made, strict=True))
-    assert score == {"of": 3, "holds": 1, "fails": 1, "inconclusive": 1}
+    made.append(
+        judge.document("p", replace(NUMBER, later=True), judge.judge(replace(NUMBER, later=True), None))
+    )
+    made.append(judge.document("p", NUMBER, judged([math.nan] * 2)))
+    score = counting.score(counting.marked(made, []), ("holds", "fails", "inconclusive"))
+    assert score == {"of": 4, "holds": 2, "fails": 2, "inconclusive": 0}, "undefined in every run fails"
 
 
 def test_one_seed_gives_no_verdict_but_of_what_is_exact() -> None:
@@ -192,26 +193,18 @@ def test_rows_that_were_revised_are_told_apart_with_what_they_were() -> None:
     assert "revised" not in made[0]
     assert made[1]["revised"] == {"verdict": "fails", "why": "another setting", "of": "settings"}
     assert made[3]["revised"]["of"] == "measure"
-    found = judge.without_revised(zip(rows, made, strict=True))
-    assert found == {
-        "never_revised": {"of": 1, "holds": 1, "fails": 0, "inconclusive": 0},
-        "same_measure": {"of": 3, "holds": 2, "fails": 1, "inconclusive": 0},
-        "revised": {
-            "of": 3, "holds": 2, "fails": 1, "inconclusive": 0, "new": 1,
-            "before": {"of": 2, "holds": 1, "fails": 1, "inconclusive": 0},
-        },
-    }  # fmt: skip
-    assert judge.without_revised([(kept, made[0])]) is None and words.without_revised(None) == ""
-    assert words.without_revised(found) == (
-        "revised after a first run: 3 rows, 2 hold, 1 held before, 1 new; with the measure and tolerance of "
-        "that run: 3 rows, 2 hold; never revised: 1 row, 1 hold"
-    )
+    counted = [row["counts"] for row in counting.marked(made, [])]
+    assert counted == ["yes", "yes", "yes", "revised", "unpublished"]
     assert [words.with_former(row) for row in made] == [
-        "✓ holds", "✓ holds, was fails", "✗ fails, was holds", "✓ holds, new", "✓ holds, was fails",
-    ]  # fmt: skip
+        "✓ reproduced",
+        "✓ reproduced, was not reproduced",
+        "✗ not reproduced, was reproduced",
+        "✓ reproduced, new",
+        "✓ reproduced, was not reproduced",
+    ]
     assert words.reasons(made) == [
-        "another setting: 3 rows, 2 hold, 1 held before. No longer: fig1, c, lost",
-        "a second case: 1 row, 1 hold, 0 held before, 1 new",
+        "another setting: 3 rows, 2 reproduced, 1 before. No longer: fig1, c, lost",
+        "a second case: 1 row, 1 reproduced, 0 before, 1 new",
     ]
 
 

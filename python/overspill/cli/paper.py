@@ -62,7 +62,7 @@ def paper(
 ) -> None:
     """Reproduce a paper: published beside measured; goes on where it was stopped.
 
-    The exit status tells of runs, not of verdicts: 0 where every run was done, whichever rows hold; 1 where
+    The exit status tells of runs, not of verdicts: 0 if every run was done, whatever the verdicts; 1 where
     runs failed; 3 where flows did not finish that had to; 130, 143 or 129 where Ctrl-C, SIGTERM or SIGHUP
     stopped it.
     """

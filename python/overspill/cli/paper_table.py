@@ -11,13 +11,16 @@ from rich.text import Text
 
 from overspill.cli import table
 from overspill.papers import words
+from overspill.papers.claim_verdicts import decide
+from overspill.papers.counting import is_later
 from overspill.papers.data import Paper, Shown
+from overspill.papers.paper_page import totals
 from overspill.papers.reproduce import Reproduced
 from overspill.results import store
 
 
 def show(found: Reproduced, console: Console) -> None:
-    """Print every figure's rows, and the score."""
+    """Print every figure's rows, how many of them are reproduced, and the verdicts of claims."""
     if found.asked.part:
         console.print(Text(f"PART: {found.asked.part}", "bold"), soft_wrap=True)
     for line in found.warnings:
@@ -35,8 +38,9 @@ def show(found: Reproduced, console: Console) -> None:
     if found.rows:
         console.print()
         console.print(Text(words.score(found.score, found.rows), "bold"), soft_wrap=True)
-        if text := words.without_revised(found.without_revised):
-            console.print(Text(text, "bold"), soft_wrap=True)
+        if found.asked.whole and found.paper.claims and not found.left_out:
+            decided = [decide(claim, found.rows) for claim in found.paper.claims]
+            console.print(Text(f"{len(decided)} claims: {totals(decided)}", "bold"), soft_wrap=True)
         table.put(console, Text(words.LEGEND, "dim"), table.LINE)
     if found.changed:
         told_changes(found, console)
@@ -57,7 +61,7 @@ def grid(rows: Sequence[dict[str, Any]]) -> Table:
     for head in words.HEADS:
         made.add_column(head, no_wrap=True, justify="right" if head in ("published", "measured") else "left")
     for row in rows:
-        style = "dim" if words.later(row) else words.STYLES[row["verdict"]]
+        style = "dim" if is_later(row) else words.STYLES[row["verdict"]]
         sign, _, verdict = words.with_former(row).partition(" ")
         cells = [row["case"], row["metric"], words.value(row["published"], row["unit"]), words.measured(row)]
         texts = [Text(one) for one in (*cells, words.tolerance(row))]
@@ -93,7 +97,7 @@ def told_changes(found: Reproduced, console: Console) -> None:
 def rests(figure: Shown, later: int, rows: int) -> str:
     """What a figure rests on, and whether some of its rows are for later, or all."""
     if later == rows:
-        return "not run yet"
+        return "no run"
     text = f"rests on {', '.join(figure.sweeps) or 'no runs'}"
     return f"{text}; {words.not_run(later)}" if later else text
 

@@ -1,8 +1,4 @@
-"""Verdicts of claims, by the rows that decide them. Pure: no files, no runs.
-
-A row counts as evidence only if its measure and tolerance are those of its first run. Its tolerance has to be
-narrow enough to say something.
-"""
+"""Verdicts of claims, by the rows that decide them. Pure: no files, no runs."""
 
 from __future__ import annotations
 
@@ -11,20 +7,30 @@ from dataclasses import dataclass
 from typing import Any
 
 from overspill.papers.claims import Claim, Pattern
-from overspill.papers.verdicts import FAILS, HOLDS
+from overspill.papers.counting import ANECDOTE, REVISED, Shown, is_evidence, is_later
+from overspill.papers.verdicts import FAILS, HOLDS, INCONCLUSIVE, NEW
 
 REPRODUCED, IN_PART, NOT_REPRODUCED = "reproduced", "in part", "not reproduced"
 UNTESTABLE, UNDECIDED = "cannot be tested here", "not decided"
 CLAIM_VERDICTS = (REPRODUCED, IN_PART, NOT_REPRODUCED, UNTESTABLE, UNDECIDED)
-YES, REVISED, ANECDOTE = "yes", "revised", "anecdote"
-WIDEST = 0.25  # half-width of a tolerance, as a share of the published value
 
-Shown = Mapping[str, Any]  # a row as `rows.json` has it
+
+Key = tuple[str, str, str]  # figure, case and metric
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Sensitivity run: rows with one open parameter changed, and the paper's own rows on as many seeds."""
+
+    name: str
+    title: str
+    own: Mapping[Key, Mapping[str, Any]]
+    changed: Mapping[Key, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
 class Decided:
-    """Verdict of a claim, the rows that decide it, and how many rows of the claim do not count."""
+    """Verdict of a claim, the rows that decide it, and rows of the claim that do not."""
 
     claim: Claim
     verdict: str
@@ -32,39 +38,57 @@ class Decided:
     uncounted: Sequence[Shown]
 
 
-def counts(row: Shown) -> str:
-    """Returns `yes`, or why the row is no evidence: its measure was revised, or its tolerance is too wide."""
-    if row.get("revised", {}).get("of") == "measure":
-        return REVISED
-    published, half = row["published"], half_width(row)
-    if isinstance(published, int | float) and half is not None and half > WIDEST * abs(published) > 0:
-        return ANECDOTE
-    return YES
-
-
-def half_width(row: Shown) -> float | None:
-    """Half of the width of a row's tolerance in its unit; `None` for orders and texts, which have none."""
-    form, published = row["tolerance"], row["published"]
-    if not form or isinstance(published, str) or published is None:
-        return None
-    if "prediction" in form:
-        found = row.get("prediction")
-        return None if not found or found["low"] is None else (found["high"] - found["low"]) / 2
-    if "abs" in form:
-        return float(form["abs"])
-    if "rel" in form:
-        return float(form["rel"] * abs(published))
-    if "factor" in form:
-        return float((form["factor"] - 1 / form["factor"]) * abs(published) / 2)
-    return float(form["max"] - form["min"]) / 2 if set(form) == {"min", "max"} else None
-
-
 def decide(claim: Claim, rows: Sequence[Shown]) -> Decided:
     """The verdict of a claim: that of its worst row that counts."""
     those = [row for row in rows if any(matches(one, row) for one in claim.patterns)]
-    deciding = [row for row in those if counts(row) == YES and row["measured"] is not None]
+    deciding = [row for row in those if is_evidence(row) and has_value(row)]
     uncounted = [row for row in those if row not in deciding]
-    return Decided(claim, verdict(claim, deciding), deciding, uncounted)
+    return Decided(claim, verdict(claim, deciding, uncounted), deciding, uncounted)
+
+
+def has_value(row: Shown) -> bool:
+    """Returns true if runs gave a value, or failed to; a row that waits has none."""
+    return not is_later(row)
+
+
+def settings_of(document: Mapping[str, Any] | None) -> list[Setting]:
+    """Sensitivity runs, from what `what_if.json` holds."""
+    if document is None:
+        return []
+    found = []
+    for one in document["settings"]:
+        own, changed = {}, {}
+        for row in document["rows"]:
+            cell = row["settings"].get(one["name"])
+            if cell is None:
+                continue
+            key = row["figure"], row["case"], row["metric"]
+            own[key] = row["fewer_seeds"].get(str(cell["seeds"]), row["own"])
+            changed[key] = cell
+        found.append(Setting(one["name"], one["title"], own, changed))
+    return found
+
+
+def find_turned_verdicts(
+    one: Decided, rows: Sequence[Shown], settings: Sequence[Setting]
+) -> list[tuple[Setting, str]]:
+    """Settings under which a claim has another verdict, each with that verdict.
+
+    A setting is compared with the paper's own runs on as many seeds, and only by the rows that it touches.
+    """
+    found = []
+    for setting in settings:
+        before = decide(one.claim, [replaced(row, setting.own) for row in rows]).verdict
+        after = decide(one.claim, [replaced(row, setting.changed) for row in rows]).verdict
+        if after not in (before, one.verdict):
+            found.append((setting, after))
+    return found
+
+
+def replaced(row: Shown, cells: Mapping[Key, Mapping[str, Any]]) -> Shown:
+    """A row with what a setting gives."""
+    cell = cells.get((row["figure"], row["case"], row["metric"]))
+    return row if cell is None else {**row, **cell}
 
 
 def matches(pattern: Pattern, row: Shown) -> bool:
@@ -76,17 +100,40 @@ def matches(pattern: Pattern, row: Shown) -> bool:
     )
 
 
-def verdict(claim: Claim, deciding: Sequence[Shown]) -> str:
-    """The worst of the rows; at most in part if no row decides a part of the claim."""
+def verdict(claim: Claim, deciding: Sequence[Shown], uncounted: Sequence[Shown] = ()) -> str:
+    """The worst of the rows; at most in part if no row that counts decides a part of the claim."""
     if not deciding:
         return UNTESTABLE if claim.untestable and not claim.missing else UNDECIDED
-    verdicts = {row["verdict"] for row in deciding}
+    verdicts = {verdict_of(row) for row in deciding}
     if FAILS in verdicts:
         return NOT_REPRODUCED
-    return REPRODUCED if verdicts == {HOLDS} and not claim.missing else IN_PART
+    partly = claim.missing or any(limits(row) for row in uncounted)
+    return REPRODUCED if verdicts == {HOLDS} and not partly else IN_PART
+
+
+def limits(row: Shown) -> bool:
+    """Returns true if a row that does not count was missed, before or after it changed."""
+    if row["counts"] not in (REVISED, ANECDOTE) or is_later(row):
+        return False
+    former = row.get("revised", {}).get("verdict", HOLDS)
+    return row["verdict"] != HOLDS or (row["counts"] == REVISED and former not in (HOLDS, NEW))
+
+
+def verdict_of(row: Shown) -> str:
+    """A row's verdict; inconclusive if an order is expected and both sides are equal in every run."""
+    return INCONCLUSIVE if has_equal_sides(row) else str(row["verdict"])
+
+
+def has_equal_sides(row: Shown) -> bool:
+    """Returns true if a difference is exactly 0, or a ratio exactly 1, where one side is to be more."""
+    form = row["tolerance"] or {}
+    if row["ci95"] or row["published"] is not None or len(form) != 1 or not set(form) <= {"min", "max"}:
+        return False
+    [bound] = form.values()
+    return bool(row["measured"] == bound and bound in (0, 1) and row["kind"] == "order")
 
 
 def worst_first(rows: Sequence[Shown]) -> list[Shown]:
     """Rows that are not reproduced before those that are inconclusive, and these before the others."""
     order = {FAILS: 0, HOLDS: 2}
-    return sorted(rows, key=lambda row: order.get(row["verdict"], 1))
+    return sorted(rows, key=lambda row: order.get(verdict_of(row), 1))

@@ -18,6 +18,7 @@ from overspill.papers.rows import Row
 CLAIM_KINDS = ("benefit", "cost", "limit", "comparison", "mechanism")
 PARTS = ("figure", "case", "metric")
 LONGEST_REASON = 15  # words
+FEWEST, MOST = 8, 20  # claims of a paper
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,8 @@ def load(path: Path, known: Sequence[Row]) -> list[Claim]:
             found.append(claim)
         except BadInput as error:
             wrong += error.lines
+    if not wrong and not FEWEST <= len(found) <= MOST:
+        wrong.append(f"{path}: found {len(found)} claims; expected {FEWEST} to {MOST}")
     if wrong:
         raise BadInput(wrong)
     return found
@@ -132,6 +135,9 @@ def check(path: Path, claim: Claim, known: Sequence[Row]) -> None:
                 )
             elif one.figure not in figures:
                 wrong.append(f"{place}: {field}: found {one}; expected a figure that `rows` names")
+    those = claim.rows(known)
+    if those and not (claim.missing or claim.untestable) and all(row.repeat for row in those):
+        wrong.append(f"{place}: rows: found repeats alone; expected a row that is none")
     for row in (row for row in known if row.figure in figures):
         used = any(one.matches(row) for one in claim.patterns)
         out = any(one.matches(row) for one in claim.leaves_out)

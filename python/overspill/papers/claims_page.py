@@ -17,10 +17,15 @@ from overspill.papers.claim_verdicts import (
     NOT_REPRODUCED,
     UNDECIDED,
     Decided,
-    Shown,
+    Setting,
     decide,
+    find_turned_verdicts,
+    limits,
+    settings_of,
+    verdict_of,
     worst_first,
 )
+from overspill.papers.counting import Shown, is_later
 from overspill.papers.verdicts import HOLDS
 
 NUMBERS = 2  # rows whose numbers stand in a cell
@@ -28,20 +33,23 @@ INTRO = """# Claims of the five papers
 
 What each paper claims, in our words, and what our runs say. The claims were written
 [from the papers](../howto/papers.md#claims), before any verdict of a claim was computed.
-Costs and limits are claims, too. The worst row that decides a claim, and counts, gives the verdict:
+Costs and limits are claims, too. The worst row that counts gives the verdict of its claim:
 
 | verdict | means |
 | --- | --- |
 | reproduced | every deciding row lies within its tolerance |
-| in part | a row is inconclusive, or no row decides a part of the claim |
+| in part | a row is inconclusive, or no row that counts decides a part of the claim |
 | not reproduced | a row lies outside its tolerance |
 | cannot be tested here | no measurement of a simulator can decide it |
-| not decided | no row decides it yet, or those that do count no more |
+| not decided | no row decides it, or its rows do not count |
 
-A row does not count if its measure or its tolerance changed after its first run. It does not count either
-if its tolerance reaches further than a quarter of the published value. Numbers are those of the worst
-rows. Assumptions, figures and all rows are on the page of each paper.
+Rows count whose value the paper states, or that follow from it by arithmetic or a model. A row does not count
+if it was added, or its measure or tolerance changed, after a first run, or if it repeats another row. A row
+whose tolerance reaches further than a quarter of the value is an anecdote: it counts only if it is missed.
+Numbers are those of the worst rows. "Not reproduced with x" is the verdict if the open parameter x is
+changed. The page of each paper explains these names, and has its assumptions, figures and rows.
 """
+RULE = "The worst row that counts gives the [verdict](../claims.md) of its claim."
 
 
 def page(published: Path) -> str:
@@ -50,9 +58,12 @@ def page(published: Path) -> str:
     for name in data.names():
         paper = data.load(name)
         rows = json.loads((published / name / "rows.json").read_text(encoding="utf-8"))["rows"]
+        path = published / name / "what_if.json"
+        changed = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
         found = [decide(claim, rows) for claim in paper.claims]
         totals[name] = Counter(one.verdict for one in found)
-        parts.append(section(name, paper.title, found))
+        link = f"{paper.title}. [Its page]({name}/README.md)."
+        parts.append(f"## {name}\n\n{link}\n\n{table(found, rows, settings_of(changed))}\n")
     head = ["paper", *CLAIM_VERDICTS]
     body = [
         [f"[{name}](#{name})", *(str(counted[verdict]) for verdict in CLAIM_VERDICTS)]
@@ -61,25 +72,36 @@ def page(published: Path) -> str:
     return "\n".join([INTRO, written(head, body), "", *parts]).rstrip() + "\n"
 
 
-def section(name: str, title: str, found: Sequence[Decided]) -> str:
-    """The claims of one paper."""
-    body = [[one.claim.claim, one.claim.where, one.verdict, evidence(one)] for one in found]
-    link = f"{title}. [Its page]({name}/README.md)."
-    return f"## {name}\n\n{link}\n\n{written(['claim', 'where', 'verdict', 'evidence'], body)}\n"
+def table(found: Sequence[Decided], rows: Sequence[Shown], settings: Sequence[Setting]) -> str:
+    """The claims of one paper as Markdown."""
+    return written(["claim", "where", "verdict", "evidence"], cells(found, rows, settings))
+
+
+def cells(found: Sequence[Decided], rows: Sequence[Shown], settings: Sequence[Setting]) -> list[list[str]]:
+    """Claim, where, verdict (also with open parameters changed) and evidence of each."""
+    return [[one.claim.claim, one.claim.where, verdict(one, rows, settings), evidence(one)] for one in found]
+
+
+def verdict(one: Decided, rows: Sequence[Shown], settings: Sequence[Setting]) -> str:
+    """The verdict of a claim, and others that it has with an open parameter changed."""
+    by_verdict: dict[str, list[str]] = {}
+    for setting, other in find_turned_verdicts(one, rows, settings):
+        by_verdict.setdefault(other, []).append(setting.name)
+    return "; ".join(
+        [one.verdict, *(f"{other} with {', '.join(names)}" for other, names in by_verdict.items())]
+    )
 
 
 def evidence(one: Decided) -> str:
     """What decides a claim: numbers of the worst rows, how many others there are, and what is missing."""
     claim, texts = one.claim, []
     if one.deciding:
-        held = sum(row["verdict"] == HOLDS for row in one.deciding)
+        held = sum(verdict_of(row) == HOLDS for row in one.deciding)
         texts.append(f"{held} of {len(one.deciding)} rows")
         fails = one.verdict == NOT_REPRODUCED
-        shown = [row for row in worst_first(one.deciding) if row["verdict"] != HOLDS or not fails]
+        shown = [row for row in worst_first(one.deciding) if verdict_of(row) != HOLDS or not fails]
         texts += [numbers(row) for row in shown[:NUMBERS]]
-    if one.uncounted:
-        plural = "row does" if len(one.uncounted) == 1 else "rows do"
-        texts.append(f"{len(one.uncounted)} {plural} not count")
+    texts += uncounted(one.uncounted)
     if claim.missing:
         texts.append(f"missing: {claim.missing}")
     if claim.untestable:
@@ -87,6 +109,19 @@ def evidence(one: Decided) -> str:
     if not texts and one.verdict == UNDECIDED:
         texts.append("no row")
     return "; ".join(texts)
+
+
+def uncounted(rows: Sequence[Shown]) -> list[str]:
+    """Rows of a claim that do not count, those that were revised or missed by name, and how many wait."""
+    texts = []
+    ran = [row for row in rows if not is_later(row)]
+    if ran:
+        texts.append(f"{len(ran)} row{' does' if len(ran) == 1 else 's do'} not count")
+    told = [row for row in ran if limits(row)]
+    texts += [f"{numbers(row)} ({row['counts']}: {words.with_former(row)})" for row in told[:NUMBERS]]
+    if waiting := words.not_run(len(rows) - len(ran)):
+        texts.append(waiting)
+    return texts
 
 
 def numbers(row: Shown) -> str:

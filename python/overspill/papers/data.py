@@ -19,7 +19,10 @@ from overspill.papers.spec import Code
 from overspill.results.names import TABLES
 
 PAPER, ROWS, CLAIMS = "paper.toml", "rows.toml", "claims.toml"
+MOST_ON_PAGE = 3  # figures on the page of a paper
+MOST_SETTINGS = 8  # open parameters that are changed one at a time
 VARIABLE = "OVERSPILL_PAPERS"
+NAMED = re.compile(r"what ifs?(?:,[^:]*)?:? ([^).;]*)")  # the rest of a sentence about sensitivity runs
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]*")
 
 
@@ -59,6 +62,14 @@ class WhatIf:
 
 
 @dataclass(frozen=True)
+class Study:
+    """A study of the project that says more than the paper, or contradicts it: a page of `docs/studies`."""
+
+    name: str
+    says: str
+
+
+@dataclass(frozen=True)
 class Paper:
     """A paper, checked; `digest` is the SHA-256 of its rows and tolerances."""
 
@@ -72,7 +83,9 @@ class Paper:
     rows: Sequence[Row]
     digest: str
     assumptions: Sequence[str] = ()
+    on_page: Sequence[str] = ()
     claims: Sequence[Claim] = ()
+    studies: Sequence[Study] = ()
 
     def rows_of(self, figure: str) -> list[Row]:
         """The rows of a figure, in the order of the file."""
@@ -149,11 +162,12 @@ def read(folder: Path) -> Paper:
     if name != folder.name:
         raise top.wrong("name", repr(name), f"that of its folder, {folder.name!r}")
     title, cite = top.text("title"), top.text("cite")
-    assumptions = top.texts("assumptions", [])
+    assumptions, on_page = top.texts("assumptions", []), top.texts("on_page", [])
     sweeps = keyed([experiment(path, at, one) for at, one in enumerate(top.tables("sweep"), 1)], path)
     tables = enumerate(top.tables("figure"), 1)
     figures = keyed([shown(path, (at, one), list(sweeps)) for at, one in tables], path)
     settings = [what_if(path, (at, one), list(sweeps)) for at, one in enumerate(top.tables("what_if"), 1)]
+    studies = [study(path, at, one) for at, one in enumerate(top.tables("study"), 1)]
     top.done()
     keyed(settings, path)
     if not figures:
@@ -162,9 +176,44 @@ def read(folder: Path) -> Paper:
         raise top.wrong(
             "figure", f"{both[0]!r}, which is a sweep, too", "different names of sweeps and figures"
         )
+    if len(on_page) > MOST_ON_PAGE or not set(on_page) <= set(figures):
+        raise top.wrong("on_page", repr(list(on_page)), f"{MOST_ON_PAGE} ids of figures at most")
+    if len(settings) > MOST_SETTINGS:
+        raise top.wrong("what_if", f"{len(settings)} tables", f"{MOST_SETTINGS} at most")
     known, digest = rows.load(folder / ROWS, figures)
+    check_names(path, assumptions, known, [one.name for one in settings])
     said = claims.load(folder / CLAIMS, known)
-    return Paper(folder, name, title, cite, sweeps, figures, settings, known, digest, assumptions, said)
+    return Paper(
+        folder,
+        name,
+        title,
+        cite,
+        sweeps,
+        figures,
+        settings,
+        known,
+        digest,
+        assumptions,
+        on_page,
+        said,
+        studies,
+    )
+
+
+def check_names(path: Path, assumptions: Sequence[str], known: Sequence[Row], settings: list[str]) -> None:
+    """Refuse sensitivity runs that assumptions or notes name, and that there are none of."""
+    texts = [(f"{path}: assumptions", one) for one in assumptions]
+    place = path.with_name(ROWS)
+    texts += [(f"{place}: row {row.figure}, {row.case}, {row.metric}: note", row.note) for row in known]
+    wrong = [
+        f"{where}: found what if {name}; expected some of {', '.join(settings) or 'none'}"
+        for where, text in texts
+        for rest in NAMED.findall(text)
+        for name in re.findall(r"`(\w+)`", rest)
+        if name not in settings
+    ]
+    if wrong:
+        raise BadInput(wrong)
 
 
 def keyed(given: Sequence[Any], path: Path) -> dict[str, Any]:
@@ -231,6 +280,14 @@ def shown(path: Path, numbered: tuple[int, Any], sweeps: list[str]) -> Shown:
     made = Shown(
         named(fields, "id"), fields.text("title"), fields.known("sweeps", sweeps, []), fields.text("claim")
     )
+    fields.done()
+    return made
+
+
+def study(path: Path, at: int, given: Any) -> Study:
+    """A table `[[study]]`."""
+    fields = Fields(path, place("study", at, given, "page"), given)
+    made = Study(named(fields, "page"), fields.text("says"))
     fields.done()
     return made
 

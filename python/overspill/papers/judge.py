@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from overspill import Failed, stats
 from overspill.papers.rows import Row, Tolerance
 from overspill.papers.spec import Measured
-from overspill.papers.verdicts import FAILS, HOLDS, INCONCLUSIVE, NEW, VERDICTS
+from overspill.papers.verdicts import FAILS, HOLDS, INCONCLUSIVE
 
 # Ends of tolerances reach this much further, as a share: 0.13 + 0.005 is not 0.135 in binary.
 NOISE = 1e-9
@@ -31,6 +31,7 @@ class Judged:
     prediction: Mapping[str, Any] | None = None
 
 
+PLATFORM = "model"  # what measured: a model in software
 ONE_SEED = "one seed: no interval, and so no verdict"
 
 
@@ -206,6 +207,7 @@ def document(paper: str, row: Row, found: Judged) -> dict[str, Any]:
         "measured": found.measured,
         "ci95": found.ci95,
         "seeds": found.seeds,
+        "platform": PLATFORM,
         "basis": row.basis,
         "kind": row.kind,
         "tolerance": None if row.tolerance is None else dict(row.tolerance.form),
@@ -213,6 +215,8 @@ def document(paper: str, row: Row, found: Judged) -> dict[str, Any]:
         "ok": found.verdict == HOLDS,
         "note": joined(row.note, found.note),
     }
+    if row.repeat:
+        made["repeat"] = row.repeat
     if found.prediction is not None:
         made["prediction"] = dict(found.prediction)
     if row.revised is not None:
@@ -222,30 +226,3 @@ def document(paper: str, row: Row, found: Judged) -> dict[str, Any]:
             "of": row.revised.of,
         }
     return made
-
-
-def score(rows: Iterable[tuple[Row, Mapping[str, Any]]]) -> dict[str, int]:
-    """How many of the rows that count hold: those of the paper's own texts, tables and axes."""
-    counted = [made["verdict"] for row, made in rows if row.counted]
-    return {"of": len(counted), **{verdict: counted.count(verdict) for verdict in VERDICTS}}
-
-
-def without_revised(rows: Iterable[tuple[Row, Mapping[str, Any]]]) -> dict[str, Any] | None:
-    """The score of rows that were never revised, and of the others now and before; `None` without others.
-
-    `same_measure` are those whose measure and tolerance are those of the first run, whatever their
-    settings were then. Rows that were not there before are `new`, and in no score of before.
-    """
-    every = list(rows)
-    revised = [(row, made) for row, made in every if row.revised is not None and row.counted]
-    if not revised:
-        return None
-    old = [row.revised.verdict for row, _ in revised if row.revised is not None]
-    before = {"of": len(old) - old.count(NEW), **{verdict: old.count(verdict) for verdict in VERDICTS}}
-    kept = [(row, made) for row, made in every if row.revised is None]
-    same = [(row, made) for row, made in every if row.revised is None or row.revised.settings]
-    return {
-        "never_revised": score(kept),
-        "same_measure": score(same),
-        "revised": score(revised) | {"new": old.count(NEW), "before": before},
-    }

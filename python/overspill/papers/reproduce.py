@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from overspill import BadInput, Failed, Line, Listener, version
-from overspill.papers import judge, reads, running
+from overspill.papers import counting, judge, reads, running
 from overspill.papers.data import Paper, Shown, WhatIf
 from overspill.papers.rows import Key
 from overspill.papers.running import Planned, Ran
 from overspill.papers.spec import Code, Measured, Runs
+from overspill.papers.verdicts import VERDICTS
 
 Rows = list[dict[str, Any]]
 SETTING = "--set "  # what a setting did begins with it
@@ -50,6 +51,14 @@ class Asked:
         if self.seeds is not None:
             told.append(f"{self.seeds} seed{'s' * (self.seeds > 1)} a sweep, for a quick look")
         return "; ".join(told)
+
+    @property
+    def command(self) -> str:
+        """The command that makes this again."""
+        some = [] if len(self.figures) == len(self.paper.figures) else [one.id for one in self.figures]
+        seeds = [] if self.seeds is None else ["--seeds", str(self.seeds)]
+        settings = ["--what-if"] if self.what_ifs else []
+        return " ".join(["overspill paper", self.paper.name, *some, *seeds, *settings])
 
     def affected(self, what_if: WhatIf) -> list[Shown]:
         """The figures that rest on what an open parameter changes."""
@@ -132,13 +141,8 @@ class Reproduced:
 
     @property
     def score(self) -> dict[str, int]:
-        """How many of the rows that count hold."""
-        return judge.score(self.judged(self.rows))
-
-    @property
-    def without_revised(self) -> dict[str, Any] | None:
-        """The score without the rows that were revised after a first run, and theirs; `None` without any."""
-        return judge.without_revised(self.judged(self.rows))
+        """Number of rows that count, by verdict."""
+        return counting.score(self.rows, VERDICTS)
 
     def judged(self, rows: Rows) -> Iterable[tuple[Any, dict[str, Any]]]:
         """The paper's rows beside what came out."""
@@ -180,7 +184,6 @@ class Reproduced:
 
     def document(self) -> dict[str, Any]:
         """What `rows.json` holds; nothing of the clock or the machine."""
-        found = self.without_revised
         return {
             "paper": self.paper.name,
             "title": self.paper.title,
@@ -188,7 +191,14 @@ class Reproduced:
             "tolerances": self.paper.digest,
             "figures": [figure.id for figure in self.asked.figures if figure.id not in self.left_out],
             "score": self.score,
-            **({} if found is None else {"without_revised": found}),
+            "part": self.asked.part,
+            "command": self.asked.command,
+            "seeds": {
+                one.planned.experiment.name: one.planned.seeds
+                for one in self.ran
+                if one.planned.what_if is None
+            },
+            "warnings": [f"{line.label}: {line.text}" for line in self.warnings],
             "rows": self.rows,
         }
 
@@ -223,6 +233,7 @@ def reproduce(asked: Asked, watch: Listener, jobs: int | None = None) -> Reprodu
             made.left_out.append(figure.id)
         else:
             made.rows += rows(asked.paper, code, figure, own)
+    made.rows = counting.marked(made.rows, asked.paper.rows)
     for one in asked.what_ifs:
         made.changed[one.name] = settled(made, one)
     return made

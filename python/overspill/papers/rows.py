@@ -50,6 +50,7 @@ class Row:
     later: bool
     note: str
     revised: Revised | None = None
+    repeat: str = ""
 
     @property
     def key(self) -> Key:
@@ -58,7 +59,7 @@ class Row:
 
     @property
     def counted(self) -> bool:
-        """Whether it is in the score."""
+        """Returns true if the paper publishes the row and it is measured."""
         return self.basis in COUNTED and not self.later
 
 
@@ -118,6 +119,7 @@ def one(path: Path, numbered: tuple[int, Any], figures: list[str], settings: Seq
         later=fields.flag("later"),
         note=fields.text("note", ""),
         revised=revised(fields, settings),
+        repeat=fields.text("repeat", ""),
     )
     fields.done()
     fit(fields, row)
@@ -194,5 +196,9 @@ def fit(fields: Fields, row: Row) -> None:
             raise fields.wrong("tolerance", repr(dict(row.tolerance.form)), expected)
     elif row.tolerance is None and not row.later:
         raise fields.wrong("tolerance", "nothing", FORMS)
+    predicts = row.tolerance is not None and row.tolerance.prediction is not None
+    # What follows by arithmetic from the numbers of one run is of that run.
+    if predicts and number(row.published) and not row.one_run and row.basis != "derived":
+        raise fields.wrong("tolerance", "{ prediction } without one_run", "it only where one run is shown")
     if row.one_run and not number(row.published):
         raise fields.wrong("one_run", "true", "it only where a number is published")

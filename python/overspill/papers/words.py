@@ -6,17 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from overspill import formats
-from overspill.papers.rows import COUNTED
-from overspill.papers.verdicts import FAILS, HOLDS, INCONCLUSIVE, NEW, Cause, causes
+from overspill.papers.counting import YES, is_later
+from overspill.papers.verdicts import FAILS, HOLDS, INCONCLUSIVE, NEW, VERDICTS, Cause, causes
 
 HEADS = ("", "case", "metric", "published", "measured", "tolerance", "verdict", "basis")
 LEGEND = (
-    "measured: mean ± half-width of its 95 % interval over seeds. holds: the whole interval is within the "
-    "tolerance; fails: wholly outside; inconclusive: neither. Where a row is exact, every seed must be "
-    "within. What is undefined in some run fails, and its note says why. A basis in brackets is not "
-    "counted. Bars and bands of figures are 95 % intervals of the mean, too."
+    "measured: mean ± half-width of its 95% interval over seeds. reproduced: the whole interval is within "
+    "the tolerance; not reproduced: wholly outside; inconclusive: neither. Where a row is exact, every seed "
+    "must be within. What is undefined in some run is not reproduced, and its note says why. After the "
+    "basis stands why a row does not count; an anecdote has a wide tolerance, and counts only if it is "
+    "missed. Bars and bands of figures are 95% intervals of the mean."
 )
 
+PRINTED = {HOLDS: "reproduced", FAILS: "not reproduced", INCONCLUSIVE: "inconclusive"}
 SIGNS = {HOLDS: "✓", FAILS: "✗", INCONCLUSIVE: "?"}
 STYLES = {HOLDS: "green", FAILS: "bold red", INCONCLUSIVE: "yellow"}
 BASES = {"own_model": "own model"}
@@ -24,14 +26,14 @@ BASES = {"own_model": "own model"}
 Row = Mapping[str, Any]
 
 
-def later(row: Row) -> bool:
-    """Whether nothing was to be measured yet."""
-    return row["measured"] is None and row["verdict"] == INCONCLUSIVE
-
-
 def verdict(row: Row) -> str:
     """The verdict with its sign."""
-    return "– later" if later(row) else f"{SIGNS[row['verdict']]} {row['verdict']}"
+    return "– later" if is_later(row) else f"{SIGNS[row['verdict']]} {printed(row['verdict'])}"
+
+
+def printed(verdict: str) -> str:
+    """A verdict of a file as pages print it."""
+    return PRINTED.get(verdict, verdict)
 
 
 def with_former(row: Row) -> str:
@@ -39,7 +41,7 @@ def with_former(row: Row) -> str:
     if "revised" not in row:
         return verdict(row)
     former = row["revised"]["verdict"]
-    return f"{verdict(row)}, {'' if former == NEW else 'was '}{former}"
+    return f"{verdict(row)}, {'' if former == NEW else 'was '}{printed(former)}"
 
 
 def value(given: float | str | None, unit: str = "") -> str:
@@ -64,7 +66,7 @@ def plain(given: float) -> str:
 
 
 def measured(row: Row) -> str:
-    """What was measured, with half of its 95 % interval."""
+    """What was measured, with half of its 95% interval."""
     found, half = row["measured"], row["ci95"]
     if found is None and row["verdict"] == FAILS:
         return "undefined" if row["seeds"] else "not measured"
@@ -77,17 +79,17 @@ def tolerance(row: Row) -> str:
     """What a measurement must keep to."""
     form = row["tolerance"]
     if form is None:
-        return "–" if row["published"] is None or later(row) else "the same"
+        return "–" if row["published"] is None or is_later(row) else "the same"
     if set(form) == {"min", "max"}:
         return f"{plain(form['min'])} to {plain(form['max'])}"
     [(name, size)] = form.items()
     if name == "prediction" and isinstance(row["published"], str):
-        return f"among the likeliest {plain(100 * size)} %"
+        return f"among the likeliest {plain(100 * size)}%"
     texts = {
         "min": f"≥ {plain(size)}",
         "max": f"≤ {plain(size)}",
         "abs": f"± {plain(size)}" if size else "exactly",
-        "rel": f"± {plain(100 * size)} %",
+        "rel": f"± {plain(100 * size)}%",
         "factor": f"within a factor of {plain(size)}",
         "prediction": f"in {plain(100 * size)} % interval of a run",
     }
@@ -95,9 +97,9 @@ def tolerance(row: Row) -> str:
 
 
 def basis(row: Row) -> str:
-    """Where the published value is from; in brackets where it is not counted."""
+    """Where the published value is from, and why the row does not count."""
     name = BASES.get(row["basis"], str(row["basis"]))
-    return name if row["basis"] in COUNTED and not later(row) else f"({name})"
+    return name if row["counts"] == YES else f"{name}; {row['counts']}"
 
 
 def notes(row: Row) -> list[str]:
@@ -106,34 +108,16 @@ def notes(row: Row) -> list[str]:
     one = row.get("prediction")
     if one and one["inside"] is not None:
         where = "inside" if one["inside"] else "outside"
-        text = f"the published run lies {where} the 95 % prediction interval of one of ours"
+        text = f"the published run lies {where} the 95% prediction interval of one of ours"
         found.append(f"{text}, {plain(one['low'])} to {plain(one['high'])} {shown(row['unit'])}".rstrip())
     return found
 
 
 def score(found: Mapping[str, int], rows: Iterable[Row]) -> str:
-    """The score in a sentence, and how many of the rows, of whatever basis, are for later."""
-    text = f"{found['holds']} of {found['of']} rows hold, {found['fails']} fail"
-    open_ones = found["inconclusive"]
-    verb = "is" if open_ones == 1 else "are"
-    text = f"{text}, {open_ones} {verb} inconclusive (rows of basis text, table and axis)"
-    return "; ".join(filter(None, (text, not_run(sum(later(row) for row in rows)))))
-
-
-def without_revised(found: Mapping[str, Any] | None) -> str:
-    """The score without the rows that were revised, and what became of these; empty without any."""
-    if found is None:
-        return ""
-    kept, same, now = found["never_revised"], found["same_measure"], found["revised"]
-    text = outcome("revised after a first run", now["of"], (now["holds"], now["before"]["holds"], now["new"]))
-    if same != kept:
-        text += f"; with the measure and tolerance of that run: {of(same)}"
-    return f"{text}; never revised: {of(kept)}"
-
-
-def of(score: Mapping[str, int]) -> str:
-    """How many rows of a score hold."""
-    return f"{score['of']} row{'s' * (score['of'] != 1)}, {score['holds']} hold"
+    """Describes how many rows that count have each verdict, and how many are not run."""
+    texts = [f"{found[one]} {PRINTED[one]}" for one in VERDICTS if found[one]]
+    text = f"{found['of']} rows count: {', '.join(texts) or 'none has a value'}"
+    return "; ".join(filter(None, (text, not_run(sum(is_later(row) for row in rows)))))
 
 
 def reasons(rows: Sequence[Row]) -> list[str]:
@@ -143,26 +127,21 @@ def reasons(rows: Sequence[Row]) -> list[str]:
 
 def reason(cause: Cause) -> str:
     """What became of the rows of one reason, with the name of each that holds no more."""
-    text = outcome(cause.why, cause.rows, (cause.hold, cause.held, cause.new))
+    rows = f"{cause.rows} row{'s' * (cause.rows != 1)}"
+    text = f"{cause.why}: {rows}, {cause.hold} reproduced, {cause.held} before"
+    text = f"{text}, {cause.new} new" if cause.new else text
     return f"{text}. No longer: {'; '.join(cause.lost)}" if cause.lost else text
 
 
-def outcome(of: str, rows: int, counts: tuple[int, int, int]) -> str:
-    """How many of some rows hold, how many did before, and how many were not there then."""
-    hold, held, new = counts
-    text = f"{of}: {rows} row{'s' * (rows != 1)}, {hold} hold, {held} held before"
-    return f"{text}, {new} new" if new else text
-
-
 def not_run(count: int) -> str:
-    """How many rows are for later; empty without any."""
-    return f"{count} row{' is' if count == 1 else 's are'} not run yet" if count else ""
+    """Describes how many rows have no run; empty without any."""
+    return f"{count} row{' has' if count == 1 else 's have'} no run" if count else ""
 
 
 def held(rows: Sequence[Row]) -> str:
-    """How many of a figure's rows hold."""
-    text = f"{sum(row['ok'] for row in rows)} of {len(rows)} rows hold"
-    return "; ".join(filter(None, (text, not_run(sum(later(row) for row in rows)))))
+    """Describes how many of a figure's rows are reproduced."""
+    text = f"{sum(row['ok'] for row in rows)} of {len(rows)} rows reproduced"
+    return "; ".join(filter(None, (text, not_run(sum(is_later(row) for row in rows)))))
 
 
 def line(given: Iterable[str]) -> str:
@@ -171,7 +150,11 @@ def line(given: Iterable[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text that Markdown leaves alone."""
-    for letter in "\\|*_<[`":
-        text = text.replace(letter, f"\\{letter}" if letter != "<" else "&lt;")
-    return " ".join(text.split())
+    """A text that Markdown leaves alone, but for names in backquotes."""
+    parts = " ".join(text.split()).split("`")
+    if len(parts) % 2 == 0:  # the last backquote has no other
+        parts[-2:] = [f"{parts[-2]}\\`{parts[-1]}"]
+    for at in range(0, len(parts), 2):
+        for letter in "\\|*_<[":
+            parts[at] = parts[at].replace(letter, f"\\{letter}" if letter != "<" else "&lt;")
+    return "`".join(parts)

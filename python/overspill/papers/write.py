@@ -14,12 +14,13 @@ import pyarrow as pa
 from overspill import BadInput, Unwritable
 from overspill import plots as look
 from overspill.charts import files
-from overspill.papers import report, whatif
+from overspill.papers import paper_page, report, whatif
 from overspill.papers.reproduce import Asked, Reproduced, named, runs
 from overspill.results import store
 from overspill.whole_files import write_text
 
-ROWS, TABLE, PAGE, README, WHAT_IF = "rows.json", "rows.parquet", "page.html", "README.md", "what_if.json"
+ROWS, TABLE, PAGE, README = "rows.json", "rows.parquet", "page.html", "README.md"
+HISTORY, WHAT_IF = "history.md", "what_if.json"
 PUBLISHED = ("svg", "png")  # which the page and the README show
 SCHEMA = pa.schema(
     [
@@ -30,7 +31,8 @@ SCHEMA = pa.schema(
         pa.field("measured_text", pa.string()),
         pa.field("ci95", pa.float64()),
         pa.field("seeds", pa.uint32(), False),
-        *(pa.field(name, pa.string(), False) for name in ("basis", "kind")),
+        *(pa.field(name, pa.string(), False) for name in ("platform", "basis", "kind", "counts")),
+        pa.field("repeat", pa.string()),
         pa.field("tolerance", pa.string()),
         pa.field("verdict", pa.string(), False),
         pa.field("ok", pa.bool_(), False),
@@ -59,8 +61,12 @@ def everything(made: Reproduced, formats: Collection[str] | None) -> Path:
                 store.write_json(new / WHAT_IF, whatif.document(made))
             if formats is not None:
                 drawn = draw(made, new / files.PLACE, [*PUBLISHED, *sorted(set(formats) - set(PUBLISHED))])
-                write_text(new / PAGE, report.page(made, drawn, new))
-                write_text(new / README, report.readme(made, drawn))
+                changed = whatif.document(made) if made.changed else None
+                document, figures = made.document(), report.Figures(new, drawn)
+                write_text(new / PAGE, report.page(made.paper, document, changed, figures))
+                write_text(new / README, paper_page.readme(made.paper, document, changed, drawn))
+                if paper_page.revised(made.rows):
+                    write_text(new / HISTORY, paper_page.history(made.paper, made.rows))
         return out / (ROWS if formats is None else PAGE)
     except OSError as error:
         raise Unwritable(f"{out}: cannot be written: {error.strerror or error}") from error
@@ -91,7 +97,7 @@ def staged(out: Path) -> Iterator[Path]:
 def written(out: Path) -> set[Path]:
     """The files of a reproduction in a folder, as names in it; its runs are none of them."""
     figures = [path for kind in files.FORMATS for path in (out / files.PLACE).glob(f"*.{kind}")]
-    named = [out / name for name in (ROWS, TABLE, PAGE, README, WHAT_IF)]
+    named = [out / name for name in (ROWS, TABLE, PAGE, README, HISTORY, WHAT_IF)]
     return {path.relative_to(out) for path in (*named, *figures) if path.is_file()}
 
 
@@ -129,8 +135,6 @@ def draw(made: Reproduced, place: Path, formats: Collection[str]) -> list[str]:
             drawing = code.draw(runs(figure, ran), known)
         files.save_figure(drawing, place, figure.id, formats)
         found.append(figure.id)
-    for name, chart in whatif.drawings(made):
-        files.save_figure(chart, place, name, formats)
     return found
 
 

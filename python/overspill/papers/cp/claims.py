@@ -101,7 +101,7 @@ def best(sweeps: Sweeps) -> Iterator[Measured]:
         for one in bottlenecks.FIVE
     }
     yield compared("figure 12b", apart)
-    runs = sweeps["realistic"]
+    runs = sweeps["realistic_web_search"]
     point = realistic.place(runs, realistic.AGGREGATION, "128KiB")
     yield compared("figure 15a", {one: realistic.tail(runs, one, "p99", point) for one in realistic.FOUR})
     runs = sweeps["tenfold"]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
+import pyarrow as pa
 
 from overspill import columns
 from overspill.papers.common import measured
-from overspill.papers.cp.incast_curves import DEGREE, EACH, completion, throughput
+from overspill.papers.cp.incast_curves import DEGREE, EACH, QUERIES, completion, each_completion, throughput
 from overspill.papers.cp.incast_drawn import draw_cliffs, draw_completion, draw_throughput
 from overspill.papers.cp.schemes import (
     BOTH,
@@ -25,6 +26,7 @@ from overspill.papers.cp.schemes import (
     mean_over,
     numbers,
     timeouts,
+    timeouts_of_queries,
 )
 from overspill.papers.spec import Figure, Measured, Runs
 
@@ -74,23 +76,30 @@ def figure_1(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def windows(sweeps: Sweeps) -> Iterator[Measured]:
-    """Packets in flight when the first one is lost, a flow."""
+    """Packets in flight when the first one of a query is lost, a flow; a run's mean over its queries."""
     found = []
     runs = sweeps["cliff"]
     for table, whose in zip(runs.tables("packets", TCP), runs.tables("flows", TCP), strict=True):
         # Requests are flows of their own, and go the other way.
-        role, flow = columns.numbers(whose, "role"), columns.numbers(table, "flow")
-        responses = columns.numbers(whose, "flow")[role == 0]
-        data = (columns.numbers(table, "reverse") == 0) & np.isin(flow, responses)
-        sent, end = (columns.numbers(table, name)[data] for name in ("sent_ps", "end_ps"))
-        lost = (columns.numbers(table, "fate") != 0)[data]
-        flows = len(responses)
-        if lost.any():
-            first = end[lost].min()
-            found.append(float(np.sum((sent <= first) & (end >= first)) / flows))
-        else:
-            found.append(float("nan"))
+        role, query = columns.numbers(whose, "role"), columns.numbers(whose, "query")
+        responses = (role == 0) & (columns.numbers(whose, "measured") == 1)
+        each = [
+            in_flight(table, columns.numbers(whose, "flow")[responses & (query == one)])
+            for one in columns.distinct(query[responses])
+        ]
+        found.append(float(np.mean(each)))
     yield measured("14 senders", "windows_when_the_buffer_overflows", found)
+
+
+def in_flight(packets: pa.Table, flows: np.ndarray) -> float:
+    """Packets of these flows in flight when the first one is lost, a flow; NaN without a loss."""
+    data = (columns.numbers(packets, "reverse") == 0) & np.isin(columns.numbers(packets, "flow"), flows)
+    sent, end = (columns.numbers(packets, name)[data] for name in ("sent_ps", "end_ps"))
+    lost = (columns.numbers(packets, "fate") != 0)[data]
+    if not lost.any():
+        return float("nan")
+    first = end[lost].min()
+    return float(np.sum((sent <= first) & (end >= first)) / len(flows))
 
 
 def figure_8a(sweeps: Sweeps) -> Iterator[Measured]:
@@ -106,7 +115,7 @@ def figure_8a(sweeps: Sweeps) -> Iterator[Measured]:
         yield measured(name, "throughput_of_60_and_more", high[variant])
         yield measured(name, "largest_fall", [100 * falls(one).max() for one in throughput(runs, variant)])
         yield measured(f"{name} 10 ms less 200 ms", "throughput_of_60_and_more", high[variant] - high[slow])
-    cut = runs.metric("trims", CP, at(runs, DEGREE, 250)) / 250
+    cut = runs.metric("trims", CP, at(runs, DEGREE, 250)) / (250 * QUERIES)
     yield measured("CP, 250 senders", "cut_packets_of_a_sender", cut)
     yield measured("CP, 250 senders", "bytes_of_cut_packets_by_payload", 100 * cut * HEADER / EACH)
 
@@ -122,7 +131,7 @@ def figure_8b(sweeps: Sweeps) -> Iterator[Measured]:
     yield measured("CP, 100 senders less one", time, ends)
     for variant in (TCP, DCTCP, TCP_200, DCTCP_200):
         yield measured(f"{NAMES[variant]}, 80 to 100 senders", time, mean_over(completion(runs, variant, 80)))
-    cut = runs.metric("trims", CP, at(runs, DEGREE, 100))
+    cut = runs.metric("trims", CP, at(runs, DEGREE, 100)) / QUERIES
     yield measured("CP, 100 senders", "cut_packets_of_a_query", cut)
     yield measured("CP, 100 senders", "bytes_of_cut_packets_by_payload", 100 * cut * HEADER / WHOLE)
     yield measured(
@@ -135,18 +144,21 @@ def figure_8b(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def onset(runs: Runs, variant: str) -> float:
-    """The fewest senders with a timeout in more than half of the runs."""
-    often = np.array([(timeouts(runs, variant, point) > 0).mean() > 0.5 for point in runs.points])
+    """The fewest senders with a timeout in more than half of the queries."""
+    often = np.array(
+        [
+            (np.concatenate(timeouts_of_queries(runs, variant, point)) > 0).mean() > 0.5
+            for point in runs.points
+        ]
+    )
     senders = numbers(runs, DEGREE)
     return float(senders[often].min()) if often.any() else float("nan")
 
 
 def deviation(runs: Runs, variant: str, low: float, high: float) -> np.ndarray:
-    """Standard deviation of completion times over runs by their mean, point by point, %."""
-    times = completion(runs, variant, low, high)
-    if len(times) < 2:
-        return np.zeros(times.shape[1])
-    return np.asarray(100 * times.std(axis=0, ddof=1) / times.mean(axis=0))
+    """Standard deviation of completion times over queries by their mean, point by point, %."""
+    times = each_completion(runs, variant, low, high)
+    return np.array([100 * one.std(ddof=1) / one.mean() if len(one) > 1 else 0.0 for one in times])
 
 
 def footnote_3(sweeps: Sweeps) -> Iterable[Measured]:

@@ -19,6 +19,7 @@ BUFFER = "switch.buffer.size"
 FOUR = (TCP, CP, DCTCP, BOTH)
 TAILS = ("p99", "p99.9")
 SIZES = {"realistic": "", "realistic_web_search": ", web_search"}
+BUFFERS = {"buffers_tenfold": "", "buffers": ", single traffic", "buffers_web_search": ", web_search"}
 
 
 def place(runs: Runs, path: str, value: str) -> Point:
@@ -107,7 +108,7 @@ def figure_16a(sweeps: Sweeps) -> Iterator[Measured]:
 
 def figure_16b(sweeps: Sweeps) -> Iterator[Measured]:
     """CP with buffers of three sizes."""
-    for name, load in (("buffers_tenfold", ""), ("buffers", ", single traffic")):
+    for name, load in BUFFERS.items():
         runs = sweeps[name]
         found = {
             (size, which): tail(runs, CP, which, place(runs, BUFFER, f"{size}KiB"))

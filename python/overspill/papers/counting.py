@@ -1,0 +1,123 @@
+"""Rules by which rows count as evidence. Pure: no files, no runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from overspill.papers.rows import COUNTED, Row
+from overspill.papers.verdicts import FAILS, INCONCLUSIVE
+
+YES, REPEAT, REVISED, ANECDOTE, UNPUBLISHED = "yes", "repeat", "revised", "anecdote", "unpublished"
+COUNTS = (YES, REPEAT, REVISED, ANECDOTE, UNPUBLISHED)
+FOLLOWS = ("derived", "own_model")  # from the paper by arithmetic or by a model
+WIDEST = 0.25  # reach of a tolerance, as a share of the published value
+
+Shown = Mapping[str, Any]  # a row as `rows.json` has it
+
+
+def classify(row: Shown, widest: Mapping[str, float]) -> str:
+    """Returns `yes`, or why the row does not count; `widest` is of `widest_by_unit`.
+
+    It repeats another one with other traffic, sizes, seeds or ties (`repeat`); it was added, or its measure
+    or tolerance changed, after a first run (`revised`); its tolerance is too wide (`anecdote`, see
+    `is_evidence`); or its value is not one that the paper states as a result (`unpublished`).
+    """
+    if row.get("repeat"):
+        return REPEAT
+    if row.get("revised", {}).get("of") == "measure":
+        return REVISED
+    if is_wide(row, widest):
+        return ANECDOTE
+    return YES if row["basis"] in COUNTED else UNPUBLISHED
+
+
+def is_evidence(row: Shown) -> bool:
+    """Returns true if a row may decide a claim: a wide tolerance counts only where it is missed."""
+    if row["counts"] == ANECDOTE:
+        return bool(row["verdict"] == FAILS)
+    return row["counts"] == YES or (row["counts"] == UNPUBLISHED and row["basis"] in FOLLOWS)
+
+
+def is_wide(row: Shown, widest: Mapping[str, float]) -> bool:
+    """Returns true if a tolerance is too wide to say something.
+
+    It reaches further than a quarter of the value; or it is a prediction interval that reaches further than
+    any tolerance of another kind in the same unit.
+    """
+    value, found = middle(row["published"], row["tolerance"]), reach(row)
+    if value is not None and found is not None and found > WIDEST * abs(value):
+        # Around a published 0 there is no share; around the middle of a range none is meant.
+        return value != 0 or row["published"] is None
+    if not predicts(row):
+        return False
+    if isinstance(row["published"], str):
+        return True
+    return found is None or found > widest.get(row["unit"], 0.0)
+
+
+def predicts(row: Shown) -> bool:
+    """Returns true if the tolerance is the interval of one of our runs."""
+    return "prediction" in (row["tolerance"] or {})
+
+
+def middle(published: float | str | None, form: Mapping[str, float] | None) -> float | None:
+    """The published value; of a range around a value that is not written, its middle."""
+    if isinstance(published, int | float):
+        return float(published)
+    if published is None and set(form or {}) == {"min", "max"}:
+        assert form is not None
+        return (form["min"] + form["max"]) / 2
+    return None
+
+
+def reach(row: Shown) -> float | None:
+    """How far a tolerance reaches from the value, in the row's unit; `None` for orders and texts."""
+    form, value = row["tolerance"], middle(row["published"], row["tolerance"])
+    if not form or value is None:
+        return None
+    if "prediction" in form:
+        found = row.get("prediction")
+        return None if not found or found["low"] is None else (found["high"] - found["low"]) / 2
+    if "abs" in form:
+        return float(form["abs"])
+    if "rel" in form:
+        return float(form["rel"] * abs(value))
+    if "factor" in form:
+        return float((form["factor"] - 1) * abs(value))
+    return float(max(form["max"] - value, value - form["min"])) if set(form) == {"min", "max"} else None
+
+
+def widest_by_unit(rows: Iterable[Row]) -> dict[str, float]:
+    """The furthest reach of a row that counts, by unit, without prediction intervals."""
+    found: dict[str, float] = {}
+    for row in rows:
+        form = None if row.tolerance is None else dict(row.tolerance.form)
+        shown = {"published": row.published, "tolerance": form, "unit": row.unit}
+        size = None if predicts(shown) else reach(shown)
+        revised = row.revised is not None and not row.revised.settings
+        if size is None or not row.counted or row.repeat or revised or is_wide(shown, {}):
+            continue
+        found[row.unit] = max(size, found.get(row.unit, 0.0))
+    return found
+
+
+def marked(rows: Sequence[dict[str, Any]], known: Iterable[Row]) -> list[dict[str, Any]]:
+    """Rows with what each counts as (`counts`); `known` are all of the paper."""
+    widest = widest_by_unit(known)
+    return [{**row, "counts": classify(row, widest)} for row in rows]
+
+
+def is_later(row: Shown) -> bool:
+    """Returns true if nothing was to be measured yet."""
+    return bool(row["measured"] is None and row["verdict"] == INCONCLUSIVE)
+
+
+def score(rows: Sequence[Shown], verdicts: Sequence[str]) -> dict[str, int]:
+    """Counts verdicts of the rows that count, and of wide ones that are missed; none that is not run."""
+    counted = [
+        row["verdict"]
+        for row in rows
+        if not is_later(row) and (row["counts"] == YES or (row["counts"] == ANECDOTE and is_evidence(row)))
+    ]
+    return {"of": len(counted), **{verdict: counted.count(verdict) for verdict in verdicts}}

@@ -1,0 +1,199 @@
+"""The page of a paper as Markdown, and its record of revisions, from its rows.
+
+`python -m overspill.papers.paper_page docs/reproduction` writes the pages of all published papers anew.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from overspill.papers import claims_page, counting, data, report, words
+from overspill.papers.claim_verdicts import (
+    CLAIM_VERDICTS,
+    IN_PART,
+    NOT_REPRODUCED,
+    Decided,
+    decide,
+    settings_of,
+    verdict_of,
+    worst_first,
+)
+from overspill.papers.counting import COUNTS, Shown, is_later
+from overspill.papers.data import Paper
+from overspill.papers.verdicts import FAILS, HOLDS
+from overspill.papers.words import escaped, line
+from overspill.whole_files import write_text
+
+README, HISTORY, PAGE = "README.md", "history.md", "page.html"
+ROWS, WHAT_IF = "rows.json", "what_if.json"
+MOST_ASSUMPTIONS = 10
+COUNTED_AS = {
+    counting.YES: "rows that count",
+    counting.REPEAT: "repeats of another row with other traffic, sizes or ties",
+    counting.REVISED: "added, or with another measure or tolerance, after a first run",
+    counting.ANECDOTE: "with a wide tolerance, which count only if they are missed",
+    counting.UNPUBLISHED: "given to the runs, or following from the paper without being stated in it",
+}
+
+
+def readme(
+    paper: Paper, document: Mapping[str, Any], changed: Mapping[str, Any] | None, drawn: Sequence[str]
+) -> str:
+    """The page: claims, assumptions, what is not reproduced, three figures at most, how to run it."""
+    rows, settings = document["rows"], settings_of(changed)
+    found = [decide(claim, rows) for claim in paper.claims]
+    parts = [f"# {paper.title}", "", paper.cite, ""]
+    if warnings := [f"- **{escaped(one)}**" for one in by_label(document["warnings"])]:
+        parts += [*warnings, ""]
+    if document["part"]:
+        parts += [f"**Part of the paper: {document['part']}.**", ""]
+    elif found:
+        parts += [f"Of {len(found)} claims: {totals(found)}. {claims_page.RULE}", ""]
+        parts += [claims_page.table(found, rows, settings), ""]
+    if paper.assumptions:
+        first = paper.assumptions[:MOST_ASSUMPTIONS]
+        parts += ["## What is assumed", "", *(f"- {escaped(one)}" for one in first), ""]
+        if len(first) < len(paper.assumptions):
+            parts += ["The others are on [one page](page.html#assumptions) with all rows.", ""]
+    if why := [*reasons(found), *other_reasons(paper, rows)]:
+        parts += ["## What is not reproduced, and why", "", *why, ""]
+    if paper.studies:
+        links = [f"- [{escaped(one.says)}](../../studies/{one.name}.md)" for one in paper.studies]
+        parts += ["## Studies beside the paper", "", *links, ""]
+    if changed is not None:
+        told = [f"- `{one['name']}`: {escaped(one['title'])}" for one in changed["settings"]]
+        parts += ["## Open parameters, changed one at a time", "", *told, ""]
+    for name in (one for one in paper.on_page if one in drawn):
+        figure = paper.figures[name]
+        parts += [f"## {figure.id}: {figure.title}", "", f"The paper: {escaped(figure.claim)}", ""]
+        parts += [f"![{escaped(figure.title)}](figures/{figure.id}.png)", ""]
+    return "\n".join([*parts, *describe_commands(paper, document)]).rstrip("\n") + "\n"
+
+
+def by_label(warnings: Sequence[str]) -> list[str]:
+    """A line for each kind of warning: its text, or of several the names of what has it."""
+    found: dict[str, list[str]] = {}
+    for one in warnings:
+        label, _, text = one.partition(": ")
+        found.setdefault(label, []).append(text)
+    return [
+        f"{label}: {texts[0]}"
+        if len(texts) == 1
+        else f"{label}: {', '.join(dict.fromkeys(text.partition(': ')[0] for text in texts))}; see page.html"
+        for label, texts in found.items()
+    ]
+
+
+def totals(found: Sequence[Decided]) -> str:
+    """Describes how many claims have each verdict."""
+    counted = Counter(one.verdict for one in found)
+    return ", ".join(f"{counted[one]} {one}" for one in CLAIM_VERDICTS if counted[one])
+
+
+def reasons(found: Sequence[Decided]) -> list[str]:
+    """Why claims are not reproduced: notes of the rows that decide it."""
+    told: dict[str, str] = {}
+    for one in found:
+        if one.verdict not in (NOT_REPRODUCED, IN_PART):
+            continue
+        for row in worst_first(one.deciding):
+            if verdict_of(row) != HOLDS and row["note"]:
+                told.setdefault(name_of(row), row["note"])
+    return by_note(told)
+
+
+def other_reasons(paper: Paper, rows: Sequence[Shown]) -> list[str]:
+    """Why rows that count, and that no claim uses, are not reproduced."""
+    used = {(row.figure, *row.key) for claim in paper.claims for row in claim.rows(paper.rows)}
+    told = {
+        name_of(row): row["note"]
+        for row in rows
+        if row["counts"] == counting.YES
+        and row["verdict"] == FAILS
+        and row["note"]
+        and (row["figure"], row["case"], row["metric"]) not in used
+    }
+    return by_note(told)
+
+
+def name_of(row: Shown) -> str:
+    """A row in words."""
+    return f"{row['figure']}, {row['case']}, {row['metric'].replace('_', ' ')}"
+
+
+def by_note(told: Mapping[str, str]) -> list[str]:
+    """A line for each note, with the names of all rows that have it."""
+    names: dict[str, list[str]] = {}
+    for name, note in told.items():
+        names.setdefault(note, []).append(name)
+    return [f"- {escaped('; '.join(those))}: {escaped(note)}" for note, those in names.items()]
+
+
+def describe_commands(paper: Paper, document: Mapping[str, Any]) -> list[str]:
+    """Markdown lines with the command of the paper, and links to all rows."""
+    counted = Counter(row["counts"] for row in document["rows"] if not is_later(row))
+    kinds = "; ".join(f"{COUNTED_AS[one]}: {counted[one]}" for one in COUNTS if counted[one])
+    later = sum(is_later(row) for row in document["rows"])
+    return [
+        "## How to run it",
+        "",
+        f"    {document['command']}",
+        "",
+        f"`overspill paper {paper.name} --list` lists figures, sweeps and sensitivity runs. Made with "
+        f"Overspill {document['overspill']}; `rows.toml` has the SHA-256 `{document['tolerances']}`.",
+        "",
+        f"All {len(document['rows'])} rows are in [rows.json](rows.json), and with every figure on "
+        f"[one page](page.html): {kinds}." + (f" {words.not_run(later)}." if later else ""),
+        *(["", "[Revisions](history.md) after a first run."] if revised(document["rows"]) else []),
+    ]
+
+
+def revised(rows: Sequence[Shown]) -> bool:
+    """Returns true if a row was revised."""
+    return any("revised" in row for row in rows)
+
+
+def history(paper: Paper, rows: Sequence[Shown]) -> str:
+    """The record of revisions: the reasons, and both verdicts of rows whose measure changed."""
+    parts = [f"# {paper.title}: revisions", ""]
+    parts += [
+        "Rows that were added, or whose measure, tolerance or settings changed, after a first run, by "
+        "reason. Rows whose settings alone changed count.",
+        "",
+        *(f"- {escaped(one)}" for one in words.reasons(rows)),
+        "",
+        "## Rows that were added, or got another measure or tolerance",
+        "",
+    ]
+    changed = [row for row in rows if row.get("revised", {}).get("of") == "measure"]
+    if not changed:
+        return "\n".join([*parts, "None."]) + "\n"
+    head = ("figure", "case", "metric", "published", "measured", "before", "now", "why")
+    parts += [line(head), line("---" for _ in head)]
+    for row in changed:
+        cells = (row["figure"], row["case"], row["metric"], words.value(row["published"], row["unit"]))
+        both = (words.printed(row["revised"]["verdict"]), words.verdict(row))
+        parts.append(line((*cells, words.measured(row), *both, row["revised"]["why"])))
+    return "\n".join(parts) + "\n"
+
+
+def write(folder: Path, paper: Paper) -> None:
+    """Write the pages of one published paper anew."""
+    document = json.loads((folder / ROWS).read_text(encoding="utf-8"))
+    path = folder / WHAT_IF
+    changed = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+    drawn = [one.stem for one in (folder / "figures").glob("*.png")]
+    write_text(folder / PAGE, report.page(paper, document, changed, report.Figures(folder, drawn)))
+    write_text(folder / README, readme(paper, document, changed, drawn))
+    if revised(document["rows"]):
+        write_text(folder / HISTORY, history(paper, document["rows"]))
+
+
+if __name__ == "__main__":
+    for name in data.names():
+        write(Path(sys.argv[1]) / name, data.load(name))
