@@ -55,14 +55,16 @@ def delay_and_detours(name: str, runs: Runs, point: Point | None) -> Iterator[Me
     delay = less(runs, fat_tree.delay, (DIBS, PABO), "packet_hist", point)
     yield measured(name, "delay_DIBS_less_PABO", delay)
     tables = {one: runs.tables("packet_hist", one, point) for one in (DIBS, PABO)}
+    told = []
     for metric, of in (
         ("detours_less_bounces_per_packet", mean_of),
         ("most_detours_less_most_bounces", most_of),
     ):
         detours = [of(table, Of.DETOURS) for table in tables[DIBS]]
         bounces = [of(table, Of.BOUNCES) for table in tables[PABO]]
-        told = f"{np.mean(detours):.3g} detours, {np.mean(bounces):.3g} bounces"
-        yield measured(name, metric, np.subtract(detours, bounces), told)
+        told.append(f"{np.mean(detours):.3g} detours and {np.mean(bounces):.3g} bounces")
+        note = f"a packet has {', at most '.join(told)}" if len(told) > 1 else ""
+        yield measured(name, metric, np.subtract(detours, bounces), note)
 
 
 def mean_of(table: pa.Table, metric: Of) -> float:
