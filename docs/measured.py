@@ -273,6 +273,16 @@ MEASUREMENTS: Mapping[str, Measurement] = {
     "packet_bounce": Measurement(
         "scenarios/packet_bounce.toml", {"drops": "", "drop_ratio": "%", "bounced_share": "%"}, seeds=10
     ),
+    "bounce_storm": Measurement(
+        "docs/measured/bounce_storm.toml",
+        {
+            "slowdown_mean[traffic=search]": "",
+            "bounces": "",
+            "drops": "",
+            "drops[reason=ttl_expired]": "",
+        },
+        seeds=10,
+    ),
     "abq, linux_dctcp": measure_abq(""),
     "abq, linux_dctcp, 65535 B": measure_abq(', receive_window = "65535B"'),
     "trim": Measurement(

@@ -148,6 +148,26 @@ QUOTES = (
         tuple(Cell("packet_bounce", "bounce", metric) for metric in ("drops", "drop_ratio")),
     ),
     Quote("bounce", "With it {}% of the packets", (Cell("packet_bounce", "bounce", "bounced_share"),)),
+    *(
+        Quote(
+            "bounce",
+            f"| {row} | {{}} | {{}} | {{}} | {{}} | {{}} |",
+            (
+                Cell("bounce_storm", variant, "slowdown_mean[traffic=search]"),
+                Cell("bounce_storm", variant, "slowdown_mean[traffic=search]", "largest"),
+                Cell("bounce_storm", variant, "bounces"),
+                Cell("bounce_storm", variant, "drops"),
+                Cell("bounce_storm", variant, "drops[reason=ttl_expired]"),
+            ),
+        )
+        for row, variant in (
+            ("default", "default"),
+            ("`transport.ttl = 64`", "short_ttl"),
+            ('`back_port = "ingress"`', "ingress"),
+            ('`bounce_signal = "window_cut"`', "signal"),
+            ("tail drop, equal memory", "drop"),
+        )
+    ),
     Quote("abq", "they wait {} ms on average", (Cell("abq, linux_dctcp", "abq", "hold_time_mean"),)),
     Quote(
         "abq", "B they wait {} ms, and none", (Cell("abq, linux_dctcp, 65535 B", "abq", "hold_time_mean"),)

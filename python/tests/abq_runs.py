@@ -11,12 +11,14 @@ import pyarrow as pa
 import runs_made
 from runs_made import Told
 
+from overspill.papers.abq.routes import FASTEST, NAMES
 from overspill.papers.abq.schemes import SENDERS
 from overspill.papers.spec import Point
 
 PAPER = Path(__file__).parents[2] / "papers" / "abq"
 THREE = ("drop_tail", "ecn", "abq")
 NODE, PORT = 101, 0  # of the port to the receiver
+LEAF, SPINES = 101, (1, 2)  # the rack of the senders of `routes`, whose ports 1 and 2 lead to the spines
 MS = 10**9
 
 
@@ -27,8 +29,7 @@ class Made(runs_made.Made):
     variants: Sequence[str] = THREE
 
     def node(self, name: str) -> int:
-        assert name == "h0"
-        return 0
+        return {"h0": 0, "leaf0": LEAF, "spine0": SPINES[0], "spine1": SPINES[1]}[name]
 
 
 def table(**columns: Sequence[int]) -> pa.Table:
@@ -79,15 +80,30 @@ def hist(*times: tuple[int, int], window: int) -> pa.Table:
     )
 
 
-def holds(waited: int) -> pa.Table:
+def holds(waited: int, congested: int = 0, most: int = 0) -> pa.Table:
     """`holds`: how many ms ACKs waited in all at the receiver's port, and at another one."""
-    return table(node=[NODE, NODE], port=[PORT, 7], waited_ps=[waited * MS, 99 * MS])
+    return table(
+        node=[NODE, NODE],
+        port=[PORT, 7],
+        waited_ps=[waited * MS, 99 * MS],
+        congested_ps=[congested * MS, 99 * MS],
+        max_packets=[most, 99],
+        max_bytes=[60 * most, 99],
+    )
 
 
 def packets(*rows: tuple[int, int, int]) -> pa.Table:
     """`packets`: reverse or not, when at the end, and the fate."""
     names = ("reverse", "end_ps", "fate")
     return table(**{name: [row[at] for row in rows] for at, name in enumerate(names)})
+
+
+def crossing(*rows: tuple[int, int, int, int]) -> pa.Table:
+    """`packets` of `routes`: flow, reverse or not, emission, and ps beyond the fastest path."""
+    ends = [FASTEST + row[3] for row in rows]
+    names = ("flow", "reverse", "emission")
+    parts = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+    return table(**parts, sent_ps=[0] * len(rows), end_ps=ends, fate=[0] * len(rows))
 
 
 def trace(*longest: int) -> pa.Table:
@@ -98,7 +114,7 @@ def trace(*longest: int) -> pa.Table:
 
 def level(variant: str, seed: int) -> int:
     """A number that grows with the scheme's place and the seed."""
-    return 10 + 2 * THREE.index(variant) + seed
+    return 10 + 2 * (THREE.index(variant) if variant in THREE else len(variant)) + seed
 
 
 def everything() -> dict[str, Made]:
@@ -116,13 +132,18 @@ def everything() -> dict[str, Made]:
         "flows": lambda one, _, seed: flows(*(240 + level(one, seed) for _ in five), 1, 9, 30, long=five),
         "ports": lambda one, _, seed: ports(*(level(one, seed) + at for at in five)),
     }
+    routes: Mapping[str, Told] = incast | {
+        "packets": lambda *_: crossing((0, 0, 0, 0), (0, 1, 0, 0), (0, 1, 1, 50_000_000)),
+    }
+    by_scenario = {"incast.toml": incast, "holding.toml": incast, "scale.toml": scale, "routes.toml": routes}
     found = {}
     for sweep in tomllib.loads((PAPER / "paper.toml").read_text())["sweep"]:
         points: list[Point] = [
             {path: str(value)} for path, values in sweep.get("over", {}).items() for value in values
         ]
-        kept = scale if sweep["scenario"] == "scale.toml" else incast
-        found[sweep["name"]] = Made(points or ({},), THREE, {}, kept)
+        variants = sweep.get("variants", list(NAMES) if sweep["name"] == "routes" else THREE)
+        kept = by_scenario[sweep["scenario"]]
+        found[sweep["name"]] = Made(points or ({},), variants, {}, kept, other=lambda *_: 2e-4)
     return found
 
 

@@ -94,6 +94,11 @@ def pairs(_: str, point: Point, __: int) -> pa.Table:
     return flows(6 * number(point), number(point))
 
 
+def groups(*_: object) -> pa.Table:
+    """`flows` of two groups, with timeouts."""
+    return pa.table({"traffic": pa.array([0, 1], pa.uint16()), "timeouts": pa.array([1, 2], pa.uint32())})
+
+
 def slow(*_: object) -> pa.Table:
     """`flows` of two queries, one of which has a slow flow."""
     return queries([9.0] * 19 + [20.0], [9.0] * 20, again=[0] * 19 + [1])
@@ -116,6 +121,8 @@ def everything() -> dict[str, Made]:
         of_sweep = pairs if sweep["scenario"] == "outcast.toml" else slow
         if sweep["name"] == "cliff":
             of_sweep = lambda *_: roles(0, 0)  # noqa: E731
+        if sweep["name"] == "beside":
+            of_sweep = groups
         found[sweep["name"]] = Made(points or ({},), variants, {}, kept | {"flows": of_sweep}, (1, 2), level)
     return found
 

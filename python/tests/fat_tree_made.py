@@ -51,9 +51,9 @@ def ports(**counts: Mapping[str, int]) -> pa.Table:
 
 
 def packets(*, traffic: int = 0, **by_metric: Mapping[int, int]) -> pa.Table:
-    """`packet_hist` of data from counts by value: `delay`, `bounces`, `distance`; `acks` by delay."""
+    """`packet_hist` of data from counts by value: `delay`, `detours` and so on; `acks` by delay."""
     rows = []
-    kinds = {"delay": (0, 1), "bounces": (3, 1), "distance": (4, 1), "acks": (0, 0)}
+    kinds = {"delay": (0, 1), "detours": (2, 1), "bounces": (3, 1), "distance": (4, 1), "acks": (0, 0)}
     for name, counts in by_metric.items():
         metric, data = kinds[name]
         every = [value for value, count in counts.items() for _ in range(count)]

@@ -49,6 +49,9 @@ claim = "It bounces | everywhere."
 id = "fig3"
 title = "A function"
 claim = "It is 1."
+[[study]]
+page = "bounce"
+says = "A [study] found more."
 [[what_if]]
 name = "y"
 title = "another y"

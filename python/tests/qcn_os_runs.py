@@ -235,7 +235,85 @@ def subflows() -> Mapping[str, Told]:
             [(0, 500, 5.0), (500, back(one, seed), 2.5), (back(one, seed), 3500, 5.0)],
             [(500, 3500, 2.5)],
         ]),
+        "rate_limits": lambda one, _, seed: rate_limits((60, 1, 4), (100 + seed, 1, 2), of=2),
     }  # fmt: skip
+
+
+def one_each() -> Mapping[str, Told]:
+    """The same, 40 ms sooner."""
+    return dict(subflows()) | {
+        "sent_trace": lambda *_: sent([
+            [(0, 500, 5.0), (500, 1100, 2.5), (1100, 3500, 5.0)],
+            [(500, 3500, 2.5)],
+        ]),
+        "rate_limits": lambda *_: rate_limits((60, 1, 2), of=2),
+    }  # fmt: skip
+
+
+def crowds(*workloads: int) -> pa.Table:
+    """`flows` of workloads that have so many flows each, numbered in their order."""
+    traffic = [place for place, count in enumerate(workloads) for _ in range(count)]
+    return table(flow=range(len(traffic)), traffic=traffic, dst=[0] * len(traffic))
+
+
+def spread(*rates: Sequence[tuple[int, int, float]]) -> pa.Table:
+    """`sent_trace` of flows by their numbers."""
+    rows = [
+        (step, flow, round(rate * STEP))
+        for flow, parts in enumerate(rates)
+        for first, end, rate in parts
+        for step in range(first, end)
+    ]
+    step, flow, size = zip(*rows, strict=True)
+    return table(bin=step, host=[0] * len(rows), flow=flow, wire_bytes=size)
+
+
+def about(*rows: tuple[float, int]) -> pa.Table:
+    """`notices` of flows by their numbers: when, ms, and which flow."""
+    time, flow = zip(*rows, strict=True) if rows else ((), ())
+    return table(time_ps=[round(one * MS) for one in time], flow=flow)
+
+
+def mixed() -> Mapping[str, Told]:
+    """Tables of two victims, two culprits and one other flow. Seeds have CNMs of their own."""
+    return {
+        "flows": lambda *_: crowds(2, 2, 1),
+        "sent_trace": lambda one, *_: spread(*[[(0, 2000, 1.0 + (one == "os_in"))]] * 5),
+        "notices": lambda one, _, seed: about(
+            (9, 0), (11, 0), *((20 + at, 1 + at % 4) for at in range(9 if one == "as_in" else 20 + seed))
+        ),
+    }  # fmt: skip
+
+
+def many() -> Mapping[str, Told]:
+    """Tables of two victims and two culprits; when victims are back is of a variant and a seed."""
+    slow = {"os_in": 300, "as_in": 2000, "as_out": 250, "os_acks": 200}
+
+    def victim(variant: str, seed: int) -> list[tuple[int, int, float]]:
+        back = min(2000, slow[variant] + 10 * seed)
+        return [(0, 100, 25.0), (100, back, 10.0), (back, 2000, 25.0)]
+
+    return {
+        "flows": lambda *_: crowds(2, 2),
+        "sent_trace": lambda one, _, seed: spread(*[victim(one, seed)] * 2, *[[(100, 2000, 9.5)]] * 2),
+        "notices": lambda one, _, seed: about(
+            (11, 0), (12, 2), (13, 3), *((20 + at, 2) for at in range(seed))
+        ),
+        "rate_limits": lambda one, *_: limited(
+            (11 + late(one), 0, 9), *((12 + at + late(one), 2, 9 - at) for at in range(9))
+        ),
+    }  # fmt: skip
+
+
+def late(variant: str) -> float:
+    """Delay of CNMs in `many`, ms."""
+    return 0.003 if variant == "as_out" else 0.001
+
+
+def limited(*rows: tuple[float, int, float]) -> pa.Table:
+    """`rate_limits` of flows by their numbers: when, ms, which flow, and the limit in Gb/s."""
+    time, flow, rate = zip(*rows, strict=True)
+    return table(time_ps=[round(one * MS) for one in time], flow=flow, rate_bps=[1e9 * one for one in rate])
 
 
 SETTINGS: Mapping[str, Any] = {
@@ -267,6 +345,10 @@ def everything() -> dict[str, Made]:
         "fast": hotspot(offer=50),
         "fabric": fabric(),
         "subflows": subflows(),
+        "one_each": one_each(),
+        "hotspot_subflows": hotspot(),
+        "mixed": mixed(),
+        "many": many(),
     }  # fmt: skip
     found = {}
     for sweep in tomllib.loads((PAPER / "paper.toml").read_text())["sweep"]:

@@ -20,6 +20,7 @@ OWN = {
     "reader.py": {"overspill.engine", "overspill.engine.source"},
     "write.py": {"overspill.charts", "overspill.report", "overspill.results", "overspill.whole_files"},
     "report.py": {"overspill.charts", "overspill.report", "overspill.results"},
+    "paper_page.py": {"overspill.whole_files"},
 }
 
 

@@ -3,9 +3,8 @@
 import math
 from typing import Any
 
-import numpy as np
 import pytest
-from qcn_os_runs import Made, fabric, inputs, notices, pauses, rate_limits, subflows
+from qcn_os_runs import Made, fabric, inputs, notices, pauses, rate_limits
 
 from overspill.papers.qcn_os import fabric as inside
 from overspill.papers.qcn_os import schemes
@@ -47,13 +46,3 @@ def test_a_backlog_settles_when_it_begins_to_stay_near_its_mean_of_the_end() -> 
 def test_the_last_pause_is_before_the_culprit_ends() -> None:
     assert inside.last_pause(seen(pause_trace=pauses((60, 61, 0), (149, 152, 0), (151, 152, 0)))) == 149
     assert math.isnan(inside.last_pause(seen(pause_trace=pauses())))
-
-
-def test_victims_are_back_when_they_stay_at_nine_tenths() -> None:
-    runs = Made(({},), ["os_acks", "two_samples_acks"], {}, subflows())
-    found = [inside.recovery(sent) for sent in inside.victims(runs, "os_acks")]
-    sooner = [inside.recovery(sent) for sent in inside.victims(runs, "two_samples_acks")]
-    assert np.subtract(found, sooner) == pytest.approx(30)
-    assert found[0] == pytest.approx(131)
-    assert inside.recovery(np.full(3500, 5.0)) == 0
-    assert math.isnan(inside.recovery(np.full(3500, 2.5)))

@@ -108,7 +108,9 @@ def test_revised_rows_are_in_every_file(
     table = pq.read_table(folder / "rows.parquet").to_pylist()
     assert [row["revised_verdict"] for row in table] == ["fails", *[None] * 5]
     assert (table[0]["revised_why"], table[0]["revised_of"]) == ("x is 2 | now", "measure")
-    assert "[Revisions](history.md)" in (folder / "README.md").read_text()
+    readme = (folder / "README.md").read_text()
+    assert "[Revisions](history.md)" in readme
+    assert "- [A \\[study] found more.](../../studies/bounce.md)\n" in readme
     history = (folder / "history.md").read_text()
     assert "- x is 2 \\| now: 1 row, 1 reproduced, 0 before" in history
     assert "| not reproduced | ✓ reproduced | x is 2 \\| now |" in history

@@ -196,6 +196,7 @@ def test_pages_of_papers_are_those_of_the_published_rows_and_short() -> None:
         command = "python -m overspill.papers.paper_page docs/reproduction"
         assert text == paper_page.readme(paper, document, changed, drawn), f"{name}: run `{command}`"
         assert text.count("\n") <= 150
+        assert all((PUBLISHED.parent / f"studies/{one.name}.md").is_file() for one in paper.studies)
         assert document["rows"] == counting.marked(document["rows"], paper.rows)
         assert document["tolerances"] == paper.digest
         assert [(row["figure"], row["case"], row["metric"]) for row in document["rows"]] == [

@@ -62,6 +62,14 @@ class WhatIf:
 
 
 @dataclass(frozen=True)
+class Study:
+    """A study of the project that says more than the paper, or contradicts it: a page of `docs/studies`."""
+
+    name: str
+    says: str
+
+
+@dataclass(frozen=True)
 class Paper:
     """A paper, checked; `digest` is the SHA-256 of its rows and tolerances."""
 
@@ -77,6 +85,7 @@ class Paper:
     assumptions: Sequence[str] = ()
     on_page: Sequence[str] = ()
     claims: Sequence[Claim] = ()
+    studies: Sequence[Study] = ()
 
     def rows_of(self, figure: str) -> list[Row]:
         """The rows of a figure, in the order of the file."""
@@ -158,6 +167,7 @@ def read(folder: Path) -> Paper:
     tables = enumerate(top.tables("figure"), 1)
     figures = keyed([shown(path, (at, one), list(sweeps)) for at, one in tables], path)
     settings = [what_if(path, (at, one), list(sweeps)) for at, one in enumerate(top.tables("what_if"), 1)]
+    studies = [study(path, at, one) for at, one in enumerate(top.tables("study"), 1)]
     top.done()
     keyed(settings, path)
     if not figures:
@@ -174,7 +184,19 @@ def read(folder: Path) -> Paper:
     check_names(path, assumptions, known, [one.name for one in settings])
     said = claims.load(folder / CLAIMS, known)
     return Paper(
-        folder, name, title, cite, sweeps, figures, settings, known, digest, assumptions, on_page, said
+        folder,
+        name,
+        title,
+        cite,
+        sweeps,
+        figures,
+        settings,
+        known,
+        digest,
+        assumptions,
+        on_page,
+        said,
+        studies,
     )
 
 
@@ -258,6 +280,14 @@ def shown(path: Path, numbered: tuple[int, Any], sweeps: list[str]) -> Shown:
     made = Shown(
         named(fields, "id"), fields.text("title"), fields.known("sweeps", sweeps, []), fields.text("claim")
     )
+    fields.done()
+    return made
+
+
+def study(path: Path, at: int, given: Any) -> Study:
+    """A table `[[study]]`."""
+    fields = Fields(path, place("study", at, given, "page"), given)
+    made = Study(named(fields, "page"), fields.text("says"))
     fields.done()
     return made
 

@@ -48,7 +48,8 @@ def readme(
     rows, settings = document["rows"], settings_of(changed)
     found = [decide(claim, rows) for claim in paper.claims]
     parts = [f"# {paper.title}", "", paper.cite, ""]
-    parts += [f"**{escaped(one)}**\n" for one in document["warnings"]]
+    if warnings := [f"- **{escaped(one)}**" for one in by_label(document["warnings"])]:
+        parts += [*warnings, ""]
     if document["part"]:
         parts += [f"**Part of the paper: {document['part']}.**", ""]
     elif found:
@@ -61,6 +62,9 @@ def readme(
             parts += ["The others are on [one page](page.html#assumptions) with all rows.", ""]
     if why := [*reasons(found), *other_reasons(paper, rows)]:
         parts += ["## What is not reproduced, and why", "", *why, ""]
+    if paper.studies:
+        links = [f"- [{escaped(one.says)}](../../studies/{one.name}.md)" for one in paper.studies]
+        parts += ["## Studies beside the paper", "", *links, ""]
     if changed is not None:
         told = [f"- `{one['name']}`: {escaped(one['title'])}" for one in changed["settings"]]
         parts += ["## Open parameters, changed one at a time", "", *told, ""]
@@ -69,6 +73,20 @@ def readme(
         parts += [f"## {figure.id}: {figure.title}", "", f"The paper: {escaped(figure.claim)}", ""]
         parts += [f"![{escaped(figure.title)}](figures/{figure.id}.png)", ""]
     return "\n".join([*parts, *describe_commands(paper, document)]).rstrip("\n") + "\n"
+
+
+def by_label(warnings: Sequence[str]) -> list[str]:
+    """A line for each kind of warning: its text, or of several the names of what has it."""
+    found: dict[str, list[str]] = {}
+    for one in warnings:
+        label, _, text = one.partition(": ")
+        found.setdefault(label, []).append(text)
+    return [
+        f"{label}: {texts[0]}"
+        if len(texts) == 1
+        else f"{label}: {', '.join(dict.fromkeys(text.partition(': ')[0] for text in texts))}; see page.html"
+        for label, texts in found.items()
+    ]
 
 
 def totals(found: Sequence[Decided]) -> str:

@@ -323,6 +323,12 @@ impl TcpConfig {
         self.kernel.is_linux()
     }
 
+    /// Returns true if round trips are those of timestamps (RFC 7323 §4.1); those of Linux are too coarse for it.
+    #[inline]
+    pub(super) fn times_by_stamps(&self) -> bool {
+        self.timestamps && !self.as_linux()
+    }
+
     /// Returns true if recoveries follow the states of Linux 6.18's sender, with or without SACK.
     #[inline]
     pub(super) fn follows_linux(&self) -> bool {

@@ -20,7 +20,7 @@ macro_rules! tcp_params {
     // A Linux host's defaults.
     (linux: $($more:expr),* $(,)?) => {
         tcp_params!(
-            timer: [LINUX_MIN_RTO, LINUX_MAX_RTO, LINUX_INITIAL_RTO, LINUX_RTO_FLOOR, LINUX_HANDSHAKE_RTT, CLOCK_GRANULARITY], mss: "1448B", modern: "true",
+            timer: [LINUX_MIN_RTO, LINUX_MAX_RTO, LINUX_INITIAL_RTO, LINUX_RTO_FLOOR, LINUX_HANDSHAKE_RTT, LINUX_CLOCK_GRANULARITY], mss: "1448B", modern: "true",
             initial_window: "10pkt", dupack_threshold: "3", restart_after_idle: "true", priority: "none",
             $($more),*
         )
@@ -242,6 +242,13 @@ const CLOCK_GRANULARITY: Param = Param {
           (RFC 6298 (2.2), (2.3)); the tick of `timestamps`.",
     kind: Kind::Time { min: 0 },
     default: Some("1us"),
+};
+const LINUX_CLOCK_GRANULARITY: Param = Param {
+    doc: "Tick of `timestamps`, which a kernel counts in milliseconds; a segment is old, and dropped, if its timestamp is more \
+          than one tick behind the last one in order (RFC 7323 §5.3 R1). A timeout is longer than the smoothed round-trip time \
+          by at least a tick.",
+    default: Some("1ms"),
+    ..CLOCK_GRANULARITY
 };
 /// The timer of pFabric: one length.
 const RTO: Param = Param {

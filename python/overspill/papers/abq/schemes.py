@@ -28,6 +28,7 @@ FRAME, ACK = 1.5, 0.06  # KB of a full frame and of an ACK as buffers count them
 SEGMENT = 1446  # bytes of payload
 WIRE = 1524  # bytes of a full frame on the wire
 RATE = 1e9  # bit/s of a link
+HELD = ("waited_ps", "congested_ps", "max_packets", "max_bytes")  # columns of `holds`
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,11 @@ class Queue:
     percentiles: tuple[float, float]  # 5th and 95th
     held: float  # the mean of what the input queue of the same port holds
     drops: float  # packets
+    longest: float  # the most at any time, KB
+    waited: float  # how long ACKs waited in the input queue, all added up; ps
+    congested: float  # how long the port was in the state CS; ps
+    most_acks: float  # the most that the input queue held
+    most_held: float  # the same, KB
 
 
 def port_to(table: pa.Table, host: int) -> np.ndarray:
@@ -87,22 +93,30 @@ def lengths(hist: pa.Table, port: tuple[int, int], idle: float) -> tuple[np.ndar
 
 
 def queue(tables: Mapping[str, pa.Table], host: int) -> Queue:
-    """The same from `queue_hist`, `ports` and `holds`, and from `flows` when the last byte came."""
+    """Reads the queues of the port to a host; `flows` says when the last byte came."""
     ports = tables["ports"]
     [row] = np.flatnonzero(port_to(ports, host))
     node, port = (int(columns.numbers(ports, name)[row]) for name in ("node", "port"))
     drops = float(dropped(ports)[row])
     hist, last = tables["queue_hist"], times(tables["flows"]).last
+    holds = tables["holds"]
+    here = (columns.numbers(holds, "node") == node) & (columns.numbers(holds, "port") == port)
+    own = {name: columns.numbers(holds, name)[here] for name in HELD}
+    waited = float(own["waited_ps"].sum())
+    inputs = {
+        "longest": 1e-3 * float(columns.numbers(ports, "max_bytes")[row]),
+        "waited": waited,
+        "congested": float(own["congested_ps"].sum()),
+        "most_acks": float(own["max_packets"].max(initial=0)),
+        "most_held": 1e-3 * float(own["max_bytes"].max(initial=0)),
+    }
     if np.isnan(last):
-        return Queue(last, last, (last, last), last, drops)
+        return Queue(last, last, (last, last), last, drops, **inputs)
     packets, time = lengths(hist, (node, port), 0)
     packets, time = lengths(hist, (node, port), float(time.sum()) - (last - START))
     low, high = quantiles.weighted(packets, time.astype(np.int64), [5, 95])
     if low is None or high is None:
         raise Failed("queue_hist: found no time; expected that of the window")
-    holds = tables["holds"]
-    here = (columns.numbers(holds, "node") == node) & (columns.numbers(holds, "port") == port)
-    waited = float(columns.numbers(holds, "waited_ps")[here].sum())
     whole = FRAME * float((packets * time).sum())
     return Queue(
         mean=quotient(whole, float(time.sum())),
@@ -110,6 +124,7 @@ def queue(tables: Mapping[str, pa.Table], host: int) -> Queue:
         percentiles=(FRAME * low, FRAME * high),
         held=ACK * waited / (last - START),
         drops=drops,
+        **inputs,
     )
 
 

@@ -2,7 +2,16 @@
 
 from collections.abc import Iterator
 
-from overspill.papers.cp import bottlenecks, claims, incast, out_of_order, outcast, realistic, slow_flow
+from overspill.papers.cp import (
+    beside,
+    bottlenecks,
+    claims,
+    incast,
+    out_of_order,
+    outcast,
+    realistic,
+    slow_flow,
+)
 from overspill.papers.cp.schemes import Sweeps
 from overspill.papers.spec import Code, Figure, Measured
 
@@ -20,6 +29,7 @@ CODE = Code(
     | outcast.FIGURES
     | bottlenecks.FIGURES
     | {"sec6.2": Figure(besides)}
+    | beside.FIGURES
     | out_of_order.FIGURES
     | realistic.FIGURES
 )

@@ -27,6 +27,7 @@ from overspill.papers.cp.schemes import (
     chosen,
     listed,
     mean_over,
+    modes,
     numbers,
     of,
 )
@@ -71,6 +72,7 @@ def figure_2(sweeps: Sweeps) -> Iterator[Measured]:
             note = listed(
                 [point[FLOWS] + " flows" for point in runs.points], list(found.mean(axis=0)), "of theory"
             )
+            note = "; ".join(filter(None, (note, modes(found, "of theory"))))
             yield measured(case, "experimental_goodput_by_theory", mean_over(found), note)
         more = loss_ratio(runs, TCP, ["experimental"]) - loss_ratio(runs, TCP, BACKGROUND)
         yield measured(f"{background} background flows", "loss_ratio_of_experimental_less_background", more)
@@ -94,11 +96,13 @@ def figure_12a(sweeps: Sweeps) -> Iterator[Measured]:
         runs, found = sweeps[f"few{mode}"], levels(sweeps, "few", mode)
         above = chosen(runs, FLOWS, 9)
         for variant in (DCTCP_200, TCP, CP):
-            yield measured(f"{NAMES[variant]}{told}", "goodput_by_theory", found[variant])
+            note = modes(100 * by_theory(runs, variant, SETS["few"], runs.points), "%")
+            yield measured(f"{NAMES[variant]}{told}", "goodput_by_theory", found[variant], note)
         yield measured(f"TCP less CP{told}", "goodput_by_theory", found[TCP] - found[CP])
         for variant in FIVE:
-            share = mean_over(by_theory(runs, variant, SETS["few"], above))
-            yield measured(f"{NAMES[variant]}, more than 8 flows{told}", "goodput_by_theory", share)
+            shares = by_theory(runs, variant, SETS["few"], above)
+            case = f"{NAMES[variant]}, more than 8 flows{told}"
+            yield measured(case, "goodput_by_theory", mean_over(shares), modes(shares, "of theory"))
 
 
 def figure_12b(sweeps: Sweeps) -> Iterator[Measured]:
@@ -119,7 +123,8 @@ def figure_12b(sweeps: Sweeps) -> Iterator[Measured]:
         last = [at(runs, FLOWS, 2 * SETS["many"])]
         for variant in (TCP, DCTCP_200):
             share = by_theory(runs, variant, SETS["many"], last)[:, 0]
-            yield measured(f"{NAMES[variant]}, 200 %{told}", "goodput_by_theory", share)
+            case = f"{NAMES[variant]}, 200 %{told}"
+            yield measured(case, "goodput_by_theory", share, modes(share, "of theory"))
         yield measured(f"CP&DCTCP less CP{told}", "goodput_by_theory", found[BOTH] - found[CP])
 
 
@@ -135,7 +140,8 @@ def besides(sweeps: Sweeps) -> Iterator[Measured]:
         name: np.abs(by_theory(sweeps[name], TCP, SETS[name], sweeps[name].points) - 1)
         for name in ("few", "many")
     }
-    nearer = mean_over(apart["few"]) - mean_over(apart["many"])
+    count = min(len(one) for one in apart.values())  # seeds that both sweeps have
+    nearer = mean_over(apart["few"][:count]) - mean_over(apart["many"][:count])
     yield measured("5 less 50 background flows, TCP", "distance_from_1_of_goodput_by_theory", nearer)
 
 

@@ -24,6 +24,8 @@ NAMES = {
 # The goodput of a link that footnotes 10 and 11 take, bit/s; a cut packet with its Ethernet header, B (§4.6).
 CARRIED = 910e6
 HEADER = 66
+MODES = 5  # values, so that two modes can be told from chance
+APART = 0.25  # of the largest value, between two modes
 LOST = 0  # a kind of the table `fates`
 # What both rows and drawings call runs with exact hosts, and how their sweeps are called.
 TIES = {"": "", "_drawn": ", ties drawn", "_by_port": ", ties by port"}
@@ -105,6 +107,27 @@ def groups(curve: Curve, size: int = 5) -> list[np.ndarray]:
     """Means over so many seeds each, for what a single seed's noise would decide."""
     count = max(1, len(curve) // size)
     return [part.mean(axis=0) for part in np.array_split(curve, count)]
+
+
+def modes(values: np.ndarray, unit: str) -> str:
+    """Both modes of values with their shares, or nothing if these have one mode.
+
+    There are two where the widest gap between neighbours is half of the range or more, so that no value is
+    near the middle, and `APART` of the largest value; each has a tenth of the values.
+    """
+    found = np.sort(values, axis=None)
+    if len(found) < MODES or not np.isfinite(found).all():
+        return ""
+    gaps = np.diff(found)
+    if gaps.max() < max((found[-1] - found[0]) / 2, APART * np.abs(found).max()) or not gaps.any():
+        return ""
+    cut = int(gaps.argmax()) + 1
+    parts = found[:cut], found[cut:]
+    if min(len(one) for one in parts) < len(found) / 10:
+        return ""
+    mark = unit if unit in ("", "%") else f" {unit}"
+    texts = [f"{one.mean():.3g}{mark} in {len(one)} of {len(found)} runs" for one in parts]
+    return f"two modes: {texts[0]}, {texts[1]}"
 
 
 def listed(names: Sequence[str], values: Sequence[float], unit: str) -> str:

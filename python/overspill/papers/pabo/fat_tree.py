@@ -37,6 +37,7 @@ class Of(IntEnum):
     """Metrics of `packet_hist`."""
 
     DELAY = columns.PACKET_HIST.index("delay")
+    DETOURS = columns.PACKET_HIST.index("detours")
     BOUNCES = columns.PACKET_HIST.index("bounces")
     MAX_BOUNCED_DISTANCE = columns.PACKET_HIST.index("max_bounced_distance")
 

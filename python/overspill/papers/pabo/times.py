@@ -63,6 +63,17 @@ def figure_13(sweeps: Sweeps) -> Iterable[Measured]:
         yield measured(f"{more} less {less}", "delay_PABO", delay[more, PABO] - delay[less, PABO])
 
 
+# Section VI-C: the mean delay of 12 to 1.
+
+
+def within_the_pod(sweeps: Sweeps) -> Iterable[Measured]:
+    """Mean delay with 12 senders and with 9, and with 12 but for the one within the client's pod."""
+    delay = {name: fat_tree.packets(sweeps[name], fat_tree.delay) for name in ("9to1", "11to1", "12to1")}
+    for more, less in (("12to1", "9to1"), ("11to1", "9to1"), ("12to1", "11to1")):
+        told = f"{delay[more].mean():.0f} and {delay[less].mean():.0f} us"
+        yield measured(f"{more} less {less}", "delay_PABO", delay[more] - delay[less], told)
+
+
 # Figure 14.
 
 
@@ -122,4 +133,5 @@ FIGURES: dict[str, Figure] = {
     "fig12": Figure(figure_12, draw_displacement),
     "fig13": Figure(figure_13, draw_delay),
     "fig14": Figure(figure_14, draw_fct),
+    "claim-12to1": Figure(within_the_pod),
 }

@@ -179,6 +179,12 @@ def alike(cut: Cut) -> Iterator[tuple[str, list[float]]]:
     yield "rank_correlation_of_entropy_and_time_ratio", found
 
 
+def alike_either_way(cut: Cut) -> Iterator[tuple[str, list[float]]]:
+    """The same without its sign."""
+    for metric, values in alike(cut):
+        yield f"size_of_{metric}", [abs(one) for one in values]
+
+
 BOTH = (follows("time_ratio", TIME_RATIO), follows("variance", VARIANCE))
 ALONG_THETA = (BOTH[0], levels, BOTH[1])
 FALLS_TWICE = (
@@ -202,11 +208,21 @@ PANELS: dict[str, tuple[str, float, tuple[Statistic, ...]]] = {
     ),
     "fig6b": (THETA, 20, FALLS_TWICE),
     "fig6c": (THETA, 50, FALLS_TWICE),
-    "fig6d": (LAMBDA, 0.1, (changes(10, 0.5), stable(10, 160, "entropy_spread_lambda_10_to_160"), *BOTH)),
+    "fig6d": (
+        LAMBDA,
+        0.1,
+        (changes(10, 0.5), stable(10, 160, "entropy_spread_lambda_10_to_160"), *BOTH, alike),
+    ),
     "fig6e": (
         LAMBDA,
         0.5,
-        (changes(160, 0.5), follows("bounced_share", "bounced_share"), *BOTH, smaller("6d", 0.1)),
+        (
+            changes(160, 0.5),
+            follows("bounced_share", "bounced_share"),
+            *BOTH,
+            alike_either_way,
+            smaller("6d", 0.1),
+        ),
     ),
     "fig6f": (
         LAMBDA,
@@ -216,6 +232,7 @@ PANELS: dict[str, tuple[str, float, tuple[Statistic, ...]]] = {
             stable(0, 160, "time_ratio_spread_over_lambda", TIME_RATIO),
             stable(0, 160, "variance_spread_over_lambda", VARIANCE),
             smaller("6e", 0.5),
+            alike,
         ),
     ),
 }

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from overspill import columns
 from overspill.papers.common import measured, quotient, quotients
 from overspill.papers.qcn_os.fabric_drawn import draw_9, draw_10, draw_11
 from overspill.papers.qcn_os.parameters import kb
@@ -20,16 +19,13 @@ from overspill.papers.qcn_os.schemes import (
     OS,
     OUT,
     PFC,
-    STEP,
     TWO,
-    Flows,
     Seen,
     Sweeps,
     by_ms,
     of,
     steps,
     throughput,
-    trace,
 )
 from overspill.papers.spec import Figure, Measured, Runs
 
@@ -45,8 +41,6 @@ DOWN, EARLY, FIRST, TOLD_LATE, TOLD_EARLY = (
 )
 NEAR = 10.0  # KB, about the mean of the end
 STAYS = 10  # ms
-MANY = (50.0, 350.0)  # ms, while f2 is there as subflows
-RECOVERED = 0.9  # of what is offered
 UNITS = {"Kbps": 1e-6, "Mbps": 1e-3, "Gbps": 1.0, "Tbps": 1e3}
 
 
@@ -186,36 +180,6 @@ def figure_11(sweeps: Sweeps) -> Iterator[Measured]:
         value = throughput(runs, TWO_ACKS, flow, LAST)
         yield measured(f"f{flow + 1}, 110 to 150 ms", "throughput", value)
     yield measured("f1 by that of figure 10d", "throughput", by(runs, TWO_ACKS, ACKS))
-
-
-def victims(runs: Runs, variant: str) -> list[np.ndarray]:
-    """The throughput of all subflows of f1 together, Gb/s by step, of every seed."""
-    found = []
-    for table, sent in zip(runs.tables("flows", variant), runs.tables("sent_trace", variant), strict=True):
-        flows = Flows(table)
-        # The subflows of f1 are the first half.
-        place = flows.places(columns.numbers(sent, "flow"))
-        mine = np.where((place >= 0) & (place < len(flows.numbers) // 2), 0, -1)
-        wire = trace(sent, mine, "wire_bytes", (1, round(MANY[1] / STEP)))
-        found.append(wire[0] * 8 / (STEP * 1e6))
-    return found
-
-
-def recovery(sent: np.ndarray) -> float:
-    """From f2's start until the victims stay at nine tenths of their offer, ms; NaN where they never do."""
-    low = np.flatnonzero(by_ms(sent[steps(MANY)]) < RECOVERED * OFFER)
-    if not len(low):
-        return 0.0
-    return float("nan") if low[-1] == MANY[1] - MANY[0] - 1 else float(low[-1] + 1)
-
-
-def subflows(sweeps: Sweeps) -> Iterator[Measured]:
-    """f1 and f2 as ten subflows each."""
-    runs = sweeps["subflows"]
-    two, one = (np.array([recovery(sent) for sent in victims(runs, variant)]) for variant in (TWO_ACKS, ACKS))
-    note = f"{two.mean():.3g} and {one.mean():.3g} ms"
-    case = "subflows, two samples less QCN-OS, both with end-to-end ACKs"
-    yield measured(case, "time_to_recover", two - one, note)
 
 
 FIGURES: dict[str, Figure] = {

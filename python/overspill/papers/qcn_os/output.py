@@ -12,7 +12,6 @@ from matplotlib.figure import Figure as Drawing
 from overspill import columns, plots
 from overspill.papers.common import Published, measured, sheet
 from overspill.papers.qcn_os.drawn import EQUILIBRIUM, TIME, colour
-from overspill.papers.qcn_os.fabric import subflows
 from overspill.papers.qcn_os.schemes import (
     END,
     F2,
@@ -32,6 +31,7 @@ from overspill.papers.qcn_os.schemes import (
     steps,
     trace,
 )
+from overspill.papers.qcn_os.subflows import schemes_compared
 from overspill.papers.spec import Figure, Measured, Runs
 
 FRAME = 1.522  # KB
@@ -76,7 +76,7 @@ def measure(sweeps: Sweeps) -> Iterator[Measured]:
     here, there = (of(runs, variant, last_pause) for variant in (OS, OUT))
     note = f"{here.mean():.3g} and {there.mean():.3g} ms"
     yield measured("QCN-OS less outputs", "last_pause_after_onset", here - there, note)
-    yield from subflows(sweeps)
+    yield from schemes_compared(sweeps)
 
 
 def draw(sweeps: Sweeps, _: Published) -> Drawing:

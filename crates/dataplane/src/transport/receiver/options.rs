@@ -95,10 +95,11 @@ impl Receiver {
     }
 
     /// Whether a data segment passes: it carries a timestamp (RFC 7323 §3.2), and none that is older
-    /// than TS.Recent, for that is acknowledged and dropped (§5.3 R1).
+    /// than TS.Recent, for that is acknowledged and dropped (§5.3 R1). Linux lets it be older by a tick (`TCP_PAWS_WINDOW`).
     pub(super) fn admits(&mut self, stamp: Option<u32>, range: (u64, u64), io: &mut Io) -> bool {
         let Some(stamp) = stamp else { return false };
-        if !older(stamp, self.recent) || !self.is_comparable(io) {
+        let slack = u32::from(io.cfg.as_linux());
+        if !older(stamp.wrapping_add(slack), self.recent) || !self.is_comparable(io) {
             return true;
         }
         self.segments += 1;
@@ -120,6 +121,10 @@ impl Receiver {
     pub(super) fn note(&mut self, stamp: u32, range: (u64, u64), io: &Io) {
         let unacked = u64::from(self.unacked);
         if range.0 + unacked > self.next {
+            return;
+        }
+        // Only Linux admits what is older.
+        if older(stamp, self.recent) && self.is_comparable(io) {
             return;
         }
         if range.1 > self.next {

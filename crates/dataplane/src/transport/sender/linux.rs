@@ -4,6 +4,7 @@
 use super::Sender;
 use super::by_time::Reading;
 use crate::Pkt;
+use crate::transport::clock::tick;
 use crate::transport::config::Recovery;
 use crate::transport::loss::{Awaited, OfProbe, Phase, RackTlp, Told};
 use crate::transport::{Acked, Io, TcpConfig};
@@ -140,7 +141,8 @@ impl Sender {
         let read = self.read_ack((pkt, ack), r, io, |r, heard| r.hear_as_linux(heard, has_sack));
         let Reading { mut told, by_stamps, echo, advanced, is_old, ece, is_pack, una_before, rwnd_before, .. } = read;
         let moves_window = !is_old && (advanced || self.rwnd > rwnd_before);
-        let by_stamps = by_stamps.filter(|_| told.acked > 0);
+        // Less than a tick of the timestamps counts as one (`tcp_rtt_tsopt_us`).
+        let by_stamps = by_stamps.filter(|_| told.acked > 0).map(|rtt| rtt.max(tick(cfg)));
         let sampled = told.rtt.or(by_stamps).or(told.packed_rtt).filter(|_| !is_old);
         if let Some(rtt) = sampled {
             if told.rtt.is_none() {

@@ -232,7 +232,7 @@ impl Sender {
     fn advance(&mut self, arrived: Arrived, open: bool, io: &Io) -> Acked {
         let (bytes, flight) = ((arrived.ack - self.una) as u32, self.flight());
         self.una = arrived.ack;
-        let rtt = if io.cfg.timestamps { arrived.rtt } else { self.timing.acked(io.now, self.una as u32) };
+        let rtt = if io.cfg.times_by_stamps() { arrived.rtt } else { self.timing.acked(io.now, self.una as u32) };
         if let Some(rtt) = rtt {
             self.rto.sample(rtt, io.cfg);
         }

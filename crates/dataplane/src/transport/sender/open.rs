@@ -117,7 +117,9 @@ impl Sender {
                 if syn.pack_permitted && io.cfg.takes_packs() {
                     self.heard.set(Heard::PACK);
                 }
-                let rtt = rtt.or_else(|| (self.loss.expiries == 0).then(|| io.now.since(self.last_sent)));
+                let timed = (self.loss.expiries == 0).then(|| io.now.since(self.last_sent));
+                // Linux takes its own clock first, which is finer than that of the timestamps.
+                let rtt = if io.cfg.follows_linux() { timed.or(rtt) } else { rtt.or(timed) };
                 if let Some(rtt) = rtt {
                     self.on_handshake_rtt(rtt, io.cfg);
                 }

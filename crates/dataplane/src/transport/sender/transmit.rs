@@ -152,7 +152,7 @@ impl Sender {
             self.cwr = false;
         }
         // While losses are mended an ACK also waits for other segments than its own.
-        if !self.loss.in_recovery() && !cfg.timestamps {
+        if !self.loss.in_recovery() && !cfg.times_by_stamps() {
             self.timing.sent(io.now, start as u32, end as u32);
         }
         if cfg.ecn != EcnMode::Off {

@@ -183,7 +183,7 @@ impl Play {
 fn configuration(of: &Recording) -> TcpConfig {
     let recovery = if of.sack { "rack" } else { "newreno" };
     let cfg = transport(&format!(
-        "linux tick=4ms clock_granularity=1ms congestion_control={} timestamps={} ecn={} recovery={recovery} \
+        "linux tick=4ms congestion_control={} timestamps={} ecn={} recovery={recovery} \
          limited_transmit=true handshake_rtt={}us",
         of.control, of.stamps, of.ecn, of.rtt
     ))

@@ -66,7 +66,7 @@ impl Stream {
     fn configuration(&self) -> TcpConfig {
         let recovery = if self.sack { "rack" } else { "newreno" };
         let line = format!(
-            "linux tick=4ms clock_granularity=1ms timestamps={} ecn={} recovery={recovery} receive_window=64KiB",
+            "linux tick=4ms timestamps={} ecn={} recovery={recovery} receive_window=64KiB",
             self.stamps, self.ecn
         );
         on_kernel_ticks(transport(&line).expect("a transport"), flow(0).dst)
