@@ -87,7 +87,9 @@ def test_replies_are_timed_from_their_requests() -> None:
     one = fat_tree.replies(runs, flows((0, 1.0, 4.0), (1, 2.0, 7.0), (2, 3.0, None), server=4))
     assert one.times.tolist() == [3, 5]
     assert (one.mean, one.unfinished, one.held) == (4, 1, "H5")
+    assert one.least == pytest.approx((3 + 5 + 9997) / 3), "the run ends after 10 s"
     assert math.isnan(fat_tree.replies(runs, flows((0, 1.0, None))).mean)
+    assert math.isnan(fat_tree.replies(runs, flows((0, 1.0, 4.0)).slice(0, 0)).least)
 
 
 def test_a_request_whose_reply_never_began_is_unfinished() -> None:
@@ -265,17 +267,17 @@ def answers(with_it: Sequence[float | None], without: Sequence[float | None]) ->
     return sweep("flows", tables)
 
 
-def test_figure_14_has_no_time_where_a_reply_with_pabo_hangs_and_says_so() -> None:
+def test_a_reply_with_pabo_that_hangs_counts_until_the_end_in_figure_14_and_the_note_says_so() -> None:
     runs = {name: answers([10, 30], [300, 100]) for name in fat_tree.SCENARIOS}
     runs["6to1"] = answers([10, None], [100, None])
     runs["9to1"] = answers([10, 30], [400, None])
     got = found("fig14", runs)
     assert got["3to1", "fct_without_by_PABO"].values == [10]
     assert got["3to1", "fct_without_less_PABO"].values == [180]
-    for metric in ("fct_without_by_PABO", "fct_without_less_PABO"):
-        assert math.isnan(float(got["6to1", metric].values[0]))
-    assert math.isnan(float(got["6to1 by 3to1", "fct_without_by_PABO"].values[0]))
-    assert "in 1 of 1 seeds replies with PABO hang" in got["6to1", "fct_without_by_PABO"].note
+    assert got["6to1", "fct_without_less_PABO"].values == [100 - (10 + 10_000) / 2]
+    assert got["6to1", "fct_without_by_PABO"].values == pytest.approx([200 / 10_010])
+    assert got["6to1 by 3to1", "fct_without_by_PABO"].values == pytest.approx([20 / 10_010])
+    assert "in 1 of 1 seeds replies with PABO hang, and count" in got["6to1", "fct_without_by_PABO"].note
     assert got["9to1", "fct_without_by_PABO"].values == [20], "what is cut off without PABO makes it smaller"
     assert "1 replies without PABO are cut off" in got["9to1", "fct_without_by_PABO"].note
     assert "hang" not in got["3to1", "fct_without_by_PABO"].note
@@ -284,8 +286,8 @@ def test_figure_14_has_no_time_where_a_reply_with_pabo_hangs_and_says_so() -> No
     assert got.keys() == rows("fig14").keys()
 
 
-def test_a_scenario_without_any_reply_has_no_ratio() -> None:
-    runs = {name: answers([10], [100]) for name in fat_tree.SCENARIOS} | {"mtom": answers([None], [100])}
+def test_a_scenario_without_any_reply_in_the_baseline_has_no_ratio() -> None:
+    runs = {name: answers([10], [100]) for name in fat_tree.SCENARIOS} | {"mtom": answers([10], [None])}
     assert math.isnan(float(found("fig14", runs)["mtom", "fct_without_by_PABO"].values[0]))
 
 
