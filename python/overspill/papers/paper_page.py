@@ -97,13 +97,13 @@ def totals(found: Sequence[Decided]) -> str:
 
 def reasons(found: Sequence[Decided]) -> list[str]:
     """Why claims are not reproduced: notes of the rows that decide it."""
-    told: dict[str, str] = {}
+    told: dict[tuple[str, ...], str] = {}
     for one in found:
         if one.verdict not in (NOT_REPRODUCED, IN_PART):
             continue
         for row in worst_first(one.deciding):
             if verdict_of(row) != HOLDS and row["note"]:
-                told.setdefault(name_of(row), row["note"])
+                told.setdefault(key(row), row["note"])
     return by_note(told)
 
 
@@ -111,7 +111,7 @@ def other_reasons(paper: Paper, rows: Sequence[Shown]) -> list[str]:
     """Why rows that count, and that no claim uses, are not reproduced."""
     used = {(row.figure, *row.key) for claim in paper.claims for row in claim.rows(paper.rows)}
     told = {
-        name_of(row): row["note"]
+        key(row): row["note"]
         for row in rows
         if row["counts"] == counting.YES
         and row["verdict"] == FAILS
@@ -121,17 +121,24 @@ def other_reasons(paper: Paper, rows: Sequence[Shown]) -> list[str]:
     return by_note(told)
 
 
-def name_of(row: Shown) -> str:
-    """A row in words."""
-    return f"{row['figure']}, {row['case']}, {row['metric'].replace('_', ' ')}"
+def key(row: Shown) -> tuple[str, ...]:
+    """Figure, case and metric of a row, as they are written."""
+    return row["figure"], row["case"], row["metric"].replace("_", " ")
 
 
-def by_note(told: Mapping[str, str]) -> list[str]:
-    """A line for each note, with the names of all rows that have it."""
-    names: dict[str, list[str]] = {}
-    for name, note in told.items():
-        names.setdefault(note, []).append(name)
-    return [f"- {escaped('; '.join(those))}: {escaped(note)}" for note, those in names.items()]
+def by_note(told: Mapping[tuple[str, ...], str]) -> list[str]:
+    """A line for each note, with all rows that have it; notes of single rows of one case share a line."""
+    rows: dict[str, list[tuple[str, ...]]] = {}
+    for row, note in told.items():
+        rows.setdefault(note, []).append(row)
+    lines: dict[str, list[str]] = {}
+    for note, those in rows.items():
+        if len(those) == 1:
+            figure, case, metric = those[0]
+            lines.setdefault(f"{figure}, {case}", []).append(f"{metric}: {note}")
+        else:
+            lines["; ".join(", ".join(row) for row in those)] = [note]
+    return [f"- {escaped(name)}: {escaped('; '.join(notes))}" for name, notes in lines.items()]
 
 
 def describe_commands(paper: Paper, document: Mapping[str, Any]) -> list[str]:
