@@ -6,8 +6,8 @@ import papered
 import pytest
 from papered import PAPER, ROWS
 
-from overspill import BadInput
-from overspill.papers import data
+from overspill import BadInput, Line
+from overspill.papers import data, running
 
 
 def refused(folder: Path, paper: str = PAPER, rows: str = ROWS) -> str:
@@ -154,3 +154,15 @@ def test_papers_are_found_by_the_environment_or_beside_the_package(
     assert "small" not in data.names()
     with pytest.raises(BadInput, match="paper: found 'small'; expected one of"):
         data.load("small")
+
+
+def test_points_are_counted_only_of_repeated_warnings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paper = data.load("small", papered.written(tmp_path))
+    planned = running.Planned(paper.sweeps["single"], tmp_path, 2, paper.what_ifs[0])
+    lines = [Line("CUT", "x=1"), Line("FEW", "two seeds"), Line("CUT", "x=2")]
+    monkeypatch.setattr(running, "warnings", lambda _: lines)
+    ran = running.Ran(planned, object())  # type: ignore[arg-type]
+    found = [f"{one.label}: {one.text}" for one in ran.warnings]
+    assert found == ["CUT: y/single: at 2 points", "FEW: y/single: two seeds"]

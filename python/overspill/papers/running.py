@@ -76,9 +76,12 @@ class Ran:
     def warnings(self) -> list[Line]:
         """What makes it less than whole; of an open parameter changed, a line for all points."""
         found = [] if self.sweep is None else warnings(self.sweep)
-        if self.planned.what_if is not None and len(found) > 1:
-            labels = dict.fromkeys(one.label for one in found)
-            found = [Line(one, f"at {sum(line.label == one for line in found)} points") for one in labels]
+        if self.planned.what_if is not None:
+            found = [
+                these[0] if len(these) == 1 else Line(label, f"at {len(these)} points")
+                for label in dict.fromkeys(one.label for one in found)
+                if (these := [line for line in found if line.label == label])
+            ]
         lines = [Line("FAILED", one, True) for one in self.errors] + found
         name = self.planned.name
         # Runs that failed say themselves where they stand.
