@@ -96,6 +96,11 @@ def test_a_request_whose_reply_never_began_is_unfinished() -> None:
     assert fat_tree.replies(Made(), flows((0, 1.0, 2.0), (1, 5.0, None)).slice(0, 3)).unfinished == 1
 
 
+@pytest.mark.parametrize("name", ["fat_tree", "many_to_many"])
+def test_runs_end_when_the_scenarios_say(name: str) -> None:
+    assert tomllib.loads((PAPER / f"{name}.toml").read_text())["duration"] == f"{fat_tree.END_PS // 10**12}s"
+
+
 def test_queries_of_two_workloads_are_told_apart() -> None:
     first, other = flows((0, 0.0, 2.0)), flows((0, 1.0, 9.0)).set_column(0, "traffic", pa.array([1, 1]))
     assert sorted(fat_tree.replies(Made(), pa.concat_tables([first, other])).times) == [2, 8]

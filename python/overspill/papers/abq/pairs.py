@@ -30,7 +30,7 @@ RELEASES = ("ten_acks", "one_ack")
 
 
 def difference(runs: Runs, pair: tuple[str, str], metric: str, at: int | None = None) -> Measured:
-    """How much more the first variant has, seed by seed: mean over all points, or at one of them."""
+    """The first variant less the second, seed by seed: mean over all points, or at one of them."""
     above, below = (
         curve.mean(axis=1) if at is None else curve[:, at]
         for curve in (METRICS[metric](runs, one) for one in pair)
