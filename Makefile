@@ -24,8 +24,8 @@ help:
 	@echo "make bench-phase  how exact hosts may be before phases lock: fairness and incasts; PHASE=--publish writes the page"
 	@echo "make format  format the sources"
 	@echo "make docs    write the generated pages, and the site into out/site; make test fails where a page is stale"
-	@echo "make papers  reproduce every paper of papers/ into docs/reproduction; goes on where it was stopped; PAPERS=pabo for one"
-	@echo "make studies run the studies of docs/studies; goes on where it was stopped"
+	@echo "make papers  reproduce every paper of papers/ into its folder; goes on where it was stopped; PAPERS=pabo for one"
+	@echo "make studies run the studies of studies/; goes on where it was stopped"
 	@echo "make lock    write requirements/*.lock anew from pyproject.toml; LOCK=--upgrade takes the newest of everything"
 	@echo "make audit   ask osv.dev for known advisories on the crates and packages that are locked"
 	@echo "make figures draw the figures of the pages on mechanisms anew"
@@ -82,16 +82,23 @@ test: lint rust-test python-test
 
 check: lint rust-unit-test python-unit-test
 
+PYTHON_SOURCES := python tests docs papers studies benches/linux benches/phase
+
+# Types of a paper's code are checked under the name that it is loaded by.
 lint: $(VENV)/.dev
 	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
 	@cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff check python tests docs studies benches/linux benches/phase
-	$(BIN)/ruff format --check python tests docs studies benches/linux benches/phase
-	$(BIN)/mypy python/overspill studies benches/linux benches/phase
+	$(BIN)/ruff check $(PYTHON_SOURCES)
+	$(BIN)/ruff format --check $(PYTHON_SOURCES)
+	@rm -rf out/typed && mkdir -p out/typed/overspill_papers
+	@for one in $(dir $(wildcard papers/*/paper.toml)); do \
+		ln -s "../../../$$one" out/typed/overspill_papers/$$(basename $$one | tr - _); done
+	$(BIN)/mypy python/overspill out/typed/overspill_papers studies benches/linux benches/phase
 	$(BIN)/python tests/circles.py
 	$(BIN)/python tests/python_circles.py
+	$(BIN)/python tests/names.py
 
 rust-test:
 	cargo test --workspace --exclude py --exclude micro --quiet
@@ -106,12 +113,12 @@ PYTEST = $(BIN)/python -m pytest -q --numprocesses logical --maxprocesses 4 --ma
 	--dist loadfile --no-loadscope-reorder
 
 python-test: dev
-	$(PYTEST) tests python/tests
+	$(PYTEST) tests
 
 # Without what runs whole commands, on the core as it was built last.
 python-unit-test: $(VENV)/.dev
 	@test -e $(VENV)/.built || $(MAKE) --no-print-directory setup
-	$(PYTEST) -m "not slow" python/tests
+	$(PYTEST) -m "not slow" tests/python
 
 golden:
 	OVERSPILL_GOLDEN=record cargo test --package sim --test all --quiet -- --nocapture golden::every_golden_run
@@ -179,8 +186,8 @@ bench-phase: setup
 
 format:
 	cargo fmt --all
-	$(BIN)/ruff format python tests docs studies benches/linux benches/phase
-	$(BIN)/ruff check --fix python tests docs studies benches/linux benches/phase
+	$(BIN)/ruff format $(PYTHON_SOURCES)
+	$(BIN)/ruff check --fix $(PYTHON_SOURCES)
 
 docs: dev
 	$(BIN)/python -m overspill.report.reference > docs/reference.md.new
@@ -189,7 +196,11 @@ docs: dev
 	mv docs/metrics.md.new docs/metrics.md
 	$(BIN)/python -m overspill.report.names > python/overspill/results/names.py.new
 	mv python/overspill/results/names.py.new python/overspill/results/names.py
+	$(BIN)/python tests/mutate.py --docs
+	$(BIN)/python -m overspill.papers.claims_page > docs/claims.md.new
+	mv docs/claims.md.new docs/claims.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@for one in $(PAPERS); do $(BIN)/overspill paper $$one --redraw --out out/site/papers/$$one || exit 1; done
 	@echo "site: out/site/index.html"
 
 figures: dev
@@ -203,17 +214,11 @@ PAPERS ?= $(notdir $(patsubst %/,%,$(dir $(wildcard papers/*/paper.toml))))
 
 papers: setup
 	@left=0; for name in $(PAPERS); do \
-		$(BIN)/overspill paper $$name --what-if --publish docs/reproduction || left=$$?; done; exit $$left
+		$(BIN)/overspill paper $$name --what-if --publish || left=$$?; done; exit $$left
 
 # Some 6300 runs of one to ten seconds if out/studies is empty.
 studies: setup
-	$(BIN)/python studies/bounce.py
-	$(BIN)/python studies/detour.py
-	$(BIN)/python studies/pause.py
-	$(BIN)/python studies/trim.py
-	$(BIN)/python studies/abq.py
-	$(BIN)/python studies/today.py
-	$(BIN)/python studies/hosts.py
+	@for one in bounce detour pause trim abq today hosts; do $(BIN)/python -m studies.$$one || exit; done
 
 clean:
 	rm -rf target out $(VENV)

@@ -40,7 +40,7 @@ class Ratio:
     high: float
 
     @staticmethod
-    def of(ratios: Sequence[float]) -> "Ratio":
+    def from_rounds(ratios: Sequence[float]) -> "Ratio":
         """By order statistics, exact whatever the distribution, so that a disturbed round does no harm."""
         if len(ratios) < FEWEST:
             raise Broken(f"{len(ratios)} rounds; expected {FEWEST} or more, for an interval")
@@ -134,7 +134,7 @@ class Turns:
     @property
     def ratio(self) -> Ratio:
         """Over all rounds."""
-        return Ratio.of(self.ratios)
+        return Ratio.from_rounds(self.ratios)
 
     @property
     def same_packets(self) -> bool:

@@ -132,7 +132,7 @@ struct Timed {
 
 fn once(case: &Case, scenario: &Scenario) -> Timed {
     if case.tables {
-        timed(scenario, Recorder::of(scenario), recorded(scenario))
+        timed(scenario, Recorder::from_scenario(scenario), recorded(scenario))
     } else {
         timed(scenario, (), World::run)
     }

@@ -138,7 +138,7 @@ size = "1GB"
 switch.marking = { kind = "ecn_threshold", k = "65pkt" }
 """)
     for variant, colour, label in (("no_marks", RED, "no marks"), ("marks_65", BLUE, "K = 65")):
-        trace = results.of(variant)[0].table("queue_trace").to_pydict()
+        trace = results.runs_of(variant)[0].table("queue_trace").to_pydict()
         total: dict[int, float] = {}
         for at, mean in zip(trace["bin"], trace["mean_packets"], strict=True):
             total[at] = max(total.get(at, 0.0), mean)
@@ -154,7 +154,7 @@ switch.marking = { kind = "ecn_threshold", k = "65pkt" }
 def detour(axes: Axes) -> None:
     """How often packets of an incast are detoured."""
     results = overspill.run(Path(__file__).parents[1] / "scenarios/incast.toml", seeds=5)
-    tables = [one.table("packet_hist") for one in results.of("detour")]
+    tables = [one.table("packet_hist") for one in results.runs_of("detour")]
     most = 12
     share = np.zeros((len(tables), most + 1))
     for row, table in enumerate(tables):
@@ -202,7 +202,7 @@ switch.routing = { kind = "ecmp" }
 switch.routing = { kind = "spray" }
 """)
     for offset, (variant, colour) in enumerate((("ecmp", RED), ("spray", BLUE))):
-        one = results.of(variant)[0]
+        one = results.runs_of(variant)[0]
         node, port, sent = one.columns("ports", "node", "port", "sent")
         leaf = next(i for i, n in enumerate(one.summary["nodes"]) if n["name"] == "leaf0")
         up = sent[(node == leaf)][np.argsort(port[node == leaf])][-4:].astype(float)
@@ -248,7 +248,7 @@ switch.scheduler = { kind = "strict_priority" }
 switch.scheduler = { kind = "fifo" }
 """)
     for variant, style in (("strict_priority", "-"), ("fifo", "--")):
-        one = results.of(variant)[0]
+        one = results.runs_of(variant)[0]
         flow, sent, end, fate = one.columns("packets", "flow", "sent_ps", "end_ps", "fate")
         for which, colour in ((0, BLUE), (1, RED)):
             keep = (flow == which) & (fate == 0)
@@ -275,14 +275,14 @@ def link_failure(axes: Axes) -> None:
     shown = ("none", "at_once", "after_50us", "after_1ms", "detour")
     first, last = 4e-3, 9e-3
     for variant, colour in zip(shown, COLOURS, strict=False):
-        (found,) = results.of(variant)
+        (found,) = results.runs_of(variant)
         bins, kind, count = found.columns("activity", "bin", "kind", "count")
         at = bins * (int(found.summary["bin_ps"]) * 1e-12)
         keep = (kind == 0) & (at >= first) & (at < last)
         order = np.argsort(at[keep], kind="stable")
         when, lost = 1e3 * at[keep][order], np.cumsum(count[keep][order])
         axes.step([4, *when, 9], [0, *lost, *lost[-1:]], where="post", color=colour, label=variant)
-    for event in results.of("at_once")[0].changes:
+    for event in results.runs_of("at_once")[0].changes:
         axes.axvline(event.at_ps * 1e-9, color="#444b52", linestyle="--", linewidth=1)
     axes.set(xlabel="time (ms)", ylabel="frames lost since 4 ms", title="a link is down from 5 to 8 ms")
 

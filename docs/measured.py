@@ -129,7 +129,7 @@ OWN: Mapping[str, Callable[[RunData], float]] = {
 def measured(results: Results, variant: str, metric: str) -> list[float]:
     """Values of a metric or of a measure of these pages, by seed."""
     if metric in OWN:
-        return [OWN[metric](run) for run in results.of(variant)]
+        return [OWN[metric](run) for run in results.runs_of(variant)]
     return [float(values[key.parsed(metric)].value) for values in results.values[variant].values()]
 
 

@@ -11,6 +11,7 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
 FENCE = re.compile(r"^(```.*?^```|~~~.*?^~~~)", re.MULTILINE | re.DOTALL)
+PICTURES = (".png", ".svg")
 LANGUAGES = {".rs": "rust", ".py": "python", ".toml": "toml", ".csv": "text"}
 
 
@@ -24,7 +25,8 @@ def on_files(files: Files, config: Any) -> Files:
             if target in seen or not target.exists() or inside(target):
                 continue
             seen.add(target)
-            files.append(File.generated(config, uri(target), content=content(target)))
+            found = target.read_bytes() if target.suffix in PICTURES else content(target)
+            files.append(File.generated(config, uri(target), content=found))
             if target.suffix == ".md" or target.is_dir():
                 open_ones.append(target)
     return files
@@ -73,7 +75,7 @@ def uri(path: Path) -> str:
             if (path / "README.md").is_file()
             else f"source/{relative}/files.md"
         )
-    return f"source/{relative}" if path.suffix == ".md" else f"source/{relative}.md"
+    return f"source/{relative}" if path.suffix in (".md", *PICTURES) else f"source/{relative}.md"
 
 
 def origin(page: str) -> Path:

@@ -10,7 +10,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let source = Source::read(Path::new(&path)).map_err(|fault| fault.to_string())?;
     let loaded = load(&source, &[]).map_err(|faults| faults[0].to_string())?;
     for scenario in &loaded.variants {
-        let mut world = build(scenario, loaded.seed, Options::default(), Recorder::of(scenario))?;
+        let mut world = build(scenario, loaded.seed, Options::default(), Recorder::from_scenario(scenario))?;
         world.run();
         let results = world.results(scenario);
         let flows = results.table("flows").ok_or("every run has a table of flows")?;

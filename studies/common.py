@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from overspill import Results, metrics, plots, stats
 
-DOCS = Path(__file__).resolve().parents[1] / "docs/studies"
+STUDIES = Path(__file__).resolve().parent
 BOUNDS = ("", "_low", "_high")
 Less = tuple[float, float, float]  # mean, low, high of a difference
 Line = dict[str, Any]  # of a sweep's table
@@ -85,12 +85,12 @@ class Study(Generic[C]):
     ) -> list[Row[C]]:
         """Every metric of every case once, with its differences from the references."""
         values: dict[C, dict[str, dict[int, float]]] = {}
-        for one in self.told(table):
+        for one in self.select_lines(table):
             by_seed = values.setdefault(case_of(one), {}).setdefault(one["metric"], {})
             by_seed[one["seed"]] = one["value"]
         less = self.differences(values)
         found: dict[tuple[C, str], Row[C]] = {}
-        for one in self.told(summary):
+        for one in self.select_lines(summary):
             key = (case_of(one), one["metric"])
             if one["ci95"] is not None and key not in found:
                 mean, half, low, high = (one[name] for name in ("mean", "ci95", "low", "high"))
@@ -99,7 +99,7 @@ class Study(Generic[C]):
         keys = sorted(found, key=lambda key: (order[key[0]], self.metrics.index(key[1])))
         return [found[key] for key in keys]
 
-    def told(self, lines: Iterable[Line]) -> Iterator[Line]:
+    def select_lines(self, lines: Iterable[Line]) -> Iterator[Line]:
         """The lines of the metrics that the study tells, by their names as results have them."""
         named = (one | {"metric": metrics.name(one)} for one in lines)
         return (one for one in named if one["metric"] in self.metrics)
@@ -171,7 +171,7 @@ def asked(name: str, doc: str | None, arguments: Sequence[str] | None) -> argpar
 
 @dataclass(frozen=True)
 class Page(Generic[C]):
-    """What a study of a name writes: its CSV and page in `DOCS`, and figures beside the others."""
+    """The CSV, page and figures that a study writes into the folder of its name."""
 
     name: str
     study: Study[C]
@@ -180,26 +180,32 @@ class Page(Generic[C]):
 
     def publish(self, run: Callable[[], Iterable[Row[C]]] | None) -> None:
         """Run what the store does not have, if anything; then write CSV, tables and figures."""
-        numbers, page = DOCS / f"{self.name}.csv", DOCS / f"{self.name}.md"
+        folder = STUDIES / self.name
+        numbers, page = folder / "numbers.csv", folder / "README.md"
         if run is not None:
             self.study.write(run(), numbers)
         found = self.study.read(numbers)
         page.write_text(place(page.read_text(encoding="utf-8"), self.tables(found)), encoding="utf-8")
-        for path in self.draw(found, DOCS / "images"):
+        for path in self.draw(found, folder / "images"):
             print(path)
 
 
 def whole(sweep: Results) -> Results:
     """The sweep, if all of it is there."""
-    if sweep.failures or sweep.told.unfinished or sweep.told.partial or sweep.finished < sweep.planned:
-        wrong = sweep.failures or sweep.told.unfinished or sweep.told.partial
+    if (
+        sweep.failures
+        or sweep.run_status.unfinished
+        or sweep.run_status.partial
+        or sweep.finished < sweep.planned
+    ):
+        wrong = sweep.failures or sweep.run_status.unfinished or sweep.run_status.partial
         raise SystemExit(f"{sweep.scenario}: {sweep.finished} of {sweep.planned} runs, {wrong}")
     return sweep
 
 
 def exact(sweep: Results) -> list[Line]:
     """What was measured, without what flows that had not ended make a bound in any seed of a variant."""
-    if sweep.failures or sweep.told.partial or sweep.finished < sweep.planned:
+    if sweep.failures or sweep.run_status.partial or sweep.finished < sweep.planned:
         raise SystemExit(f"{sweep.scenario}: {sweep.finished} of {sweep.planned} runs, {sweep.failures}")
     lines: list[Line] = sweep.metrics.to_pylist()
     bounds = {(one["variant"], metrics.name(one)) for one in lines if one["censored"]}
@@ -266,7 +272,9 @@ def by_case(found: Iterable[Row[C]]) -> dict[tuple[C, str], Row[C]]:
     return {(row.case, row.metric): row for row in found}
 
 
-def told(rows: Mapping[tuple[C, str], Row[C]], case: C, other: C, of: tuple[str, str, float]) -> Told | None:
+def difference_text(
+    rows: Mapping[tuple[C, str], Row[C]], case: C, other: C, of: tuple[str, str, float]
+) -> Told | None:
     """A case less another, where that is not 0; `of` is the metric, the reference's name and the margin."""
     metric, name, margin = of
     row, reference = rows.get((case, metric)), rows.get((other, metric))
@@ -329,5 +337,5 @@ def saved(draw: Callable[[], Mapping[str, Figure]], folder: Path) -> list[Path]:
     with plots.style(), mpl.rc_context({"axes.titlesize": 9.5}):
         for name, figure in draw().items():
             made.append(folder / f"{name}.png")
-            figure.savefig(made[-1], dpi=110, metadata={"Software": None})
+            plots.save_small(figure, made[-1])
     return made

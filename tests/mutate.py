@@ -25,6 +25,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "mutations"
 PAGE = ROOT / "docs" / "internals" / "mutations.md"
+ABORTED = "the tests end before their time"
 SCRATCH = ROOT / "out" / "mutations"
 # What a build and its tests read.
 SOURCES = (
@@ -265,7 +266,7 @@ class Tree:
 def failures(out: str) -> Failed:
     """The tests and the cases that failed, from what cargo says."""
     last = out.rpartition("\nfailures:\n")[2]
-    names = sorted(set(FAILED.findall(last))) or ["the tests end before their time"]
+    names = sorted(set(FAILED.findall(last))) or [ABORTED]
     return Failed(names, sorted(set(CASE.findall(out))))
 
 

@@ -24,21 +24,24 @@ def modules(root: Path) -> dict[str, Path]:
     return found
 
 
-def imported(path: Path, known: dict[str, Path]) -> Iterator[tuple[str, int]]:
-    """The modules that a file imports, and the lines where it does."""
+def imported(path: Path, name: str, known: dict[str, Path]) -> Iterator[tuple[str, int]]:
+    """The modules that a file of this name imports, and the lines where it does."""
+    here = name.split(".") if path.stem == "__init__" else name.split(".")[:-1]
     for node in ast.walk(ast.parse(path.read_text())):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom) and node.module:
-            whole = [f"{node.module}.{alias.name}" for alias in node.names]
-            names = [one if one in known else node.module for one in whole]
+        if isinstance(node, ast.ImportFrom):
+            base = here[: len(here) - node.level + 1] if node.level else []
+            module = ".".join([*base, *filter(None, [node.module])])
+            whole = [f"{module}.{alias.name}" for alias in node.names]
+            names = [one if one in known else module for one in whole]
         yield from ((name, node.lineno) for name in names if name in known)
 
 
 def graph(root: Path) -> Graph:
     """Who uses whom, by files."""
     known, found = modules(root), Graph()
-    for path in known.values():
-        for name, line in imported(path, known):
+    for own, path in known.items():
+        for name, line in imported(path, own, known):
             if known[name] != path:
                 use = Use(path, Name(tuple(name.split(".")), line, declared=True))
                 found.setdefault(path, {}).setdefault(known[name], []).append(use)
@@ -63,9 +66,10 @@ def against(uses: Graph, root: Path) -> Iterator[str]:
 
 
 def main(roots: list[str]) -> int:
-    """The number of faults in these packages, in that of the command where none is named."""
+    """The number of faults in these packages; in that of the command and in papers where none is named."""
     found = 0
-    for root in [Path(root).resolve() for root in roots] or [ROOT / "python" / NAME]:
+    ours = [ROOT / "python" / NAME, *sorted(path.parent for path in ROOT.glob("papers/*/paper.toml"))]
+    for root in [Path(root).resolve() for root in roots] or ours:
         uses = graph(root)
         for circle in circles(uses):
             found += 1

@@ -35,18 +35,18 @@ def program(folder: Path, name: str, seconds: float, hops: int = 1000) -> Path:
 
 def test_the_interval_of_nine_rounds_lies_between_the_second_and_the_eighth() -> None:
     # The chance that 7 of 9 or more lie on one side is 2 * (1 + 9 + 36) / 512 = 0.18, that 8 or more do 0.04.
-    ratio = turns.Ratio.of([1.4, 1.1, 1.9, 1.2, 1.3, 1.5, 1.8, 1.6, 1.7])
+    ratio = turns.Ratio.from_rounds([1.4, 1.1, 1.9, 1.2, 1.3, 1.5, 1.8, 1.6, 1.7])
     assert (ratio.ratio, ratio.low, ratio.high) == (1.5, 1.2, 1.8)
 
 
 def test_one_disturbed_round_moves_neither_the_ratio_nor_its_interval() -> None:
     calm = [1.0, 1.01, 0.99, 1.02, 0.98, 1.03, 0.97, 1.04, 0.96]
-    assert turns.Ratio.of(calm) == turns.Ratio.of([*calm[:-2], 40.0, calm[-1]])
+    assert turns.Ratio.from_rounds(calm) == turns.Ratio.from_rounds([*calm[:-2], 40.0, calm[-1]])
 
 
 def test_too_few_rounds_have_no_interval() -> None:
     with pytest.raises(turns.Broken, match="5 rounds; expected 6 or more"):
-        turns.Ratio.of([1.0] * 5)
+        turns.Ratio.from_rounds([1.0] * 5)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,11 @@ from overspill.engine import core
 from overspill.errors import BadInput
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+PAGES = tuple(
+    path
+    for places in ("README.md", "docs/**/*.md", "studies/*/README.md", "papers/*/README.md")
+    for path in sorted(ROOT.glob(places))
+)
 FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 PROGRAMS = (".venv/bin/", "make", "pip", "cargo", "wireshark", "export", "dask", "PYTHONMALLOC=")
 ELIDED = "..."
@@ -64,6 +68,7 @@ OUTPUTS = {
     ),
 }
 DATA = {
+    ("docs/howto/papers.md", "mine/paper.toml"): "the files of a paper",
     ("docs/mechanisms/abq.md", "q > K: X = min"): "a diagram of states",
     ("docs/mechanisms/pause.md", "W = wire(F)"): "a formula, tested in crates/scenario",
     ("docs/mechanisms/pause.md", "headroom = "): "a formula, tested in crates/scenario",
@@ -80,12 +85,11 @@ def name_of(page: Path) -> str:
 def blocks() -> Iterator[tuple[str, str]]:
     """Blocks of all pages that are not in a language of their own: page and text."""
     for page in PAGES:
-        if "reproduction" not in page.parts:
-            yield from (
-                (name_of(page), body)
-                for kind, body in FENCE.findall(page.read_text())
-                if kind in ("", "sh", "text")
-            )
+        yield from (
+            (name_of(page), body)
+            for kind, body in FENCE.findall(page.read_text())
+            if kind in ("", "sh", "text")
+        )
 
 
 def is_console(body: str) -> bool:

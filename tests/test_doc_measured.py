@@ -1,7 +1,6 @@
 """Measured numbers on pages equal the committed rows of docs/measured.csv, which docs/measured.py writes."""
 
 import importlib.util
-import json
 import re
 import sys
 from functools import cache
@@ -14,6 +13,7 @@ import pytest
 from doc_quotes import QUOTES, Cell, Quote
 from overspill.engine import core
 from overspill.errors import BadInput
+from overspill.papers.published import ROWS, WHAT_IF, read_json
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = DOCS / "mechanisms"
@@ -179,12 +179,12 @@ def test_distances_from_the_kernel_are_the_means_of_the_published_table() -> Non
 
 
 def published(paper: str, name: str) -> dict[tuple[str, str, str], dict[str, Any]]:
-    found = json.loads((DOCS / f"reproduction/{paper}/{name}.json").read_text())
+    found = read_json(DOCS.parent / f"papers/{paper}/{name}") or {}
     return {(row["figure"], row["case"], row["metric"]): row for row in found["rows"]}
 
 
 def test_losses_of_pabo_on_its_page_are_those_of_the_published_rows() -> None:
-    base, inside = published("pabo", "rows"), published("pabo", "what_if")
+    base, inside = published("pabo", ROWS), published("pabo", WHAT_IF)
     loads = ("mild", "moderate", "severe")
     for load in loads:
         key = ("secV-B", f"{load}, PABO", "drops")
@@ -209,7 +209,7 @@ def test_losses_of_pabo_on_its_page_are_those_of_the_published_rows() -> None:
 
 
 def test_verdicts_that_inputs_change_are_those_that_the_page_names() -> None:
-    base, inside = published("pabo", "rows"), published("pabo", "what_if")
+    base, inside = published("pabo", ROWS), published("pabo", WHAT_IF)
     bounced = {
         key: row for key, row in inside.items() if "cioq" in row["settings"] and "without" not in key[1]
     }
@@ -226,5 +226,5 @@ def test_verdicts_that_inputs_change_are_those_that_the_page_names() -> None:
 
 
 def test_lost_headers_on_the_page_of_trim_are_those_of_cp_s_rows() -> None:
-    found = published("cp", "rows")["sec4.6c", "MapReduce, 250 senders, room for one frame", "headers_lost"]
+    found = published("cp", ROWS)["sec4.6c", "MapReduce, 250 senders, room for one frame", "headers_lost"]
     assert f"with one {found['measured']:.2f} % of them are lost where 250 senders" in page("trim")

@@ -1,11 +1,12 @@
 """Numbers on the pages of mechanisms come from the published rows of papers."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from overspill.papers.published import ROWS, WHAT_IF, read_json
 
 DOCS = Path(__file__).parents[1] / "docs"
 # Rows of the table of docs/mechanisms/bounce.md: figure, case and metric of PABO's published rows.
@@ -22,8 +23,8 @@ BOUNCE = {
 
 def published(name: str) -> dict[tuple[str, str, str], dict[str, Any]]:
     """Rows of PABO by figure, case and metric; those of sensitivity runs with what each setting gives."""
-    told = json.loads((DOCS / f"reproduction/pabo/{name}.json").read_text())
-    return {(row["figure"], row["case"], row["metric"]): row for row in told["rows"]}
+    found = read_json(DOCS.parent / f"papers/pabo/{name}") or {}
+    return {(row["figure"], row["case"], row["metric"]): row for row in found["rows"]}
 
 
 def numbers(cell: str) -> list[str]:
@@ -44,8 +45,8 @@ def test_the_table_of_bounce_is_that_of_the_published_rows(title: str) -> None:
     page = (DOCS / "mechanisms/bounce.md").read_text()
     (line,) = [line for line in page.splitlines() if line.startswith(f"| {title} |")]
     of_paper, queued, cioq = line.strip("|").split("|")[1:]
-    row = published("rows")[BOUNCE[title]]
-    inside = published("what_if")[BOUNCE[title]]["settings"]["cioq"]
+    row = published(ROWS)[BOUNCE[title]]
+    inside = published(WHAT_IF)[BOUNCE[title]]["settings"]["cioq"]
     assert is_written(of_paper, row["published"])
     assert is_written(queued, row["measured"], row["ci95"])
     assert is_written(cioq, inside["measured"], inside["ci95"])

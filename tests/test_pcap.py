@@ -125,7 +125,7 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 def sent(results: Results, variant: str, ends: tuple[str, str]) -> int:
     """Frames that one end of a link has sent to the other, by the ports' counters."""
-    (run,) = results.of(variant)
+    (run,) = results.runs_of(variant)
     names = [node["name"] for node in run.summary["nodes"]]
     node, peer, count = (run.column("ports", name) for name in ("node", "peer", "sent"))
     return int(count[(node == names.index(ends[0])) & (peer == names.index(ends[1]))].sum())
@@ -208,7 +208,7 @@ def test_options_and_marks_are_where_wireshark_looks_for_them(crowded: Results) 
 def test_comments_tell_of_detours_and_bounces(crowded: Results, variant: str) -> None:
     capture = crowded.captures[variant, 1]["h0:edge0"]
     rows = tshark.fields(capture, ["frame.comment"], 'frame.interface_name == "edge0>h0"')
-    (run,) = crowded.of(variant)
+    (run,) = crowded.runs_of(variant)
     named = ("detours", "bounces", "node", "fate")
     detours, bounces, node, fate = (run.column("packets", name) for name in named)
     at = (node == 0) & (fate == 0)
@@ -223,7 +223,7 @@ def test_comments_tell_of_detours_and_bounces(crowded: Results, variant: str) ->
 
 
 def test_what_is_lost_does_not_cross(crowded: Results) -> None:
-    (run,) = crowded.of("drop")
+    (run,) = crowded.runs_of("drop")
     assert run.column("ports", "drop_buffer_full").sum() > 0
     capture = crowded.captures["drop", 1]["h0:edge0"]
     gaps = tshark.fields(capture, ["frame.number"], "tcp.analysis.lost_segment || tcp.analysis.duplicate_ack")

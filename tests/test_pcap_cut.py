@@ -72,7 +72,7 @@ def test_a_cut_packet_has_fewer_captured_bytes_than_it_had_before(
 def test_cut_packets_in_a_capture_are_those_that_ports_count(results: Results) -> None:
     """What is cut on its way to the spine comes to h0 cut, and h0's own port cuts others."""
     for variant in ("headers", "some_stays"):
-        (run,) = results.of(variant)
+        (run,) = results.runs_of(variant)
         names = [node["name"] for node in run.summary["nodes"]]
         node, peer, cut = (run.column("ports", name) for name in ("node", "peer", "trimmed"))
         counted = {

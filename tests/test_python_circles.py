@@ -39,6 +39,13 @@ def test_imports_for_type_checkers_and_in_functions_count(tmp_path: Path, back: 
     assert python_circles.main([str(root)]) == 1
 
 
+def test_relative_imports_count(tmp_path: Path) -> None:
+    files = {"papers__a": "from .. import stats\nfrom .b import f\n", "papers__b": "from . import a\n"}
+    assert python_circles.main([str(package(tmp_path, **files))]) == 1
+    up = {"figures__a": "from ..measures import b\n", "measures__b": "from ..figures.a import f\n"}
+    assert python_circles.main([str(package(tmp_path / "up", **up))]) == 1
+
+
 def test_an_earlier_package_may_not_use_a_later_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,7 +1,6 @@
 """Studies can be run, and their pages say what their numbers are."""
 
 import importlib
-import sys
 import tomllib
 from pathlib import Path
 from types import ModuleType
@@ -12,11 +11,11 @@ import pyarrow as pa
 import pytest
 
 import overspill
+from studies import common
 
 ROOT = Path(__file__).parents[1]
-DOCS = ROOT / "docs/studies"
+STUDIES = ROOT / "studies"
 NAMES = ("bounce", "detour")
-MODULES = ("common", *NAMES, *(f"{name}_{part}" for name in NAMES for part in ("numbers", "figures")))
 SERIES = ("policy", "aside", "swapped", "tune", "duel")
 SMALL = {
     "duration": "2ms",
@@ -38,11 +37,13 @@ SHORT = {
 
 
 @pytest.fixture
-def study(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(ROOT / "studies"))
-    for name in MODULES:
-        sys.modules.pop(name, None)
-    return importlib.import_module(request.param)
+def study(request: pytest.FixtureRequest) -> ModuleType:
+    return importlib.import_module(f"studies.{request.param}.__main__")
+
+
+def folder_of(study: ModuleType) -> Path:
+    assert study.__file__ is not None
+    return Path(study.__file__).parent
 
 
 def of(*names: str) -> pytest.MarkDecorator:
@@ -50,7 +51,7 @@ def of(*names: str) -> pytest.MarkDecorator:
 
 
 def scenario(name: str) -> dict[str, Any]:
-    return tomllib.loads((ROOT / f"studies/{name}.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((STUDIES / name / "study.toml").read_text(encoding="utf-8"))
 
 
 def again(study: ModuleType, made: list[Any], folder: Path) -> list[Any]:
@@ -129,12 +130,12 @@ def test_detours_are_counted_of_data_packets_that_were_detoured(study: ModuleTyp
 
 
 def numbers(study: ModuleType) -> Any:
-    return sys.modules[f"{study.__name__}_numbers"]
+    return importlib.import_module(f"{study.__package__}.numbers")
 
 
 @of(*NAMES)
 def test_a_paired_difference_is_the_difference_of_the_means(study: ModuleType) -> None:
-    found = study.STUDY.read(DOCS / f"{study.__name__}.csv")
+    found = study.STUDY.read(folder_of(study) / "numbers.csv")
     known = {(row.case, row.metric): row for row in found}
     compared = [(row, name, less) for row in found for name, less in row.less.items()]
     assert len(compared) > 1000
@@ -148,10 +149,10 @@ def test_a_paired_difference_is_the_difference_of_the_means(study: ModuleType) -
 
 @of(*NAMES)
 def test_the_tables_of_the_page_are_those_of_the_committed_numbers(study: ModuleType) -> None:
-    name = study.__name__
-    text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
-    assert sys.modules["common"].place(text, study.tables(study.STUDY.read(DOCS / f"{name}.csv"))) == text, (
-        f"run `python studies/{name}.py --page`"
+    folder = folder_of(study)
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    assert common.place(text, study.tables(study.STUDY.read(folder / "numbers.csv"))) == text, (
+        f"run `python -m studies.{folder.name} --page`"
     )
 
 
@@ -183,10 +184,10 @@ def test_detouring_and_bouncing_switches_have_the_same_memory() -> None:
 
 @of("detour")
 def test_the_networks_have_the_ports_that_the_page_says(study: ModuleType, tmp_path: Path) -> None:
-    text = (DOCS / "detour.md").read_text(encoding="utf-8")
+    text = (STUDIES / "detour/README.md").read_text(encoding="utf-8")
     for name, count in {"fat_tree": 640, "hyperx": 224, "jellyfish": 224, "hyperx_wide": 448}.items():
         sweep = overspill.sweep(
-            ROOT / "studies/detour.toml",
+            STUDIES / "detour/study.toml",
             over={numbers(study).QPS: [1000]},
             sets={**study.NETWORKS[name], **SHORT},
             variants=["random"],

@@ -1,15 +1,17 @@
 """The study of held ACKs can be run, and its page says what its numbers are."""
 
 import importlib
-import sys
 import tomllib
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from studies import common
+
 ROOT = Path(__file__).parents[1]
-PAGE, NUMBERS = ROOT / "docs/studies/abq.md", ROOT / "docs/studies/abq.csv"
+FOLDER = ROOT / "studies/abq"
+PAGE, NUMBERS = FOLDER / "README.md", FOLDER / "numbers.csv"
 SMALL = {
     "duration": "6ms",
     "topology.n": 10,
@@ -20,16 +22,13 @@ SMALL = {
 
 
 @pytest.fixture
-def numbers(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(ROOT / "studies"))
-    for name in ("common", "abq", "abq_numbers", "abq_figures"):
-        sys.modules.pop(name, None)
-    return importlib.import_module("abq_numbers")
+def numbers() -> ModuleType:
+    return importlib.import_module("studies.abq.numbers")
 
 
 @pytest.fixture
-def study(numbers: ModuleType) -> ModuleType:
-    return importlib.import_module("abq")
+def study() -> ModuleType:
+    return importlib.import_module("studies.abq.__main__")
 
 
 def test_a_tiny_study_chooses_k_on_seeds_of_its_own(
@@ -73,7 +72,7 @@ def test_of_the_candidates_the_least_product_is_chosen_and_of_equals_the_least_k
 
 
 def test_every_variant_has_the_same_memory_and_the_same_choice_of_k(numbers: ModuleType) -> None:
-    written = tomllib.loads((ROOT / "studies/abq.toml").read_text(encoding="utf-8"))
+    written = tomllib.loads((FOLDER / "study.toml").read_text(encoding="utf-8"))
     assert written["variants"].keys() == {*numbers.MAIN, *numbers.ASIDES}
     for at in numbers.Plan().points:
         sets, bdp = numbers.settings(at), numbers.PLACES[at.network].bdp * 1000
@@ -95,7 +94,7 @@ def test_every_variant_has_the_same_memory_and_the_same_choice_of_k(numbers: Mod
 
 def test_a_paired_difference_is_the_difference_of_the_means(numbers: ModuleType) -> None:
     found = numbers.STUDY.read(NUMBERS)
-    known = sys.modules["common"].by_case(found)
+    known = common.by_case(found)
     compared = [(row, name, less) for row in found for name, less in row.less.items()]
     assert len(compared) > 500
     for row, name, (mean, low, high) in compared:
@@ -107,19 +106,22 @@ def test_a_paired_difference_is_the_difference_of_the_means(numbers: ModuleType)
 
 def test_the_tables_of_the_page_are_those_of_the_committed_numbers(study: ModuleType) -> None:
     text = PAGE.read_text(encoding="utf-8")
-    assert sys.modules["common"].place(text, study.tables(study.STUDY.read(NUMBERS))) == text, (
-        "run `python studies/abq.py --page`"
+    assert common.place(text, study.tables(study.STUDY.read(NUMBERS))) == text, (
+        "run `python -m studies.abq --page`"
     )
 
 
 def test_what_the_page_says_in_words_is_in_the_numbers(numbers: ModuleType) -> None:
     found = numbers.STUDY.read(NUMBERS)
-    known = sys.modules["common"].by_case(found)
+    known = common.by_case(found)
     points = [numbers.case_at(at, "abq") for at in numbers.Plan().points]
 
     def signs(variant: str, metric: str, name: str = "dctcp") -> tuple[int, int, int]:
         """At how many points it is shorter, equal, longer."""
-        less = [numbers.told(known, numbers.Case(*at.point, variant), metric, name) for at in points]
+        less = [
+            numbers.relative_difference(known, numbers.Case(*at.point, variant), metric, name)
+            for at in points
+        ]
         counts = [one for one in less if one.differs]
         longer = sum(one.mean > 0 for one in counts)
         return len(counts) - longer, sum(one.same for one in less), longer

@@ -1,7 +1,6 @@
 """The study of hosts can be run, and its page says what its numbers are."""
 
 import importlib
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -9,22 +8,22 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from studies import common
+
 ROOT = Path(__file__).parents[1]
-PAGE, NUMBERS = ROOT / "docs/studies/hosts.md", ROOT / "docs/studies/hosts.csv"
+FOLDER = ROOT / "studies/hosts"
+PAGE, NUMBERS = FOLDER / "README.md", FOLDER / "numbers.csv"
 SMALL = {"traffic.incast.requests": 2, "duration": "2s"}
 
 
 @pytest.fixture
-def numbers(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(ROOT / "studies"))
-    for name in ("common", "hosts", "hosts_numbers", "hosts_figures"):
-        sys.modules.pop(name, None)
-    return importlib.import_module("hosts_numbers")
+def numbers() -> ModuleType:
+    return importlib.import_module("studies.hosts.numbers")
 
 
 @pytest.fixture
-def study(numbers: ModuleType) -> ModuleType:
-    return importlib.import_module("hosts")
+def study() -> ModuleType:
+    return importlib.import_module("studies.hosts.__main__")
 
 
 def test_a_tiny_study_has_every_variant(numbers: ModuleType, study: ModuleType, tmp_path: Path) -> None:
@@ -57,9 +56,7 @@ def test_a_round_ends_with_its_last_reply(numbers: ModuleType) -> None:
 def test_the_tables_of_the_page_are_those_of_the_committed_numbers(study: ModuleType) -> None:
     text = PAGE.read_text(encoding="utf-8")
     found = study.STUDY.read(NUMBERS)
-    assert sys.modules["common"].place(text, study.tables(found)) == text, (
-        "run `python studies/hosts.py --page`"
-    )
+    assert common.place(text, study.tables(found)) == text, "run `python -m studies.hosts --page`"
 
 
 def test_timeouts_of_the_client_are_not_those_of_servers(numbers: ModuleType) -> None:

@@ -1,7 +1,6 @@
 """The study of PAUSE and PFC can be run, and its page says what its numbers are."""
 
 import importlib
-import sys
 import tomllib
 from pathlib import Path
 from types import ModuleType
@@ -9,7 +8,8 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGE, NUMBERS = ROOT / "docs/studies/pause.md", ROOT / "docs/studies/pause.csv"
+FOLDER = ROOT / "studies/pause"
+PAGE, NUMBERS = FOLDER / "README.md", FOLDER / "numbers.csv"
 SMALL = {
     "duration": "30ms",
     "topology.k": 4,
@@ -22,11 +22,8 @@ SMALL = {
 
 
 @pytest.fixture
-def pause(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(ROOT / "studies"))
-    for name in ("pause", "pause_numbers", "pause_figures"):
-        sys.modules.pop(name, None)
-    return importlib.import_module("pause")
+def pause() -> ModuleType:
+    return importlib.import_module("studies.pause.__main__")
 
 
 def test_a_tiny_study_runs_from_its_scenario_to_its_figures(pause: ModuleType, tmp_path: Path) -> None:
@@ -73,12 +70,12 @@ def test_the_tables_of_the_page_are_those_of_the_committed_numbers(pause: Module
     text = PAGE.read_text(encoding="utf-8")
     assert text.count("<!-- end -->") >= 8
     assert pause.place(text, pause.tables(pause.read(NUMBERS))) == text, (
-        "run `python studies/pause.py --page`"
+        "run `python -m studies.pause --page`"
     )
 
 
 def test_every_switch_has_800_frames_and_thresholds_leave_headroom() -> None:
-    written = tomllib.loads((ROOT / "studies/pause.toml").read_text(encoding="utf-8"))
+    written = tomllib.loads((FOLDER / "study.toml").read_text(encoding="utf-8"))
     ports, frame, headroom = 8, 1518, 4912
     pool = {"kind": "shared", "size": f"{ports * 100 * frame}B", "alpha": 8}
     assert written["switch"]["buffer"] == {"kind": "per_port", "size": "100pkt"}

@@ -1,16 +1,19 @@
 """The study of occupancy sampling today can be run, and its page says what its numbers are."""
 
 import importlib
-import sys
 import tomllib
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
+from studies import common
+
 ROOT = Path(__file__).parents[1]
-PAGE, NUMBERS = ROOT / "docs/studies/today.md", ROOT / "docs/studies/today.csv"
-COURSES = ROOT / "docs/studies/today_course.csv"
+FOLDER = ROOT / "studies/today"
+PAGE, NUMBERS = FOLDER / "README.md", FOLDER / "numbers.csv"
+COURSES = FOLDER / "course.csv"
 RANKS = [f"h{at}" for at in range(0, 16, 2)]
 SMALL = {
     "hotspot": {"duration": "2ms", "traffic.reads.stop": "2ms"},
@@ -27,16 +30,13 @@ SMALL = {
 
 
 @pytest.fixture
-def numbers(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(ROOT / "studies"))
-    for name in ("common", "today", "today_numbers", "today_figures"):
-        sys.modules.pop(name, None)
-    return importlib.import_module("today_numbers")
+def numbers() -> ModuleType:
+    return importlib.import_module("studies.today.numbers")
 
 
 @pytest.fixture
-def study(numbers: ModuleType) -> ModuleType:
-    return importlib.import_module("today")
+def study() -> ModuleType:
+    return importlib.import_module("studies.today.__main__")
 
 
 def test_a_tiny_study_follows_victims_and_compares_every_variant(
@@ -45,7 +45,7 @@ def test_a_tiny_study_follows_victims_and_compares_every_variant(
     only = [("hotspot", "k = 4"), ("reduce", numbers.BASE), ("many", "10 Gb/s, 10")]
     plan = numbers.Plan(3, 3, jobs=1, sets=SMALL, only=only)
     rows, courses = numbers.run(plan, tmp_path / "runs")
-    found = sys.modules["common"].by_case(rows)
+    found = common.by_case(rows)
     assert {row.case.variant for row in rows if row.case.series == "reduce"} == {
         *numbers.MAIN,
         *numbers.BESIDE_RING,
@@ -80,7 +80,7 @@ def test_a_victim_is_back_when_it_stays_at_its_share(
 
     def after(*parts: tuple[int, float]) -> tuple[float, bool]:
         bins = [share] * 5 + [one * share for length, one in parts for _ in range(length)]
-        received = sys.modules["numpy"].array(bins)
+        received = np.array(bins)
         monkeypatch.setattr(numbers.Seen, "received", lambda self, hosts: received)
         time, back = seen.recovery()
         return round(1e3 * time), back
@@ -93,7 +93,7 @@ def test_a_victim_is_back_when_it_stays_at_its_share(
 
 def test_all_schemes_have_the_same_memory_and_one_thing_changes(numbers: ModuleType) -> None:
     for series in ("hotspot", "reduce"):
-        written = tomllib.loads((ROOT / f"studies/today_{series}.toml").read_text(encoding="utf-8"))
+        written = tomllib.loads((FOLDER / f"{series}.toml").read_text(encoding="utf-8"))
         variants = written["variants"]
         assert set(variants) == {*numbers.MAIN, *numbers.ASIDES}
         for name in numbers.MAIN:
@@ -110,7 +110,7 @@ def test_all_schemes_have_the_same_memory_and_one_thing_changes(numbers: ModuleT
 
 def test_what_grows_with_the_rate_grows_in_proportion(numbers: ModuleType) -> None:
     sets = numbers.rate(40)
-    written = tomllib.loads((ROOT / "studies/today_many.toml").read_text(encoding="utf-8"))
+    written = tomllib.loads((FOLDER / "many.toml").read_text(encoding="utf-8"))
     assert sets["switch.input_buffer"] == "600KB" and written["switch"]["input_buffer"] == "150KB"
     assert sets["variants.qcn_os.switch.notify.q_eq"] == "240KB"
     assert sets["variants.qcn_os.host.reaction.r_ai"] == "20Mbps"
@@ -121,7 +121,7 @@ def test_what_grows_with_the_rate_grows_in_proportion(numbers: ModuleType) -> No
 
 def test_a_paired_difference_is_the_difference_of_the_means(numbers: ModuleType) -> None:
     found = numbers.STUDY.read(NUMBERS)
-    known = sys.modules["common"].by_case(found)
+    known = common.by_case(found)
     compared = [(row, name, less) for row in found for name, less in row.less.items()]
     assert len(compared) > 100
     for row, name, (mean, low, high) in compared:
@@ -135,22 +135,20 @@ def test_a_paired_difference_is_the_difference_of_the_means(numbers: ModuleType)
 def test_the_tables_of_the_page_are_those_of_the_committed_numbers(study: ModuleType) -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert study.place(text, study.tables(study.STUDY.read(NUMBERS))) == text, (
-        "run `python studies/today.py --page`"
+        "run `python -m studies.today --page`"
     )
 
 
 def test_every_figure_is_drawn_from_the_committed_numbers(study: ModuleType, tmp_path: Path) -> None:
     rows = study.STUDY.read(NUMBERS)
     made = study.figures.draw(rows, study.read_courses(COURSES), tmp_path)
-    assert sorted(one.name for one in made) == sorted(
-        one.name for one in (ROOT / "docs/studies/images").glob("today-*.png")
-    )
+    assert sorted(one.name for one in made) == sorted(one.name for one in (FOLDER / "images").glob("*.png"))
     panels = study.figures.many(study.read_courses(COURSES)).axes
     assert [len(axes.lines) for axes in panels] == [1 + len(study.figures.MANY)] * 4, "and the onset"
 
 
 def test_what_the_page_says_in_words_is_in_the_numbers(numbers: ModuleType) -> None:
-    known = sys.modules["common"].by_case(numbers.STUDY.read(NUMBERS))
+    known = common.by_case(numbers.STUDY.read(NUMBERS))
 
     def mean(series: str, point: str, variant: str, metric: str) -> float:
         return float(known[numbers.Case(series, point, variant), metric].mean)

@@ -1,15 +1,17 @@
 """The study of cut packets can be run, and its page says what its numbers are."""
 
 import importlib
-import sys
 import tomllib
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from studies import common
+
 ROOT = Path(__file__).parents[1]
-PAGE, NUMBERS = ROOT / "docs/studies/trim.md", ROOT / "docs/studies/trim.csv"
+FOLDER = ROOT / "studies/trim"
+PAGE, NUMBERS = FOLDER / "README.md", FOLDER / "numbers.csv"
 SMALL = {
     "duration": "3ms",
     "topology.hosts_per_leaf": 4,
@@ -21,16 +23,13 @@ SMALL = {
 
 
 @pytest.fixture
-def numbers(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(ROOT / "studies"))
-    for name in ("common", "trim", "trim_numbers", "trim_figures"):
-        sys.modules.pop(name, None)
-    return importlib.import_module("trim_numbers")
+def numbers() -> ModuleType:
+    return importlib.import_module("studies.trim.numbers")
 
 
 @pytest.fixture
-def study(numbers: ModuleType) -> ModuleType:
-    return importlib.import_module("trim")
+def study() -> ModuleType:
+    return importlib.import_module("studies.trim.__main__")
 
 
 def test_a_tiny_study_has_every_variant_and_counts_what_nobody_heard_of(
@@ -44,15 +43,15 @@ def test_a_tiny_study_has_every_variant_and_counts_what_nobody_heard_of(
     queries = [row.case.variant for row in made if row.metric == numbers.QCT]
     assert set(queries) == {*numbers.MAIN, *numbers.ASIDES} and len(queries) == len(set(queries))
     assert all(row.n == 3 for row in made)
-    found = sys.modules["common"].by_case(made)
+    found = common.by_case(made)
     cut = {row.case.variant for row in made if row.metric == "trims" and row.mean > 0}
     assert cut == {*numbers.MAIN, *numbers.ASIDES} - {*numbers.DROPPING}
     case = numbers.Case("10", "5", "8", "cp")
     trims, packs, unheard = (found[case, name].mean for name in ("trims", "packs", numbers.UNHEARD))
     assert unheard == pytest.approx(trims - packs) and unheard >= 0
-    less = numbers.told(found, numbers.Case("10", "5", "8", "strict"), numbers.QCT_TAIL, "cp")
+    less = numbers.relative_difference(found, numbers.Case("10", "5", "8", "strict"), numbers.QCT_TAIL, "cp")
     assert less is not None and less.low <= less.mean <= less.high
-    assert numbers.told(found, case, numbers.UNHEARD, "dctcp") is None
+    assert numbers.relative_difference(found, case, numbers.UNHEARD, "dctcp") is None
     study.STUDY.write(made, tmp_path / "numbers.csv")
     again = study.STUDY.read(tmp_path / "numbers.csv")
     assert [row.mean for row in again] == pytest.approx([row.mean for row in made], rel=1e-5)
@@ -84,7 +83,7 @@ def test_from_the_middle_one_factor_changes_at_a_time(numbers: ModuleType) -> No
 
 
 def test_every_port_has_the_same_memory_and_every_query_as_many_bytes(numbers: ModuleType) -> None:
-    written = tomllib.loads((ROOT / "studies/trim.toml").read_text(encoding="utf-8"))
+    written = tomllib.loads((FOLDER / "study.toml").read_text(encoding="utf-8"))
     assert written["variants"].keys() == {*numbers.MAIN, *numbers.ASIDES}
     for at in numbers.Plan().points():
         sets = numbers.settings(at)
@@ -109,13 +108,13 @@ def test_a_difference_counts_by_its_margin_and_its_interval(numbers: ModuleType)
         (0.06, -0.01, 0.13, False, False),
         (0.04, 0.01, 0.07, False, False),
     ):
-        less = sys.modules["common"].Told(mean, low, high, numbers.MARGIN)
+        less = common.Told(mean, low, high, numbers.MARGIN)
         assert (less.differs, less.same) == (differs, same)
 
 
 def test_a_paired_difference_is_the_difference_of_the_means(numbers: ModuleType) -> None:
     found = numbers.STUDY.read(NUMBERS)
-    known = sys.modules["common"].by_case(found)
+    known = common.by_case(found)
     compared = [(row, name, less) for row in found for name, less in row.less.items()]
     assert len(compared) > 1000
     for row, name, (mean, low, high) in compared:
@@ -127,16 +126,19 @@ def test_a_paired_difference_is_the_difference_of_the_means(numbers: ModuleType)
 
 def test_the_tables_of_the_page_are_those_of_the_committed_numbers(study: ModuleType) -> None:
     text = PAGE.read_text(encoding="utf-8")
-    assert sys.modules["common"].place(text, study.tables(study.STUDY.read(NUMBERS))) == text, (
-        "run `python studies/trim.py --page`"
+    assert common.place(text, study.tables(study.STUDY.read(NUMBERS))) == text, (
+        "run `python -m studies.trim --page`"
     )
 
 
 def test_what_the_page_says_in_words_is_in_the_numbers(numbers: ModuleType) -> None:
     found = numbers.STUDY.read(NUMBERS)
-    known = sys.modules["common"].by_case(found)
+    known = common.by_case(found)
     points = [case for case, metric in known if case.variant == "strict" and metric == numbers.QCT]
-    less = {metric: [numbers.told(known, case, metric, "cp") for case in points] for metric in numbers.TIMES}
+    less = {
+        metric: [numbers.relative_difference(known, case, metric, "cp") for case in points]
+        for metric in numbers.TIMES
+    }
     assert len(points) == 14
     longer = [[one.differs and one.mean > 0 for one in less[metric]].count(True) for metric in numbers.TIMES]
     equal = [[one.same for one in less[metric]].count(True) for metric in numbers.TIMES]
@@ -144,14 +146,14 @@ def test_what_the_page_says_in_words_is_in_the_numbers(numbers: ModuleType) -> N
     assert not any(one.differs and one.mean < 0 for metric in numbers.TIMES for one in less[metric])
     for case in (case for case, metric in known if case.variant == "return" and metric == numbers.QCT):
         for metric in (*numbers.TIMES, "timeouts"):
-            told = numbers.told(known, case, metric, "strict")
+            told = numbers.relative_difference(known, case, metric, "strict")
             assert told is not None and not told.differs
     endless = {row.case.variant for row in found if row.metric == "unfinished_flows" and row.mean > 0}
     assert endless == {"strict_128", "strict_256", "strict_128_mark", "ten_to_one_128"}
 
 
 def test_an_aside_of_which_no_time_is_known_says_why(study: ModuleType) -> None:
-    rows = study.STUDY.read(ROOT / "docs" / "studies" / "trim.csv")
+    rows = study.STUDY.read(NUMBERS)
     said = [[one.get_text() for one in axes.texts] for axes in study.figures.asides(rows).axes]
     endless, not_run = "flows without an end", "not run"
     assert said[0] == [endless] * 3, "strict_128, strict_256, strict_128_mark"

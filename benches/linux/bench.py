@@ -115,7 +115,7 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def told(bench: Bench, rows: list[Row]) -> dict[str, Any]:
+def results_document(bench: Bench, rows: list[Row]) -> dict[str, Any]:
     """`out/bench-linux.json`."""
     return {
         "kernel": platform.release().partition("-")[0],
@@ -146,7 +146,7 @@ def bench(asked: argparse.Namespace) -> int:
         tell(page.lateness(asdict(late)))
         all_of_it = Bench(plan, Setup(placement, plan.spread_us, settings), late)
         rows = [all_of_it.case(case) for case in chosen]
-    result = told(all_of_it, rows)
+    result = results_document(all_of_it, rows)
     RESULT.parent.mkdir(exist_ok=True)
     RESULT.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")
     missed = [row for row in rows if not row.passes]

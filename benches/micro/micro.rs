@@ -83,7 +83,7 @@ fn switch() -> Switch {
             node: 0,
             seed: 1,
             framing: Framing::ETHERNET,
-            buffer: BufferSlot::of(Some(Amount::Packets(100))),
+            buffer: BufferSlot::per_port(Some(Amount::Packets(100))),
             overflow: mech::Registry::catalogue()
                 .make::<OverflowSlot>("tail_drop", &Values::default())
                 .expect("it is in the catalogue"),

@@ -60,7 +60,7 @@ fn shorten(frame: &[u8], length: LengthIn) {
     bytes.truncate(stays);
     assert!(checksums(&bytes, length).is_ok_and(|sums| sums.tcp));
     let (before, after) = (Segment::read(frame, length), Segment::read(&bytes, length));
-    let uncut = after.map(|segment| Segment { flags: segment.flags.of(CpPacket::Enabled), ..segment });
+    let uncut = after.map(|segment| Segment { flags: segment.flags.with_packet(CpPacket::Enabled), ..segment });
     assert_eq!(uncut, before);
     assert!(cut(&mut bytes, length).is_err(), "never twice");
 }

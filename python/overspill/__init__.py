@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from overspill.engine.core import curve, version
     from overspill.engine.options import Options
     from overspill.engine.plan import Plan, prepare
-    from overspill.engine.run import run, sweep, together
+    from overspill.engine.run import run, run_plans, sweep
     from overspill.engine.task import Listener, Task
     from overspill.results import columns, export, formats, metrics
     from overspill.results.axes import Axis
@@ -47,8 +47,8 @@ __all__ = [
     "prepare",
     "quantiles",
     "run",
+    "run_plans",
     "sweep",
-    "together",
     "topology",
     "trace",
     "version",
@@ -71,8 +71,8 @@ PLACES = {
     "curve": "engine.core",
     "prepare": "engine.plan",
     "run": "engine.run",
+    "run_plans": "engine.run",
     "sweep": "engine.run",
-    "together": "engine.run",
     "trace": "tracing",
     "version": "engine.core",
     "warnings": "results.warnings",
@@ -87,8 +87,16 @@ MODULES = {
 }
 
 
+# Names of the last release, which warn.
+FORMER = {"together": "run_plans"}
+
+
 def __getattr__(name: str) -> Any:
     """What is not loaded yet."""
+    if name in FORMER:
+        text = f"overspill.{name} is now overspill.{FORMER[name]}"
+        importlib.import_module("warnings").warn(text, DeprecationWarning, stacklevel=2)
+        name = FORMER[name]
     if name in MODULES:
         return importlib.import_module(f"overspill.{MODULES[name]}.{name}")
     if name not in PLACES:

@@ -19,7 +19,7 @@ def plain(text: str) -> str:
     return ODD.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
-def told(text: str) -> str:
+def shorten(text: str) -> str:
     """A line of a message: plain, and without its middle where it is too long; the rule stands at its end."""
     told = plain(text)
     if len(told) <= LONGEST:
@@ -35,7 +35,7 @@ class OverspillError(Exception):
 
     def __init__(self, lines: str | Iterable[str]) -> None:
         every = [lines] if isinstance(lines, str) else [str(line) for line in lines]
-        self.lines = [told(line) for line in every]
+        self.lines = [shorten(line) for line in every]
         super().__init__("\n".join(self.lines))
 
     def __reduce__(self) -> tuple[type["OverspillError"], tuple[list[str]]]:

@@ -25,6 +25,7 @@ from overspill.charts import (
     stages,
 )
 from overspill.charts import sweep as drawing
+from overspill.charts.files import save_small
 from overspill.charts.mpl import WIDTH
 from overspill.charts.mplmarks import line
 from overspill.charts.spec import COLOURS, DASHES, GREY, SHADES, Chart, look
@@ -65,6 +66,7 @@ __all__ = [
     "rate_limits",
     "reordering",
     "saturation_tree",
+    "save_small",
     "sent_rates",
     "slowdown_by_size",
     "style",

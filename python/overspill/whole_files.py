@@ -4,7 +4,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from overspill.errors import OverspillError, Unwritable
+
 LONGEST = 50  # characters of a file's name in that of its new version
+
+
+@contextmanager
+def writing(place: object, kind: type[OverspillError] = Unwritable) -> Iterator[None]:
+    """Raises an error with a line for the user if the block cannot write to a place."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{place}: cannot be written: {error.strerror or error}") from error
 
 
 @contextmanager

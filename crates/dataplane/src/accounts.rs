@@ -62,19 +62,19 @@ pub(crate) struct Delta {
 impl Delta {
     /// A frame that is to leave by a port is stored.
     pub(crate) fn stored(port: PortId, head: &Head, joins: Sides) -> Delta {
-        Delta { joins, ..Delta::of(Some(port), head) }
+        Delta { joins, ..Delta::from_head(Some(port), head) }
     }
     /// A frame that is to leave by a port goes from the memory of its input to the buffer there.
     pub(crate) fn crossed(port: PortId, head: &Head) -> Delta {
-        Delta { joins: Sides::OUTPUT, leaves: Sides::INPUT, ..Delta::of(Some(port), head) }
+        Delta { joins: Sides::OUTPUT, leaves: Sides::INPUT, ..Delta::from_head(Some(port), head) }
     }
     /// A frame that is to leave by a port comes from the stages of a fabric to the buffer there; it has waited for the port.
     pub(crate) fn came_out(port: PortId, head: &Head) -> Delta {
-        Delta { joins: Sides::OUTPUT, leaves: Sides::OUTPUT, ..Delta::of(Some(port), head) }
+        Delta { joins: Sides::OUTPUT, leaves: Sides::OUTPUT, ..Delta::from_head(Some(port), head) }
     }
     /// A frame that was to leave by a port is gone.
     pub(crate) fn left(port: PortId, head: &Head, leaves: Sides) -> Delta {
-        Delta { leaves, ..Delta::of(Some(port), head) }
+        Delta { leaves, ..Delta::from_head(Some(port), head) }
     }
     /// So many bytes of a frame that is to leave by a port are cut off.
     pub(crate) fn trimmed(port: PortId, head: &Head, bytes: u16, leaves: Sides) -> Delta {
@@ -82,13 +82,13 @@ impl Delta {
     }
     /// A frame is held before lookup.
     pub(crate) fn held(head: &Head) -> Delta {
-        Delta { joins: Sides::INPUT, ..Delta::of(None, head) }
+        Delta { joins: Sides::INPUT, ..Delta::from_head(None, head) }
     }
     /// A frame that was held goes on.
     pub(crate) fn released(head: &Head) -> Delta {
-        Delta { leaves: Sides::INPUT, ..Delta::of(None, head) }
+        Delta { leaves: Sides::INPUT, ..Delta::from_head(None, head) }
     }
-    fn of(port: Option<PortId>, head: &Head) -> Delta {
+    fn from_head(port: Option<PortId>, head: &Head) -> Delta {
         let (joins, leaves) = (Sides::NONE, Sides::NONE);
         Delta { port, ingress: head.ingress, class: head.class(), bytes: i64::from(head.size), joins, leaves }
     }

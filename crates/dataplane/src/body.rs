@@ -99,7 +99,7 @@ impl NoticeSetup {
             hash: mech::hash_mix(u64::from(self.to.0), u64::from(self.node)) as u32,
             size: self.size,
             orig_size: self.size,
-            flags: Flags::of(PacketKind::Notice),
+            flags: Flags::of_kind(PacketKind::Notice),
             ..Head::default()
         };
         let mut pkt = Pkt { head, emission: self.n, ext: NO_EXT, ..Pkt::default() };
@@ -143,9 +143,9 @@ mod tests {
         let mut pkt = Pkt { seq: 1, ack: 0b10, payload: 3, window: 4, ..Pkt::default() };
         let words = Segment { seq: 1, ack: 2, payload: 3, window: 4 };
         assert_eq!(pkt.body(), Body::Segment(words));
-        pkt.head.flags = Flags::of(PacketKind::Raw);
+        pkt.head.flags = Flags::of_kind(PacketKind::Raw);
         assert_eq!(pkt.body(), Body::Raw(3));
-        pkt.head.flags = Flags::of(PacketKind::Pause);
+        pkt.head.flags = Flags::of_kind(PacketKind::Pause);
         let frame = PauseFrame { xoff: mech::ClassSet(2), quanta: 1, ..PauseFrame::default() };
         assert_eq!(pkt.body(), Body::Pause(frame));
     }

@@ -26,7 +26,7 @@ impl PauseFrame {
         pkt.head.src = HostId(node);
         pkt.head.dst = if to_switch { HostId(0) } else { HostId(u32::MAX) };
         (pkt.head.size, pkt.head.orig_size) = (CONTROL_FRAME, CONTROL_FRAME);
-        pkt.head.flags = Flags::of(PacketKind::Pause);
+        pkt.head.flags = Flags::of_kind(PacketKind::Pause);
         pkt.head.set_class(7);
         pkt
     }
@@ -38,7 +38,7 @@ impl PauseFrame {
     }
 
     /// What a packet says; `None` where it is no such frame.
-    pub fn of(pkt: &Pkt) -> Option<PauseFrame> {
+    pub fn from_packet(pkt: &Pkt) -> Option<PauseFrame> {
         (pkt.head.kind() == PacketKind::Pause).then(|| PauseFrame::read(pkt))
     }
 
@@ -60,9 +60,9 @@ mod tests {
         let (xoff, xon) = (ClassSet(0b1001_0000), ClassSet(0b10));
         for whole in [false, true] {
             let frame = PauseFrame { xoff, xon, quanta: 65_535, whole };
-            assert_eq!(PauseFrame::of(&frame.packet(7, 0, true)), Some(frame));
+            assert_eq!(PauseFrame::from_packet(&frame.packet(7, 0, true)), Some(frame));
         }
-        assert_eq!(PauseFrame::of(&Pkt::default()), None);
+        assert_eq!(PauseFrame::from_packet(&Pkt::default()), None);
     }
 
     #[test]

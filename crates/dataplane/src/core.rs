@@ -4,7 +4,6 @@ mod acts;
 mod agents;
 mod alarm;
 mod built;
-mod counted;
 mod crossing;
 mod cutting;
 mod failing;
@@ -16,6 +15,7 @@ mod sending;
 mod snapshot;
 mod stages;
 mod standing;
+mod totals;
 
 pub use built::{CoreSetup, PortSetup};
 pub use failing::DeadPort;
@@ -58,7 +58,7 @@ pub struct Core {
     asks: Asks,
     acts: Acts,
     /// Idle ports that got something in this step.
-    ready_ports: Vec<PortId>,
+    ready: Vec<agents::Ready>,
     node: u32,
     pausing: Option<Box<Pausing>>,
     agents: Option<Box<Agents>>,

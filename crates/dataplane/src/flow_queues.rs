@@ -70,7 +70,7 @@ pub(crate) enum Next {
 }
 
 impl Direction {
-    pub(crate) fn of(head: &Head) -> Direction {
+    pub(crate) fn from_head(head: &Head) -> Direction {
         Direction { flow: head.flow, reverse: head.flags.has(Flags::REVERSE) }
     }
     fn data(flow: FlowId) -> Direction {
@@ -92,7 +92,7 @@ impl FlowQueues {
     /// A frame that its transport has made is to wait for its turn.
     pub(crate) fn push(&mut self, pkt: &Pkt, now: Time) {
         self.held.count(pkt);
-        let slot = self.slot(Direction::of(&pkt.head), pkt.head.class());
+        let slot = self.slot(Direction::from_head(&pkt.head), pkt.head.class());
         self.queues[slot as usize].frames.push_back(*pkt);
         self.enlist(slot, now);
     }
@@ -371,8 +371,8 @@ mod tests {
         for class in [0, 3, 5] {
             (0..2).for_each(|n| queues.push(&pkt(u32::from(class), n, class), NOW));
         }
-        assert_eq!(leave(&mut queues, ClassSet::of(5), NOW), [(3, 0), (3, 1), (0, 0), (0, 1)]);
-        assert!(!queues.is_ready(ClassSet::of(5), NOW) && queues.is_ready(ClassSet::of(0), NOW));
+        assert_eq!(leave(&mut queues, ClassSet::single(5), NOW), [(3, 0), (3, 1), (0, 0), (0, 1)]);
+        assert!(!queues.is_ready(ClassSet::single(5), NOW) && queues.is_ready(ClassSet::single(0), NOW));
         assert_eq!(leave(&mut queues, ClassSet::NONE, NOW), [(5, 0), (5, 1)]);
     }
 

@@ -252,7 +252,7 @@ impl Host {
 
     /// A timer has run out.
     pub fn timer<O: Out>(&mut self, index: u32, step: &mut HostStep<O>) {
-        match Timer::of(index) {
+        match Timer::from_index(index) {
             Some(Timer::StackUp) => self.stack_up(step),
             Some(Timer::StackDown) => self.stack_down(step),
             Some(Timer::Announced) => self.on_announced(step),

@@ -153,7 +153,7 @@ pub trait Observer {
     /// `fabric` switch with reliable delivery.
     fn acknowledged(&mut self, _at: Spot, _input: u32, _copy: &Pkt) {}
     /// A message about congestion has reached the host that it is for.
-    fn told(&mut self, _at: Spot, _pkt: &Pkt) {}
+    fn notified(&mut self, _at: Spot, _pkt: &Pkt) {}
     /// The rate limit of a flow that is sent here is another; `None` is none any more.
     fn limited(&mut self, _at: Spot, _flow: FlowId, _rate: Option<Rate>) {}
     /// A packet has reached the transport it is for.
@@ -206,7 +206,7 @@ both! {
     moved(at: Spot, buffer: u16, pkt: &Pkt);
     occupied(at: Spot, buffer: u16, bytes: u64);
     acknowledged(at: Spot, input: u32, copy: &Pkt);
-    told(at: Spot, pkt: &Pkt);
+    notified(at: Spot, pkt: &Pkt);
     limited(at: Spot, flow: FlowId, rate: Option<Rate>);
     delivered(at: Spot, pkt: &Pkt);
     came_back(at: Spot, pkt: &Pkt);

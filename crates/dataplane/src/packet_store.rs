@@ -12,12 +12,12 @@ use mech::overflow::DropReason;
 use mech::{Head, HostId, Lane, Lanes, PortId, QueueId};
 use units::{Dur, Time};
 
-mod buffers;
 mod look;
+mod memories;
 mod queued;
 
-pub(crate) use buffers::Lying;
 pub(crate) use look::Look;
+pub(crate) use memories::Lying;
 
 /// Packets, queues and the memory allocated to them.
 #[derive(Clone)]

@@ -93,7 +93,7 @@ impl RawSource {
             hash: self.flow.hash,
             size,
             orig_size: size,
-            flags: Flags::of(PacketKind::Raw).with(Flags::PAYLOAD),
+            flags: Flags::of_kind(PacketKind::Raw).with(Flags::PAYLOAD),
             ttl,
             ..Head::default()
         };

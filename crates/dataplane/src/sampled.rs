@@ -143,7 +143,7 @@ impl Sampled {
     /// Whose frame lies in one of them.
     pub(crate) fn occupant(&self, port: PortId, unit: u32, arena: &Arena) -> Option<Occupant> {
         let Unit { slot, .. } = *self.pools[usize::from(port.0)].as_ref()?.units.get(unit as usize)?;
-        Some(Occupant::of(&arena.get(slot).head, self.frames[slot as usize].out))
+        Some(Occupant::from_head(&arena.get(slot).head, self.frames[slot as usize].out))
     }
 
     /// Checks that each memory has the units of these frames, which are all that are here, once each: in which memory of a

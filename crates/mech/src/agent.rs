@@ -168,7 +168,7 @@ impl AgentSlot {
     pub const NONE: AgentSlot = AgentSlot(None);
 
     /// An agent, of the catalogue or from outside.
-    pub fn of(agent: impl Agent + 'static) -> AgentSlot {
+    pub fn new(agent: impl Agent + 'static) -> AgentSlot {
         AgentSlot(Some(Box::new(agent)))
     }
     /// A copy for a port of this rate.

@@ -116,7 +116,7 @@ impl Flags {
         Flags(self.0 & !other.0)
     }
     /// The flags of a packet of this kind, and no other bit.
-    pub const fn of(kind: PacketKind) -> Flags {
+    pub const fn of_kind(kind: PacketKind) -> Flags {
         Flags((kind as u16) << 14)
     }
     /// The kind of the packet.
@@ -214,12 +214,12 @@ mod tests {
     #[test]
     fn a_kind_lies_beside_the_other_flags() {
         for kind in [PacketKind::Segment, PacketKind::Pause, PacketKind::Notice, PacketKind::Raw] {
-            let flags = Flags::of(kind).with(Flags::MISDIRECTED).with(Flags::ACK);
+            let flags = Flags::of_kind(kind).with(Flags::MISDIRECTED).with(Flags::ACK);
             assert_eq!((flags.kind(), flags.without(Flags::ACK).kind()), (kind, kind));
-            assert!(!Flags::of(kind).any(Flags(0x3fff)));
+            assert!(!Flags::of_kind(kind).any(Flags(0x3fff)));
         }
         let mut notice = head("ack");
-        notice.flags = notice.flags.with(Flags::of(PacketKind::Notice));
+        notice.flags = notice.flags.with(Flags::of_kind(PacketKind::Notice));
         assert!(!notice.is_pure_ack());
     }
 

@@ -78,7 +78,7 @@ impl ClassSet {
     pub const ALL: ClassSet = ClassSet(0xff);
 
     /// The set of one class.
-    pub const fn of(class: u8) -> ClassSet {
+    pub const fn single(class: u8) -> ClassSet {
         ClassSet(1 << (class & 7))
     }
     /// Whether `class` is in the set.

@@ -28,7 +28,7 @@ impl Room {
     pub const ENDLESS: Room = Room { packets: u32::MAX, bytes: u64::MAX };
 
     /// A threshold in one unit.
-    pub fn of(amount: Amount) -> Room {
+    pub fn new(amount: Amount) -> Room {
         match amount {
             Amount::Packets(n) => Room { packets: u32::try_from(n).unwrap_or(u32::MAX), ..Room::ENDLESS },
             Amount::Bytes(n) => Room { bytes: n, ..Room::ENDLESS },
@@ -115,9 +115,9 @@ mod tests {
     #[test]
     fn a_threshold_is_in_its_own_unit_and_endless_is_none() {
         for amount in [Amount::Packets(0), Amount::Packets(100), Amount::Bytes(0), Amount::Bytes(3000)] {
-            assert_eq!(Room::of(amount).amount(), Some(amount));
+            assert_eq!(Room::new(amount).amount(), Some(amount));
         }
         assert_eq!(Room::ENDLESS.amount(), None);
-        assert_eq!(Room::of(Amount::Packets(u64::MAX)), Room::ENDLESS);
+        assert_eq!(Room::new(Amount::Packets(u64::MAX)), Room::ENDLESS);
     }
 }

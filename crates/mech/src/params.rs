@@ -207,7 +207,7 @@ impl Values {
     /// # Panics
     /// As the other getters.
     pub fn get<T: Typed>(&self, name: &str) -> T {
-        T::of(self, name)
+        T::from_values(self, name)
     }
     /// Whether a parameter without a default was given.
     pub fn has(&self, name: &str) -> bool {

@@ -22,7 +22,7 @@ pub struct Occupant {
 
 impl Occupant {
     /// Of a frame that is to leave by `out`.
-    pub fn of(head: &Head, out: PortId) -> Occupant {
+    pub fn from_head(head: &Head, out: PortId) -> Occupant {
         let (ingress, hash, class) = (head.ingress, head.hash, head.class());
         Occupant { flow: head.flow, src: head.src, ingress, out, hash, class }
     }

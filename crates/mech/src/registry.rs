@@ -79,7 +79,7 @@ pub struct Registry {
 /// A slot's share of a registry.
 pub trait InSlot: Sized + 'static {
     /// The mechanisms of this slot.
-    fn of(registry: &Registry) -> &[Mechanism<Self>];
+    fn mechanisms(registry: &Registry) -> &[Mechanism<Self>];
     /// The same, to change.
     fn of_mut(registry: &mut Registry) -> &mut Vec<Mechanism<Self>>;
 }
@@ -87,7 +87,7 @@ pub trait InSlot: Sized + 'static {
 macro_rules! slots {
     ($($field:ident: $slot:ty,)*) => {$(
         impl InSlot for $slot {
-            fn of(registry: &Registry) -> &[Mechanism<$slot>] {
+            fn mechanisms(registry: &Registry) -> &[Mechanism<$slot>] {
                 &registry.$field
             }
             fn of_mut(registry: &mut Registry) -> &mut Vec<Mechanism<$slot>> {
@@ -151,7 +151,7 @@ impl Registry {
 
     /// The mechanism of a name.
     pub fn find<S: InSlot>(&self, kind: &str) -> Option<&Mechanism<S>> {
-        S::of(self).iter().find(|one| one.spec.kind == kind)
+        S::mechanisms(self).iter().find(|one| one.spec.kind == kind)
     }
 
     /// The mechanism of a name, made from validated parameters; `None` where there is none of that name.

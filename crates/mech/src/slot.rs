@@ -74,8 +74,8 @@ macro_rules! agent_slot {
             pub const NONE: $slot = $slot($crate::AgentSlot::NONE);
 
             /// An agent, of the catalogue or from outside.
-            pub fn of(agent: impl $crate::Agent + 'static) -> $slot {
-                $slot($crate::AgentSlot::of(agent))
+            pub fn new(agent: impl $crate::Agent + 'static) -> $slot {
+                $slot($crate::AgentSlot::new(agent))
             }
             /// The agent, to read.
             pub fn peek(&self) -> Option<&dyn $crate::Agent> {

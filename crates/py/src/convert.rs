@@ -220,7 +220,7 @@ pub(crate) fn tables(py: Python<'_>, tables: Vec<Table>) -> PyResult<Bound<'_, P
     for table in tables {
         let columns = PyDict::new(py);
         for (name, column) in table.columns {
-            columns.set_item(name, Numbers::of(column))?;
+            columns.set_item(name, Numbers::from_column(column))?;
         }
         all.set_item(table.name, columns)?;
     }

@@ -16,7 +16,7 @@ pub(crate) struct Numbers(Column);
 
 impl Numbers {
     /// The memory of a column, and the name of its numbers' type.
-    pub(crate) fn of(column: Column) -> (&'static str, Numbers) {
+    pub(crate) fn from_column(column: Column) -> (&'static str, Numbers) {
         let kind = match &column {
             Column::U8(_) => "u8",
             Column::U16(_) => "u16",
@@ -30,16 +30,16 @@ impl Numbers {
 
     /// Where it begins, and its length in bytes.
     fn place(&self) -> (*const c_void, usize) {
-        fn of<T>(values: &[T]) -> (*const c_void, usize) {
+        fn memory_of<T>(values: &[T]) -> (*const c_void, usize) {
             (values.as_ptr().cast(), size_of_val(values))
         }
         match &self.0 {
-            Column::U8(values) => of(values),
-            Column::U16(values) => of(values),
-            Column::U32(values) => of(values),
-            Column::U64(values) => of(values),
-            Column::I64(values) => of(values),
-            Column::F64(values) => of(values),
+            Column::U8(values) => memory_of(values),
+            Column::U16(values) => memory_of(values),
+            Column::U32(values) => memory_of(values),
+            Column::U64(values) => memory_of(values),
+            Column::I64(values) => memory_of(values),
+            Column::F64(values) => memory_of(values),
         }
     }
 }

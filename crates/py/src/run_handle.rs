@@ -28,7 +28,7 @@ fn failed(error: impl ToString) -> PyErr {
 
 /// A run that has not begun.
 pub(crate) fn begin(scenario: &Scenario, seed: u64, options: Options, asked: &Asked) -> PyResult<Box<dyn RunHandle>> {
-    let recorder = Recorder::of(scenario);
+    let recorder = Recorder::from_scenario(scenario);
     if asked.links.is_empty() {
         let world = build(scenario, seed, options, recorder).map_err(failed)?;
         return Ok(Box::new(Plain(world)));

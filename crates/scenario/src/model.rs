@@ -145,7 +145,7 @@ impl Scenario {
     pub fn classes(&self) -> ClassSet {
         let of_cut = self.switches.iter().filter_map(|switch| switch.overflow.slot.peek().needs().cut_class);
         let of_traffic = self.traffic.iter().map(|traffic| traffic.classes());
-        of_traffic.chain(of_cut.map(ClassSet::of)).fold(ClassSet::NONE, ClassSet::union)
+        of_traffic.chain(of_cut.map(ClassSet::single)).fold(ClassSet::NONE, ClassSet::union)
     }
     /// Bytes of the largest frame of data.
     pub fn largest_frame(&self) -> u16 {
@@ -309,7 +309,7 @@ impl Speedup {
     const ONE: u64 = 1_000_000;
 
     /// Of a number of at most six decimals; `None` where it has more.
-    pub fn of(number: f64) -> Option<Speedup> {
+    pub fn from_number(number: f64) -> Option<Speedup> {
         let millionths = (number * Speedup::ONE as f64).round();
         let exact = millionths >= 1.0 && (millionths / Speedup::ONE as f64) == number;
         exact.then_some(Speedup { millionths: millionths as u64 })
@@ -395,11 +395,11 @@ mod tests {
     #[test]
     fn a_speedup_is_exact_to_six_decimals() {
         let link = Rate::gbps(10);
-        let rate = |number: f64| Speedup::of(number).and_then(|speedup| speedup.rate(link));
+        let rate = |number: f64| Speedup::from_number(number).and_then(|speedup| speedup.rate(link));
         assert_eq!(rate(2.0), Some(Rate::gbps(20)));
         assert_eq!(rate(1.1), Some(Rate::gbps(11)));
         assert_eq!(rate(1.000_001), Some(Rate::bps(10_000_010_000)));
         assert_eq!((rate(1.000_000_1), rate(0.0)), (None, None));
-        assert_eq!(Speedup::of(1.25).map(Speedup::number), Some(1.25));
+        assert_eq!(Speedup::from_number(1.25).map(Speedup::number), Some(1.25));
     }
 }

@@ -102,7 +102,7 @@ struct Memory {
 
 impl Memory {
     /// Of a switch with so many ports, and how it lends.
-    fn of(config: &SwitchConfig, ports: u16, smallest: u16) -> (Memory, BufferSlot) {
+    fn of_switch(config: &SwitchConfig, ports: u16, smallest: u16) -> (Memory, BufferSlot) {
         let Some(cioq) = config.model.cioq() else {
             let buffer = BufferSlot::clone(&config.buffer.slot).for_ports(ports);
             let described = buffer.peek().described(smallest).unwrap_or_else(|| config.buffer.kind.clone());
@@ -112,7 +112,7 @@ impl Memory {
             Amount::Packets(n) => format!("input_buffer, {n}pkt of {smallest}B"),
             bytes @ Amount::Bytes(_) => format!("input_buffer, {bytes}"),
         };
-        (Memory { of_inputs: true, described }, BufferSlot::of(Some(cioq.input_buffer)))
+        (Memory { of_inputs: true, described }, BufferSlot::per_port(Some(cioq.input_buffer)))
     }
 }
 
@@ -122,7 +122,7 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
     let node = scenario.topology.hosts + index as u32;
     let ports = &scenario.topology.nodes[node as usize].ports;
     let (in_use, smallest) = (scenario.classes(), scenario.smallest_frame());
-    let (memory, buffer) = Memory::of(config, ports.len() as u16, smallest);
+    let (memory, buffer) = Memory::of_switch(config, ports.len() as u16, smallest);
     let (of_inputs, buffer) = (memory.of_inputs, buffer.peek());
     let mut need = Need {
         guaranteed_bytes: buffer.guaranteed_bytes(scenario.largest_frame())?,
@@ -197,7 +197,7 @@ fn groups(slot: &dyn Pausing, in_use: ClassSet) -> u64 {
 /// The classes that it never pauses.
 fn never(slot: &dyn Pausing, in_use: ClassSet) -> ClassSet {
     let lossy = (0..8).filter(|class| in_use.has(*class) && slot.pause_group(*class) == ClassSet::NONE);
-    lossy.fold(ClassSet::NONE, |set, class| set.union(ClassSet::of(class)))
+    lossy.fold(ClassSet::NONE, |set, class| set.union(ClassSet::single(class)))
 }
 
 /// What is to be said of pauses that may expire before they are refreshed.

@@ -5,7 +5,7 @@
 //! to every host, since a detoured packet may turn up anywhere.
 
 mod cut_off;
-mod sets;
+mod next_hops;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -14,7 +14,7 @@ use crate::topology::Topology;
 use cut_off::CutOff;
 use mech::routing::{Hop, NextHops};
 use mech::{HostId, PortId};
-use sets::Sets;
+use next_hops::Sets;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use table::Search;
 
@@ -78,7 +78,7 @@ impl Routes {
         let width = roots.len() + usize::from(unreachable);
         routes.width = width as u32;
         routes.table = vec![0; switches * width];
-        let (mut search, mut sets) = (Search::of(net, dead), Sets::default());
+        let (mut search, mut sets) = (Search::new(net, dead), Sets::default());
         let mut ways = std::array::from_fn(|_| Vec::new());
         for (batch, roots) in roots.chunks(64).enumerate() {
             let roots: Vec<u32> = roots.iter().map(|root| root - net.hosts).collect();

@@ -20,7 +20,7 @@ pub(crate) struct Tried {
 
 impl Tried {
     /// Flows between the first hosts of switches, evenly over all pairs where these are too many.
-    pub fn of(net: &Topology) -> Tried {
+    pub fn new(net: &Topology) -> Tried {
         let (routes, first) = (Routes::compute(net), net.first_of_tiers());
         let mut hosts: Vec<HostId> = (0..net.hosts).map(HostId).collect();
         hosts.dedup_by_key(|host| net.edge_of(*host));
@@ -60,7 +60,7 @@ mod tests {
             net("fat_tree", &[("k", "4")]),
             net("fat_tree", &[("k", "6")]),
         ] {
-            let tried = Tried::of(&net);
+            let tried = Tried::new(&net);
             assert_eq!((tried.differ, tried.flows > 0), (0, net.edges() > 1));
         }
     }
@@ -68,19 +68,19 @@ mod tests {
     #[test]
     fn where_places_among_next_hops_differ_between_the_ends_ways_back_do() {
         let grid = net("hyperx", &[("dims", "3 3"), ("hosts_per_switch", "1")]);
-        let tried = Tried::of(&grid);
+        let tried = Tried::new(&grid);
         assert!(tried.differ > tried.flows / 4 && tried.differ < tried.flows, "{tried:?}");
         // Two spines, which the second leaf is linked to the other way round.
         let nodes = ["h0 host", "h1 host", "a", "b", "s", "t"];
         let crossed = custom(&nodes, &["h0 a 1", "h1 b 1", "a s 1", "a t 1", "b t 1", "b s 1"]).unwrap();
-        assert_eq!(Tried::of(&crossed), Tried { flows: 8, differ: 8 });
+        assert_eq!(Tried::new(&crossed), Tried { flows: 8, differ: 8 });
         let straight = custom(&nodes, &["h0 a 1", "h1 b 1", "a s 1", "a t 1", "b s 1", "b t 1"]).unwrap();
-        assert_eq!(Tried::of(&straight), Tried { flows: 8, differ: 0 });
+        assert_eq!(Tried::new(&straight), Tried { flows: 8, differ: 0 });
     }
 
     #[test]
     fn large_networks_are_tried_here_and_there() {
-        let tried = Tried::of(&net("fat_tree", &[("k", "16")]));
+        let tried = Tried::new(&net("fat_tree", &[("k", "16")]));
         assert!(tried.flows > 8_000 && tried.flows < 17_000 && tried.differ == 0, "{tried:?}");
     }
 }

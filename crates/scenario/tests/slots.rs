@@ -46,11 +46,11 @@ const TELL: Spec = spec("switch.notify", "tell");
 const DEAF: Spec = spec("host.reaction", "deaf");
 
 fn with_mine(text: &str) -> Result<Loaded, String> {
-    let hold: fn(&Values) -> AckHoldSlot = |_| AckHoldSlot::of(Idle { notices: false });
+    let hold: fn(&Values) -> AckHoldSlot = |_| AckHoldSlot::new(Idle { notices: false });
     let registry = Registry::catalogue()
         .with(Mechanism::new(&HOLD, hold))
-        .with(Mechanism::new(&TELL, |_| NotifySlot::of(Idle { notices: true })))
-        .with(Mechanism::new(&DEAF, |_| ReactionSlot::of(Deaf)));
+        .with(Mechanism::new(&TELL, |_| NotifySlot::new(Idle { notices: true })))
+        .with(Mechanism::new(&DEAF, |_| ReactionSlot::new(Deaf)));
     load(&Source { registry, ..source(text) }, &[]).map_err(|all| all.iter().map(|one| format!("{one}\n")).collect())
 }
 

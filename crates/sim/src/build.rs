@@ -144,7 +144,7 @@ fn schedule(scenario: &Scenario, max_events: Option<u64>) -> Schedule {
         duration: Time(scenario.duration.0),
         drain: scenario.measure.drain,
         max_events,
-        grid: Grid::of(scenario.duration),
+        grid: Grid::for_run(scenario.duration),
     }
 }
 
@@ -177,7 +177,7 @@ fn build_empty<O: Observer, T: Tap>(
     let tcp = scenario.stacks();
     let (mut wires, base) = wire(scenario, &histories, seed);
     let clock = |host| site.rate(host, 0).clock();
-    Scatter::of(scenario, seed, clock).into_iter().for_each(|scatter| wires.scatter(scatter));
+    Scatter::from_scenario(scenario, seed, clock).into_iter().for_each(|scatter| wires.scatter(scatter));
     let horizon = Time(scenario.duration.0).saturating_add(scenario.measure.drain);
     let mut pending = Flows::new(&scenario.traffic, topology, seed, horizon);
     let next = pending.next();

@@ -160,5 +160,5 @@ fn settled(sent: &PauseSent, in_effect: &PauseInEffect) -> ClassSet {
     let same = |class: &u8| sent.resumes[usize::from(*class)] == in_effect.resumes[usize::from(*class)];
     let both = ClassSet(sent.paused.0 & in_effect.paused.0);
     let all = (0..8).filter(|class| both.has(*class)).filter(same);
-    all.fold(ClassSet::NONE, |set, class| set.union(ClassSet::of(class)))
+    all.fold(ClassSet::NONE, |set, class| set.union(ClassSet::single(class)))
 }

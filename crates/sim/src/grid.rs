@@ -17,7 +17,7 @@ pub(crate) struct Grid {
 
 impl Grid {
     /// That of a run: the power of two of picoseconds that is next below its duration over 8192, within bounds.
-    pub(crate) fn of(duration: Dur) -> Grid {
+    pub(crate) fn for_run(duration: Dur) -> Grid {
         Grid { origin: Time(duration.0), step: grid_step(duration).0 }
     }
 
@@ -35,11 +35,11 @@ mod tests {
 
     #[test]
     fn the_duration_is_an_instant_and_the_step_follows_it_within_bounds() {
-        let step = |duration| Grid::of(duration).step;
+        let step = |duration| Grid::for_run(duration).step;
         assert_eq!([Dur(0), Dur::us(1), Dur::ms(20)].map(step), [1 << 17, 1 << 17, 1 << 21]);
         assert_eq!([Dur::ms(200), Dur::ms(3_600_000)].map(step), [1 << 24; 2]);
         for duration in [1, 131_071, 20_000_000_000, 7_777_777_777_777].map(Dur) {
-            let grid = Grid::of(duration);
+            let grid = Grid::for_run(duration);
             assert_eq!(grid.after(Time(duration.0 - 1)), Time(duration.0));
             assert_eq!(grid.after(Time(duration.0)), Time(duration.0 + grid.step));
         }
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn the_instant_after_one_is_later_by_at_most_a_step_and_the_end_of_time_is_its_own() {
-        let grid = Grid::of(Dur(20_000_000_123));
+        let grid = Grid::for_run(Dur(20_000_000_123));
         let mut at = Time(7);
         for _ in 0..100 {
             let next = grid.after(at);

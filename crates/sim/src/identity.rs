@@ -45,7 +45,7 @@ impl Hash for PacketId {
 impl PacketId {
     /// That of a packet.
     #[inline]
-    pub fn of(pkt: &Pkt) -> PacketId {
+    pub fn of_packet(pkt: &Pkt) -> PacketId {
         let origin = match pkt.head.kind() {
             PacketKind::Pause => Origin::Pause(pkt.head.src.0),
             PacketKind::Notice => Origin::Notice(pkt.head.src.0),
@@ -92,8 +92,8 @@ mod tests {
     fn what_a_node_makes_is_no_packet_of_the_flow_that_it_is_about() {
         let packet = |kind: PacketKind, src: u32| {
             let mut pkt = Pkt { emission: 4, ..Pkt::default() };
-            (pkt.head.flow, pkt.head.src, pkt.head.flags) = (FlowId(2), HostId(src), Flags::of(kind));
-            PacketId::of(&pkt)
+            (pkt.head.flow, pkt.head.src, pkt.head.flags) = (FlowId(2), HostId(src), Flags::of_kind(kind));
+            PacketId::of_packet(&pkt)
         };
         let all = [
             (PacketKind::Segment, 1),

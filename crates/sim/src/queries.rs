@@ -42,7 +42,7 @@ impl Queries {
         if message.query == u32::MAX || (message.start >= self.to && !self.begun.contains_key(&key)) {
             return false;
         }
-        let size = || self.sizes.get(usize::from(key.0)).map_or(0, |size| size.of(key.1));
+        let size = || self.sizes.get(usize::from(key.0)).map_or(0, |size| size.messages(key.1));
         let begun = self.begun.entry(key).or_insert_with(|| {
             let begun = Begun { missing: size(), counts: message.start >= self.from };
             self.missing += if begun.counts { begun.missing } else { 0 };

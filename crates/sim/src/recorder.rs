@@ -8,7 +8,6 @@ mod distances;
 mod divided;
 mod follow;
 mod goodput;
-mod held;
 mod histogram;
 mod holds;
 mod inputs;
@@ -16,6 +15,7 @@ mod limits;
 mod links;
 mod notices;
 mod observing;
+mod occupancy;
 mod pauses;
 mod reorder;
 mod rows;
@@ -29,13 +29,14 @@ mod workloads;
 
 pub(crate) use detour_steps::{Detour, DetourRow, DetourSteps};
 pub(crate) use follow::Follow;
-pub(crate) use held::Held;
 pub(crate) use histogram::Histogram;
 pub(crate) use holds::{HoldRow, HoldingPorts, Holds};
 pub(crate) use inputs::{InputMemory, InputRow};
 pub(crate) use limits::{LimitRow, Limited, RateLimits};
 pub(crate) use notices::{NoticeRow, Notices, Point};
+pub(crate) use occupancy::Held;
 pub(crate) use pauses::{PauseRow, PausedPorts};
+pub(crate) use rows::growing_tables;
 pub(crate) use rows::{ActivityRow, OpenBin, PacketRow, Rows, SentRow, SumRow, TraceRow};
 pub use scope::Scope;
 pub(crate) use scope::{Crossed, Kind, Metric};
@@ -95,7 +96,7 @@ pub struct Recorder {
 
 impl Recorder {
     /// Records what a scenario's `[measure]` asks for.
-    pub fn of(scenario: &Scenario) -> Recorder {
+    pub fn from_scenario(scenario: &Scenario) -> Recorder {
         let measure = &scenario.measure;
         let nodes = &scenario.topology.nodes;
         let scope = Scope {
@@ -129,9 +130,9 @@ impl Recorder {
             holds: scenario.holds().then(|| Box::new(HoldingPorts::new(ports.clone().count()))),
             notices: scenario.notifies().then(|| Box::new(Notices::new(ports.clone().count(), measure.notices))),
             limits: scenario.reacts().then(|| Box::new(RateLimits::new(measure.rate_limits))),
-            inputs: InputMemory::of(scenario).map(Box::new),
-            stages: FabricMemory::of(scenario).map(Box::new),
-            sent: measure.sent.then(|| Box::new(SentOverTime::of(scenario))),
+            inputs: InputMemory::from_scenario(scenario).map(Box::new),
+            stages: FabricMemory::from_scenario(scenario).map(Box::new),
+            sent: measure.sent.then(|| Box::new(SentOverTime::from_scenario(scenario))),
             activity: vec![OpenBin::default(); nodes.len()],
             workloads: Workloads::new(scenario.traffic.len()),
             data_drops: DataDrops::default(),

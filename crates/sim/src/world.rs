@@ -21,12 +21,12 @@ macro_rules! at_switch {
     };
 }
 
-mod changing;
 pub(crate) mod closed_loop;
 mod counters;
 mod deadlock;
 mod divided;
 mod milestones;
+mod network_changes;
 mod predicted;
 mod schedule;
 mod steps;

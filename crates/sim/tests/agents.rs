@@ -195,7 +195,7 @@ impl Reaction for ATenth {
 #[test]
 fn a_reaction_that_a_scenario_names_limits_the_flow_that_it_is_told_of() {
     const A_TENTH: Spec = Spec { slot: "host.reaction", kind: "a_tenth", doc: "A tenth.", cite: "", params: &[] };
-    let all = Registry::catalogue().with(Mechanism::new(&A_TENTH, |_| ReactionSlot::of(ATenth)));
+    let all = Registry::catalogue().with(Mechanism::new(&A_TENTH, |_| ReactionSlot::new(ATenth)));
     for (reaction, longest) in [("a_tenth", 11), ("none", 36)] {
         let host = format!("[host]\nnic = {{ kind = \"round_robin\" }}\nreaction = {{ kind = \"{reaction}\" }}\n");
         let text = text(&qcn(), &format!("{host}{}", burst(FRAMES, "1us")));
@@ -242,7 +242,7 @@ fn what_a_start_releases_leaves_in_the_same_instant() {
                 payload = \"100B\"\npackets = 3\ninterval = \"5us\"\npause = \"1s\"\n";
     let there = burst(10, "50us");
     let text = text("buffer = { kind = \"per_port\", size = \"100pkt\" }", &format!("{there}{back}"));
-    let world = run(&text, &|_, setup| at_h1(setup, AgentSlot::of(UntilAStart { waits: 0 })));
+    let world = run(&text, &|_, setup| at_h1(setup, AgentSlot::new(UntilAStart { waits: 0 })));
     // Frames come 50 us apart, so each starts as it comes, FAST and DELAY after it was sent.
     let starts: Vec<u64> = world.observer().at(1, |_| true).iter().map(|at| at - SLOW - DELAY).collect();
     assert_eq!(starts[..2], [FAST + DELAY, 50_000_000 + FAST + DELAY]);
@@ -280,7 +280,7 @@ fn an_agent_is_told_that_its_link_is_dead_and_its_timers_stop_whether_or_not_any
         let text = text(pause, &burst(3, "2us")).replace("[topology]", event);
         let told = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
         let probe = |_: u32, setup: &mut SwitchSetup| {
-            setup.core.ports[usize::from(TO_H1)].agents.push(AgentSlot::of(Probe(told.clone())));
+            setup.core.ports[usize::from(TO_H1)].agents.push(AgentSlot::new(Probe(told.clone())));
         };
         world(&text, Options::default(), &probe).run();
         assert_eq!([told[0].load(Relaxed), told[1].load(Relaxed)], [1, 0], "{pause}");

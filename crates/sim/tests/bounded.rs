@@ -8,7 +8,7 @@ use units::Time;
 
 fn cut(s: &Scenario, bound: u64, partitions: u32) -> Results {
     let options = Options { max_events: Some(bound), partitions, ..Options::default() };
-    let mut world = whole(s, 1, options, Recorder::of(s));
+    let mut world = whole(s, 1, options, Recorder::from_scenario(s));
     let results = world.results(s);
     assert!(results.conserved, "{:?}", world.imbalance());
     results

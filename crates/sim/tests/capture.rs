@@ -36,7 +36,7 @@ fn chosen(scenario: &Scenario) -> Vec<Link> {
 fn tapped(scenario: &Scenario) -> World<Recorder, Capture> {
     let ports = scenario.topology.nodes.iter().map(|node| node.ports.len()).sum();
     let capture = Capture::new(&chosen(scenario), ports);
-    build_tapped(scenario, 1, Options::default(), Recorder::of(scenario), capture).unwrap()
+    build_tapped(scenario, 1, Options::default(), Recorder::from_scenario(scenario), capture).unwrap()
 }
 
 /// Everything that waits, by link, taken so many frames at a time.

@@ -62,8 +62,8 @@ fn changing(text: &str, n: u64) -> String {
     let events: Vec<String> = chosen.into_iter().flat_map(|at| course(&mut draw, &links[at as usize])).collect();
     let keys = format!(
         "reroute_delay = \"{}us\"\ndead_port = \"{}\"\nevent = [{}]\n",
-        draw.of(&["0", "1", "70", "900"]),
-        draw.of(&["drop", "wait", "look_up"]),
+        draw.pick(&["0", "1", "70", "900"]),
+        draw.pick(&["drop", "wait", "look_up"]),
         events.join(", ")
     );
     text.replacen("[topology]", &format!("{keys}[topology]"), 1)
@@ -152,7 +152,7 @@ fn a_run_is_the_same_however_it_is_run() {
 fn the_same_divided(text: &str, seed: u64, options: Options) -> Results {
     let s = scenario(text, "");
     let results = |partitions| {
-        let mut world = whole(&s, seed, Options { partitions, ..options }, Recorder::of(&s));
+        let mut world = whole(&s, seed, Options { partitions, ..options }, Recorder::from_scenario(&s));
         let results = world.results(&s);
         assert!(results.conserved, "scenario {seed}: {:?}", world.imbalance());
         results
@@ -223,7 +223,7 @@ fn variants_lose_the_same_frames_on_the_links_where_they_send_the_same() {
     for n in 0..25 {
         let mut draw = Draw::new(606, n, Purpose::Custom(1));
         let source = |i: u64, draw: &mut Draw| {
-            let gaps = draw.of(&["even", "exponential"]);
+            let gaps = draw.pick(&["even", "exponential"]);
             format!(
                 "[[traffic]]\nname = \"t{i}\"\nkind = \"constant\"\nsource = \"h{i}\"\ndestination = \"h0\"\n\
                  rate = \"{}Mbps\"\npayload = \"700B\"\ngaps = \"{gaps}\"\nstop = \"3ms\"\n",
@@ -233,7 +233,7 @@ fn variants_lose_the_same_frames_on_the_links_where_they_send_the_same() {
         let traffic: String = (1..=3).map(|i| source(i, &mut draw)).collect();
         let links = [1, 2, 3].map(|i| [format!("h{i}"), "s0".to_string()]);
         let events: Vec<String> = links.iter().flat_map(|link| course(&mut draw, link)).collect();
-        let (delay, then) = (draw.of(&["0", "90"]), draw.of(&["drop", "wait"]));
+        let (delay, then) = (draw.pick(&["0", "90"]), draw.pick(&["drop", "wait"]));
         let head = format!(
             "name = \"t\"\nduration = \"20ms\"\nreroute_delay = \"{delay}us\"\ndead_port = \"{then}\"\n\
              event = [{}]\n[topology]\nkind = \"star\"\nn = 4\n",

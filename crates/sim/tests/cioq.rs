@@ -282,16 +282,16 @@ fn a_switch_that_is_paused_holds_frames_at_its_inputs() {
 /// The `n`-th random scenario; with events that change the network or not.
 pub(crate) fn random(n: u64, with_events: bool) -> String {
     let mut draw = Draw::new(91, n, Purpose::Hash);
-    let (topology, link) = match draw.of(&["star", "dumbbell", "leaf_spine", "fat_tree"]) {
+    let (topology, link) = match draw.pick(&["star", "dumbbell", "leaf_spine", "fat_tree"]) {
         "star" => ("kind = \"star\"\nn = 5", "h0:hub"),
         "dumbbell" => ("kind = \"dumbbell\"\nn = 3\nbottleneck = { rate = \"300Mbps\", delay = \"5us\" }", "h0"),
         "leaf_spine" => ("kind = \"leaf_spine\"\nleaves = 3\nspines = 2\nhosts_per_leaf = 2", "leaf0:spine1"),
         _ => ("kind = \"fat_tree\"\nk = 4", "edge0:agg0"),
     };
     let link = if link == "h0:hub" { "h0" } else { link };
-    let input = draw.of(&["3pkt", "9KB", "40KB", "150KB"]);
-    let speedup = draw.of(&["1", "1.1", "2", "3.7"]);
-    let buffer = draw.of(&[
+    let input = draw.pick(&["3pkt", "9KB", "40KB", "150KB"]);
+    let speedup = draw.pick(&["1", "1.1", "2", "3.7"]);
+    let buffer = draw.pick(&[
         "kind = \"per_port\", size = \"4pkt\"",
         "kind = \"per_port\", size = \"1518B\"",
         "kind = \"per_port\", size = \"20KB\"",
@@ -300,7 +300,7 @@ pub(crate) fn random(n: u64, with_events: bool) -> String {
     let size = if buffer.contains("pkt") { "3pkt" } else { "6KB" };
     // Draws of its own, so that the others stay what they were.
     let kinds = ["tail_drop", "bounce", "forward", "detour", "load_aware", "trim", "trim", "trim"];
-    let overflow = match Draw::new(92, n, Purpose::Hash).of(&kinds) {
+    let overflow = match Draw::new(92, n, Purpose::Hash).pick(&kinds) {
         "bounce" => format!("kind = \"bounce\", theta = 0.5, bounce_size = \"{size}\""),
         "forward" => format!(
             "kind = \"bounce\", lambda = 0, back_port = \"ingress\", bounce_full = \"forward\", bounce_size = \"{size}\""
@@ -312,21 +312,21 @@ pub(crate) fn random(n: u64, with_events: bool) -> String {
         }
         other => format!("kind = \"{other}\""),
     };
-    let ack_hold = Draw::new(93, n, Purpose::Hash).of(&["none\"", "abq\", k = \"5KB\""]);
-    let marking = draw.of(&[
+    let ack_hold = Draw::new(93, n, Purpose::Hash).pick(&["none\"", "abq\", k = \"5KB\""]);
+    let marking = draw.pick(&[
         "kind = \"none\"",
         "kind = \"ecn_threshold\", k = \"2pkt\"",
         "kind = \"red\", min = \"2pkt\", max = \"6pkt\"",
     ]);
-    let routing = draw.of(&["ecmp", "spray", "weighted"]);
-    let scheduler = draw.of(&["fifo", "strict_priority", "round_robin", "srpt"]);
-    let (simultaneous, ties) = (draw.of(&["in_turn", "snapshot"]), draw.of(&["random", "port"]));
-    let transport = draw.of(&["newreno", "dctcp", "dctcp"]);
-    let class = draw.of(&["", "class = 5"]);
-    let incast = draw.of(&["senders = 4\nreceiver = \"h0\"", "senders = 5\nreceiver = \"random\""]);
-    let ports = draw.of(&["", "[[override]]\nwhere = { port = \"host\" }\nswitch.marking = { kind = \"none\" }\n"]);
-    let dead_port = draw.of(&["drop", "wait", "look_up"]);
-    let pause = draw.of(&[
+    let routing = draw.pick(&["ecmp", "spray", "weighted"]);
+    let scheduler = draw.pick(&["fifo", "strict_priority", "round_robin", "srpt"]);
+    let (simultaneous, ties) = (draw.pick(&["in_turn", "snapshot"]), draw.pick(&["random", "port"]));
+    let transport = draw.pick(&["newreno", "dctcp", "dctcp"]);
+    let class = draw.pick(&["", "class = 5"]);
+    let incast = draw.pick(&["senders = 4\nreceiver = \"h0\"", "senders = 5\nreceiver = \"random\""]);
+    let ports = draw.pick(&["", "[[override]]\nwhere = { port = \"host\" }\nswitch.marking = { kind = \"none\" }\n"]);
+    let dead_port = draw.pick(&["drop", "wait", "look_up"]);
+    let pause = draw.pick(&[
         "kind = \"none\"",
         "kind = \"pfc\", lossless = false, xoff = \"12KB\", xon = \"4KB\"",
         "kind = \"pause\", lossless = false, xoff = \"6KB\", xon = \"3KB\"",

@@ -11,9 +11,9 @@ const SCENARIOS: u64 = 40;
 
 /// One of several texts.
 fn traffic(draw: &mut Draw) -> String {
-    let class = draw.of(&["", "class = 0", "class = 3", "class = 7"]);
-    let jitter = draw.of(&["", "jitter = \"20us\""]);
-    let kind = draw.of(&[
+    let class = draw.pick(&["", "class = 0", "class = 3", "class = 7"]);
+    let jitter = draw.pick(&["", "jitter = \"20us\""]);
+    let kind = draw.pick(&[
         "kind = \"incast\"\nsenders = 6\nreceiver = \"random\"\nsize = \"20KB\"\ninterval = \"1ms\"\nrepeat = 3",
         "kind = \"incast\"\nsenders = 3\nreceiver = \"h0\"\nsize = \"1B\"\nstart = \"500us\"",
         "kind = \"permutation\"\nsize = \"60KB\"",
@@ -28,14 +28,14 @@ fn traffic(draw: &mut Draw) -> String {
 /// The `n`-th random scenario, with queues followed or not.
 pub fn random(n: u64, queues: bool) -> String {
     let mut draw = Draw::new(77, n, Purpose::Hash);
-    let topology = draw.of(&[
+    let topology = draw.pick(&[
         "kind = \"star\"\nn = 5",
         "kind = \"dumbbell\"\nn = 3\nbottleneck = { rate = \"300Mbps\", delay = \"5us\" }",
         "kind = \"chain_tree\"\nn = 3\ndepth = 2",
         "kind = \"leaf_spine\"\nleaves = 3\nspines = 2\nhosts_per_leaf = 2",
         "kind = \"fat_tree\"\nk = 4",
     ]);
-    let buffer = draw.of(&[
+    let buffer = draw.pick(&[
         "kind = \"per_port\", size = \"8pkt\"",
         "kind = \"per_port\", size = \"1pkt\"",
         "kind = \"per_port\", size = \"9KB\"",
@@ -44,23 +44,23 @@ pub fn random(n: u64, queues: bool) -> String {
         "kind = \"unlimited\"",
     ]);
     let size = if buffer.contains("pkt") { "6pkt" } else { "7KB" };
-    let overflow = match draw.of(&["tail_drop", "detour", "bounce", "ingress"]) {
+    let overflow = match draw.pick(&["tail_drop", "detour", "bounce", "ingress"]) {
         "bounce" => format!("kind = \"bounce\", theta = 0.5, bounce_size = \"{size}\""),
         "ingress" => format!("kind = \"bounce\", lambda = 0, back_port = \"ingress\", bounce_size = \"{size}\""),
         other => format!("kind = \"{other}\""),
     };
-    let marking = draw.of(&[
+    let marking = draw.pick(&[
         "kind = \"none\"",
         "kind = \"ecn_threshold\", k = \"3pkt\"",
         "kind = \"red\", min = \"2pkt\", max = \"6pkt\"",
     ]);
-    let routing = draw.of(&["ecmp", "spray", "weighted"]);
-    let scheduler = draw.of(&["fifo", "strict_priority"]);
-    let simultaneous = draw.of(&["in_turn", "snapshot"]);
-    let ties = draw.of(&["random", "port"]);
+    let routing = draw.pick(&["ecmp", "spray", "weighted"]);
+    let scheduler = draw.pick(&["fifo", "strict_priority"]);
+    let simultaneous = draw.pick(&["in_turn", "snapshot"]);
+    let ties = draw.pick(&["random", "port"]);
     // Draws of its own, so that the others stay what they were.
     let fib = match topology.contains("star") || topology.contains("dumbbell") || topology.contains("chain_tree") {
-        true => Draw::new(78, n, Purpose::Hash).of(&[
+        true => Draw::new(78, n, Purpose::Hash).pick(&[
             "kind = \"static\"",
             "kind = \"learning\"",
             "kind = \"learning\", ageing = \"200us\"",
@@ -69,7 +69,7 @@ pub fn random(n: u64, queues: bool) -> String {
         false => "kind = \"static\"",
     };
     let mut own = Draw::new(79, n, Purpose::Hash);
-    let pause = match (own.of(&["no", "fixed", "no", "whole", "free"]), buffer.contains("shared")) {
+    let pause = match (own.pick(&["no", "fixed", "no", "whole", "free"]), buffer.contains("shared")) {
         ("fixed", _) => "kind = \"pfc\", xoff = \"4KB\", xon = \"1KB\", lossless = false",
         ("whole", _) => {
             "kind = \"pause\", xoff = \"3KB\", xon = \"0B\", quanta = 20, response = \"700ns\", lossless = false"
@@ -79,15 +79,15 @@ pub fn random(n: u64, queues: bool) -> String {
     };
     // Where it may be: inputs share no memory, copies of flooded frames do not cross.
     let model = match buffer.contains("shared") || fib.contains("learning") {
-        false => Draw::new(80, n, Purpose::Hash).of(&[
+        false => Draw::new(80, n, Purpose::Hash).pick(&[
             "",
             "model = \"cioq\"\ninput_buffer = \"9pkt\"\n",
             "model = \"cioq\"\ninput_buffer = \"12KB\"\nspeedup = 1.3\narbiter = { kind = \"oldest_first\" }\n",
         ]),
         true => "",
     };
-    let framing = draw.of(&["", "[framing]\nkind = \"ethernet\"\nheader = \"0B\"\n"]);
-    let host = draw.of(&[
+    let framing = draw.pick(&["", "[framing]\nkind = \"ethernet\"\nheader = \"0B\"\n"]);
+    let host = draw.pick(&[
         "",
         "[host]\nstack_delay = \"3us\"\n",
         "[host]\nstack_delay = \"3us\"\nstack_jitter = \"9us\"\nnic_queue = \"12pkt\"\n",
@@ -95,8 +95,8 @@ pub fn random(n: u64, queues: bool) -> String {
     ]);
     let turns = "[host]\nnic = { kind = \"round_robin\" }\nstack_delay = \"3us\"\nstack_jitter = \"9us\"\n";
     let limited = "[host]\nnic = { kind = \"round_robin\", flow_rate = \"300Mbps\" }\n";
-    let host = own.of(&[host, host, turns, limited]);
-    let transport = draw.of(&["newreno", "dctcp"]);
+    let host = own.pick(&[host, host, turns, limited]);
+    let transport = draw.pick(&["newreno", "dctcp"]);
     let workloads: String =
         (0..=draw.number(0, 2)).map(|i| format!("[[traffic]]\nname = \"t{i}\"\n{}", traffic(&mut draw))).collect();
     format!(

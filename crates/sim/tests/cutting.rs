@@ -27,7 +27,7 @@ struct Entry {
 
 impl Ledger {
     fn at(&mut self, pkt: &Pkt) -> &mut Entry {
-        self.0.get_mut(&PacketId::of(pkt)).unwrap_or_else(|| panic!("nobody has sent {pkt:?}"))
+        self.0.get_mut(&PacketId::of_packet(pkt)).unwrap_or_else(|| panic!("nobody has sent {pkt:?}"))
     }
     fn sum(&self, of: impl Fn(&Entry) -> u64) -> u64 {
         self.0.values().map(of).sum()
@@ -38,7 +38,7 @@ impl Observer for Ledger {
     const WANTS: Wants = Wants { emissions: true, ..Wants::NOTHING };
 
     fn emitted(&mut self, pkt: &Pkt) {
-        let before = self.0.insert(PacketId::of(pkt), Entry { payload: pkt.carried(), ..Entry::default() });
+        let before = self.0.insert(PacketId::of_packet(pkt), Entry { payload: pkt.carried(), ..Entry::default() });
         assert!(before.is_none(), "an identity is given once: {pkt:?}");
     }
     fn trimmed(&mut self, _at: Spot, bytes: u16, pkt: &Pkt) {
@@ -128,7 +128,7 @@ fn audited(text: &str, seed: u64) -> (Results, u64) {
     assert!(copies == 0 || text.contains("learning"), "{text}");
     assert_eq!([payload.delivered, payload.dropped, payload.cut], [delivered + copies, dropped, cut], "{text}");
 
-    let mut counted = build(&s, seed, Options::default(), Recorder::of(&s)).unwrap();
+    let mut counted = build(&s, seed, Options::default(), Recorder::from_scenario(&s)).unwrap();
     counted.run();
     let results = counted.results(&s);
     assert!(results.conserved && results.deadlock.is_none() && results.unfinished == 0, "{text}");

@@ -373,7 +373,7 @@ fn detours_save_what_tail_drop_loses() {
     let s = scenario(QUERIES, "in_turn");
     let tail = scenario(&QUERIES.replace("kind = \"detour\"", "kind = \"tail_drop\""), "in_turn");
     let lost = |s: &scenario::Scenario| {
-        let mut world = build(s, 1, Options::default(), Recorder::of(s)).unwrap();
+        let mut world = build(s, 1, Options::default(), Recorder::from_scenario(s)).unwrap();
         world.run();
         let results = world.results(s);
         (drops(&results), total(&results, "ports", "detoured"))

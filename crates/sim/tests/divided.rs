@@ -8,7 +8,7 @@ use sim::{Options, Recorder, Results};
 
 fn results(s: &Scenario, seed: u64, partitions: u32) -> Results {
     let options = Options { max_events: Some(300_000), partitions, ..Options::default() };
-    let mut world = whole(s, seed, options, Recorder::of(s));
+    let mut world = whole(s, seed, options, Recorder::from_scenario(s));
     let results = world.results(s);
     assert!(results.conserved, "{:?}", world.imbalance());
     results

@@ -19,33 +19,33 @@ const PATHS: [&str; 5] = [
 /// switches and some begin to leave at the very instant at which others come. No end of a window, and not that
 /// of the run, is such an instant: it has an odd number of nanoseconds.
 fn plain(draw: &mut Draw) -> String {
-    let topology = draw.of(&PATHS);
-    let buffer = draw.of(&[
+    let topology = draw.pick(&PATHS);
+    let buffer = draw.pick(&[
         "kind = \"per_port\", size = \"6pkt\"",
         "kind = \"per_port\", size = \"40KB\"",
         "kind = \"unlimited\"",
         "kind = \"unlimited\"",
     ]);
-    let marking = draw.of(&["kind = \"none\"", "kind = \"ecn_threshold\", k = \"3pkt\""]);
-    let overflow = draw.of(&[
+    let marking = draw.pick(&["kind = \"none\"", "kind = \"ecn_threshold\", k = \"3pkt\""]);
+    let overflow = draw.pick(&[
         "kind = \"tail_drop\"",
         "kind = \"tail_drop\"",
         "kind = \"detour\"",
         "kind = \"detour\", policy = \"load_aware\", max_detours = 3",
         "kind = \"detour\", policy = \"probabilistic\", lo = 0.2, hi = 0.7",
     ]);
-    let host = draw.of(&[
+    let host = draw.pick(&[
         "",
         "[host]\nstack_delay = \"3us\"\nstack_jitter = \"9us\"\nnic_jitter = \"4us\"\nclock_ppm = 100\nnic_queue = \"30pkt\"\n",
     ]);
-    let (ties, simultaneous) = (draw.of(&["random", "port"]), draw.of(&["in_turn", "snapshot"]));
-    let (transport, routing) = (draw.of(&["newreno", "dctcp"]), draw.of(&["ecmp", "spray"]));
+    let (ties, simultaneous) = (draw.pick(&["random", "port"]), draw.pick(&["in_turn", "snapshot"]));
+    let (transport, routing) = (draw.pick(&["newreno", "dctcp"]), draw.pick(&["ecmp", "spray"]));
     let duration = 2 * draw.number(150_000, 2_000_000) + 1;
     let from = [0, 2 * draw.number(1, duration / 6) + 1][draw.number(0, 1) as usize];
     let to = [duration, duration - 2 * draw.number(1, duration / 6)][draw.number(0, 1) as usize];
     let (bin, drain) = (draw.number(1, 200) * 1_000, 2 * draw.number(0, 100_000));
     let (size, payload) = (draw.number(1, 90_000), draw.number(1, 1460));
-    let (rate, second) = (draw.of(&["400Mbps", "600Mbps", "1Gbps"]), draw.of(&["0ms", "100us"]));
+    let (rate, second) = (draw.pick(&["400Mbps", "600Mbps", "1Gbps"]), draw.pick(&["0ms", "100us"]));
     format!(
         "name = \"plain\"\nduration = \"{duration}ns\"\n[topology]\n{topology}\n{host}[switch]\n\
          buffer = {{ {buffer} }}\nmarking = {{ {marking} }}\noverflow = {{ {overflow} }}\n\

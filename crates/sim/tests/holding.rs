@@ -31,7 +31,7 @@ struct Entry {
 
 impl Ledger {
     fn at(&mut self, pkt: &Pkt) -> &mut Entry {
-        self.all.get_mut(&PacketId::of(pkt)).unwrap_or_else(|| panic!("nobody has sent {pkt:?}"))
+        self.all.get_mut(&PacketId::of_packet(pkt)).unwrap_or_else(|| panic!("nobody has sent {pkt:?}"))
     }
     fn sum(&self, of: impl Fn(&Entry) -> u64) -> u64 {
         self.all.values().map(of).sum()
@@ -42,7 +42,10 @@ impl Observer for Ledger {
     const WANTS: Wants = Wants { emissions: true, ..Wants::NOTHING };
 
     fn emitted(&mut self, pkt: &Pkt) {
-        assert!(self.all.insert(PacketId::of(pkt), Entry::default()).is_none(), "an identity is given once: {pkt:?}");
+        assert!(
+            self.all.insert(PacketId::of_packet(pkt), Entry::default()).is_none(),
+            "an identity is given once: {pkt:?}"
+        );
     }
     fn held(&mut self, at: Spot, pkt: &Pkt) {
         assert!(pkt.head.is_pure_ack() && !pkt.head.flags.has(Flags::PPL), "{pkt:?}");
@@ -127,7 +130,7 @@ fn audited(text: &str, seed: u64) -> (Results, u64) {
     assert!(odd.is_none(), "a packet ends once, and none stays: {odd:?}\n{text}");
     assert!(ledger.most <= 120_000, "{}", ledger.most);
 
-    let mut counted = build(&s, seed, Options::default(), Recorder::of(&s)).unwrap();
+    let mut counted = build(&s, seed, Options::default(), Recorder::from_scenario(&s)).unwrap();
     counted.run();
     let results = counted.results(&s);
     assert!(results.conserved && results.deadlock.is_none() && results.unfinished == 0, "{text}");
@@ -286,22 +289,22 @@ impl Observer for Ways {
     fn emitted(&mut self, pkt: &Pkt) {
         if pkt.head.is_pure_ack() {
             let ways = self.last.get(&pkt.head.flow).cloned().unwrap_or_default();
-            self.of_acks.insert(PacketId::of(pkt), ways);
+            self.of_acks.insert(PacketId::of_packet(pkt), ways);
         }
     }
     fn transmitted(&mut self, at: Spot, pkt: &Pkt, _end: units::Time) {
         if pkt.head.flags.has(Flags::PAYLOAD) {
-            self.of_data.entry(PacketId::of(pkt)).or_default().push(at.port);
+            self.of_data.entry(PacketId::of_packet(pkt)).or_default().push(at.port);
         }
     }
     fn delivered(&mut self, _at: Spot, pkt: &Pkt) {
-        if let Some(ways) = self.of_data.remove(&PacketId::of(pkt)) {
+        if let Some(ways) = self.of_data.remove(&PacketId::of_packet(pkt)) {
             self.last.insert(pkt.head.flow, ways);
         }
     }
     fn held(&mut self, at: Spot, pkt: &Pkt) {
         self.held += 1;
-        self.wrong += u64::from(!self.of_acks[&PacketId::of(pkt)].contains(&at.port));
+        self.wrong += u64::from(!self.of_acks[&PacketId::of_packet(pkt)].contains(&at.port));
     }
 }
 

@@ -85,8 +85,8 @@ fn a_sender_keeps_to_the_window_that_the_other_host_advertises() {
 fn any_two_transports_finish_all_flows_between_them_and_none_is_faster_than_alone() {
     for n in 0..40 {
         let mut draw = Draw::new(9090, n, Purpose::Custom(0));
-        let connection = draw.of(&["", "connection = \"handshake\"\n", "connection = \"handshake\"\n"]);
-        let kind = |draw: &mut Draw| draw.of(&KINDS).replace(", ", "\n");
+        let connection = draw.pick(&["", "connection = \"handshake\"\n", "connection = \"handshake\"\n"]);
+        let kind = |draw: &mut Draw| draw.pick(&KINDS).replace(", ", "\n");
         let mut more = format!("[transport]\n{connection}{}\n", kind(&mut draw));
         for _ in 0..draw.number(1, 3) {
             let host = draw.number(0, 4);

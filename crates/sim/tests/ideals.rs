@@ -9,15 +9,15 @@ const RATES: [&str; 5] = ["100Mbps", "333Mbps", "1Gbps", "2500Mbps", "10Gbps"];
 const DELAYS: [&str; 4] = ["1ps", "100ns", "3us", "40us"];
 
 fn link(draw: &mut Draw, a: &str, b: &str, weighted: bool) -> String {
-    let (rate, delay) = (draw.of(&RATES), draw.of(&DELAYS));
-    let weight = if weighted { format!(", weight = {}", draw.of(&["0", "1", "2.5"])) } else { String::new() };
+    let (rate, delay) = (draw.pick(&RATES), draw.pick(&DELAYS));
+    let weight = if weighted { format!(", weight = {}", draw.pick(&["0", "1", "2.5"])) } else { String::new() };
     let back = back(draw);
     format!("{{ a = \"{a}\", b = \"{b}\", rate = \"{rate}\", delay = \"{delay}\"{weight}{back} }}, ")
 }
 
 /// Now and then a link has another rate, delay, or both, the other way.
 fn back(draw: &mut Draw) -> String {
-    let (rate, delay) = (draw.of(&RATES), draw.of(&DELAYS));
+    let (rate, delay) = (draw.pick(&RATES), draw.pick(&DELAYS));
     match draw.number(0, 5) {
         0 => format!(", back = {{ rate = \"{rate}\", delay = \"{delay}\" }}"),
         1 => format!(", back.rate = \"{rate}\""),
@@ -53,8 +53,8 @@ fn custom(draw: &mut Draw, weighted: bool) -> String {
 
 fn topology(draw: &mut Draw, routing: &str) -> String {
     let shape =
-        if routing == "two_level" { "fat_tree" } else { draw.of(&["custom", "custom", "leaf_spine", "fat_tree"]) };
-    let (rate, slow, delay) = (draw.of(&RATES), draw.of(&RATES), draw.of(&DELAYS));
+        if routing == "two_level" { "fat_tree" } else { draw.pick(&["custom", "custom", "leaf_spine", "fat_tree"]) };
+    let (rate, slow, delay) = (draw.pick(&RATES), draw.pick(&RATES), draw.pick(&DELAYS));
     let each = format!("link = {{ rate = \"{rate}\", delay = \"{delay}\"{} }}", back(draw));
     match shape {
         "custom" => custom(draw, routing == "weighted"),
@@ -68,26 +68,26 @@ fn topology(draw: &mut Draw, routing: &str) -> String {
 
 fn random(n: u64) -> String {
     let mut draw = Draw::new(1707, n, Purpose::Custom(0));
-    let routing = draw.of(&["spray", "weighted", "ecmp", "two_level", "k_shortest", "spray", "weighted"]);
+    let routing = draw.pick(&["spray", "weighted", "ecmp", "two_level", "k_shortest", "spray", "weighted"]);
     let topology = topology(&mut draw, routing);
     let paths = if routing == "k_shortest" { ", k = 3" } else { "" };
-    let buffer = draw.of(&["kind = \"unlimited\"", "kind = \"per_port\", size = \"9pkt\""]);
-    let (kind, mss) = (draw.of(&["newreno", "sack", "dctcp"]), draw.of(&["1460B", "700B", "1460B"]));
+    let buffer = draw.pick(&["kind = \"unlimited\"", "kind = \"per_port\", size = \"9pkt\""]);
+    let (kind, mss) = (draw.pick(&["newreno", "sack", "dctcp"]), draw.pick(&["1460B", "700B", "1460B"]));
     let (more, end) = (
-        draw.of(&["", "connection = \"handshake\"\n", "dupack_threshold = \"off\"\n"]),
-        draw.of(&["last_byte", "sender_ack"]),
+        draw.pick(&["", "connection = \"handshake\"\n", "dupack_threshold = \"off\"\n"]),
+        draw.pick(&["last_byte", "sender_ack"]),
     );
-    let stack = draw.of(&["0us", "2us"]);
+    let stack = draw.pick(&["0us", "2us"]);
     let traffic: String = (0..draw.number(1, 3))
         .map(|i| {
-            let (src, dst) = draw.of(&["h0 h2", "h1 h3", "h0 h1", "h3 h0", "h2 h1"]).split_once(' ').unwrap();
+            let (src, dst) = draw.pick(&["h0 h2", "h1 h3", "h0 h1", "h3 h0", "h2 h1"]).split_once(' ').unwrap();
             let size =
                 [draw.number(1, 3000), draw.number(1, 40_000), 1460 * draw.number(1, 9)][draw.number(0, 2) as usize];
             format!(
                 "[[traffic]]\nname = \"t{i}\"\nkind = \"request_reply\"\nclients = [\"{src}\"]\nservers = [\"{dst}\"]\n\
                  reply = \"{size}B\"\nrequests = {}\nconnection = \"{}\"\nthink = \"1ms\"\n",
                 draw.number(1, 6),
-                draw.of(&["new", "persistent"]),
+                draw.pick(&["new", "persistent"]),
             )
         })
         .collect();
@@ -113,14 +113,14 @@ fn detoured_flow_is_never_faster_than_its_ideal() {
     let (mut detours, mut flows) = (0, 0);
     for n in 0..300 {
         let mut draw = Draw::new(2311, n, Purpose::Custom(0));
-        let policy = draw.of(&["random", "load_aware"]);
+        let policy = draw.pick(&["random", "load_aware"]);
         let buffer =
             format!("overflow = {{ kind = \"detour\", policy = \"{policy}\" }}\nbuffer = {{ kind = \"per_port\", ");
         let text =
             random(n).replace("buffer = { kind = \"unlimited\" }", "buffer = { kind = \"per_port\", size = \"9pkt\" }");
         let text = text
             .replace("buffer = { kind = \"per_port\", ", &buffer)
-            .replace("9pkt", draw.of(&["1pkt", "2pkt", "5pkt"]));
+            .replace("9pkt", draw.pick(&["1pkt", "2pkt", "5pkt"]));
         let results = run_with(&scenario(&text, ""), n, Options::default());
         let (least, count) = least(&results);
         assert!(least >= 1.0 || count == 0, "slowdown {least} in scenario {n}\n{text}");

@@ -23,7 +23,7 @@ impl Tap for ThereAndBack {
         let mut frame = Vec::new();
         deparse(&Crossing { pkt, ext, push: false, plan, roce: None }, &mut frame);
         assert_eq!(checksums(&frame, LengthIn::Ip), Ok(Checksums { ipv4: true, tcp: true }));
-        let back = self.0.restore(&frame, &Side::of(pkt, ext)).unwrap_or_else(|why| panic!("{pkt:?}: {why}"));
+        let back = self.0.restore(&frame, &Side::from_packet(pkt, ext)).unwrap_or_else(|why| panic!("{pkt:?}: {why}"));
         assert_eq!(back.pkt, Pkt { ext: NO_EXT, ..*pkt });
         assert_eq!(back.ext, ext.copied().filter(|ext| *ext != Ext::default()));
         let told = [

@@ -7,17 +7,26 @@ use mech::params::{Param, Spec};
 use scenario::{Loaded, Scenario, Source, load};
 use serde_json::Value as Json;
 use sim::{Column, Options, Recorder, build};
-use std::collections::BTreeSet;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A scenario file and one of its variants.
 struct Place {
+    name: String,
     source: Source,
     variant: String,
     base: Loaded,
-    told: u64,
+    told: OnceCell<u64>,
+}
+
+impl Place {
+    /// What the run leaves as it is; runs when it is first asked for.
+    fn told(&self) -> u64 {
+        *self.told.get_or_init(|| told(&self.base, &self.variant))
+    }
 }
 
 fn places() -> Vec<Place> {
@@ -33,8 +42,8 @@ fn places() -> Vec<Place> {
         let names: Vec<String> = loaded(&read(), &[]).unwrap().variants.iter().map(|v| v.variant.clone()).collect();
         for variant in names {
             let base = loaded(&read(), &[]).unwrap();
-            let told = told(&base, &variant);
-            all.push(Place { source: read(), variant, base, told });
+            let name = format!("{}/{variant}", path.file_stem().unwrap().to_string_lossy());
+            all.push(Place { name, source: read(), variant, base, told: OnceCell::new() });
         }
     }
     all
@@ -53,7 +62,7 @@ fn told(loaded: &Loaded, variant: &str) -> u64 {
     let scenario = of(loaded, variant);
     let options = Options { max_events: Some(150_000), ..Options::default() };
     let mut hash = DefaultHasher::new();
-    let Ok(mut world) = build(scenario, loaded.seed, options, Recorder::of(scenario)) else { return 0 };
+    let Ok(mut world) = build(scenario, loaded.seed, options, Recorder::from_scenario(scenario)) else { return 0 };
     world.run();
     let results = world.results(scenario);
     for (name, column) in results.tables.iter().flat_map(|table| &table.columns) {
@@ -135,7 +144,7 @@ fn tried(place: &Place, path: &str, value: &str) -> Outcome {
     let mut last = Outcome::Refused;
     for prefix in [String::new(), format!("variants.{}.", place.variant)] {
         let Ok(found) = loaded(&place.source, &[format!("{prefix}{path}={value}")]) else { continue };
-        if told(&found, &place.variant) != place.told {
+        if told(&found, &place.variant) != place.told() {
             return Outcome::Changed;
         }
         let is_changed = found.resolved[&place.variant] != *before;
@@ -160,7 +169,20 @@ fn is_told(before: &Loaded, after: &Loaded, path: &str) -> bool {
 
 /// What becomes of a parameter in all places, up to the first in which it changes the results. One value is tried
 /// everywhere before the next is: most parameters need no second.
-fn outcomes(spec: &Spec, param: &Param, places: &[Place]) -> BTreeSet<Outcome> {
+///
+/// `known`, the place, path and value that changed them when that was recorded, is tried before all others.
+fn outcomes(
+    spec: &Spec,
+    param: &Param,
+    places: &[Place],
+    known: Option<&Change>,
+) -> (BTreeSet<Outcome>, Option<Change>) {
+    if let Some(change) = known
+        && let Some(place) = places.iter().find(|place| place.name == change.place)
+        && tried(place, &change.path, &change.value) == Outcome::Changed
+    {
+        return (BTreeSet::from([Outcome::Changed]), known.cloned());
+    }
     let mut all = Vec::new();
     for place in places {
         for (path, values) in tables(spec, place) {
@@ -175,10 +197,33 @@ fn outcomes(spec: &Spec, param: &Param, places: &[Place]) -> BTreeSet<Outcome> {
     for (_, place, path, value) in all {
         seen.insert(tried(place, &path, &value));
         if seen.contains(&Outcome::Changed) {
-            break;
+            return (seen, Some(Change { place: place.name.clone(), path, value }));
         }
     }
-    seen
+    (seen, None)
+}
+
+/// A change of a parameter that changes the results of a run.
+#[derive(Clone)]
+struct Change {
+    place: String,
+    path: String,
+    value: String,
+}
+
+/// The changes that were recorded, by parameter: a line each, with tabs between name, place, path and value.
+fn recorded() -> BTreeMap<String, Change> {
+    let text = std::fs::read_to_string(record()).unwrap_or_default();
+    let parse = |line: &str| {
+        let mut parts = line.split('\t').map(String::from);
+        let mut next = || parts.next().unwrap_or_default();
+        (next(), Change { place: next(), path: next(), value: next() })
+    };
+    text.lines().map(parse).collect()
+}
+
+fn record() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/parameters/changes.tsv")
 }
 
 /// Parameters that change no run, each with what it is for.
@@ -195,27 +240,33 @@ const OTHERWISE: [(&str, &str); 6] = [
 fn every_declared_parameter_changes_something_where_it_applies() {
     let specs = scenario::declarations(&Registry::catalogue());
     let all: Vec<(&Spec, &Param)> = specs.iter().flat_map(|s| s.params.iter().map(move |p| (*s, p))).collect();
-    let next = AtomicUsize::new(0);
+    let (next, known) = (AtomicUsize::new(0), recorded());
     let look = || {
-        let (places, mut idle) = (places(), Vec::new());
+        let (places, mut idle, mut changes) = (places(), Vec::new(), Vec::new());
         while let Some((spec, param)) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
             let kind = if spec.kind.is_empty() { String::new() } else { format!(":{}", spec.kind) };
             let name = format!("{}{kind}/{}", spec.slot, param.name);
             let is_otherwise = OTHERWISE.iter().any(|(known, _)| *known == name);
-            let seen = outcomes(spec, param, &places);
+            let (seen, change) = outcomes(spec, param, &places, known.get(&name));
             if seen.contains(&Outcome::Changed) == is_otherwise {
                 idle.push(format!("{name}: {seen:?}"));
             }
+            changes.extend(change.map(|one| format!("{name}\t{}\t{}\t{}\n", one.place, one.path, one.value)));
         }
-        idle
+        (idle, changes)
     };
     // It is the longest test: two threads, so that it does not run on alone at the end.
-    let mut idle = std::thread::scope(|scope| {
+    let (mut idle, mut changes) = std::thread::scope(|scope| {
         let other = scope.spawn(look);
         let own = look();
-        [own, other.join().expect("no panic")].concat()
+        let other = other.join().expect("no panic");
+        ([own.0, other.0].concat(), [own.1, other.1].concat())
     });
     idle.sort();
+    changes.sort();
+    if std::env::var("OVERSPILL_PARAMETERS").as_deref() == Ok("record") {
+        std::fs::write(record(), changes.concat()).unwrap();
+    }
     let hint = "see tests/parameters/README.md";
     assert!(idle.is_empty(), "parameters that change nothing anywhere, or are said to; {hint}:\n{}", idle.join("\n"));
 }

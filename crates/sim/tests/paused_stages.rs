@@ -61,11 +61,11 @@ fn random(n: u64) -> String {
     let mut draw = Draw::new(57, n, Purpose::Hash);
     let classes: Vec<u8> = (0..draw.number(3, 5)).map(|_| draw.number(0, 3).saturating_sub(2) as u8).collect();
     let buffer =
-        draw.of(&[SMALL, SMALL, "kind = \"per_port\", size = \"3pkt\"", "kind = \"per_port\", size = \"20KB\""]);
-    let rate = draw.of(&["900Mbps", "2Gbps", "10Gbps"]);
-    let [stage, link] = [(); 2].map(|()| draw.of(&["1518B", "3036B", "5KB", "9KB"]));
-    let (lists, copies) = (draw.of(&["by_exit", "fifo"]), draw.of(&["true", "false"]));
-    let kind = draw.of(&["mesh\"", "mesh\"", "folded_clos\", cores = 1", "folded_clos\", cores = 2"]);
+        draw.pick(&[SMALL, SMALL, "kind = \"per_port\", size = \"3pkt\"", "kind = \"per_port\", size = \"20KB\""]);
+    let rate = draw.pick(&["900Mbps", "2Gbps", "10Gbps"]);
+    let [stage, link] = [(); 2].map(|()| draw.pick(&["1518B", "3036B", "5KB", "9KB"]));
+    let (lists, copies) = (draw.pick(&["by_exit", "fifo"]), draw.pick(&["true", "false"]));
+    let kind = draw.pick(&["mesh\"", "mesh\"", "folded_clos\", cores = 1", "folded_clos\", cores = 2"]);
     let fabric = format!(
         "kind = \"{kind}, link_rate = \"{rate}\", link_buffer = \"{link}\", stage_buffer = \"{stage}\", lists = \"{lists}\", \
          end_to_end = {copies}"
@@ -75,8 +75,8 @@ fn random(n: u64) -> String {
         0 => ring(&classes, hosts, buffer),
         _ => inside(&classes, hosts, buffer, &fabric),
     };
-    let xon = draw.of(&["2KB", "10KB", "19KB"]);
-    let payload = draw.of(&["1460B", "1460B", "700B"]);
+    let xon = draw.pick(&["2KB", "10KB", "19KB"]);
+    let payload = draw.pick(&["1460B", "1460B", "700B"]);
     let text = text
         .replace("xon = \"10KB\"", &format!("xon = \"{xon}\""))
         .replace("payload = \"1460B\"", &format!("payload = \"{payload}\""));

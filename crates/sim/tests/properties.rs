@@ -72,32 +72,32 @@ fn finds_by_time(text: &str) -> bool {
 
 /// A random scenario of flows and raw packets; each flow has one path unless switches say otherwise.
 fn busy(draw: &mut Draw, switch: &str) -> String {
-    let topology = draw.of(&PATHS);
-    let buffer = draw.of(&[
+    let topology = draw.pick(&PATHS);
+    let buffer = draw.pick(&[
         "kind = \"per_port\", size = \"6pkt\"",
         "kind = \"per_port\", size = \"12KB\"",
         "kind = \"shared\", size = \"40KB\", alpha = 0.7, reserved = \"1KB\"",
         "kind = \"unlimited\"",
     ]);
-    let marking = draw.of(&["none", "ecn_threshold", "red"]);
-    let host = draw.of(&[
+    let marking = draw.pick(&["none", "ecn_threshold", "red"]);
+    let host = draw.pick(&[
         "",
         "[host]\nstack_delay = \"3us\"\nstack_jitter = \"9us\"\nnic_jitter = \"4us\"\nclock_ppm = 100\nnic_queue = \"30pkt\"\n",
     ]);
     let rest = format!(
         "scheduler = {{ kind = \"{}\" }}\nties = \"{}\"\nsimultaneous = \"{}\"",
-        draw.of(&["fifo", "strict_priority"]),
-        draw.of(&["random", "port"]),
-        draw.of(&["in_turn", "snapshot"])
+        draw.pick(&["fifo", "strict_priority"]),
+        draw.pick(&["random", "port"]),
+        draw.pick(&["in_turn", "snapshot"])
     );
     let transport = format!(
         "{}\nmss = \"1460B\"\nmin_rto = \"1ms\"\ndelayed_ack = {}\nlimited_transmit = {}",
-        draw.of(&HOSTS),
-        draw.of(&["true", "false"]),
-        draw.of(&["true", "false"])
+        draw.pick(&HOSTS),
+        draw.pick(&["true", "false"]),
+        draw.pick(&["true", "false"])
     );
     let size = draw.number(1, 90_000);
-    let (classes, gaps) = ([draw.number(0, 7), draw.number(0, 7)], draw.of(&["even", "exponential"]));
+    let (classes, gaps) = ([draw.number(0, 7), draw.number(0, 7)], draw.pick(&["even", "exponential"]));
     format!(
         "name = \"busy\"\nduration = \"2s\"\n[topology]\n{topology}\n{host}[switch]\nbuffer = {{ {buffer} }}\n\
          marking = {{ kind = \"{marking}\" }}\n{rest}\n{switch}\n[transport]\n{transport}\n\
@@ -133,7 +133,7 @@ fn every_packet_ends_once_and_payload_arrives_no_more_often_than_it_was_sent() {
     let (mut quiet, mut lost, mut twice, mut again) = (0, 0, 0, 0);
     for n in 0..200 {
         let mut draw = Draw::new(4242, n, Purpose::Custom(0));
-        let switch = draw.of(&MECHANISMS);
+        let switch = draw.pick(&MECHANISMS);
         let text = with_unit(busy(&mut draw, switch));
         let (ends, is_quiet) = ends(&text, n);
         if !is_quiet {
@@ -256,8 +256,8 @@ fn open_loop(draw: &mut Draw) -> String {
     let workloads: String = (1..=draw.number(2, 5)).map(|i| workload(draw, i)).collect();
     let switch = format!(
         "ties = \"{}\"\nsimultaneous = \"{}\"",
-        draw.of(&["random", "port"]),
-        draw.of(&["in_turn", "snapshot"])
+        draw.pick(&["random", "port"]),
+        draw.pick(&["in_turn", "snapshot"])
     );
     format!(
         "name = \"open\"\nduration = \"20ms\"\n[topology]\nkind = \"star\"\nn = 6\n[switch]\n{switch}\n\
@@ -292,11 +292,11 @@ fn a_longer_way_never_finishes_a_lone_flow_sooner() {
         let transport = format!(
             "{}\ninitial_window = \"{}pkt\"\ninitial_ssthresh = \"{}B\"\nreceive_window = \"{}B\"\n\
              delayed_ack = {}\ndelayed_ack_timeout = \"300us\"\nmin_rto = \"1s\"\ninitial_rto = \"1s\"",
-            draw.of(&HOSTS),
+            draw.pick(&HOSTS),
             draw.number(1, 20),
             draw.number(3_000, 100_000),
             draw.number(5_000, 400_000),
-            draw.of(&["true", "false"])
+            draw.pick(&["true", "false"])
         );
         let (mbps, bytes) = (draw.number(50, 20_000), draw.number(1, 400_000));
         let mut last = 0;

@@ -104,7 +104,7 @@ impl Observer for Seen {
     fn noticed(&mut self, _at: Spot, _pkt: &Pkt) {
         self.under_way += 1;
     }
-    fn told(&mut self, at: Spot, pkt: &Pkt) {
+    fn notified(&mut self, at: Spot, pkt: &Pkt) {
         let flow = pkt.head.flow.0;
         assert_eq!(at.node, [0, 0, 1, 2, 3, 4][flow as usize], "the source of flow {flow} is told");
         let Body::Notice(Notice::Cnm { feedback, .. }) = pkt.body() else { panic!("{pkt:?}") };

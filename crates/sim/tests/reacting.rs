@@ -53,8 +53,8 @@ impl Script {
             let notice = Notice::Cnm { feedback: feedback as u8, q_off: 0, q_delta: 0, point: PortId(1) };
             (at, Act::Emit { notice, flow: FlowId(0), to: HostId(0) })
         });
-        let paused = list("pause").into_iter().map(|at| (at, Act::Pause(PortId(0), ClassSet::of(0), u16::MAX)));
-        let resumed = list("resume").into_iter().map(|at| (at, Act::Resume(PortId(0), ClassSet::of(0))));
+        let paused = list("pause").into_iter().map(|at| (at, Act::Pause(PortId(0), ClassSet::single(0), u16::MAX)));
+        let resumed = list("resume").into_iter().map(|at| (at, Act::Resume(PortId(0), ClassSet::single(0))));
         let mut todo: Vec<(u64, Act)> = told.chain(paused).chain(resumed).collect();
         todo.sort_by_key(|(at, _)| *at);
         Script { todo, begun: false }
@@ -89,7 +89,7 @@ impl Agent for Script {
 }
 
 fn registry() -> Registry {
-    Registry::catalogue().with(Mechanism::new(&SCRIPT, |values| NotifySlot::of(Script::new(values))))
+    Registry::catalogue().with(Mechanism::new(&SCRIPT, |values| NotifySlot::new(Script::new(values))))
 }
 
 /// What leaves h0, by when it begins, and the rate limits that are told of.

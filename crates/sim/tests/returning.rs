@@ -133,7 +133,7 @@ fn drawn(n: u64) -> (String, Parts) {
         model,
         lines("switch."),
         draw.number(2, 5),
-        draw.of(&["h0", "h3", "random"]),
+        draw.pick(&["h0", "h3", "random"]),
         draw.number(1, 60),
     );
     (text, parts)
@@ -148,7 +148,7 @@ fn run_all(numbers: std::ops::Range<u64>, events: u64) -> (u64, Parts) {
         let Ok(loaded) = load(&Source::new("test.toml", &text, std::path::Path::new("")), &[]) else { continue };
         let scenario = &loaded.variants[0];
         let options = Options { max_events: Some(events), ..Options::default() };
-        let mut world = build(scenario, n, options, Recorder::of(scenario)).unwrap();
+        let mut world = build(scenario, n, options, Recorder::from_scenario(scenario)).unwrap();
         world.run();
         assert!(world.conserves(), "scenario {n}: {:?}\n{text}", world.imbalance());
         let broken = world.results(scenario).broken;

@@ -48,7 +48,7 @@ fn broken(text: &str, registry: Registry) -> (Rule, String) {
     let found = results.broken.unwrap_or_else(|| panic!("no rule is broken: {text}"));
     assert_eq!(results.progress.stop, Some(Stop::BrokenRule));
     let options = Options { partitions: 2, ..Options::default() };
-    let mut divided = run_divided(&scenario, 1, options, Recorder::of(&scenario)).unwrap();
+    let mut divided = run_divided(&scenario, 1, options, Recorder::from_scenario(&scenario)).unwrap();
     assert_eq!(divided.progress().stop, Some(Stop::BrokenRule));
     assert!(divided.conserves(), "{:?}", divided.imbalance());
     (found.broken.rule, found.describe(&scenario))

@@ -100,7 +100,7 @@ fn rounds_that_a_workload_leaves_out_are_not_waited_for() {
 }
 
 fn divided(s: &Scenario, partitions: u32) -> Results {
-    whole(s, 3, Options { partitions, ..Options::default() }, Recorder::of(s)).results(s)
+    whole(s, 3, Options { partitions, ..Options::default() }, Recorder::from_scenario(s)).results(s)
 }
 
 #[test]

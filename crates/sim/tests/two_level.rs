@@ -62,7 +62,7 @@ fn captures_bear_the_mapped_addresses() {
     let capture = |s: &Scenario| {
         let found = links(&s.topology, &["h8".to_string()]).unwrap();
         let ports = s.topology.nodes.iter().map(|node| node.ports.len()).sum();
-        let (recorder, tap) = (Recorder::of(s), Capture::new(&found, ports));
+        let (recorder, tap) = (Recorder::from_scenario(s), Capture::new(&found, ports));
         let mut world = build_tapped(s, 1, Options::default(), recorder, tap).unwrap();
         world.run();
         Dump::new("a test", &found, None, s.plan()).unwrap().next(&mut world, 0, 100).unwrap()

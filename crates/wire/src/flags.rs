@@ -54,7 +54,7 @@ impl TcpFlags {
         }
     }
     /// The same flags on another of CP's packets.
-    pub const fn of(self, packet: CpPacket) -> TcpFlags {
+    pub const fn with_packet(self, packet: CpPacket) -> TcpFlags {
         let others = self.without(TcpFlags::CPA).without(TcpFlags::PPL);
         match packet {
             CpPacket::Normal => others,
@@ -88,7 +88,7 @@ mod tests {
         let told = [0, 0x800, 0xc00, 0x400].map(|bits| TcpFlags(bits | 0x18).packet());
         assert_eq!(told, [CpPacket::Normal, CpPacket::Enabled, CpPacket::Cut, CpPacket::Pack]);
         for packet in told {
-            let flags = TcpFlags(0xdff).of(packet);
+            let flags = TcpFlags(0xdff).with_packet(packet);
             assert_eq!(flags.packet(), packet);
             assert_eq!(flags.0 & 0x1ff, 0x1ff, "no other flag changes");
         }

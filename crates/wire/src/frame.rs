@@ -135,7 +135,7 @@ pub(crate) fn segment(crossing: &Crossing) -> Segment {
     let (source_port, destination_port) = from_to(pkt);
     let push = push || ext.is_some_and(|ext| ext.push);
     let flags = flags(pkt.head.flags).with(if push { TcpFlags::PSH } else { TcpFlags(0) });
-    let options = ext.map(Options::of).unwrap_or_default();
+    let options = ext.map(Options::from_ext).unwrap_or_default();
     let headers = IPV4 + TCP + options.length();
     // What was cut off is what the frame had beside headers, padding among it.
     let lost = pkt.head.orig_size.saturating_sub(ETHERNET + FCS + headers);

@@ -31,7 +31,7 @@ pub use comment::comment;
 pub use flags::{CpPacket, TcpFlags};
 pub use frame::{Crossing, FCS, deparse};
 pub use layout::Malformed;
-pub use loss::{Lost, Told, told};
+pub use loss::{Lost, Told, parse};
 pub use options::{Options, PACK_PERMITTED};
 pub use pcap_file::PcapError;
 pub use pcapng::{Interface, Seen, Writer};

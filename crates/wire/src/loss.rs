@@ -33,7 +33,7 @@ pub enum Told {
 /// Reads a block as its two edges stand in the option. A block whose first edge is behind the second tells
 /// a loss. Numbers are compared modulo 2³² (RFC 9293 §3.4); `None` where the edges are the same or exactly
 /// 2³¹ apart, so that neither is behind the other.
-pub const fn told((first, second): (u32, u32)) -> Option<Told> {
+pub const fn parse((first, second): (u32, u32)) -> Option<Told> {
     match second.wrapping_sub(first) as i32 {
         0 | i32::MIN => None,
         1.. => Some(Told::Received { left: first, right: second }),
@@ -49,22 +49,22 @@ mod tests {
     fn swapped_edges_tell_a_loss_and_others_do_not() {
         let lost = Lost { left: 1000, right: 2448 };
         assert_eq!(lost.block(), (2448, 1000));
-        assert_eq!(told(lost.block()), Some(Told::Lost(lost)));
-        assert_eq!(told((1000, 2448)), Some(Told::Received { left: 1000, right: 2448 }));
-        assert_eq!(told((0, 1)), Some(Told::Received { left: 0, right: 1 }));
-        assert_eq!(told((7, 7)), None);
+        assert_eq!(parse(lost.block()), Some(Told::Lost(lost)));
+        assert_eq!(parse((1000, 2448)), Some(Told::Received { left: 1000, right: 2448 }));
+        assert_eq!(parse((0, 1)), Some(Told::Received { left: 0, right: 1 }));
+        assert_eq!(parse((7, 7)), None);
     }
 
     #[test]
     fn sequence_numbers_wrap_around_between_the_edges() {
         for left in [u32::MAX - 1447, u32::MAX - 1446, u32::MAX, 0x7fff_ffff, 0x7fff_fb00] {
             let lost = Lost { left, right: left.wrapping_add(1448) };
-            assert_eq!(told(lost.block()), Some(Told::Lost(lost)), "from {left}");
+            assert_eq!(parse(lost.block()), Some(Told::Lost(lost)), "from {left}");
             let received = Told::Received { left, right: lost.right };
-            assert_eq!(told((left, lost.right)), Some(received), "from {left}");
+            assert_eq!(parse((left, lost.right)), Some(received), "from {left}");
         }
-        assert_eq!(told((5, 5 + (1 << 31))), None, "neither edge is behind the other");
+        assert_eq!(parse((5, 5 + (1 << 31))), None, "neither edge is behind the other");
         let widest = Lost { left: 0, right: (1 << 31) - 1 };
-        assert_eq!(told(widest.block()), Some(Told::Lost(widest)));
+        assert_eq!(parse(widest.block()), Some(Told::Lost(widest)));
     }
 }

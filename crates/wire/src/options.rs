@@ -1,7 +1,7 @@
 //! TCP options in the order and with the padding that stacks give them, and read in any order.
 
 use crate::layout::Malformed;
-use crate::loss::{Lost, Told, told};
+use crate::loss::{Lost, Told, parse};
 use dataplane::{Ext, MAX_BLOCKS, Timestamps};
 
 /// The kinds of options (RFC 9293 §3.2; RFC 7323 §2.2, §3.2; RFC 2018 §2, §3).
@@ -40,7 +40,7 @@ pub struct Options {
 
 impl Options {
     /// Those of a packet's extension. What does not fit 40 bytes, which no transport makes, is left out.
-    pub fn of(ext: &Ext) -> Options {
+    pub fn from_ext(ext: &Ext) -> Options {
         let all = Options {
             mss: ext.syn.map(|syn| syn.mss),
             window_scale: ext.syn.and_then(|syn| syn.window_scale),
@@ -58,7 +58,7 @@ impl Options {
     }
     /// The range that was lost, if the first block tells one.
     pub fn lost(&self) -> Option<Lost> {
-        match told(*self.blocks().first()?) {
+        match parse(*self.blocks().first()?) {
             Some(Told::Lost(lost)) => Some(lost),
             _ => None,
         }

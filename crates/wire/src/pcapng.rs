@@ -217,7 +217,7 @@ mod tests {
         let face = Interface { name: "a>b".into(), speed_bps: None };
         let mut writer = Writer::new("", vec![face], Some(60)).unwrap();
         let mut segment = crate::Segment { payload: 1460, ..crate::Segment::default() };
-        segment.flags = segment.flags.of(crate::CpPacket::Cut);
+        segment.flags = segment.flags.with_packet(crate::CpPacket::Cut);
         let frame = segment.frame(LengthIn::Payload).unwrap();
         let told = Seen { interface: 0, at_ps: 0, frame: &frame, length: LengthIn::Payload, comment: Some("cut") };
         writer.frame(&told).unwrap();

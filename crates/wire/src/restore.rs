@@ -42,7 +42,7 @@ pub struct Side {
 
 impl Side {
     /// What no header tells of a packet.
-    pub fn of(pkt: &Pkt, ext: Option<&Ext>) -> Side {
+    pub fn from_packet(pkt: &Pkt, ext: Option<&Ext>) -> Side {
         let head = &pkt.head;
         let told = FLAGS.iter().fold(Flags::PAYLOAD.with(Flags::REVERSE), |all, (flag, _)| all.with(*flag));
         Side {

@@ -50,7 +50,9 @@ def of_results(results: Results) -> dict[str, Chart]:
     found += [inputs.over_time(results), stages.buffers(results), stages.links(results)]
     found += [saturation.largest(results), saturation.deadlocks(results)]
     found += [activity.hot_links(results), packets.reordering(results)]
-    return {chart.name: with_instants(covered.told(chart)) for chart in found if chart is not None}
+    return {
+        chart.name: with_instants(covered.with_covered_lines(chart)) for chart in found if chart is not None
+    }
 
 
 def with_instants(chart: Chart) -> Chart:

@@ -10,8 +10,9 @@ import numpy as np
 
 from overspill.charts import common
 from overspill.charts.common import Period
-from overspill.charts.spec import Axis, Chart, Colours, Heat, Mark, Panel
+from overspill.charts.spec import Axis, Chart, Colours, Heat, Panel
 from overspill.results import formats, measures
+from overspill.results.measures.saturation import peers
 from overspill.results.names import FATES, REASONS
 from overspill.results.rundata import RunData
 
@@ -100,13 +101,12 @@ def room(panels: int, low: int = 0, columns: int | None = None) -> int:
 
 def map_panel(title: str, one: Grid, period: Period, run: RunData, none: str) -> Panel:
     """A map, or the note that there is nothing."""
-    marks: list[Mark] = [*common.outside(run, period), *common.changes(run, period)]
     if not one.counts.size or not np.nansum(one.counts):
-        return Panel(title, period.axis(), Axis(ticks=(), shown=(0, 1)), marks, none, share=LOW)
+        empty = common.panel_of(title, run, (period, Axis(ticks=(), shown=(0, 1))), [])
+        return replace(empty, note=none, share=LOW)
     edges = one.start_ps + np.arange(one.counts.shape[1] + 1, dtype=np.int64) * one.step_ps
     values = np.where(one.counts > 0, one.counts, np.nan)
-    marks.append(Heat(values, edges * measures.PS, one.names))
-    return Panel(title, period.axis(), Axis(), marks)
+    return common.panel_of(title, run, (period, Axis()), [Heat(values, edges * measures.PS, one.names)])
 
 
 def scale(largest: float, label: str) -> Colours:
@@ -208,33 +208,36 @@ def grid(run: RunData, what: tuple[int, Rows], period: Period) -> Grid:
         groups.append((name, np.isin(node, rows.others)))
     if rows.hosts:
         groups.append(("hosts", run.is_host[node]))
+    return grid_of(run, (bins, count), groups, period)
+
+
+def grid_of(
+    run: RunData,
+    data: tuple[np.ndarray, np.ndarray],
+    groups: Sequence[tuple[str, np.ndarray]],
+    period: Period,
+) -> Grid:
+    """Amounts by bin, added up over time for each group of rows, which has a name."""
+    bins, amounts = data
     first, steps, width = period.bins(run, common.COLUMNS_SHOWN)
     counts = np.zeros((len(groups), steps))
     for row, (_, keep) in enumerate(groups):
-        counts[row] = period.sums(run, common.COLUMNS_SHOWN, (bins[keep], count[keep]))
+        counts[row] = period.sums(run, common.COLUMNS_SHOWN, (bins[keep], amounts[keep].astype(np.float64)))
     bin_ps = int(run.summary["bin_ps"])
     return Grid(counts, [name for name, _ in groups], first * bin_ps, width * bin_ps)
 
 
 def hot_links(results: Results) -> Chart | None:
     """How much of their rate the busiest links carry over time, first seeds; `None` without the table."""
-    if not common.having(results, "links"):
-        return None
-    runs = {variant: run for variant, run in common.first_runs(results).items() if common.has(run, "links")}
+    runs = common.with_rows(results, "links")
     if not runs:
         return None
     rows = busiest_links(runs)[: max(3, room(len(runs)) + 4)]
     period = common.period_of(results, ("links",))
     maps = {variant: used(run, rows, period) for variant, run in runs.items()}
     panels = [
-        map_panel(
-            f"{common.label(results, variant)} (seed {runs[variant].seed})",
-            one,
-            period,
-            runs[variant],
-            "nothing was sent",
-        )
-        for variant, one in maps.items()
+        map_panel(common.title_of(results, variant, run), maps[variant], period, run, "nothing was sent")
+        for variant, run in runs.items()
     ]
     step = next(iter(maps.values())).step_ps
     caption = (
@@ -257,14 +260,10 @@ def busiest_links(runs: dict[str, RunData]) -> list[Direction]:
         rates = rates_of(run)
         node, port, bits = run.columns("links", "node", "port", "bits")
         key = (node.astype(np.uint64) << np.uint64(16)) | port.astype(np.uint64)
-        keys, index = np.unique(key, return_inverse=True)
-        carried = np.zeros(len(keys))
-        np.add.at(carried, index, bits.astype(np.float64))
-        for one, amount in zip(keys.tolist(), carried.tolist(), strict=True):
+        for one, amount in common.summed([(key, bits)]).items():
             place = (one >> 16, one & 0xFFFF)
             sums[place] = sums.get(place, 0.0) + amount / rates.get(place, np.inf)
-    chosen = sorted(sums, key=lambda place: (-sums[place], place))
-    return chosen[:LINKS_SHOWN]
+    return common.most_first(sums)[:LINKS_SHOWN]
 
 
 def rates_of(run: RunData) -> dict[Direction, float]:
@@ -276,18 +275,14 @@ def rates_of(run: RunData) -> dict[Direction, float]:
 def used(run: RunData, rows: Sequence[Direction], period: Period) -> Grid:
     """The share of the rate that these directions carried, over time."""
     bins, node, port, bits = run.columns("links", "bin", "node", "port", "bits")
-    rates = rates_of(run)
-    nodes, ports, peers = run.columns("ports", "node", "port", "peer")
-    ends = {(int(n), int(p)): int(q) for n, p, q in zip(nodes, ports, peers, strict=True)}
-    first, steps, width = period.bins(run, common.COLUMNS_SHOWN)
-    bin_ps = int(run.summary["bin_ps"])
-    seconds = width * bin_ps * measures.PS
-    shares = np.zeros((len(rows), steps))
-    names = []
-    for row, place in enumerate(rows):
-        keep = (node == place[0]) & (port == place[1])
-        carried = period.sums(run, common.COLUMNS_SHOWN, (bins[keep], bits[keep].astype(np.float64)))
-        shares[row] = carried / (rates.get(place, np.inf) * seconds)
-        names.append(f"{run.node_name(place[0])} > {run.node_name(ends[place])}" if place in ends else "-")
+    rates, ends = rates_of(run), peers(run)
+    groups = [(link_name(run, ends, place), (node == place[0]) & (port == place[1])) for place in rows]
+    found = grid_of(run, (bins, bits), groups, period)
+    own = np.array([rates.get(place, np.inf) for place in rows])[:, None]
     # A frame that begins at the end of a bin is counted there, whole.
-    return Grid(np.minimum(shares, 1.0), names, first * bin_ps, width * bin_ps)
+    return replace(found, counts=np.minimum(found.counts / (own * (found.step_ps * measures.PS)), 1.0))
+
+
+def link_name(run: RunData, ends: dict[Direction, int], port: Direction) -> str:
+    """`leaf0 > spine1`."""
+    return f"{run.node_name(port[0])} > {run.node_name(ends[port])}" if port in ends else "-"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import math
 import re
+from functools import partial
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from overspill.charts.spec import Axis, Colours, Heat, Instant, Kind, Panel
 from overspill.results import formats
 
 MOST_TICKS = 7.5  # of a scale of colours; fewest are three
+escaped = partial(html.escape, quote=False)  # text in which neither a page nor plotly sees a tag
 BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "B"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ def bouncing(results: Results) -> list[str]:
     return [
         variant
         for variant in common.with_runs(results)
-        if any(run.column("ports", "bounced").any() for run in results.of(variant))
+        if any(run.column("ports", "bounced").any() for run in results.runs_of(variant))
     ]
 
 
@@ -40,23 +41,19 @@ def by_switch(results: Results) -> Chart | None:
     totals = {name: sum(found.get(name, np.zeros(1)).mean() for found in counts.values()) for name in every}
     most = sorted(every, key=lambda name: (-totals[name], every.index(name)))[:SWITCHES_SHOWN]
     names = [name for name in every if name in most]
-    marks: list[Mark] = []
-    for index, variant in enumerate(variants):
-        seeds = len(results.of(variant))
-        columns = [counts[variant].get(name, np.zeros(seeds)) for name in names]
-        height, low, high = common.mean_and_interval(np.array(columns).T)
-        ends = (low, high) if seeds >= common.INTERVALS_FROM else (None, None)
-        marks.append(bars(results, (variant, index, len(variants)), (np.arange(len(names)), height), ends))
+    rows = {
+        variant: np.array([found.get(name, np.zeros(len(results.runs_of(variant)))) for name in names]).T
+        for variant, found in counts.items()
+    }
+    marks, means = mean_bars(results, rows)
     ticks = tuple((float(at), name) for at, name in enumerate(names))
     left = len(every) - len(names)
     others = f" The {len(names)} switches with most; {left} others are left out." if left else ""
     part = f"{len(names)} of {len(every)} switches, those with most." if left else ""
-    with_ends = any(isinstance(one, Bars) and one.low is not None for one in marks)
-    means = ": means and 95% intervals (Student's t)." if with_ends else ": means."
     caption = (
         "How often each switch bounced a frame in the measurement window; a frame counts every time. "
         "Switches that bounced nothing are left out."
-        f"{others} {common.seeds_text(results, variants)}{means}"
+        f"{others} {common.seeds_text(results, variants)}: {means}."
     )
     panel = Panel("", Axis("switch", ticks=ticks, shown=categories(len(names))), Axis("bounces"), marks)
     entries = legend_of_bars(results, variants)
@@ -64,18 +61,24 @@ def by_switch(results: Results) -> Chart | None:
     return Chart("bounces-switches", "Bounces by switch", caption, [panel], 1, 3.1, entries, told=told)
 
 
-def bars(
-    results: Results,
-    which: tuple[str, int, int],
-    data: tuple[np.ndarray, np.ndarray],
-    ends: tuple[np.ndarray | None, np.ndarray | None] = (None, None),
-) -> Bars:
+def mean_bars(results: Results, rows: Mapping[str, np.ndarray]) -> tuple[list[Bars], str]:
+    """Bars of each variant's means over seeds, which are its rows, and what they and their ends are."""
+    marks = []
+    for index, (variant, values) in enumerate(rows.items()):
+        height, low, high = common.mean_and_interval(values)
+        made = bars(results, (variant, index, len(rows)), (np.arange(len(height)), height))
+        marks.append(replace(made, low=low, high=high) if len(values) >= common.INTERVALS_FROM else made)
+    with_ends = any(one.low is not None for one in marks)
+    return marks, "means and 95% intervals (Student's t)" if with_ends else "means"
+
+
+def bars(results: Results, which: tuple[str, int, int], data: tuple[np.ndarray, np.ndarray]) -> Bars:
     """Bars of a variant, the n-th of so many beside each other."""
     variant, index, count = which
     width = ROOM / count
     x = data[0] + (index - (count - 1) / 2) * width
     look = replace(common.look(results, variant), opacity=OPACITY)
-    return Bars(x, data[1], width * 0.92, look, variant, ends[0], ends[1])
+    return Bars(x, data[1], width * 0.92, look, variant)
 
 
 def legend_of_bars(results: Results, variants: list[str]) -> list[Entry]:
@@ -98,7 +101,7 @@ def place(results: Results) -> dict[str, int]:
 
 def at_switches(results: Results, variant: str) -> dict[str, np.ndarray]:
     """Bounces in each seed by the name of the switch."""
-    runs = results.of(variant)
+    runs = results.runs_of(variant)
     found: dict[str, np.ndarray] = {}
     for seed, run in enumerate(runs):
         node, count = run.columns("ports", "node", "bounced")
@@ -158,18 +161,19 @@ def shares(results: Results, variant: str, which: int) -> tuple[np.ndarray, np.n
 
     A workload of which nothing was bounced has no distances: its packets are 0 far.
     """
-    counts: dict[int, int] = {}
-    for run in results.of(variant):
-        data, metric, low, count = run.columns("packet_hist", "data", "metric", "low", "count")
-        keep = (data != 0) & (metric == which)
-        for one, times in zip(low[keep].tolist(), count[keep].tolist(), strict=True):
-            counts[one] = counts.get(one, 0) + times
-        if which == DISTANCE:
-            every = int(count[(data != 0) & (metric == BOUNCES)].sum())
-            counts[0] = counts.get(0, 0) + every - int(count[keep].sum())
+    rows = [run.columns("packet_hist", "data", "metric", "low", "count") for run in results.runs_of(variant)]
+
+    def counted(kind: int) -> dict[int, float]:
+        kept = [((data != 0) & (metric == kind), low, count) for data, metric, low, count in rows]
+        return common.summed((low[keep], count[keep]) for keep, low, count in kept)
+
+    counts = counted(which)
+    if which == DISTANCE:
+        never = sum(counted(BOUNCES).values()) - sum(counts.values())
+        counts[0] = counts.get(0, 0.0) + never
     counts = {value: count for value, count in counts.items() if count}
     if not counts or (which == DISTANCE and set(counts) == {0}):
         return np.zeros(0), np.zeros(0)
     values = np.array(sorted(counts), np.float64)
-    found = np.array([counts[int(value)] for value in values], np.float64)
+    found = np.array([counts[int(value)] for value in values])
     return values, found / found.sum()

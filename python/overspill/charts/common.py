@@ -13,10 +13,10 @@ import numpy as np
 
 from overspill import stats
 from overspill.charts import spec
-from overspill.charts.spec import Axis, Entry, Instant, Look, Span
+from overspill.charts.spec import Axis, Chart, Entry, Instant, Look, Mark, Panel, Span
 from overspill.engine import core
 from overspill.errors import BadInput
-from overspill.results import formats, measures, same
+from overspill.results import equal_variants, formats, measures
 from overspill.results.rundata import RunData
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ COLUMNS_SHOWN = 240  # columns of a map over time
 INTERVALS_FROM = 3  # seeds; those of two are so wide that they hide everything
 RESAMPLED = f"BCa bootstrap from {stats.ENOUGH} seeds on, else Student's t"
 GREY = "Grey: outside the measurement window."
+FIRST_SEEDS = f"First seed of each variant. {GREY}"
 INSTANTS_SHOWN = 40  # at which the network changes
 STEPS_SHOWN = 1200  # steps of a curve over time
 
@@ -59,7 +60,7 @@ def legend(results: Results, variants: Iterable[str]) -> list[Entry]:
 def label(results: Results, variant: str) -> str:
     """Returns a variant's label, followed by the labels of identical variants."""
     group = next((group for group in results.groups if variant in group), (variant,))
-    return same.label([results.label(one) for one in group])
+    return equal_variants.label([results.label(one) for one in group])
 
 
 def with_runs(results: Results) -> list[str]:
@@ -69,17 +70,40 @@ def with_runs(results: Results) -> list[str]:
 
 def first_runs(results: Results) -> dict[str, RunData]:
     """The first seed of every variant."""
-    return {variant: results.of(variant)[0] for variant in with_runs(results)}
+    return {variant: results.runs_of(variant)[0] for variant in with_runs(results)}
+
+
+def with_rows(results: Results, table: str) -> dict[str, RunData]:
+    """First seeds that have rows in a table."""
+    return {variant: run for variant, run in first_runs(results).items() if has(run, table)}
 
 
 def having(results: Results, table: str) -> list[str]:
     """Variants of which a run has rows in a table."""
-    return [one for one in with_runs(results) if any(has(run, table) for run in results.of(one))]
+    return [one for one in with_runs(results) if any(has(run, table) for run in results.runs_of(one))]
 
 
 def has(run: RunData, table: str) -> bool:
     """Whether a run has rows in a table."""
     return any(batch.num_rows for batch in run.batches(table))
+
+
+def summed(parts: Iterable[tuple[np.ndarray, ...]]) -> dict[Any, float]:
+    """Amounts added up by what they are of, which is a number, or a row of numbers and becomes a tuple."""
+    sums: dict[Any, float] = {}
+    for what, amounts in parts:
+        known, index = np.unique(what, axis=0 if what.ndim > 1 else None, return_inverse=True)
+        found = np.zeros(len(known))
+        np.add.at(found, index.reshape(-1), amounts.astype(np.float64))
+        keys = map(tuple, known.tolist()) if what.ndim > 1 else known.tolist()
+        for key, amount in zip(keys, found.tolist(), strict=True):
+            sums[key] = sums.get(key, 0.0) + amount
+    return sums
+
+
+def most_first(sums: Mapping[Any, float]) -> list[Any]:
+    """What has most comes first, of equals the smaller."""
+    return sorted(sums, key=lambda one: (-sums[one], one))
 
 
 def columns_of(count: int) -> int:
@@ -103,13 +127,13 @@ def height_of_networks(panels: int, columns: int, even: bool) -> float:
 def seeds_text(results: Results, variants: Iterable[str] | None = None) -> str:
     """`5 seeds`, as many as the variants have at most."""
     names = with_runs(results) if variants is None else variants
-    most = max((len(results.of(variant)) for variant in names), default=0)
+    most = max((len(results.runs_of(variant)) for variant in names), default=0)
     return f"{most} seed{'' if most == 1 else 's'}"
 
 
 def means_told(results: Results) -> str:
     """What a file says of lines that are means, where there are no bands, which are told of with them."""
-    most = max((len(results.of(variant)) for variant in with_runs(results)), default=0)
+    most = max((len(results.runs_of(variant)) for variant in with_runs(results)), default=0)
     return "" if most >= INTERVALS_FROM else band_text(results)
 
 
@@ -132,7 +156,7 @@ def part_told(shown: int, variants: int) -> str:
 
 def band_text(results: Results, how: str = "Student's t") -> str:
     """What bands mean, where there are any."""
-    most = max((len(results.of(variant)) for variant in with_runs(results)), default=0)
+    most = max((len(results.runs_of(variant)) for variant in with_runs(results)), default=0)
     if most < INTERVALS_FROM:
         return f"Lines are means over {most} seeds." if most > 1 else "One seed: no intervals."
     rough = " With fewer than 10 seeds these are rough." if most < 10 else ""
@@ -236,6 +260,25 @@ def changes(run: RunData, period: Period) -> list[Instant]:
     if len(texts) > INSTANTS_SHOWN:
         return []
     return [Instant(at * measures.PS, formats.listing(every, 2)) for at, every in texts.items()]
+
+
+def title_of(results: Results, variant: str, run: RunData) -> str:
+    """The title of a panel with one run."""
+    return f"{label(results, variant)} (seed {run.seed})"
+
+
+def panel_of(title: str, run: RunData, axes: tuple[Period, Axis], marks: Sequence[Mark]) -> Panel:
+    """Marks over time, and what is not measured and what changes meanwhile."""
+    period, y = axes
+    return Panel(title, period.axis(), y, [*outside(run, period), *changes(run, period), *marks])
+
+
+def over_time(
+    what: tuple[str, str, str], panels: Sequence[Panel], legend: Sequence[Entry], wish: float = 1.9
+) -> Chart:
+    """Panels over one time, with one range of y; `what` is the figure's name, title and caption."""
+    height, columns = height_of(len(panels), wish), columns_of(len(panels))
+    return Chart(*what, panels, columns, height, legend, share_x=True, share_y=True, down=True)
 
 
 def counted(count: float, what: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,34 +23,15 @@ POINTS_SHOWN = 2000  # of one flow
 FEEDBACK = (0.0, 64.0)
 
 Runs = Mapping[str, RunData]
-Weigh = Callable[[RunData], tuple[np.ndarray, np.ndarray]]
+Weigh = Callable[[RunData], tuple[np.ndarray, ...]]
 Draw = Callable[[RunData, int, Look, str], Mark]
-
-
-def with_rows(results: Results, table: str) -> dict[str, RunData]:
-    """First seeds that have rows in a table."""
-    runs = common.first_runs(results)
-    return {variant: run for variant, run in runs.items() if common.has(run, table)}
-
-
-def most(runs: Runs, weigh: Weigh) -> list[int]:
-    """Flows by the sum of their weights over all runs, most first."""
-    sums: dict[int, float] = {}
-    for run in runs.values():
-        flow, weight = weigh(run)
-        ids, index = np.unique(flow, return_inverse=True)
-        found = np.zeros(len(ids))
-        np.add.at(found, index, weight.astype(np.float64))
-        for one, amount in zip(ids.tolist(), found.tolist(), strict=True):
-            sums[one] = sums.get(one, 0.0) + amount
-    return sorted(sums, key=lambda flow: (-sums[flow], flow))
 
 
 class Flows:
     """The flows that a figure shows: the first few in colours, some in grey."""
 
     def __init__(self, runs: Runs, weigh: Weigh) -> None:
-        self.runs, self.every = runs, most(runs, weigh)
+        self.runs, self.every = runs, common.most_first(common.summed(map(weigh, runs.values())))
         # The order of a legend is that of flows, not of amounts.
         self.shown = sorted(self.every[:FLOWS_SHOWN])
         self.grey = self.every[len(self.shown) : FAINT]
@@ -73,7 +54,7 @@ class Flows:
         coloured = [draw(run, flow, self.look(flow), str(flow)) for flow in self.shown]
         return [*(draw(run, flow, self.look(flow), "") for flow in reversed(self.grey)), *coloured]
 
-    def told(self, by: str) -> str:
+    def describe(self, by: str) -> str:
         """`the 7 flows with most bytes of 12; the next 5 in grey`."""
         if len(self.every) == len(self.shown):
             return f"all {common.counted(len(self.every), 'flow')}"
@@ -92,27 +73,13 @@ def name(run: RunData, flow: int) -> str:
     return f"{text} ({workloads[int(own[0])]['name']})" if len(own) else text
 
 
-def stacked(
-    results: Results, runs: Runs, panels: Sequence[Panel], what: tuple[str, str, str], legend: list[Entry]
-) -> Chart:
-    """One panel a variant; `what` is the figure's name, title and caption."""
-    height, columns = common.height_of(len(panels), 1.9), common.columns_of(len(panels))
-    key, title, caption = what
-    return Chart(
-        key, title, f"{caption} First seed of each variant. {common.GREY}", panels, columns, height, legend,
-        share_x=True, share_y=True, down=True,
-    )  # fmt: skip
-
-
 def panels_of(results: Results, flows: Flows, drawn: tuple[Period, Axis, Draw]) -> list[Panel]:
     """A panel for each run."""
     period, y, draw = drawn
-    panels = []
-    for variant, run in flows.runs.items():
-        marks = [*common.outside(run, period), *common.changes(run, period), *flows.marks(run, draw)]
-        title = f"{common.label(results, variant)} (seed {run.seed})"
-        panels.append(Panel(title, period.axis(), y, marks))
-    return panels
+    return [
+        common.panel_of(common.title_of(results, variant, run), run, (period, y), flows.marks(run, draw))
+        for variant, run in flows.runs.items()
+    ]
 
 
 def instants_of(runs: Runs, table: str) -> Period:
@@ -123,6 +90,11 @@ def instants_of(runs: Runs, table: str) -> Period:
     return Period(0 if start < end // 4 else start - margin, end + margin)
 
 
+def rows_of(table: str) -> Weigh:
+    """Weights of flows by how many rows they have in a table."""
+    return lambda run: (run.column(table, "flow"), np.ones(len(run.column(table, "flow"))))
+
+
 def thin(count: int) -> np.ndarray:
     """Which of so many points are shown, evenly."""
     return np.unique(np.linspace(0, count - 1, min(count, POINTS_SHOWN), dtype=int))
@@ -130,13 +102,9 @@ def thin(count: int) -> np.ndarray:
 
 def notices(results: Results) -> Chart | None:
     """Every congestion message by time, feedback and flow; `None` where none is written down."""
-    runs = with_rows(results, "notices")
+    runs = common.with_rows(results, "notices")
     if not runs:
         return None
-
-    def weigh(run: RunData) -> tuple[np.ndarray, np.ndarray]:
-        flow = run.column("notices", "flow")
-        return flow, np.ones(len(flow))
 
     def draw(run: RunData, flow: int, look: Look, entry: str) -> Points:
         time, flows_, feedback = run.columns("notices", "time_ps", "flow", "feedback")
@@ -144,29 +112,25 @@ def notices(results: Results) -> Chart | None:
         own = own[thin(len(own))] if len(own) else own
         return Points(time[own] * measures.PS, feedback[own].astype(np.float64), look, entry, size=3.0)
 
-    flows = Flows(runs, weigh)
+    flows = Flows(runs, rows_of("notices"))
     # Points of CNPs lie on 0, and would be cut in half by the edge.
     has_cnps = any((run.column("notices", "feedback") == 0).any() for run in runs.values())
     y = Axis("feedback", shown=(-3.0, FEEDBACK[1]) if has_cnps else FEEDBACK, whole=True)
     panels = panels_of(results, flows, (instants_of(runs, "notices"), y, draw))
     caption = (
         "Congestion notification messages (CNMs) as switches make them, by the flow they are about: "
-        f"{flows.told('messages')}. 63 is the strongest feedback, 0 a CNP of a receiver. "
-        f"Of more than {POINTS_SHOWN} messages about a flow so many are shown, evenly."
+        f"{flows.describe('messages')}. 63 is the strongest feedback, 0 a CNP of a receiver. "
+        f"Of more than {POINTS_SHOWN} messages about a flow so many are shown, evenly. {common.FIRST_SEEDS}"
     )
     legend = [Entry(one.key, one.label, one.look, "circle") for one in flows.legend]
-    return stacked(results, runs, panels, ("notices", "Congestion messages by flow", caption), legend)
+    return common.over_time(("notices", "Congestion messages by flow", caption), panels, legend)
 
 
 def limits(results: Results) -> Chart | None:
     """The rate limit of each flow over time; `None` where none is written down."""
-    runs = with_rows(results, "rate_limits")
+    runs = common.with_rows(results, "rate_limits")
     if not runs:
         return None
-
-    def weigh(run: RunData) -> tuple[np.ndarray, np.ndarray]:
-        flow = run.column("rate_limits", "flow")
-        return flow, np.ones(len(flow))
 
     last = max(run.end_ps for run in runs.values())
     first = instants_of(runs, "rate_limits")
@@ -175,15 +139,15 @@ def limits(results: Results) -> Chart | None:
     def draw(run: RunData, flow: int, look: Look, entry: str) -> Line:
         return limit_line(run, flow, (look, entry), period)
 
-    flows = Flows(runs, weigh)
+    flows = Flows(runs, rows_of("rate_limits"))
     tops = [run.column("rate_limits", "rate_bps").max() for run in runs.values()]
     y = Axis("rate limit", "rate", shown=(0, 1.06 * max(float(max(tops)), 1.0)))
     panels = panels_of(results, flows, (period, y, draw))
     caption = (
-        f"The rate to which hosts limit their flows: {flows.told('changes')}. Where there is no line, a flow "
-        "has no limit."
+        f"The rate to which hosts limit their flows: {flows.describe('changes')}. Where there is no line, "
+        f"a flow has no limit. {common.FIRST_SEEDS}"
     )
-    return stacked(results, runs, panels, ("rate-limits", "Rate limits by flow", caption), flows.legend)
+    return common.over_time(("rate-limits", "Rate limits by flow", caption), panels, flows.legend)
 
 
 def limit_line(run: RunData, flow: int, shown: tuple[Look, str], period: Period) -> Line:
@@ -200,7 +164,7 @@ def limit_line(run: RunData, flow: int, shown: tuple[Look, str], period: Period)
 
 def sent(results: Results) -> Chart | None:
     """What each flow sends over time; `None` where that is not followed."""
-    runs = with_rows(results, "sent_trace")
+    runs = common.with_rows(results, "sent_trace")
     if not runs:
         return None
     period = common.period_of(results, ("sent_trace",))
@@ -219,9 +183,9 @@ def sent(results: Results) -> Chart | None:
     step = formats.time(goodput.width_ps(next(iter(runs.values())), period, goodput.STEPS))
     caption = (
         f"Frames of a flow that begin to leave its source, with preamble and gap, in bins of {step}: "
-        f"{flows.told('bytes')}."
+        f"{flows.describe('bytes')}. {common.FIRST_SEEDS}"
     )
-    return stacked(results, runs, panels, ("sent", "What flows send", caption), flows.legend)
+    return common.over_time(("sent", "What flows send", caption), panels, flows.legend)
 
 
 def by_sources(run: RunData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ from overspill.results import formats
 GROUPS_SHOWN = 4
 
 
-def told(chart: Chart) -> Chart:
+def with_covered_lines(chart: Chart) -> Chart:
     """A chart that says in its caption, and in its file, which lines lie on each other, where any do."""
     labels = {entry.key: entry.label for entry in chart.legend}
     found: dict[str, list[str]] = {}

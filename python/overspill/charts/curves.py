@@ -54,7 +54,7 @@ class Curves:
         return max(float(line.x[-1]) for line in self.lines)
 
 
-def of(kind: str, sets: list[str]) -> Curves | None:
+def read_curves(kind: str, sets: list[str]) -> Curves | None:
     """The curves of a mechanism, one for each of several values; `None` where it has none.
 
     With several values each curve is that of the first line alone, as in PABO's figure 3b.

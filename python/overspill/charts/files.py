@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("pdf", "svg", "png")
 PLACE = "figures"  # the folder beside a page
-PIXELS = 150  # per inch, of PNG
+PIXELS, SMALL = 150, 90  # per inch, of PNG
 # Neither date nor program, so that equal figures are equal files.
 UNDATED: Mapping[str, dict[str, Any]] = {
     "png": {"Software": None},
@@ -65,7 +65,7 @@ def save_figure(figure: Figure, place: Path, name: str, formats: Collection[str]
         save_as(figure, place / f"{name}.{one}", name)
 
 
-def save_as(figure: Figure, path: Path, name: str) -> None:
+def save_as(figure: Figure, path: Path, name: str, pixels: int = PIXELS) -> None:
     """Save a figure of matplotlib in the format of the path's ending; its inner names are from `name`."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -81,4 +81,17 @@ def save_as(figure: Figure, path: Path, name: str) -> None:
             engine.execute(figure)
             figure.set_layout_engine(None)
         with replacing(path) as new:
-            figure.savefig(new, dpi=PIXELS if kind == "png" else "figure", metadata=UNDATED[kind])
+            figure.savefig(new, dpi=pixels if kind == "png" else "figure", metadata=UNDATED[kind])
+
+
+def save_small(figure: Figure, path: Path) -> None:
+    """Save a figure of matplotlib as a PNG of few bytes, in 64 colours, for a page in the repository."""
+    import io
+
+    from PIL import Image
+
+    save_as(figure, path, path.stem, SMALL)
+    with Image.open(io.BytesIO(path.read_bytes())) as found:
+        few = found.convert("RGB").quantize(64, dither=Image.Dither.NONE)
+    with replacing(path) as new:
+        few.save(new, "PNG", optimize=True)

@@ -96,7 +96,7 @@ def bounds(marks: list[Mark]) -> tuple[float, float]:
 def pooled(results: Results, variant: str, which: str, traffic: int | None) -> tuple[np.ndarray, int]:
     """Times in ps of what finished, over all seeds, and the number of all."""
     done, count = [], 0
-    for run in results.of(variant):
+    for run in results.runs_of(variant):
         if which == "qct":
             times, open_ended = measures.query_times(run)
         else:
@@ -199,7 +199,7 @@ Sized = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 def sized(results: Results, variant: str) -> list[Sized]:
     """Of each seed: sizes in bytes, slowdowns, and which of them are lower bounds."""
-    return [one for one in (sizes_of(run) for run in results.of(variant)) if len(one[0])]
+    return [one for one in (sizes_of(run) for run in results.runs_of(variant)) if len(one[0])]
 
 
 def sizes_of(run: RunData) -> Sized:
@@ -261,7 +261,7 @@ def size_marks(results: Results, variant: str, curve: Curve) -> list[Mark]:
     size, middle, low, high, doubtful, texts = curve
     line = common.look(results, variant)
     marks: list[Mark] = []
-    if len(results.of(variant)) >= common.INTERVALS_FROM:
+    if len(results.runs_of(variant)) >= common.INTERVALS_FROM:
         marks.append(Band(size, low, high, line, variant))
     marks.append(Line(size, middle, line, variant))
     for hollow in (False, True):

@@ -67,7 +67,7 @@ def of_all(results: Results) -> Chart | None:
     panels = [
         Panel(common.label(results, variant), period.axis(), y, marks) for variant, marks in drawn.items()
     ]
-    step = formats.time(width_ps(results.of(shown[0])[0], period, STEPS_OF_BAND))
+    step = formats.time(width_ps(results.runs_of(shown[0])[0], period, STEPS_OF_BAND))
     more = f" The first {len(shown)} of {len(variants)} variants." if len(variants) > len(shown) else ""
     beyond = " Bands that are cut flat go on beyond the axis." if cut else ""
     bursts, note = warned(results.runs, beyond)
@@ -110,7 +110,7 @@ def rates_of_hosts(runs: Mapping[str, RunData]) -> dict[int, float]:
 
 def marks_of(results: Results, variant: str, period: Period) -> list[Mark]:
     """A variant's line, and its band where there are several seeds."""
-    runs = results.of(variant)
+    runs = results.runs_of(variant)
     marks: list[Mark] = [*common.outside(runs[0], period), *common.changes(runs[0], period)]
     at = period.edges(runs[0], STEPS_OF_BAND)
     rows = np.array([until_last(run, period) for run in runs])
@@ -177,9 +177,9 @@ def rate(run: RunData, data: tuple[np.ndarray, ...], when: tuple[Period, int]) -
 
 def by_host(results: Results) -> Chart | None:
     """Goodput by host and time, first seeds; `None` without the table or with one host alone."""
-    runs = common.first_runs(results)
-    runs = {variant: run for variant, run in runs.items() if common.has(run, "host_goodput")}
-    hosts = busiest_hosts(runs)
+    runs = common.with_rows(results, "host_goodput")
+    sums = common.summed(run.columns("host_goodput", "node", "bytes") for run in runs.values())
+    hosts = common.most_first({host: size for host, size in sums.items() if size})
     if len(hosts) < 2:
         return None
     rows = sorted(hosts[: min(HOSTS_SHOWN, activity.room(len(runs)) + 8)])
@@ -189,14 +189,8 @@ def by_host(results: Results) -> Chart | None:
     part = len(rows) < len(hosts)
     which = f"{len(rows)} of {count} that receive" if part else f"all {count} that receive"
     panels = [
-        activity.map_panel(
-            f"{common.label(results, variant)} (seed {runs[variant].seed})",
-            one,
-            period,
-            runs[variant],
-            "none",
-        )
-        for variant, one in maps.items()
+        activity.map_panel(common.title_of(results, variant, run), maps[variant], period, run, "none")
+        for variant, run in runs.items()
     ]
     largest = max(float(one.counts.max(initial=0)) for one in maps.values())
     step = formats.time(next(iter(maps.values())).step_ps)
@@ -215,53 +209,35 @@ def by_host(results: Results) -> Chart | None:
     return replace(made, note=note)
 
 
-def busiest_hosts(runs: dict[str, RunData]) -> list[int]:
-    """Hosts that receive, by bytes over all variants, most first."""
-    sums: dict[int, int] = {}
-    for run in runs.values():
-        node, size = run.columns("host_goodput", "node", "bytes")
-        found = np.zeros(int(node.max(initial=0)) + 1, np.int64)
-        np.add.at(found, node.astype(np.int64), size.astype(np.int64))
-        for host in np.flatnonzero(found).tolist():
-            sums[host] = sums.get(host, 0) + int(found[host])
-    return sorted(sums, key=lambda host: (-sums[host], host))
-
-
 def host_grid(run: RunData, rows: list[int], period: Period) -> Grid:
     """Goodput of these hosts over time."""
     bins, node, size = run.columns("host_goodput", "bin", "node", "bytes")
-    first, steps, width = period.bins(run, common.COLUMNS_SHOWN)
-    bin_ps = int(run.summary["bin_ps"])
-    rates = np.zeros((len(rows), steps))
-    for row, host in enumerate(rows):
-        keep = node == host
-        sums = period.sums(run, common.COLUMNS_SHOWN, (bins[keep], size[keep].astype(np.float64)))
-        rates[row] = sums * 8 / (width * bin_ps * measures.PS)
-    return Grid(rates, [run.node_name(host) for host in rows], first * bin_ps, width * bin_ps)
+    groups = [(run.node_name(host), node == host) for host in rows]
+    found = activity.grid_of(run, (bins, size), groups, period)
+    return replace(found, counts=found.counts * 8 / (found.step_ps * measures.PS))
 
 
 def by_flow(results: Results) -> Chart | None:
     """Goodput of flows over time, first seeds: the largest in colours, others grey; or `None`."""
-    runs = common.first_runs(results)
-    runs = {variant: run for variant, run in runs.items() if common.has(run, "flow_goodput")}
+    runs = common.with_rows(results, "flow_goodput")
     if not runs:
         return None
     period = period_of(results, ("flow_goodput",))
-    chosen = largest_flows(runs)
+    sums = common.summed(run.columns("flow_goodput", "flow", "bytes") for run in runs.values())
+    chosen = common.most_first(sums)
     shown = chosen[:FLOWS_SHOWN] if len(chosen) > len(COLOURS) else chosen
-    drawn: dict[str, list[Mark]] = {}
-    for variant, run in runs.items():
-        marks = drawn[variant] = [*common.outside(run, period), *common.changes(run, period)]
-        for flow in [*reversed(chosen[len(shown) : FAINT]), *shown]:
-            marks.append(flow_line(run, flow, shown, period))
+    order = [*reversed(chosen[len(shown) : FAINT]), *shown]
+    drawn = {
+        variant: [flow_line(run, flow, shown, period) for flow in order] for variant, run in runs.items()
+    }
     highest = top([mark for marks in drawn.values() for mark in marks])[0]
     links = max(rates_of_hosts(runs).values(), default=highest)
     cut = highest > 2 * links
     beyond = " The highest bursts go beyond the axis." if cut else ""
     y = Axis("goodput", "rate", shown=(0, 1.25 * links if cut else highest))
     panels = [
-        Panel(f"{common.label(results, variant)} (seed {runs[variant].seed})", period.axis(), y, marks)
-        for variant, marks in drawn.items()
+        common.panel_of(common.title_of(results, variant, run), run, (period, y), drawn[variant])
+        for variant, run in runs.items()
     ]
     first = next(iter(runs.values()))
     entries = [
@@ -277,11 +253,8 @@ def by_flow(results: Results) -> Chart | None:
         f"bytes of {len(chosen)}{grey}. First seed of each variant. {bursts}Grey areas: outside the "
         "measurement window."
     )
-    height, columns = common.height_of(len(panels), 1.9), common.columns_of(len(panels))
-    return Chart(
-        "goodput-flows", "Goodput by flow: payload that arrived in order", caption, panels, columns, height,
-        entries, share_x=True, share_y=True, down=True, note=note,
-    )  # fmt: skip
+    title = "Goodput by flow: payload that arrived in order"
+    return replace(common.over_time(("goodput-flows", title, caption), panels, entries), note=note)
 
 
 def flow_line(run: RunData, flow: int, shown: list[int], period: Period) -> Line:
@@ -293,19 +266,6 @@ def flow_line(run: RunData, flow: int, shown: list[int], period: Period) -> Line
     colour = Look(COLOURS[shown.index(flow)], width=1.6) if coloured else Look("#b5bcc4", width=0.7)
     at = period.edges(run, STEPS)
     return Line(at, np.append(rates, rates[-1:]), colour, str(flow) if coloured else "", "post")
-
-
-def largest_flows(runs: dict[str, RunData]) -> list[int]:
-    """Flows by payload that arrived over all variants, most first."""
-    sums: dict[int, int] = {}
-    for run in runs.values():
-        flow, size = run.columns("flow_goodput", "flow", "bytes")
-        ids, index = np.unique(flow, return_inverse=True)
-        found = np.zeros(len(ids), np.int64)
-        np.add.at(found, index, size.astype(np.int64))
-        for one, amount in zip(ids.tolist(), found.tolist(), strict=True):
-            sums[one] = sums.get(one, 0) + amount
-    return sorted(sums, key=lambda flow: (-sums[flow], flow))
 
 
 def flow_name(run: RunData, flow: int) -> str:

@@ -76,7 +76,7 @@ def over_time(results: Results) -> Chart | None:
     period = common.period_of(results, ("queue_trace", "hold_trace"))
     panels: list[Panel] = []
     for variant, one in found.items():
-        run = results.of(variant)[0]
+        run = results.runs_of(variant)[0]
         panels += [of_variant(results, variant, one, period), states(run, one, period)]
     caption = (
         "The port of each variant that held most ACKs, first seed: frames that wait to leave by it, and ACKs "
@@ -90,15 +90,16 @@ def over_time(results: Results) -> Chart | None:
 
 def of_variant(results: Results, variant: str, one: Holding, period: Period) -> Panel:
     """The queue and what is held."""
-    run = results.of(variant)[0]
+    run = results.runs_of(variant)[0]
     at, queue, _ = queues.trace_of(run, one.port).steps(run, period)
     _, held, mean = one.held.steps(run, period)
-    marks: list[Mark] = [*common.outside(run, period), *common.changes(run, period)]
-    marks.append(Line(at, queue, QUEUE, "queue", "post"))
-    marks.append(Line(at, held, HELD, "held", "post", queues.texts(held, mean)))
+    marks = [
+        Line(at, queue, QUEUE, "queue", "post"),
+        Line(at, held, HELD, "held", "post", queues.texts(held, mean)),
+    ]
     shown = (0, 1.05 * max(1.0, float(queue.max(initial=0)), float(held.max(initial=0))))
     title = f"{common.label(results, variant)} ({one.held.place}, seed {run.seed})"
-    return Panel(title, period.axis(), Axis("packets", shown=shown, whole=True), marks)
+    return common.panel_of(title, run, (period, Axis("packets", shown=shown, whole=True)), marks)
 
 
 def states(run: RunData, one: Holding, period: Period) -> Panel:

@@ -9,7 +9,7 @@ import numpy as np
 from overspill.charts import common, queues
 from overspill.charts.common import Period
 from overspill.charts.queues import Trace
-from overspill.charts.spec import COLOURS, Axis, Band, Chart, Entry, Line, Look, Mark, Panel
+from overspill.charts.spec import COLOURS, Axis, Band, Chart, Entry, Line, Look, Mark
 from overspill.engine import values
 from overspill.results.rundata import RunData
 
@@ -26,9 +26,7 @@ Port = tuple[int, int]
 
 def over_time(results: Results) -> Chart | None:
     """What one input holds for each output, the same in every variant; `None` where none is followed."""
-    runs = {
-        variant: run for variant, run in common.first_runs(results).items() if common.has(run, "input_trace")
-    }
+    runs = common.with_rows(results, "input_trace")
     if not runs:
         return None
     port, several = chosen(list(runs.values()))
@@ -51,13 +49,12 @@ def over_time(results: Results) -> Chart | None:
     )
     panels = []
     for variant, run in runs.items():
-        marks: list[Mark] = [*common.outside(run, period), *common.changes(run, period), *drawn[variant]]
-        marks += [level(at, key, period) for key, at in lines[variant].items()]
-        panels.append(Panel(f"{common.label(results, variant)} (seed {run.seed})", period.axis(), y, marks))
+        marks = [*drawn[variant], *(level(at, key, period) for key, at in lines[variant].items())]
+        panels.append(common.panel_of(common.title_of(results, variant, run), run, (period, y), marks))
     legend = [
-        Entry(str(one), f"for {toward(first, port[0], one)}", filled(at)) for at, one in enumerate(shown)
+        Entry(str(one), f"for {toward(first, port[0], one)}", Look(COLOURS[at], width=8), "square")
+        for at, one in enumerate(shown)
     ]
-    legend = [Entry(one.key, one.label, one.look, "square") for one in legend]
     if len(outputs) > len(shown):
         legend.append(Entry("others", "for others", Look(OTHERS.colour, width=8), "square"))
     known = {key for told in lines.values() for key in told}
@@ -71,13 +68,9 @@ def over_time(results: Results) -> Chart | None:
         "output that they are for, mean of a step of time; above it, light, the largest in a bin"
         f"{', of each output, maybe at different instants, added up' if len(outputs) > 1 else ''}. "
         f"{'Dashed: where it pauses its far end, and lets it go on. ' if known else ''}"
-        f"First seed of each variant. {common.GREY}"
+        f"{common.FIRST_SEEDS}"
     )
-    height, columns = common.height_of(len(panels), 1.9), common.columns_of(len(panels))
-    return Chart(
-        "inputs", f"Memory of an input over time: {place}", caption, panels, columns, height, legend,
-        share_x=True, share_y=True, down=True,
-    )  # fmt: skip
+    return common.over_time(("inputs", f"Memory of an input over time: {place}", caption), panels, legend)
 
 
 def chosen(runs: list[RunData]) -> tuple[Port, bool]:
@@ -89,11 +82,8 @@ def chosen(runs: list[RunData]) -> tuple[Port, bool]:
     sums: dict[Port, float] = {}
     outputs: dict[Port, set[int]] = {}
     for run in runs:
-        node, port, output, mean = run.columns("input_trace", "node", "input", "output", "mean_bytes")
-        places, index = np.unique(np.array([node, port, output]), axis=1, return_inverse=True)
-        held = np.zeros(places.shape[1])
-        np.add.at(held, index.reshape(-1), mean)
-        for (at, source, toward), amount in zip(places.T.tolist(), held.tolist(), strict=True):
+        *places, mean = run.columns("input_trace", "node", "input", "output", "mean_bytes")
+        for (at, source, toward), amount in common.summed([(np.array(places).T, mean)]).items():
             sums[at, source] = sums.get((at, source), 0.0) + amount
             outputs.setdefault((at, source), set()).add(toward)
     shared = [place for place in sums if len(outputs[place]) > 1]
@@ -108,7 +98,7 @@ def most(runs: list[RunData], port: Port) -> list[int]:
         own = (node == port[0]) & (source == port[1])
         for one in np.unique(output[own]).tolist():
             sums[one] = sums.get(one, 0.0) + float(mean[own & (output == one)].sum())
-    return sorted(sums, key=lambda one: (-sums[one], one))
+    return common.most_first(sums)
 
 
 def toward(run: RunData, node: int, port: int) -> str:
@@ -116,11 +106,6 @@ def toward(run: RunData, node: int, port: int) -> str:
     nodes, ports, peers = run.columns("ports", "node", "port", "peer")
     peer = peers[(nodes == node) & (ports == port)]
     return run.node_name(int(peer[0])) if len(peer) else f"port {port}"
-
-
-def filled(at: int) -> Look:
-    """The look of an area in the legend."""
-    return Look(COLOURS[at], width=8)
 
 
 def dashed(key: str) -> Look:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from overspill.charts import axes as words
 from overspill.charts import common, flat
+from overspill.charts.axes import escaped
 from overspill.charts.nodes import Link, Network, Node
 from overspill.charts.placing import Places, places
 from overspill.charts.spec import COLOURS, Chart, Colours, Graph, Links, Nodes, Panel
+from overspill.grouping import by_key
 from overspill.results import formats, measures
 from overspill.results.names import REASONS
 
@@ -39,7 +42,7 @@ NOTHING: Lost = {}
 
 def network_of(results: Results, variant: str) -> Network | None:
     """The network of a variant: from the facts of the results, or from what its ports say; else `None`."""
-    runs = results.of(variant)
+    runs = results.runs_of(variant)
     networks, which = results.facts.get("networks") or [], results.facts.get("network_of") or {}
     index = which.get(variant)
     told = networks[index] if isinstance(index, int) and index < len(networks) else None
@@ -71,10 +74,9 @@ def from_ports(run: RunData) -> Network | None:
     nodes = tuple(Node(str(one["name"]), str(one["tier"]), bool(one["host"])) for one in run.summary["nodes"])
     if not len(node):
         return None
-    pairs: dict[tuple[int, int], list[float]] = {}
-    for a, b, bps in zip(node.tolist(), peer.tolist(), rate.tolist(), strict=True):
-        if a != b and max(a, b) < len(nodes):
-            pairs.setdefault((min(a, b), max(a, b)), []).append(float(bps))
+    ports = zip(node.tolist(), peer.tolist(), rate.tolist(), strict=True)
+    known = ((ends_of(a, b), float(bps)) for a, b, bps in ports if a != b and max(a, b) < len(nodes))
+    pairs = by_key(known)
     # Each link has a port at both ends.
     links = [Link(a, b, rates[0], None) for (a, b), rates in sorted(pairs.items()) for _ in rates[::2]]
     return Network(nodes, tuple(links))
@@ -100,7 +102,7 @@ def chart(results: Results) -> Chart | None:
     panels = []
     for variant, network in drawn.items():
         drops, of_links = float(counts[variant]["drops"].sum()), sum(lost[variant].values())
-        text = drops_text(drops, len(results.of(variant)), of_links)
+        text = drops_text(drops, len(results.runs_of(variant)), of_links)
         title = f"{common.label(results, variant)}: {text}"
         panels.append(Panel(title, marks=[graph(network, counts[variant], (what, columns), lost[variant])]))
     height = common.height_of_networks(len(panels), columns, even)
@@ -163,7 +165,7 @@ def colours_of(what: str, largest: float) -> Colours:
 
 def on_links(results: Results, variant: str) -> Lost:
     """Frames lost on links, by their two ends, mean over seeds: no switch dropped them."""
-    runs = results.of(variant)
+    runs = results.runs_of(variant)
     found: dict[tuple[int, int], float] = {}
     for run in runs:
         node, peer = run.columns("ports", "node", "peer")
@@ -177,7 +179,7 @@ def on_links(results: Results, variant: str) -> Lost:
 
 def at_switches(results: Results, variant: str) -> dict[str, np.ndarray]:
     """By node, mean over seeds: drops, marks, detours, bounces, cuts where any, and the longest queue."""
-    runs = results.of(variant)
+    runs = results.runs_of(variant)
     size = len(runs[0].summary["nodes"])
     at_nodes = [reason for reason in REASONS if reason not in measures.ON_LINKS]
     columns = {"drops": [f"drop_{reason}" for reason in at_nodes], "marks": ["marked"]}
@@ -236,20 +238,17 @@ def graph(
                 [labels.get(at, "") for at in hosts], names, "circle", dot,
             )
         )  # fmt: skip
-    tiers = [(float(place.y[row[0]]), tier_of(network, row)) for row in place.rows if not place.flat]
-    if hosts and not place.flat:
-        tiers.append((float(place.y[np.array(hosts)].mean()), "hosts"))
+    tiers = tiers_of(network, place, hosts)
     return Graph(links_of(network, place, lost), found, tiers, aspect=place.aspect)
 
 
-def tier_of(network: Network, row: tuple[int, ...]) -> str:
-    """The tiers of a row of switches."""
-    return formats.listing(dict.fromkeys(network.nodes[at].tier for at in row), 2)
-
-
-def escaped(text: str) -> str:
-    """Text in which no page sees a tag."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+def tiers_of(network: Network, place: Places, hosts: list[int]) -> list[tuple[float, str]]:
+    """The tiers of each row of switches, and the hosts, with their heights; none where there are no tiers."""
+    if place.flat:
+        return []
+    rows = [(row, dict.fromkeys(network.nodes[at].tier for at in row)) for row in place.rows]
+    found = [(float(place.y[row[0]]), formats.listing(names, 2)) for row, names in rows]
+    return [*found, *([(float(place.y[np.array(hosts)].mean()), "hosts")] if hosts else [])]
 
 
 def about(network: Network, at: int, counts: dict[str, np.ndarray]) -> str:
@@ -281,13 +280,20 @@ def links_of(network: Network, place: Places, lost: Lost = NOTHING) -> list[Link
     losing = [link for link in network.links if ends_of(link.a, link.b) in lost]
     found = links_by_rate(network, place)
     if losing:
-        paths = [path(link, place) for link in losing]
-        gap = np.array([np.nan])
-        xs, ys = ([part for one in paths for part in (one[axis], gap)] for axis in (0, 1))
-        middle_x, middle_y = (np.array([flat.middle(one)[axis] for one in paths]) for axis in (0, 1))
-        hover = [f"{told(network, link)}<br>{drops_told(lost[ends_of(link.a, link.b)])}" for link in losing]
-        found.append(Links(np.concatenate(xs), np.concatenate(ys), 2.4, middle_x, middle_y, hover, LOSING))
+        hover = [
+            f"{hover_text(network, link)}<br>{drops_told(lost[ends_of(link.a, link.b)])}" for link in losing
+        ]
+        found.append(replace(joined(losing, place, 2.4, hover), colour=LOSING))
     return found
+
+
+def joined(group: list[Link], place: Places, width: float, hover: list[str]) -> Links:
+    """Links of one width, of which the first have a text under the pointer."""
+    paths, gap = [path(link, place) for link in group], np.array([np.nan])
+    x, y = (np.concatenate([part for one in paths for part in (one[axis], gap)]) for axis in (0, 1))
+    middles = [flat.middle(one) for one in paths[: len(hover)]]
+    middle_x, middle_y = (np.array([one[axis] for one in middles]) for axis in (0, 1))
+    return Links(x, y, width, middle_x, middle_y, hover)
 
 
 def links_by_rate(network: Network, place: Places) -> list[Links]:
@@ -297,20 +303,12 @@ def links_by_rate(network: Network, place: Places) -> list[Links]:
     found = []
     for at, rate in enumerate(rates):
         group = [link for link in network.links if link.rate_bps == rate]
-        paths = [path(link, place) for link in group]
-        gap = np.array([np.nan])
-        xs = [part for x, _ in paths for part in (x, gap)]
-        ys = [part for _, y in paths for part in (y, gap)]
         width = (0.35 if many else 0.8) * (1 + 0.9 * at / max(1, len(rates) - 1)) if len(rates) > 1 else (
             0.4 if many else 0.9
         )  # fmt: skip
         hovered = group if len(network.links) <= LINKS_HOVERED else []
-        middles = [flat.middle(one) for one in paths[: len(hovered)]]
-        middle_x, middle_y = (np.array([one[which] for one in middles]) for which in (0, 1))
-        hover = [told(network, link) for link in hovered]
-        found.append(
-            Links(np.concatenate(xs), np.concatenate(ys), round(width, 2), middle_x, middle_y, hover)
-        )
+        hover = [hover_text(network, link) for link in hovered]
+        found.append(joined(group, place, round(width, 2), hover))
     return found
 
 
@@ -326,7 +324,7 @@ def path(link: Link, place: Places) -> tuple[np.ndarray, np.ndarray]:
     return x[0] + (x[1] - x[0]) * along, y[0] + 0.35 * np.sin(np.pi * along)
 
 
-def told(network: Network, link: Link) -> str:
+def hover_text(network: Network, link: Link) -> str:
     """A link under the pointer."""
     ends = f"{escaped(network.nodes[link.a].name)} - {escaped(network.nodes[link.b].name)}"
     there = line_told(link.rate_bps, link.delay_ps)

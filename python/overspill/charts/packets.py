@@ -52,15 +52,10 @@ def reordering(results: Results) -> Chart | None:
 
 def density(results: Results, variant: str, metric: int) -> tuple[np.ndarray, np.ndarray]:
     """Values, and the share of packets that have each."""
-    found: dict[int, int] = {}
-    received = 0
-    for run in results.of(variant):
-        kinds, value, count = run.columns("reorder", "metric", "value", "count")
-        received += int(count[kinds == RECEIVED].sum())
-        keep = kinds == metric
-        for one, times in zip(value[keep].tolist(), count[keep].tolist(), strict=True):
-            found[int(one)] = found.get(int(one), 0) + int(times)
-    values = np.array(sorted(one for one in found if found[one]), np.int64)
-    counts = np.array([found[int(one)] for one in values], np.float64)
+    rows = [run.columns("reorder", "metric", "value", "count") for run in results.runs_of(variant)]
+    received = sum(int(count[kinds == RECEIVED].sum()) for kinds, _, count in rows)
+    found = common.summed((value[kinds == metric], count[kinds == metric]) for kinds, value, count in rows)
+    values = np.array(sorted(one for one in found if found[one]), np.float64)
+    counts = np.array([found[one] for one in values.tolist()])
     whole = received if metric == EXTENT and received else counts.sum()
-    return values.astype(np.float64), counts / whole if whole else counts
+    return values, counts / whole if whole else counts

@@ -8,11 +8,11 @@ import numpy as np
 
 from overspill.charts import activity, common
 from overspill.charts.activity import Grid
-from overspill.charts.bounces import bars, categories, legend_of_bars
+from overspill.charts.bounces import categories, legend_of_bars, mean_bars
 from overspill.charts.common import Period
-from overspill.charts.spec import Axis, Bars, Chart, Colours, Mark, Panel
+from overspill.charts.spec import Axis, Chart, Colours, Panel
 from overspill.results import formats
-from overspill.results.measures.saturation import Pauses, Port, peers
+from overspill.results.measures.saturation import Pauses, peers
 from overspill.results.rundata import RunData
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def over_time(results: Results) -> Chart | None:
 
     `None` where nobody was ever paused.
     """
-    runs = {variant: results.of(variant)[0] for variant in pausing(results)}
-    pauses = {variant: Pauses.of(run) for variant, run in runs.items()}
+    runs = {variant: results.runs_of(variant)[0] for variant in pausing(results)}
+    pauses = {variant: Pauses.from_run(run) for variant, run in runs.items()}
     if not any(len(one.start) for one in pauses.values()):
         return None
     empty = sum(not len(one.start) for one in pauses.values())
@@ -63,21 +63,8 @@ def over_time(results: Results) -> Chart | None:
 
 def longest(pauses: list[Pauses]) -> list[Row]:
     """Ports and classes by how long they were paused in all runs together, longest first."""
-    sums: dict[Row, float] = {}
-    for one in pauses:
-        rows, lengths = totals(one)
-        for row, length in zip(rows, lengths, strict=True):
-            sums[row] = sums.get(row, 0.0) + length
-    return sorted(sums, key=lambda row: (-sums[row], row))
-
-
-def totals(pauses: Pauses) -> tuple[list[Row], list[float]]:
-    """Ports and classes, and how long each was paused, ps."""
-    places = np.array([pauses.node, pauses.port, pauses.kind]).T
-    rows, index = np.unique(places, axis=0, return_inverse=True)
-    lengths = np.zeros(len(rows))
-    np.add.at(lengths, index.reshape(-1), (pauses.end - pauses.start).astype(np.float64))
-    return [(int(node), int(port), int(kind)) for node, port, kind in rows], lengths.tolist()
+    spans = ((np.array([one.node, one.port, one.kind]).T, one.end - one.start) for one in pauses)
+    return common.most_first(common.summed(spans))
 
 
 def period_of(pauses: list[Pauses]) -> Period:
@@ -100,7 +87,7 @@ def grid(run: RunData, pauses: Pauses, what: tuple[list[Row], Period, bool]) -> 
         own = (pauses.node == node) & (pauses.port == port) & (pauses.kind == kind)
         for start, end in zip(pauses.start[own].tolist(), pauses.end[own].tolist(), strict=True):
             shares[at] += np.clip(np.minimum(edges[1:], end) - np.maximum(edges[:-1], start), 0, None)
-        names.append(named(run, ends, (node, port)) + (f", class {kind}" if several else ""))
+        names.append(activity.link_name(run, ends, (node, port)) + (f", class {kind}" if several else ""))
     return Grid(shares / step, names, first * step, step)
 
 
@@ -109,12 +96,6 @@ def step_of(period: Period) -> int:
     least = -(-(period.end - period.start) // common.COLUMNS_SHOWN)
     power = int(10 ** (len(str(least)) - 1))
     return next(many * power for many in (1, 2, 5, 10) if many * power >= least)
-
-
-def named(run: RunData, ends: dict[Port, int], port: Port) -> str:
-    """`leaf0 > spine1`."""
-    known = port in ends
-    return f"{run.node_name(port[0])} > {run.node_name(ends[port])}" if known else "-"
 
 
 Group = tuple[str, int]  # tier and class
@@ -127,7 +108,7 @@ def by_tier(results: Results) -> Chart | None:
     in the window.
     """
     variants = pausing(results)
-    found = {variant: [shares(run) for run in results.of(variant)] for variant in variants}
+    found = {variant: [shares(run) for run in results.runs_of(variant)] for variant in variants}
     groups = [group for many in found.values() for one in many for group in one.items()]
     paused = {tier for (tier, _), share in groups if share}
     stopped = {kind for (_, kind), share in groups if share}
@@ -145,18 +126,14 @@ def by_tier(results: Results) -> Chart | None:
     told += [f"class{'es' if len(idle) > 1 else ''} {formats.listing(idle, 8)}"] if idle else []
     others = f"Never paused in the window: {'; '.join(told)}." if told else ""
     several = len(classes) > 1
-    marks: list[Mark] = []
-    for index, variant in enumerate(variants):
-        # A class or a tier that a variant does not know never stood still in it.
-        values = np.array([[one.get(group, 0.0) for group in every] for one in found[variant]])
-        height, low, high = common.mean_and_interval(values)
-        many = len(values) >= common.INTERVALS_FROM
-        reach = (low, high) if many else (None, None)
-        marks.append(bars(results, (variant, index, len(variants)), (np.arange(len(every)), height), reach))
+    # A class or a tier that a variant does not know never stood still in it.
+    rows = {
+        variant: np.array([[one.get(group, 0.0) for group in every] for one in many])
+        for variant, many in found.items()
+    }
+    marks, how = mean_bars(results, rows)
     texts = [f"{tier}\nclass {kind}" if several else tier for tier, kind in every]
     ticks = tuple((float(at), text) for at, text in enumerate(texts))
-    intervals = any(isinstance(one, Bars) and one.low is not None for one in marks)
-    how = "means and 95% intervals (Student's t)" if intervals else "means"
     caption = (
         "Share of the measurement window in which a port was paused by its far end, mean over all ports of "
         f"a tier{' by class' if several else ''}; hosts are paused at their NIC. "

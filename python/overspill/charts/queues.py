@@ -48,34 +48,20 @@ def over_time(results: Results) -> Chart | None:
     for variant, trace in traces.items():
         run, colour = runs[variant], common.look(results, variant).colour
         at, high, mean = trace.steps(run, period)
-        marks: list[Mark] = [*common.outside(run, period), *common.changes(run, period)]
-        marks.append(
-            Band(at, np.zeros(len(at)), high, Look(colour, width=0), "largest", "post", interval=False)
-        )
-        marks.append(Line(at, mean, Look(colour, width=1.1), "mean", "post", texts(high, mean)))
+        marks: list[Mark] = [
+            Band(at, np.zeros(len(at)), high, Look(colour, width=0), "largest", "post", interval=False),
+            Line(at, mean, Look(colour, width=1.1), "mean", "post", texts(high, mean)),
+        ]
         own = "" if len(places) == 1 else f"{trace.place}, "
         title = f"{common.label(results, variant)} ({own}seed {run.seed}{limit_of(results, variant)})"
-        panels.append(Panel(title, period.axis(), y, marks))
-    count = len(panels)
+        panels.append(common.panel_of(title, run, (period, y), marks))
     caption = (
         f"Frames that wait at one switch port, {why}, first seed of "
         "each: the largest number in a bin of time (area) and the mean (line). A buffer of so many bytes "
         "holds more frames where they are short. Grey: outside the measurement window."
     )
-    height = common.height_of(count, 1.5)
-    columns = common.columns_of(count)
-    return Chart(
-        "queue",
-        f"Queue over time: {' and '.join(places)}" if len(places) == 1 else "Queue over time",
-        caption,
-        panels,
-        columns,
-        height,
-        KEY,
-        share_x=True,
-        share_y=True,
-        down=True,
-    )
+    title = f"Queue over time: {' and '.join(places)}" if len(places) == 1 else "Queue over time"
+    return common.over_time(("queue", title, caption), panels, KEY, 1.5)
 
 
 def texts(high: np.ndarray, mean: np.ndarray) -> list[str]:
@@ -244,7 +230,7 @@ def lengths(results: Results) -> Chart | None:
 
 def tails(results: Results, variant: str, where: str) -> np.ndarray | None:
     """Of each seed: the share of time with 1 frame or more, 2 or more, and so on."""
-    rows = [tail_of(run, where) for run in results.of(variant)]
+    rows = [tail_of(run, where) for run in results.runs_of(variant)]
     known = [row for row in rows if row is not None]
     longest = max((len(row) for row in known), default=0)
     if not longest:
@@ -365,7 +351,7 @@ def waits(results: Results, variant: str, where: str) -> Waits:
     """Ends of buckets in seconds, and the share of frames that waited longer, over all seeds."""
     ends: list[np.ndarray] = []
     counts: list[np.ndarray] = []
-    for run in results.of(variant):
+    for run in results.runs_of(variant):
         node, port, high, count = run.columns("queue_sojourn", "node", "port", "high", "count")
         ports = measures.busiest_ports(run)
         keep = ~run.is_host[node] if len(node) else np.zeros(0, bool)

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from overspill.charts import common, flat
+from overspill.charts.axes import escaped
 from overspill.charts.network import (
     LETTERS,
     MOST_NODES,
     PANELS_SHOWN,
-    escaped,
     links_of,
     names_of,
     network_of,
-    tier_of,
+    tiers_of,
 )
 from overspill.charts.nodes import Network
 from overspill.charts.placing import Places, places
-from overspill.charts.spec import COLOURS, GREY, Arc, Chart, Entry, Graph, Look, Mark, Nodes, Panel
+from overspill.charts.spec import COLOURS, GREY, Arc, Chart, Entry, Graph, Look, Nodes, Panel
+from overspill.grouping import by_key
 from overspill.results import formats
 from overspill.results.measures import saturation
 from overspill.results.measures.saturation import Forest, Pauses, Port, Tree
@@ -55,16 +56,15 @@ class Largest:
 
 def trees_of(results: Results) -> dict[str, list[Largest]]:
     """Returns the trees of each variant's runs that overlap their windows, those with most ports first."""
-    found: dict[str, list[Largest]] = {}
-    for run in results.runs:
-        start, end = run.window_ps
-        inside = (
-            tree for tree in results.trees[run.variant][run.seed] if start < tree.end and tree.start < end
-        )
-        found.setdefault(run.variant, []).extend(Largest(run, tree) for tree in inside)
+    found = by_key(
+        (run.variant, Largest(run, tree))
+        for run in results.runs
+        for tree in results.trees[run.variant][run.seed]
+        if run.window_ps[0] < tree.end and tree.start < run.window_ps[1]
+    )
     for many in found.values():
         many.sort(key=lambda one: (-one.tree.most.ports, -one.tree.most.depth, one.run.seed, one.tree.start))
-    return {variant: found[variant] for variant in results.variants if found.get(variant)}
+    return {variant: found[variant] for variant in results.variants if variant in found}
 
 
 def grown_trees(results: Results) -> dict[str, list[Largest]]:
@@ -105,13 +105,8 @@ def rows(results: Results) -> list[dict[str, str]]:
 
 def merged(many: Iterable[Largest]) -> Iterator[tuple[Largest, list[int]]]:
     """Yields each tree with all classes in which it has equal pauses: IEEE 802.3x pauses all classes."""
-    classes: dict[tuple[int, Tree], list[int]] = {}
-    first: dict[tuple[int, Tree], Largest] = {}
-    for one in many:
-        key = (one.run.seed, replace(one.tree, kind=0))
-        first.setdefault(key, one)
-        classes.setdefault(key, []).append(one.tree.kind)
-    yield from ((first[key], sorted(kinds)) for key, kinds in classes.items())
+    equal = by_key(((one.run.seed, replace(one.tree, kind=0)), one) for one in many)
+    yield from ((alike[0], sorted(one.tree.kind for one in alike)) for alike in equal.values())
 
 
 def row(one: Largest, classes: Iterable[int], label: str) -> dict[str, str]:
@@ -170,31 +165,23 @@ def largest(results: Results) -> Chart | None:
 
 def title(one: Largest, label: str) -> str:
     """Title of a panel: the label of the variant, and the root, class and instant of its tree."""
-    ports = common.counted(saturation_at(one).ports, "port")
+    forest, _ = standing(one.run, one.tree.at, one.tree.kind)
+    ports = common.counted(forest.size(one.tree.roots).ports, "port")
     return (
         f"{label}: {rooted(one)}, class {one.tree.kind}, at {formats.time(one.tree.at)}: {ports} "
         f"paused (seed {one.run.seed})"
     )
 
 
-def saturation_at(one: Largest) -> saturation.Size:
-    """Returns the size of a tree at its largest instant."""
-    forest, _ = standing(one.run, one.tree.at, one.tree.kind)
-    return forest.size(one.tree.roots)
-
-
 def chart(name: str, head: str, caption: str, panels: list[Panel], legend: list[Entry]) -> Chart:
     """Returns a chart of networks below each other."""
-    even = any(graph.aspect for panel in panels for graph in panel.marks if isinstance(graph, Graph))
+    graphs = [graph for panel in panels for graph in panel.marks if isinstance(graph, Graph)]
+    even = any(graph.aspect for graph in graphs)
     tallest = 4.8 if even else 3.6 if len(panels) == 1 else 2.9
     height = max(2.0, min(tallest, common.TALLEST / len(panels)))
-    used = {mark.entry for panel in panels for drawn in panel.marks for mark in parts(drawn)}
+    used = {arc.entry for graph in graphs for arc in graph.arcs}
+    used |= {nodes.entry for graph in graphs for nodes in graph.nodes}
     return Chart(name, head, caption, panels, 1, height, [one for one in legend if one.key in used])
-
-
-def parts(mark: Mark) -> Sequence[Arc | Nodes]:
-    """Returns the arcs and nodes of a network that a legend may name."""
-    return [*mark.arcs, *mark.nodes] if isinstance(mark, Graph) else []
 
 
 def drawable(results: Results, variant: str) -> Network | None:
@@ -206,7 +193,7 @@ def drawable(results: Results, variant: str) -> Network | None:
 def standing(run: RunData, instant: int, kind: int) -> tuple[Forest, list[tuple[Port, int]]]:
     """Returns the pauses in force at an instant, as a forest and as a list of ports with their peers."""
     forest = Forest(run.is_host)
-    now = list(Pauses.of(run).at(instant, kind))
+    now = list(Pauses.from_run(run).at(instant, kind))
     for (node, _), peer in now:
         forest.change(node, peer, 1)
     return forest, now
@@ -267,10 +254,7 @@ def graph(network: Network, place: Places, colours: dict[int, str], arcs: list[A
             own = [at for at in group if colours.get(at, plain) == colour]
             if own:
                 found.append(nodes(network, place, own, (labels, symbol, large, colour)))
-    tiers = [(float(place.y[row[0]]), tier_of(network, row)) for row in place.rows if not place.flat]
-    if hosts and not place.flat:
-        tiers.append((float(place.y[np.array(hosts)].mean()), "hosts"))
-    return Graph(links_of(network, place), found, tiers, arcs, place.aspect)
+    return Graph(links_of(network, place), found, tiers_of(network, place, hosts), arcs, place.aspect)
 
 
 def nodes(
@@ -299,7 +283,7 @@ def deadlocks(results: Results) -> Chart | None:
     """Draws the first deadlock of each variant on the network; `None` without any."""
     panels: list[Panel] = []
     for variant in common.with_runs(results):
-        stuck = next((run for run in results.of(variant) if run.deadlock), None)
+        stuck = next((run for run in results.runs_of(variant) if run.deadlock), None)
         network = drawable(results, variant)
         if stuck is not None and network is not None and len(panels) < PANELS_SHOWN:
             panels.append(locked(network, stuck, results.label(variant)))

@@ -11,7 +11,7 @@ import numpy as np
 from overspill.charts import common, goodput, spec
 from overspill.charts.common import Period
 from overspill.charts.queues import Trace
-from overspill.charts.spec import COLOURS, Axis, Chart, Entry, Line, Look, Mark, Panel
+from overspill.charts.spec import COLOURS, Axis, Chart, Entry, Line, Look
 from overspill.results import formats
 from overspill.results.names import FABRIC_BUFFERS
 from overspill.results.rundata import RunData
@@ -50,7 +50,7 @@ class Inside:
         """Which of several switches it is."""
         return ", the switch that holds most inside," if self.several else ""
 
-    def told(self, most: str, some: str) -> str:
+    def describe(self, most: str, some: str) -> str:
         """Which of its buffers are shown."""
         return (
             f"the {len(self.shown)} {most} of {self.every}" if self.every > len(self.shown) else f"all {some}"
@@ -99,8 +99,8 @@ def buffers(results: Results) -> Chart | None:
 
     caption = (
         f"Bytes that are taken in the buffers inside {inside.switch}{inside.among}, "
-        f"{inside.told('that hold most', 'that ever held any')}, mean of a step of time: by frames that lie "
-        "there, come there and leave, of all classes together."
+        f"{inside.describe('that hold most', 'that ever held any')}, mean of a step of time: by frames that "
+        "lie there, come there and leave, of all classes together."
     )
     title, legend = f"Buffers inside {inside.switch} over time", inside.legend(links=False)
     highest = Shown("fabric-buffers", title, caption, legend, Axis("bytes", "bytes"), period)
@@ -124,7 +124,7 @@ def links(results: Results) -> Chart | None:
 
     caption = (
         f"Share of the time in which frames cross internal links of {inside.switch}{inside.among}, "
-        f"{inside.told('that are used most', 'that are used')}, in bins of {formats.time(width)}."
+        f"{inside.describe('that are used most', 'that are used')}, in bins of {formats.time(width)}."
     )
     title, legend = f"Use of internal links of {inside.switch} over time", inside.legend(links=True)
     whole = Shown("internal-links", title, caption, legend, Axis("use", "share", shown=(0, 1.03)), period)
@@ -141,8 +141,7 @@ def left_out(results: Results) -> list[str]:
 
 def chosen(results: Results, weight: str, places: tuple[str, ...]) -> Inside | None:
     """The buffers with most of a column over first seeds, of the switch whose buffers hold most in all."""
-    every = common.first_runs(results)
-    runs = {variant: run for variant, run in every.items() if common.has(run, TRACE)}
+    runs = common.with_rows(results, TRACE)
     held = summed(runs, "mean_bytes", FABRIC_BUFFERS)
     whole: dict[int, float] = {}
     for (at, _), amount in held.items():
@@ -151,7 +150,7 @@ def chosen(results: Results, weight: str, places: tuple[str, ...]) -> Inside | N
         return None
     switch = min(whole, key=lambda one: (-whole[one], one))
     sums = {one: amount for one, amount in summed(runs, weight, places).items() if one[0] == switch}
-    own = sorted(sums, key=lambda one: (-sums[one], one))
+    own = common.most_first(sums)
     shown = tuple(sorted(one for _, one in own[:SHOWN]))
     return Inside(runs, switch, shown, len(own), len(whole) > 1) if shown else None
 
@@ -162,12 +161,9 @@ def summed(runs: Mapping[str, RunData], weight: str, places: tuple[str, ...]) ->
     for run in runs.values():
         known = of_places(run, places)
         node, buffer, amount = run.columns(TRACE, "node", "buffer", weight)
-        every, index = np.unique(np.array([node, buffer]), axis=1, return_inverse=True)
-        held = np.zeros(every.shape[1])
-        np.add.at(held, index.reshape(-1), amount.astype(np.float64))
-        for (at, one), more in zip(every.T.tolist(), held.tolist(), strict=True):
-            if (at, one) in known and more > 0:
-                sums[at, one] = sums.get((at, one), 0.0) + more
+        for place, more in common.summed([(np.array([node, buffer]).T, amount)]).items():
+            if place in known and more > 0:
+                sums[place] = sums.get(place, 0.0) + more
     return sums
 
 
@@ -204,14 +200,9 @@ def stacked(results: Results, inside: Inside, shown: Shown, draw: Callable[[RunD
     drawn = {variant: [draw(run, one) for one in inside.shown] for variant, run in inside.runs.items()}
     highest = max(float(line.y.max(initial=0)) for lines in drawn.values() for line in lines)
     y = shown.y if shown.y.shown else replace(shown.y, shown=(0, 1.06 * max(highest, 1.0)))
-    panels = []
-    for variant, run in inside.runs.items():
-        marks: list[Mark] = [*common.outside(run, shown.period), *common.changes(run, shown.period)]
-        title = f"{common.label(results, variant)} (seed {run.seed})"
-        panels.append(Panel(title, shown.period.axis(), y, [*marks, *drawn[variant]]))
-    height, columns = common.height_of(len(panels), 1.9), common.columns_of(len(panels))
-    caption = f"{shown.caption} First seed of each variant. {common.GREY}"
-    return Chart(
-        shown.name, shown.title, caption, panels, columns, height, shown.legend,
-        share_x=True, share_y=True, down=True,
-    )  # fmt: skip
+    panels = [
+        common.panel_of(common.title_of(results, variant, run), run, (shown.period, y), drawn[variant])
+        for variant, run in inside.runs.items()
+    ]
+    caption = f"{shown.caption} {common.FIRST_SEEDS}"
+    return common.over_time((shown.name, shown.title, caption), panels, shown.legend)

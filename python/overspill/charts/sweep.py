@@ -20,11 +20,9 @@ from overspill.charts.spec import (
     Panel,
     Points,
 )
-from overspill.charts.swept import (
+from overspill.charts.sweep_data import (
     Cell,
     Key,
-    SweepResults,
-    Swept,
     along,
     cells_of,
     free_axes,
@@ -34,7 +32,9 @@ from overspill.charts.swept import (
     others,
     telling,
 )
-from overspill.results import formats, loads, metrics, pooled, same, tables
+from overspill.results import equal_variants, formats, loads, metrics, pooled, tables
+from overspill.results.axes import Axis as Swept
+from overspill.results.finished_runs import Finished
 
 PANELS_SHOWN = 12
 MANY_VALUES = 6  # of a second axis, from which on a map takes the place of small panels
@@ -61,7 +61,7 @@ FAR = 100.0  # the factor between the smallest and the largest from which on an 
 KINDS: dict[str, Kind] = {"s": "time", "bit/s": "rate", "bytes": "bytes", "B": "bytes"}
 
 
-def of_sweep(sweep: SweepResults) -> dict[str, Chart]:
+def of_sweep(sweep: Finished) -> dict[str, Chart]:
     """Every figure of a sweep, by name, in the order of the page."""
     if len(free_axes(sweep)) > 1:
         charts = [crossed(sweep, metric, cells_of(sweep, metric)) for metric in crossed_metrics(sweep)]
@@ -79,21 +79,21 @@ def of_sweep(sweep: SweepResults) -> dict[str, Chart]:
     return found
 
 
-def known_metrics(sweep: SweepResults) -> dict[str, None]:
+def known_metrics(sweep: Finished) -> dict[str, None]:
     """The metrics that a sweep has, in the order of its tables."""
     return dict.fromkeys(tables.names_in(sweep.summary)) if sweep.summary.num_rows else {}
 
 
-def drawn(sweep: SweepResults, wanted: Iterable[str], known: Collection[str]) -> list[str]:
+def drawn(sweep: Finished, wanted: Iterable[str], known: Collection[str]) -> list[str]:
     """Returns those of the metrics that a sweep has; by workload, if workloads differ in kind."""
-    kinds = getattr(sweep, "facts", {}).get("workloads") or {}
+    kinds = sweep.facts.get("workloads") or {}
     found: list[str] = []
     for one in wanted:
         found += (pooled.mixed(one, known, kinds) or [one]) if one in known else []
     return list(map(str, found))
 
 
-def crossed_metrics(sweep: SweepResults) -> list[str]:
+def crossed_metrics(sweep: Finished) -> list[str]:
     """The metrics that have a figure where several fields are swept: some of all, or the first there are."""
     known = known_metrics(sweep)
     every = [one for _, _, wanted in FAMILIES for one in wanted]
@@ -104,7 +104,7 @@ def crossed_metrics(sweep: SweepResults) -> list[str]:
     return []
 
 
-def of_metric(sweep: SweepResults, metric: str) -> Chart | None:
+def of_metric(sweep: Finished, metric: str) -> Chart | None:
     """One metric of a sweep; `None` where no run has it."""
     cells = cells_of(sweep, metric)
     if not cells:
@@ -131,7 +131,7 @@ def places(axis: Swept) -> tuple[np.ndarray, Axis]:
     return values, Axis(label, kind, "log" if scale == "log" else "linear", ticks=ticks)
 
 
-def load_axis(sweep: SweepResults, at: int) -> Axis:
+def load_axis(sweep: Finished, at: int) -> Axis:
     """Returns the axis of a field; of a load that was not achieved with the achieved load in brackets."""
     field = sweep.axes[at]
     values, axis = places(field)
@@ -148,7 +148,7 @@ def load_axis(sweep: SweepResults, at: int) -> Axis:
     return replace(axis, label=label, ticks=ticks)
 
 
-def achieved(sweep: SweepResults, at: int) -> str:
+def achieved(sweep: Finished, at: int) -> str:
     """Returns the achieved loads along an axis for a caption; empty if they are those asked for."""
     found = loads.by_value(sweep, at)
     if not found:
@@ -195,7 +195,7 @@ def lower_edge(cells: dict[Key, Cell]) -> float:
 
 
 def curve(
-    sweep: SweepResults, cells: dict[Key, Cell], at: tuple[int, tuple[str, ...]], which: tuple[str, Axis]
+    sweep: Finished, cells: dict[Key, Cell], at: tuple[int, tuple[str, ...]], which: tuple[str, Axis]
 ) -> list[Mark]:
     """One variant's line along an axis, the other axes held."""
     along_axis, held = at
@@ -239,11 +239,10 @@ def hover_text(cell: Cell, kind: Kind) -> str:
     return f"{text(cell.mean, kind)}, {text(cell.low, kind)} to {text(cell.high, kind)} ({cell.n} seeds)"
 
 
-def lines(sweep: SweepResults, what: tuple[str, str], tables: dict[str, dict[Key, Cell]]) -> Chart:
+def lines(sweep: Finished, what: tuple[str, str], tables: dict[str, dict[Key, Cell]]) -> Chart:
     """A panel a metric, against the one axis there is."""
     name, title = what
-    at = along(sweep)
-    index = 0 if at is None else at
+    index = along(sweep)
     x = load_axis(sweep, index)
     panels = []
     for metric, cells in tables.items():
@@ -262,15 +261,15 @@ def hollow_told(tables: Iterable[dict[Key, Cell]]) -> str:
     return BOUNDS if any(cell.censored for cells in tables for cell in cells.values()) else ""
 
 
-def entries(sweep: SweepResults) -> list[Entry]:
+def entries(sweep: Finished) -> list[Entry]:
     """The legend."""
     return [
-        Entry(one[0], same.label([label_of(sweep, name) for name in one]), look_of(sweep, one[0]))
+        Entry(one[0], equal_variants.label([label_of(sweep, name) for name in one]), look_of(sweep, one[0]))
         for one in groups(sweep)
     ]
 
 
-def caption(sweep: SweepResults, tables: dict[str, dict[Key, Cell]], path: str) -> str:
+def caption(sweep: Finished, tables: dict[str, dict[Key, Cell]], path: str) -> str:
     """What is seen."""
     counts = sorted({cell.n for cells in tables.values() for cell in cells.values()})
     seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
@@ -284,10 +283,9 @@ def caption(sweep: SweepResults, tables: dict[str, dict[Key, Cell]], path: str) 
     return f"Against {path}; {seeds} seed{'s' if many else ''} at each point: {means}.{rough}{bounds}"
 
 
-def crossed(sweep: SweepResults, metric: str, cells: dict[Key, Cell]) -> Chart:
+def crossed(sweep: Finished, metric: str, cells: dict[Key, Cell]) -> Chart:
     """Several axes: small panels of lines, or maps where the second axis has many values."""
-    at = along(sweep)
-    index = 0 if at is None else at
+    index = along(sweep)
     rest = [one for one in free_axes(sweep) if one != index]
     if len(rest) == 1 and len(sweep.axes[rest[0]].texts) > MANY_VALUES:
         return heat_maps(sweep, metric, cells, (index, rest[0]))
@@ -322,7 +320,7 @@ def file_name(metric: str) -> str:
     return f"sweep-{metric}".replace("/", "%2F")
 
 
-def heat_maps(sweep: SweepResults, metric: str, cells: dict[Key, Cell], which: tuple[int, int]) -> Chart:
+def heat_maps(sweep: Finished, metric: str, cells: dict[Key, Cell], which: tuple[int, int]) -> Chart:
     """The mean as a colour, a panel a variant; values of both axes in even steps."""
     across, up = (sweep.axes[one] for one in which)
     known = metrics.find(metric)
@@ -345,7 +343,7 @@ def heat_maps(sweep: SweepResults, metric: str, cells: dict[Key, Cell], which: t
             if name == variant:
                 grid[rows[point[which[1]]], columns[point[which[0]]]] = cell.mean
         mark = Heat(grid, np.arange(len(columns) + 1, dtype=np.float64), list(rows))
-        panels.append(Panel(f"{same.label(group)}: {up.path} upwards", x, Axis(), [mark]))
+        panels.append(Panel(f"{equal_variants.label(group)}: {up.path} upwards", x, Axis(), [mark]))
     text = f"{known.title}, means over seeds: {across.path} to the right, {up.path} upwards."
     text += achieved(sweep, which[0]) + achieved(sweep, which[1])
     title = known.title[:1].upper() + known.title[1:]

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from overspill.charts import spec
+from overspill.charts.axes import escaped
 from overspill.charts.spec import Axis, Chart, Colours, Panel
-from overspill.charts.weblayout import FORMATS, layout, plain, ref
+from overspill.charts.weblayout import FORMATS, layout, ref
 
 
 def figure(chart: Chart, narrow: bool = False) -> dict[str, Any]:
@@ -76,7 +77,7 @@ def traces(mark: spec.Mark, chart: Chart, panel: Panel, index: int) -> list[dict
 
 def label(chart: Chart, key: str) -> str:
     """What the legend says."""
-    return plain(next((entry.label for entry in chart.legend if entry.key == key), key))
+    return escaped(next((entry.label for entry in chart.legend if entry.key == key), key))
 
 
 def line(look: spec.Look, step: str = "") -> dict[str, Any]:
@@ -89,10 +90,10 @@ def line(look: spec.Look, step: str = "") -> dict[str, Any]:
 def texts(panel: Panel, hover: Sequence[str]) -> dict[str, Any]:
     """What is said of a point: its text, or both numbers."""
     x, y = panel.x, panel.y
-    first = f"{plain(x.label)}: {value('x', x)}" if x.label else value("x", x)
+    first = f"{escaped(x.label)}: {value('x', x)}" if x.label else value("x", x)
     if hover:
         return {"text": list(hover), "hovertemplate": f"{first}<br>%{{text}}"}
-    return {"hovertemplate": f"{first}<br>{plain(y.label)}: {value('y', y)}"}
+    return {"hovertemplate": f"{first}<br>{escaped(y.label)}: {value('y', y)}"}
 
 
 def value(which: str, axis: Axis) -> str:
@@ -172,7 +173,7 @@ def heat(mark: spec.Heat, colours: Colours, x: Axis) -> dict[str, Any]:
     _, form, unit = FORMATS[colours.kind]
     middles = (mark.edges[:-1] + mark.edges[1:]) / 2
     across = "%{x}" if x.ticks else value("x", x)
-    what = f"{plain(x.label)}: {across}<br>{plain(colours.label)}: %{{customdata:{form}}}{unit}"
+    what = f"{escaped(x.label)}: {across}<br>{escaped(colours.label)}: %{{customdata:{form}}}{unit}"
     return {
         "type": "heatmap",
         "x": np.asarray(middles, np.float64),
@@ -212,7 +213,7 @@ def of_arc(arc: spec.Arc) -> list[dict[str, Any]]:
     if arc.label:
         x, y = arc.middle
         text: dict[str, Any] = {"type": "scatter", "mode": "markers+text", "x": [x], "y": [y]}
-        text |= {"text": [plain(arc.label)], "textfont": {"size": 10.5, "color": arc.look.colour}}
+        text |= {"text": [escaped(arc.label)], "textfont": {"size": 10.5, "color": arc.look.colour}}
         text["marker"] = {"size": 13, "color": "#ffffff", "opacity": 1}
         found.append(text | {"customdata": [arc.hover], "hovertemplate": "%{customdata}<extra></extra>"})
     return [one | group for one in found]
@@ -237,7 +238,7 @@ def of_nodes(nodes: spec.Nodes, known: bool, colours: Colours | None) -> dict[st
         "marker": marker,
         "textposition": side,
     }
-    found |= {"x": nodes.x[keep], "y": nodes.y[keep], "text": [plain(nodes.labels[at]) for at in keep]}
+    found |= {"x": nodes.x[keep], "y": nodes.y[keep], "text": [escaped(nodes.labels[at]) for at in keep]}
     found |= {"textfont": {"size": 10, "color": "#333a42"}, "cliponaxis": False}
     return found | {
         "customdata": [nodes.hover[at] for at in keep],

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from overspill.charts import axes as words
 from overspill.charts import spec
+from overspill.charts.axes import escaped
 from overspill.charts.spec import Axis, Chart, Colours, Panel
 
 PIXELS = 94  # per inch of a panel's height
@@ -31,24 +33,17 @@ def ref(index: int) -> str:
     return "" if index == 0 else str(index + 1)
 
 
-def plain(text: str) -> str:
-    """Text in which plotly sees no tags."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
 def layout(chart: Chart, narrow: bool) -> dict[str, Any]:
     """Where panels are, their axes, titles and shaded parts."""
-    columns = 1 if narrow else chart.columns
-    rows = -(-len(chart.panels) // columns)
+    chart = replace(chart, columns=1, down=False) if narrow else chart
     each = chart.height * PIXELS
-    letters = 44 if narrow else 150 // columns
+    letters = 44 if narrow else 150 // chart.columns
     lines = max(len(textwrap.wrap(panel.title, letters)) for panel in chart.panels)
     title = TITLE + 15 * (max(lines, 1) - 1)
     tight = chart.share_x or all(panel.is_graph for panel in chart.panels)
     gap = title + 8 if tight else GAP + title
     top, bottom = title + 10, 52
-    weights = [panel.share for panel in chart.panels] if columns == 1 else chart.weights
-    inner = sum(weights) * max(each - gap, 70) + (rows - 1) * gap
+    inner = sum(chart.weights) * max(each - gap, 70) + (chart.rows - 1) * gap
     found: dict[str, Any] = {
         "height": round(inner + top + bottom),
         "margin": {"l": 66, "r": 18, "t": top, "b": bottom},
@@ -66,13 +61,13 @@ def layout(chart: Chart, narrow: bool) -> dict[str, Any]:
     }
     # The page sets the ticks of logarithmic axes, also when somebody zooms: plotly's have no units there.
     found["meta"] = {"log": {}}
-    cells = Cells(chart, columns, weights, gap / inner)
     for index, panel in enumerate(chart.panels):
-        add_panel(found, chart, index, cells)
+        box = box_of(chart, index, gap / inner)
+        add_panel(found, chart, index, box)
         found["shapes"] += [shade(mark, index) for mark in panel.marks if isinstance(mark, spec.Span)]
         for mark in panel.marks:
             found["shapes"] += upright(mark, index) if isinstance(mark, spec.Instant) else []
-        found["annotations"] += notes(panel, index, cells.box(index), letters)
+        found["annotations"] += notes(panel, index, box, letters)
         found["annotations"] += instants(panel, index, letters)
     if chart.colours is not None:
         found["coloraxis"] = colour_axis(chart.colours, narrow)
@@ -80,48 +75,36 @@ def layout(chart: Chart, narrow: bool) -> dict[str, Any]:
     return found
 
 
-class Cells:
-    """Where panels are, as shares of what is inside the margins."""
-
-    def __init__(self, chart: Chart, columns: int, weights: list[float], gap: float) -> None:
-        self.chart, self.columns, self.weights, self.gap = chart, columns, weights, gap
-
-    def cell(self, index: int) -> tuple[int, int]:
-        """Row and column."""
-        return (index, 0) if self.columns == 1 else self.chart.cell(index)
-
-    def lowest(self, index: int) -> bool:
-        """Whether no panel is below this one."""
-        row, column = self.cell(index)
-        return (row + 1, column) not in {self.cell(at) for at in range(len(self.chart.panels))}
-
-    def box(self, index: int) -> tuple[list[float], list[float]]:
-        """From where to where, along x and y."""
-        row, column = self.cell(index)
-        between = 0.105 if self.columns < 3 else 0.095
-        wide = (1 - between * (self.columns - 1)) / self.columns
-        unit = (1 - self.gap * (len(self.weights) - 1)) / sum(self.weights)
-        left, top = column * (wide + between), 1 - unit * sum(self.weights[:row]) - row * self.gap
-        return [left, min(left + wide, 1.0)], [max(top - unit * self.weights[row], 0.0), max(top, 0.0)]
+Box = tuple[list[float], list[float]]  # from where to where, along x and y
 
 
-def add_panel(found: dict[str, Any], chart: Chart, index: int, cells: Cells) -> None:
+def box_of(chart: Chart, index: int, gap: float) -> Box:
+    """Where a panel is, as shares of what is inside the margins."""
+    row, column = chart.cell(index)
+    between, weights = 0.105 if chart.columns < 3 else 0.095, chart.weights
+    wide = (1 - between * (chart.columns - 1)) / chart.columns
+    unit = (1 - gap * (len(weights) - 1)) / sum(weights)
+    left, top = column * (wide + between), 1 - unit * sum(weights[:row]) - row * gap
+    return [left, min(left + wide, 1.0)], [max(top - unit * weights[row], 0.0), max(top, 0.0)]
+
+
+def add_panel(found: dict[str, Any], chart: Chart, index: int, box: Box) -> None:
     """The two axes of a panel."""
     panel = chart.panels[index]
-    across, up = cells.box(index)
+    across, up = box
     x_group = chart.panels if chart.share_x else [panel]
     y_group = chart.panels if chart.share_y else [panel]
     x = ruler(panel.x, spec.extent(x_group, "x")) | {"domain": across, "anchor": f"y{ref(index)}"}
     y = ruler(panel.y, spec.extent(y_group, "y")) | {"domain": up, "anchor": f"x{ref(index)}"}
     if chart.share_x and index:
         x["matches"] = "x"
-    if chart.share_x and not cells.lowest(index):
+    if chart.share_x and not chart.lowest(index):
         x |= {"showticklabels": False, "title": {"text": ""}}
     if chart.share_y and index:
         y["matches"] = "y"
     rows = next((mark.rows for mark in panel.marks if isinstance(mark, spec.Heat)), None)
     if rows is not None:
-        ticks = {"tickvals": [at + 0.5 for at in range(len(rows))], "ticktext": [plain(one) for one in rows]}
+        ticks = {"tickvals": [at + 0.5 for at in range(len(rows))], "ticktext": [*map(escaped, rows)]}
         y |= ticks | {"range": [len(rows), 0], "showgrid": False, "ticks": "", "tickfont": {"size": 10.5}}
     if panel.is_graph:
         hidden = {"visible": False, "fixedrange": False}
@@ -140,7 +123,7 @@ def ruler(axis: Axis, extent: tuple[float, float]) -> dict[str, Any]:
     style = {"gridcolor": GRID, "linecolor": LINE, "showline": True, "zeroline": False, "automargin": True}
     found: dict[str, Any] = style | {"ticks": "outside", "ticklen": 4, "tickcolor": LINE, "nticks": 7}
     note = ", log scale" if axis.scale in ("log", "symlog") and axis.label else ""
-    found["title"] = {"text": plain(axis.label + note), "standoff": 8, "font": {"size": 12, "color": SOFT}}
+    found["title"] = {"text": escaped(axis.label + note), "standoff": 8, "font": {"size": 12, "color": SOFT}}
     found |= {"tickformat": tick, "ticksuffix": unit, "hoverformat": form, "exponentformat": "SI"}
     low, high = axis.shown or extent
     shown: list[float] | None
@@ -161,7 +144,8 @@ def ruler(axis: Axis, extent: tuple[float, float]) -> dict[str, Any]:
     if axis.ticks == ():
         found |= {"showticklabels": False, "ticks": "", "showgrid": False}
     elif axis.ticks is not None:
-        found |= {"tickvals": [at for at, _ in axis.ticks], "ticktext": [plain(one) for _, one in axis.ticks]}
+        places, texts = zip(*axis.ticks, strict=True)
+        found |= {"tickvals": [*places], "ticktext": [*map(escaped, texts)]}
     if shown is not None:
         found["range"] = shown[::-1] if axis.reverse else shown
     elif axis.reverse:
@@ -190,41 +174,39 @@ def instants(panel: Panel, index: int, letters: int) -> list[dict[str, Any]]:
     look["bgcolor"] = "rgba(255,255,255,0.7)"
     return [
         look
-        | {"x": mark.at, "text": plain(mark.label), "xanchor": "right" if left else "left"}
+        | {"x": mark.at, "text": escaped(mark.label), "xanchor": "right" if left else "left"}
         | {"xshift": -3 if left else 3, "yshift": -13 * row}
         for mark, row, left in words.labels(panel, letters)
     ]
 
 
-def notes(
-    panel: Panel, index: int, box: tuple[list[float], list[float]], letters: int
-) -> list[dict[str, Any]]:
+def notes(panel: Panel, index: int, box: Box, letters: int) -> list[dict[str, Any]]:
     """A panel's title above it, its note in the middle, and the names of tiers."""
     across, up = box
     found: list[dict[str, Any]] = []
     base = {"showarrow": False, "xref": "paper", "yref": "paper"}
     if panel.title:
-        text = "<br>".join(plain(one) for one in textwrap.wrap(panel.title, letters))
+        text = "<br>".join(escaped(one) for one in textwrap.wrap(panel.title, letters))
         place = {"x": across[0], "y": up[1], "xanchor": "left", "yanchor": "bottom", "yshift": 3}
         found.append(base | place | {"text": text, "align": "left", "font": {"size": 12.5}})
     if panel.note:
         place = {"x": sum(across) / 2, "y": sum(up) / 2, "xanchor": "center", "yanchor": "middle"}
-        found.append(base | place | {"text": plain(panel.note), "font": {"color": SOFT}})
+        found.append(base | place | {"text": escaped(panel.note), "font": {"color": SOFT}})
     if panel.corner:
         place = {"x": across[0], "y": up[0], "xanchor": "left", "yanchor": "bottom", "xshift": 8, "yshift": 6}
-        text = "<br>".join(plain(one) for one in panel.corner)
+        text = "<br>".join(escaped(one) for one in panel.corner)
         found.append(base | place | {"text": text, "align": "left", "font": {"color": SOFT, "size": 11}})
     for mark in panel.marks:
         for y, name in mark.tiers if isinstance(mark, spec.Graph) else ():
             place = {"x": across[0], "y": y, "yref": f"y{ref(index)}", "xanchor": "right", "xshift": -4}
-            found.append(base | place | {"text": plain(name), "font": {"color": SOFT, "size": 11}})
+            found.append(base | place | {"text": escaped(name), "font": {"color": SOFT, "size": 11}})
     return found
 
 
 def colour_axis(colours: Colours, narrow: bool) -> dict[str, Any]:
     """The scale of colours, beside the panels or, on a narrow page, above them."""
     low, high = colours.ends
-    label = plain(", ".join(part for part in (colours.label, words.log_note(colours)) if part))
+    label = escaped(", ".join(part for part in (colours.label, words.log_note(colours)) if part))
     bar: dict[str, Any] = {
         "thickness": 12,
         "outlinewidth": 1,

@@ -105,17 +105,13 @@ def command(arguments: list[str] | None) -> NoReturn:
     try:
         # Imported here, since that takes a second in which the user may press Ctrl-C.
         from overspill import errors
-        from overspill.cli import commands, console, explain, paper, sweep, trace
+        from overspill.cli import commands, console
         from overspill.engine import memory
     except KeyboardInterrupt:
         leave("interrupted", INTERRUPTED)
     except ImportError as error:
         leave(f"overspill is not whole: {error}; build it with `make setup`", FAILED)
     memory.spare_addresses()
-    explain.register(commands.app)
-    sweep.register(commands.app)
-    paper.register(commands.app)
-    trace.register(commands.app)
     try:
         commands.app(args=arguments, prog_name="overspill")
     except errors.OverspillError as error:
@@ -128,7 +124,7 @@ def command(arguments: list[str] | None) -> NoReturn:
     except Exception as error:
         if os.environ.get("OVERSPILL_TRACEBACK"):
             raise
-        what = errors.told(" ".join(str(error).split())) or "no message"
+        what = errors.shorten(" ".join(str(error).split())) or "no message"
         leave(
             f"unexpected failure: {type(error).__name__}: {what} (OVERSPILL_TRACEBACK=1 tells where)", FAILED
         )

@@ -1,15 +1,14 @@
 """Entries of the catalogue, as `overspill list` and `overspill explain` print them."""
 
-import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from overspill.cli import terms
 from overspill.engine import core
 from overspill.errors import BadInput
 from overspill.papers import data
-from overspill.results import asked, metrics
+from overspill.results import metric_names, metrics
 from overspill.results.labels import LABELS
 
 CATEGORIES = ("mechanisms", "topologies", "transports", "traffic", "sizes", "metrics", "papers")
@@ -84,7 +83,7 @@ def entries(which: str) -> list[tuple[str, str, str]]:
     if which == "papers":
         return [("papers", name, title) for name, title in data.titles()]
     if which not in CATEGORIES:
-        meant = hint(which, CATEGORIES)
+        meant = metric_names.hint(which, CATEGORIES)
         raise BadInput(f"list: found {which!r}; expected one of {', '.join(CATEGORIES)}{meant}")
     found = [
         (spec["slot"], spec["kind"], spec["doc"]) for spec in core.catalogue() if category(spec) == which
@@ -208,7 +207,7 @@ def known(specs: list[Spec], name: str) -> list[Spec] | metrics.Metric | str | N
     if found := [spec for spec in specs if {name, name.lower()} & called(spec)]:
         return found
     if metrics.base(name) in metrics.REGISTRY:
-        return metrics.find(name if "=" in name or "[" not in name else asked.key_of(name, ()))
+        return metrics.find(name if "=" in name or "[" not in name else metric_names.key_of(name, ()))
     if name in sizes():
         return f"{name}: flow sizes, {sizes()[name]}. For `sizes` of a traffic entry."
     if meant := meant_by(specs, aliases(name)):
@@ -226,12 +225,12 @@ def beside(name: str, found: Sequence[Spec]) -> str:
 
 def printed(name: str) -> metrics.Metric | str | None:
     """Returns the label or the metric that tables print under a name, upper or lower case alike."""
-    asked = name.strip().casefold()
+    wanted = name.strip().casefold()
     for label, meaning in LABELS.items():
-        if label.casefold() == asked:
+        if label.casefold() == wanted:
             return f"{label}: {meaning}"
-    title = re.sub(r"( \[[^]]*\])?( \([^()]*\))?$", "", asked)
-    of_title = [one for one in metrics.ALL if one.title.casefold() in (asked, title)]
+    title = re.sub(r"( \[[^]]*\])?( \([^()]*\))?$", "", wanted)
+    of_title = [one for one in metrics.ALL if one.title.casefold() in (wanted, title)]
     return of_title[0] if of_title else None
 
 
@@ -253,12 +252,6 @@ def find(name: str) -> list[Spec] | metrics.Metric | str:
     if text := told_of(specs, name):
         return text
     every = sorted({spec["kind"] or spec["slot"] for spec in specs} | {spec["slot"] for spec in specs})
-    others = [one["typed"] for one in core.aliases()]
-    meant = hint(name, [*every, *sizes(), *metrics.REGISTRY, *others]) or "; see `overspill list`"
+    others = [*sizes(), *metrics.REGISTRY, *(one["typed"] for one in core.aliases())]
+    meant = metric_names.hint(name, [*every, *others]) or "; see `overspill list`"
     raise BadInput(f"explain: found {name!r}; expected a name of the catalogue{meant}")
-
-
-def hint(name: str, known: Iterable[str]) -> str:
-    """Returns a question with names that are similar to a wrong one; empty if none is near."""
-    close = difflib.get_close_matches(name, list(known), n=3)
-    return f"; did you mean {' or '.join(close)}?" if close else ""

@@ -7,10 +7,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from overspill.cli import explain, paper, sweep, trace
 from overspill.cli.console import emit, err, interruptible, names, out, say
-from overspill.cli.figures import Figures, figures_asked
 from overspill.cli.finish import finish
-from overspill.cli.variants import Variants, single
+from overspill.cli.options import Figures, FirstSeed, MaxEvents, Variants, figures_asked, single
 from overspill.errors import plain
 
 # What a command needs is imported where it is used: `--help` needs none of it.
@@ -51,18 +51,14 @@ def run(
             "--set", metavar="PATH=VALUE", help="Change a setting in every variant; may be repeated."
         ),
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="The first seed, instead of the scenario's.")
-    ] = None,
+    seed: FirstSeed = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 1,
     variants: Variants = None,
     out_dir: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Folder of the results (default: out/NAME).")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, not the table.")] = False,
-    max_events: Annotated[
-        int | None, typer.Option(min=1, help="Cut each run after so many events; the result is partial.")
-    ] = None,
+    max_events: MaxEvents = None,
     every: Annotated[
         bool,
         typer.Option("--all", help="Print all metrics that are not 0 in every run, not those that say most."),
@@ -198,3 +194,7 @@ def schema() -> None:
     from overspill.engine import core
 
     emit(core.schema())
+
+
+for command in (explain.explain, sweep.sweep, paper.paper, trace.trace):
+    app.command()(command)

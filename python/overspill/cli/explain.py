@@ -123,7 +123,7 @@ def curve_of(
         curves.check_path(file)
     kinds = [spec["kind"] for spec in found if spec["kind"]] if isinstance(found, list) else []
     for kind in kinds[:1]:
-        drawn = curves.of(kind, sets)
+        drawn = curves.read_curves(kind, sets)
         if drawn is not None:
             curves.check_size(drawn, size)
             return drawn
@@ -132,9 +132,3 @@ def curve_of(
         option = "--set" if sets else "--size" if size is not None else "--out"
         raise BadInput(f"explain: found {option} for {name!r}; expected a mechanism with a curve: {known}")
     return None
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the others, once."""
-    if not any(one.name == "explain" for one in app.registered_commands):
-        app.command("explain")(explain)

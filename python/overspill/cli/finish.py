@@ -116,8 +116,8 @@ def causes(results: Results) -> list[str]:
     if results.interrupted:
         return ["INTERRUPTED"]
     found = {
-        "PARTIAL RESULT": results.told.partial,
-        "UNFINISHED FLOWS": results.told.unfinished,
+        "PARTIAL RESULT": results.run_status.partial,
+        "UNFINISHED FLOWS": results.run_status.unfinished,
         "DEADLOCK": results.stuck,
     }
     return [label for label, there in found.items() if there]

@@ -9,9 +9,11 @@ import typer
 from rich.text import Text
 
 from overspill.cli import console as commands
-from overspill.cli.figures import figures_asked
+from overspill.cli.options import figures_asked
+from overspill.errors import Unwritable
 
 if TYPE_CHECKING:
+    from overspill.papers.data import Paper
     from overspill.papers.reproduce import Reproduced
 
 
@@ -48,11 +50,16 @@ def paper(
         typer.Option("--figures", metavar="pdf", help="Save figures as PDF too, beside SVG and PNG."),
     ] = None,
     publish: Annotated[
-        Path | None,
+        bool,
         typer.Option(
-            metavar="DIR", help="Also put rows, figures and page into DIR/NAME; of whole papers only."
+            "--publish",
+            help="Also put rows, plotted data and README into the paper's folder, if it is whole.",
         ),
-    ] = None,
+    ] = False,
+    redraw: Annotated[
+        bool,
+        typer.Option("--redraw", help="Draw page, README and figures of what is published; run nothing."),
+    ] = False,
     papers: Annotated[
         Path | None,
         typer.Option(
@@ -84,12 +91,15 @@ def paper(
             else:
                 show.listed(found, commands.out())
             return
-        out = out_dir or Path("out") / "papers" / store.slug(name)
-        asked = select(found, wanted or (), what_if, (out, seeds))
-        if publish is not None:
+        out = Path("out") / "papers" / store.slug(name)
+        if redraw:
+            draw_again(found, out_dir or out / "published", formats or (), publish)
+            return
+        asked = select(found, wanted or (), what_if, (out_dir or out, seeds))
+        if publish:
             from overspill.papers import write
 
-            write.check_publish(asked, publish)
+            write.check_publish(asked)
         if what_if and not asked.what_ifs:
             commands.err().print(f"{name}: no open parameter for this; --what-if changes nothing")
         with progress.watch(commands.err()) as watch:
@@ -101,7 +111,16 @@ def paper(
         finish(made, (as_json, formats), publish)
 
 
-def finish(made: "Reproduced", how: tuple[bool, Sequence[str] | None], publish: Path | None) -> NoReturn:
+def draw_again(paper: "Paper", out: Path, formats: Sequence[str], publish: bool) -> None:
+    """Write page, README and figures of what is published, and say where they are."""
+    from overspill.papers import write
+
+    commands.say(commands.out(), "page", write.redraw(paper, out, formats))
+    if publish:
+        commands.say(commands.out(), "published", write.publish(paper, out))
+
+
+def finish(made: "Reproduced", how: tuple[bool, Sequence[str] | None], publish: bool) -> NoReturn:
     """Write the files, say where they are and what is missing, and leave with the right status."""
     as_json, formats = how
     if made.signal == getattr(signal, "SIGHUP", None):
@@ -116,8 +135,10 @@ def finish(made: "Reproduced", how: tuple[bool, Sequence[str] | None], publish: 
         with commands.err().status("drawing the figures"):
             path = write.everything(made, formats)
         commands.say(console, "rows" if formats is None else "page", path)
-        if publish is not None:
-            commands.say(console, "published", write.publish(made, publish))
+        if publish and made.failed:
+            raise Unwritable(f"{made.paper.folder}: not published: runs failed")
+        if publish:
+            commands.say(console, "published", write.publish(made.paper, made.asked.results))
     if as_json:
         for line in made.warnings:
             commands.err().print(Text(f"{line.label}: {line.text}", "bold red"), soft_wrap=True)
@@ -136,9 +157,3 @@ def status(made: "Reproduced") -> int:
     if made.signal is not None:
         return commands.status_of(made.signal)
     return commands.UNFINISHED if made.unfinished else 0
-
-
-def register(app: typer.Typer) -> None:
-    """Put the command beside the others, once."""
-    if not any(one.name == "paper" for one in app.registered_commands):
-        app.command("paper")(paper)

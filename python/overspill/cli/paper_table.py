@@ -34,7 +34,7 @@ def show(found: Reproduced, console: Console) -> None:
             console.print(Text(f"{figure.id}  {figure.title}", "bold"), soft_wrap=True)
             table.put(console, Text(figure.claim, "dim"), table.LINE)
             table.whole(console, grid(rows))
-            told(rows, console)
+            print_notes(rows, console)
     if found.rows:
         console.print()
         console.print(Text(words.score(found.score, found.rows), "bold"), soft_wrap=True)
@@ -69,7 +69,7 @@ def grid(rows: Sequence[dict[str, Any]]) -> Table:
     return made
 
 
-def told(rows: Sequence[dict[str, Any]], console: Console) -> None:
+def print_notes(rows: Sequence[dict[str, Any]], console: Console) -> None:
     """The notes below a figure's rows."""
     for row in rows:
         for note in words.notes(row):

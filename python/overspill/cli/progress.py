@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Collection, Iterable, Mapping
-from types import TracebackType
 from typing import Any
 
 from rich.console import Console
@@ -18,22 +17,33 @@ from overspill.results import formats
 EVERY = 10.0  # seconds between two lines where there is no terminal
 
 
-class Lines(Listener):
-    """One line when a run is done, and one now and then while it lasts."""
+class Spoken(Listener):
+    """Lines on a console that is no terminal."""
 
     def __init__(self, console: Console) -> None:
         self.console, self.lock = console, threading.Lock()
-        self.total, self.done = 0, 0
-        self.shares = Shares()
         self.last = time.monotonic()
 
-    def __enter__(self) -> "Lines":
-        return self
+    def say(self, line: str) -> None:
+        """Print a line."""
+        self.console.print(plain(line), markup=False, soft_wrap=True)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
+    def now_and_then(self, line: str) -> None:
+        """A line, unless there was one lately."""
+        with self.lock:
+            if time.monotonic() - self.last < EVERY:
+                return
+            self.last = time.monotonic()
+        self.say(line)
+
+
+class Lines(Spoken):
+    """One line when a run is done, and one now and then while it lasts."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(console)
+        self.total, self.done = 0, 0
+        self.shares = Shares()
 
     def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
         """Remember how many there are; say how many are finished already."""
@@ -43,10 +53,6 @@ class Lines(Listener):
             again = "is" if known == 1 else "are"
             self.say(f"{known} {were} finished before and {again} not repeated")
 
-    def say(self, line: str) -> None:
-        """Print a line."""
-        self.console.print(plain(line), markup=False, soft_wrap=True)
-
     def checking(self, done: int, count: int) -> None:
         """Say that reading the scenario takes long."""
         self.now_and_then("setting up the scenario")
@@ -55,14 +61,6 @@ class Lines(Listener):
         """Say which network takes long to build."""
         if tasks:
             self.now_and_then(f"{', '.join(map(str, tasks))}: building the network")
-
-    def now_and_then(self, line: str) -> None:
-        """A line, unless there was one lately."""
-        with self.lock:
-            if time.monotonic() - self.last < EVERY:
-                return
-            self.last = time.monotonic()
-        self.say(line)
 
     def advanced(self, task: Task, status: Mapping[str, Any]) -> None:
         """Say where a long run is."""
@@ -81,8 +79,7 @@ class Lines(Listener):
             self.done += 1
             self.shares.forget(task)
             self.last = time.monotonic()
-            line = f"[{self.done}/{self.total}] {task}: {speed(status, seconds)}"
-            self.console.print(plain(line), markup=False, soft_wrap=True)
+            self.say(f"[{self.done}/{self.total}] {task}: {speed(status, seconds)}")
 
 
 class Bars(Listener):
@@ -106,9 +103,7 @@ class Bars(Listener):
         self.progress.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.progress.stop()
 
     def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:

@@ -7,9 +7,8 @@ import typer
 
 from overspill.cli import console
 from overspill.cli.console import names
-from overspill.cli.figures import Figures, figures_asked
 from overspill.cli.finish import finish
-from overspill.cli.variants import Variants
+from overspill.cli.options import Figures, FirstSeed, MaxEvents, Variants, figures_asked
 
 
 def sweep(
@@ -31,9 +30,7 @@ def sweep(
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="Change a setting at every point; may be repeated."),
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="The first seed, instead of the scenario's.")
-    ] = None,
+    seed: FirstSeed = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 10,
     variants: Variants = None,
     metric: Annotated[
@@ -59,9 +56,7 @@ def sweep(
     tables: Annotated[
         str | None, typer.Option(metavar="A,B", help="Tables of each run to keep as well, such as flows.")
     ] = None,
-    max_events: Annotated[
-        int | None, typer.Option(min=1, help="Cut each run after so many events; the result is partial.")
-    ] = None,
+    max_events: MaxEvents = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, not the table.")] = False,
     report: Annotated[bool, typer.Option(help="Write report.html.")] = True,
     figures: Figures = None,
@@ -99,9 +94,3 @@ def sweep(
         elif found.finished:
             show.show(found, found.metric_names if every else metric or (), console.out())
         finish(found, formats, as_json, scenario)
-
-
-def register(app: typer.Typer) -> None:
-    """Put the command beside the others, once."""
-    if not any(one.name == "sweep" for one in app.registered_commands):
-        app.command("sweep")(sweep)

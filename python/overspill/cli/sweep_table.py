@@ -9,7 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from overspill.cli import table
-from overspill.results import asked, differences, formats, loads, metrics, pooled, warnings
+from overspill.grouping import by_key
+from overspill.results import differences, formats, loads, metric_names, metrics, pooled, warnings
 from overspill.results.differences import Difference
 from overspill.results.key import Key
 from overspill.results.results import Results
@@ -24,7 +25,9 @@ def chosen(sweep: Results, wanted: Sequence[str]) -> list[str]:
     """The metrics asked for, or the first that suits: queries, flows, goodput; of times those by workload."""
     there = sweep.metric_names
     workloads = list(sweep.kinds)
-    names = [one if isinstance(one, Key) else asked.key_of(one, workloads, "--metric") for one in wanted]
+    names = [
+        one if isinstance(one, Key) else metric_names.key_of(one, workloads, "--metric") for one in wanted
+    ]
     names = names or [Key(name) for name in DEFAULTS if name in there][:1]
     return list(dict.fromkeys(str(one) for name in names for one in pooled.shown(name, there, sweep.kinds)))
 
@@ -40,11 +43,11 @@ def show(sweep: Results, wanted: Sequence[str], console: Console) -> None:
     table.put(console, facts, table.LINE)
     for name in names:
         console.print()
-        one(sweep, name, console)
+        print_metric(sweep, name, console)
     table.put(console, Text(legend(sweep, names), "dim"), table.LINE)
 
 
-def one(sweep: Results, name: str, console: Console) -> None:
+def print_metric(sweep: Results, name: str, console: Console) -> None:
     """The table of a metric, and that of its differences: rows are points, columns are variants."""
     found = rows(sweep, name)
     if not found:
@@ -116,10 +119,7 @@ def difference(one: Difference, factor: float) -> str:
 
 def noted(found: dict[str, Difference | None]) -> str:
     """Returns what stands beside the marks of a point, the variants with the same note together."""
-    by_note: dict[str, list[str]] = {}
-    for variant, one in found.items():
-        if one is not None and one.note:
-            by_note.setdefault(one.note, []).append(variant)
+    by_note = by_key((one.note, variant) for variant, one in found.items() if one and one.note)
     return "; ".join(f"{', '.join(variants)}: {note}" for note, variants in by_note.items())
 
 

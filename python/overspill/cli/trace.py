@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from overspill.cli import console
-from overspill.cli.figures import Figures, figures_asked
-from overspill.cli.variants import Variant, single
+from overspill.cli.options import Figures, Variant, figures_asked, single
 
 
 def trace(
@@ -65,9 +64,3 @@ def trace(
             with console.err().status("drawing the trace"):
                 path = write.write(traced, folder, formats)
             console.say(console.err() if as_json else console.out(), "report", path)
-
-
-def register(app: typer.Typer) -> None:
-    """Put the command beside the others, once."""
-    if not any(one.name == "trace" for one in app.registered_commands):
-        app.command("trace")(trace)

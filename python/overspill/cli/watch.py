@@ -7,17 +7,16 @@ import time
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from types import TracebackType
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
+from overspill.cli.progress import Spoken
 from overspill.cli.shares import Shares
 from overspill.engine.task import Listener, Task
 from overspill.errors import plain
 
-EVERY = 10.0  # seconds between two lines where there is no terminal
 Group = tuple[int, str]  # a point and a variant, whose seeds are about equal work
 
 
@@ -122,16 +121,12 @@ def length(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
-class Lines(Listener):
+class Lines(Spoken):
     """Lines on a console that is no terminal."""
 
     def __init__(self, console: Console) -> None:
-        self.console, self.meter, self.lock = console, Meter(), threading.Lock()
-        self.last = time.monotonic()
-
-    def print(self, text: str) -> None:
-        """One line that is not broken."""
-        self.console.print(text, markup=False, soft_wrap=True)
+        super().__init__(console)
+        self.meter = Meter()
 
     def checking(self, done: int, count: int) -> None:
         """Say how many points are checked, if it takes long."""
@@ -145,7 +140,7 @@ class Lines(Listener):
     def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
         """Say what there is to do."""
         self.meter.begin(left, stored)
-        self.print(str(self.meter))
+        self.say(str(self.meter))
 
     def advanced(self, task: Task, status: Mapping[str, Any]) -> None:
         """Note how far a run is."""
@@ -161,23 +156,9 @@ class Lines(Listener):
         """Count a run that failed."""
         self.meter.ended(task, None)
 
-    def say(self, line: str) -> None:
-        """Print a line."""
-        self.print(plain(line))
-
-    def now_and_then(self, line: str) -> None:
-        """A line, unless there was one lately."""
-        with self.lock:
-            if time.monotonic() - self.last < EVERY:
-                return
-            self.last = time.monotonic()
-        self.print(plain(line))
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, *raised: object) -> None:
         if self.meter.total and kind is None:
-            self.print(f"{self.meter.done} runs done in {length(time.monotonic() - self.meter.began)}")
+            self.say(f"{self.meter.done} runs done in {length(time.monotonic() - self.meter.began)}")
 
 
 class Bar(Listener):
@@ -197,9 +178,7 @@ class Bar(Listener):
         self.progress.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.show()
         self.progress.stop()
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from overspill.engine import core, keys
@@ -112,9 +111,7 @@ class Cluster:
             raise Failed(f"--on: {self.on}: {missing}{of_tls(self.on, error)}") from error
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     def close(self) -> None:

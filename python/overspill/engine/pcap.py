@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from overspill.engine import core
-from overspill.errors import BadInput, Unwritable, readable
+from overspill.errors import BadInput, readable
 from overspill.results import store
 from overspill.results.stream import Spill
+from overspill.whole_files import writing
 
 if TYPE_CHECKING:
     from overspill._core import Run, Scenario
@@ -34,7 +34,7 @@ class Wanted:
         return [list(self.texts), self.snaplen] if self.texts else []
 
     @staticmethod
-    def of(texts: Iterable[str], snaplen: int | None) -> Wanted:
+    def parse(texts: Iterable[str], snaplen: int | None) -> Wanted:
         """Checked for what needs no scenario."""
         found = [readable("--pcap", one) for one in texts]
         if snaplen is not None and not found:
@@ -80,9 +80,7 @@ class Captures:
     def __enter__(self) -> Captures:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         if self.place is None:
             return
         for file in self.files.values():
@@ -98,30 +96,22 @@ class Captures:
             first = self.place is None
             if self.place is None:
                 self.place, self.owner = self.where()
-            try:
+            with writing(self.place):
                 self.place.mkdir(parents=True, exist_ok=True)
                 for file, chunk in zip(self.files.values(), chunks, strict=True):
                     # Opened each time: there may be more links than a process may have files open.
                     with part(self.place, file).open("wb" if first else "ab") as capture:
                         capture.write(chunk)
-            except OSError as error:
-                raise self.unwritable(error) from error
 
     def close(self) -> dict[str, Path]:
         """Write the rest; the whole files by link."""
         self.write()
         found = {}
-        try:
+        with writing(self.place):
             for link, file in self.files.items():
                 assert self.place is not None
                 found[link] = part(self.place, file).replace(self.place / file)
-        except OSError as error:
-            raise self.unwritable(error) from error
         return found
-
-    def unwritable(self, error: OSError) -> Unwritable:
-        """What befalls every other run too."""
-        return Unwritable(f"{self.place}: cannot be written: {error.strerror or error}")
 
 
 def part(place: Path, file: str) -> Path:

@@ -36,7 +36,7 @@ class Check:
     plan: Plan | None
 
 
-def of(plan: Plan) -> Check | None:
+def planned_check(plan: Plan) -> Check | None:
     """The check of a plan, if one is asked for."""
     if not plan.options.check_phase:
         return None

@@ -13,7 +13,7 @@ from overspill.engine.pcap import Wanted
 from overspill.engine.points import Base, Checked, Scene
 from overspill.engine.task import Task
 from overspill.errors import BadInput, readable
-from overspill.results import asked, cache, pointwise
+from overspill.results import cache, metric_names, pointwise
 
 RUNS_MOST = 1_000_000
 
@@ -124,7 +124,7 @@ def placed(out: Callable[[str], Path] | str | Path | None) -> Callable[[str], Pa
 def planned(scenario: str | Path, options: Options) -> Plan:
     """Read the scenario and check every point, for a command that stays where it is."""
     options.check()
-    pcap = Wanted.of(options.pcap, options.pcap_snaplen)
+    pcap = Wanted.parse(options.pcap, options.pcap_snaplen)
     text = source.read(scenario)
     sets = source.overrides(options.sets)
     if options.topology is not None:
@@ -141,7 +141,7 @@ def planned(scenario: str | Path, options: Options) -> Plan:
         raise BadInput(f"--baseline: found {options.baseline}; expected one of {expected}")
     workloads = pointwise.workloads(checked.settings)
     for name in options.metrics:
-        asked.key_of(name, workloads, "--metric")
+        metric_names.key_of(name, workloads, "--metric")
     seeds = seeds_from(checked.seed if options.seed is None else options.seed, options.seeds)
     plan = Plan(base, axes, checked, seeds, options, pcap)
     if plan.count > RUNS_MOST:

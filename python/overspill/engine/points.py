@@ -233,11 +233,11 @@ def chosen(variants: Sequence[str], wanted: Sequence[str] | None) -> list[str]:
 
 def first_lines(wrong: Mapping[str, Sequence[Point]], grid: Grid) -> list[str]:
     """The first lines of what is wrong, with their points, and how many more there are."""
-    shown = [told(line, points, grid) for line, points in islice(wrong.items(), SHOWN)]
+    shown = [locate_error(line, points, grid) for line, points in islice(wrong.items(), SHOWN)]
     return [*shown, f"and {len(wrong) - SHOWN} more"] if len(wrong) > SHOWN else shown
 
 
-def told(line: str, points: Sequence[Point], grid: Grid) -> str:
+def locate_error(line: str, points: Sequence[Point], grid: Grid) -> str:
     """What is wrong, and where: with which values of the axes, or at which points."""
     for axis in grid.axes:
         prefix = f"--set: {bounded(axis.path, LONGEST_PATH + 1)}: "

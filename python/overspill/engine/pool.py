@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol
 
 from overspill.engine import interrupts, machine
 from overspill.engine.memory import Gate
@@ -25,34 +23,6 @@ class Result:
     error: OverspillError | None = None
 
 
-class Pool(Protocol):
-    """Does tasks, several at a time."""
-
-    @property
-    def room(self) -> int:
-        """How many tasks it wants to have at a time."""
-
-    @property
-    def pending(self) -> int:
-        """How many it has."""
-
-    def submit(self, task: Task, scene: Scene) -> None:
-        """Take a task."""
-
-    @property
-    def stuck(self) -> bool:
-        """Whether it cannot be stopped soon, and need not be waited for."""
-
-    def results(self, seconds: float) -> Iterator[Result]:
-        """What was done meanwhile; waits for the first so long."""
-
-    def __enter__(self) -> "Pool": ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-
 class Threads:
     """Threads of this process; only the scenarios of points whose runs are under way are in memory."""
 
@@ -66,9 +36,7 @@ class Threads:
     def __enter__(self) -> "Threads":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.how.broken.set()
         # Nothing stops a network that is being built, or a step that takes long: they end behind our back.
         machine.leave(self.pool, at_once=self.stuck)
@@ -95,9 +63,9 @@ class Threads:
 
     def submit(self, task: Task, scene: Scene) -> None:
         """Take a task."""
-        self.tasks[self.pool.submit(self.one, task, scene)] = task
+        self.tasks[self.pool.submit(self.run_task, task, scene)] = task
 
-    def one(self, task: Task, scene: Scene) -> Finished | None:
+    def run_task(self, task: Task, scene: Scene) -> Finished | None:
         """Do a task once there is memory for it, unless nothing more is to be done."""
         with self.gate.passed():
             return None if self.how.stopped else self.begun(task, scene)

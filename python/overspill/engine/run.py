@@ -25,13 +25,13 @@ from overspill.results.rundata import RunData
 
 def execute(scenario: str | Path, options: Options) -> Results:
     """Run what the store does not have; whatever ends it, what is finished is kept."""
-    (results,) = together([planned(scenario, options)], options.listener)
+    (results,) = run_plans([planned(scenario, options)], options.listener)
     if isinstance(results, OverspillError):
         raise results
     return results
 
 
-def together(plans: Sequence[Plan], listener: Listener) -> list[Results | OverspillError]:
+def run_plans(plans: Sequence[Plan], listener: Listener) -> list[Results | OverspillError]:
     """Run several plans one after the other; of one of which no run succeeds, why.
 
     All are counted before the first run, and share what may be asked to stop them.
@@ -92,7 +92,7 @@ class Works:
 
 def works(plan: Plan, stack: ExitStack) -> Works:
     """A plan with its store, and a check of it where one is asked for, in the same store."""
-    asked = phase.of(plan)
+    asked = phase.planned_check(plan)
     main = Work(plan, opened(plan, stack))
     if asked is None or asked.plan is None:
         return Works(main, told=None if asked is None else asked.told)

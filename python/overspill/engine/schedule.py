@@ -10,13 +10,14 @@ from overspill.engine.interrupts import WAIT
 from overspill.engine.options import JOBS_MOST
 from overspill.engine.plan import Plan
 from overspill.engine.points import Scene
-from overspill.engine.pool import Pool, Result, Threads
+from overspill.engine.pool import Result, Threads
 from overspill.engine.simulate import Finished, How
 from overspill.engine.task import Listener, Task
 from overspill.errors import BadInput, OverspillError, Unwritable
 from overspill.results.cache import Broken, Cache, Entry
 from overspill.results.rundata import RunData
 
+Pool = cluster.Cluster | Threads  # does tasks, several at a time
 GOLDEN = 0x9E37_79B9_7F4A_7C15  # 2^64 times the fractional part of the golden ratio, rounded down
 
 

@@ -16,13 +16,14 @@ import pyarrow.parquet as pq
 from overspill.engine.pace import Pace
 from overspill.engine.pcap import Captures, Wanted
 from overspill.engine.task import Listener, Task
-from overspill.errors import Failed, OverspillError, Unwritable
-from overspill.results import columns, kept, metrics, starved, steady
+from overspill.errors import Failed, OverspillError
+from overspill.results import columns, metrics, run_facts, starved, steady
 from overspill.results.cache import File
 from overspill.results.key import Key
 from overspill.results.rundata import RunData
 from overspill.results.stream import ROWS, Sink, Spill, file_digest
 from overspill.stats.quantiles import Value
+from overspill.whole_files import writing
 
 if TYPE_CHECKING:
     from overspill._core import Run, Scenario
@@ -169,7 +170,7 @@ def measured(run: RunData, how: How, folder: Path | None) -> Finished:
     run.summary["starved"] = starved.kept(run)
     run.halves = steady.halves(run)
     if not how.whole:
-        summary = {key: run.summary[key] for key in KEPT if key in run.summary} | kept.facts(run)
+        summary = {key: run.summary[key] for key in KEPT if key in run.summary} | run_facts.facts(run)
         tables = {} if folder is None else files(run, how.tables, folder)
         return Finished(values, summary, tables, absent(how.tables, tables), halves=run.halves)
     if folder is None:
@@ -187,7 +188,7 @@ def absent(wanted: Sequence[str], there: dict[str, File]) -> tuple[str, ...]:
 def files(run: RunData, wanted: Sequence[str], folder: Path) -> dict[str, File]:
     """The tables asked for as files, those that do not lie there yet."""
     made = {}
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for name in wanted:
             if name in run.names:
@@ -195,8 +196,6 @@ def files(run: RunData, wanted: Sequence[str], folder: Path) -> dict[str, File]:
                 if run.file(name) != path:
                     write(run, name, path)
                 made[name] = File(path, file_digest(path))
-    except OSError as error:
-        raise Unwritable(f"{folder}: cannot be written: {error.strerror or error}") from error
     return made
 
 

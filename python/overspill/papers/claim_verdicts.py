@@ -52,7 +52,7 @@ def has_value(row: Shown) -> bool:
 
 
 def settings_of(document: Mapping[str, Any] | None) -> list[Setting]:
-    """Sensitivity runs, from what `what_if.json` holds."""
+    """Sensitivity runs, from what `what_if.json.gz` holds."""
     if document is None:
         return []
     found = []

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from overspill import BadInput
-from overspill.papers.reader import REQUIRED, Fields, document
 from overspill.papers.rows import Row
+from overspill.papers.toml_fields import REQUIRED, Fields, document
 
 CLAIM_KINDS = ("benefit", "cost", "limit", "comparison", "mechanism")
 PARTS = ("figure", "case", "metric")

@@ -1,15 +1,13 @@
-"""The page of all papers' claims with their verdicts, from the published rows: `docs/reproduction/claims.md`.
+"""The page of all papers' claims with their verdicts, from the published rows: `docs/claims.md`.
 
-`python -m overspill.papers.claims_page docs/reproduction > docs/reproduction/claims.md`
+`python -m overspill.papers.claims_page > docs/claims.md`
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 from overspill.papers import data, words
 from overspill.papers.claim_verdicts import (
@@ -26,13 +24,14 @@ from overspill.papers.claim_verdicts import (
     worst_first,
 )
 from overspill.papers.counting import Shown, is_later
+from overspill.papers.published import Found
 from overspill.papers.verdicts import HOLDS
 
 NUMBERS = 2  # rows whose numbers stand in a cell
 INTRO = """# Claims of the five papers
 
 What each paper claims, in our words, and what our runs say. The claims were written
-[from the papers](../howto/papers.md#claims), before any verdict of a claim was computed.
+[from the papers](howto/papers.md#claims), before any verdict of a claim was computed.
 Costs and limits are claims, too. The worst row that counts gives the verdict of its claim:
 
 | verdict | means |
@@ -49,20 +48,19 @@ whose tolerance reaches further than a quarter of the value is an anecdote: it c
 Numbers are those of the worst rows. "Not reproduced with x" is the verdict if the open parameter x is
 changed. The page of each paper explains these names, and has its assumptions, figures and rows.
 """
-RULE = "The worst row that counts gives the [verdict](../claims.md) of its claim."
+RULE = "The worst row that counts gives the [verdict](../../docs/claims.md) of its claim."
 
 
-def page(published: Path) -> str:
-    """The page, from the rows in a folder of published papers."""
+def page() -> str:
+    """The page, from the rows in the folders of papers."""
     parts, totals = [], {}
     for name in data.names():
         paper = data.load(name)
-        rows = json.loads((published / name / "rows.json").read_text(encoding="utf-8"))["rows"]
-        path = published / name / "what_if.json"
-        changed = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+        published = Found.read(paper.folder)
+        rows, changed = published.document["rows"], published.changed
         found = [decide(claim, rows) for claim in paper.claims]
         totals[name] = Counter(one.verdict for one in found)
-        link = f"{paper.title}. [Its page]({name}/README.md)."
+        link = f"{paper.title}. [Its page](../papers/{name}/README.md)."
         parts.append(f"## {name}\n\n{link}\n\n{table(found, rows, settings_of(changed))}\n")
     head = ["paper", *CLAIM_VERDICTS]
     body = [
@@ -139,4 +137,4 @@ def written(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(page(Path(sys.argv[1])))
+    sys.stdout.write(page())

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from overspill import Failed, columns, plots, stats
+from overspill.papers.plotted import figure, make
 from overspill.papers.spec import Measured, Point, Runs
 
 Published = Mapping[tuple[str, str], float]
@@ -130,7 +130,7 @@ def lossy(runs: Runs, variant: str, points: Sequence[Point]) -> str:
 
 def sheet(columns: int, rows: int = 1, height: float = 3.4) -> tuple[Drawing, list[Axes]]:
     """A figure of panels row by row, `height` inches each; to be called within `plots.style()`."""
-    made = Drawing(figsize=(plots.WIDTH, rows * height), layout="constrained")
+    made = figure(figsize=(plots.WIDTH, rows * height), layout="constrained")
     return made, [made.add_subplot(rows, columns, at + 1) for at in range(rows * columns)]
 
 
@@ -160,9 +160,9 @@ def log_scale(axes: Axes) -> None:
     """A logarithmic y-axis with plain numbers, more of them where it spans less than two decades."""
     axes.set_yscale("log")
     low, high = axes.get_ylim()
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}".replace(",", " ")))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_major_locator(make("log", subs=(1, 2, 5) if high < 100 * low else (1,)))
+    axes.yaxis.set_major_formatter(make("spaced"))
+    axes.yaxis.set_minor_formatter(make("no labels"))
 
 
 def legend(axes: Axes, **place: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -10,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from overspill import BadInput, Failed
-from overspill.papers import claims, rows
+from overspill import BadInput
+from overspill.papers import claims, code, rows
 from overspill.papers.claims import Claim
-from overspill.papers.reader import REQUIRED, Fields, document
 from overspill.papers.rows import Row
-from overspill.papers.spec import Code
+from overspill.papers.spec import Draw, Measure
+from overspill.papers.toml_fields import REQUIRED, Fields, document
 from overspill.results.names import TABLES
 
 PAPER, ROWS, CLAIMS = "paper.toml", "rows.toml", "claims.toml"
@@ -63,7 +62,7 @@ class WhatIf:
 
 @dataclass(frozen=True)
 class Study:
-    """A study of the project that says more than the paper, or contradicts it: a page of `docs/studies`."""
+    """A study of the project that says more than the paper, or contradicts it: a folder of `studies`."""
 
     name: str
     says: str
@@ -91,38 +90,29 @@ class Paper:
         """The rows of a figure, in the order of the file."""
         return [row for row in self.rows if row.figure == figure]
 
-    def code(self) -> Code:
-        """The code of its figures; `Failed` where there is none, or it has figures that the paper has not."""
-        module = f"overspill.papers.{self.name.replace('-', '_')}"
-        try:
-            code = importlib.import_module(module).CODE
-        except ModuleNotFoundError as error:
-            if error.name != module:
-                raise
-            raise Failed(
-                f"{self.name}: no code of its figures: expected a module {module} with CODE"
-            ) from None
-        except AttributeError:
-            raise Failed(f"{self.name}: the module {module} has no CODE") from None
-        if unknown := [one for one in code.figures if one not in self.figures]:
-            raise Failed(
-                f"{module}: CODE has figure {unknown[0]!r}; {self.folder / PAPER} has none of that id"
-            )
-        assert isinstance(code, Code)
-        return code
+    def measures(self) -> Mapping[str, Measure]:
+        """The functions that compute the rows of figures, by ids."""
+        return code.load(self.folder, code.MEASURES, self.figures)
+
+    def drawings(self) -> Mapping[str, Draw]:
+        """The functions that draw figures, by ids."""
+        return code.load(self.folder, code.DRAWINGS, self.figures)
+
+
+def places(given: Path | None = None) -> list[Path]:
+    """Folders where papers may be: the one given, that of the environment, or those of project and wheel."""
+    if named := given or (Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None):
+        return [named]
+    here = Path(__file__).resolve()
+    return [here.parents[3] / "papers", here.parents[1] / "shipped" / "papers"]
 
 
 def home(given: Path | None = None) -> Path | None:
-    """The folder of all papers: the one given, that of the environment, or the one beside the package."""
-    named = given or (Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None)
-    if named is not None:
-        if not named.is_dir():
-            raise BadInput(f"{named}: no such folder; expected one with papers in it")
-        return named
-    for parent in Path(__file__).resolve().parents[2:5]:
-        if any(parent.glob(f"papers/*/{PAPER}")):
-            return parent / "papers"
-    return None
+    """The first of these folders with a paper in it; `BadInput` where one is named that is none."""
+    known = places(given)
+    if len(known) == 1 and not known[0].is_dir():
+        raise BadInput(f"{known[0]}: no such folder; expected one with papers in it")
+    return next((one for one in known if any(one.glob(f"*/{PAPER}"))), None)
 
 
 def names(given: Path | None = None) -> list[str]:
@@ -147,9 +137,11 @@ def titles() -> list[tuple[str, str]]:
 def load(name: str, given: Path | None = None) -> Paper:
     """A paper by its name; `BadInput` with all that is wrong with its files."""
     folder, known = home(given), names(given)
-    if folder is None or name not in known:
-        where = f"; set {VARIABLE} to the folder that has them" if not known else ""
-        raise BadInput(f"paper: found {name!r}; expected one of {', '.join(known) or 'none'}{where}")
+    if folder is None:
+        looked = ", ".join(map(str, places(given)))
+        raise BadInput(f"paper: found none in {looked}; --papers and {VARIABLE} name another folder")
+    if name not in known:
+        raise BadInput(f"paper: found {name!r}; expected one of {', '.join(known)}")
     return read(folder / name)
 
 

@@ -223,6 +223,6 @@ def document(paper: str, row: Row, found: Judged) -> dict[str, Any]:
         made["revised"] = {
             "verdict": row.revised.verdict,
             "why": row.revised.why,
-            "of": row.revised.of,
+            "of": row.revised.change,
         }
     return made

@@ -1,18 +1,12 @@
-"""The page of a paper as Markdown, and its record of revisions, from its rows.
-
-`python -m overspill.papers.paper_page docs/reproduction` writes the pages of all published papers anew.
-"""
+"""The page of a paper as Markdown, and its record of revisions, from its rows."""
 
 from __future__ import annotations
 
-import json
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from overspill.papers import claims_page, counting, data, report, words
+from overspill.papers import claims_page, counting, words
 from overspill.papers.claim_verdicts import (
     CLAIM_VERDICTS,
     IN_PART,
@@ -27,10 +21,8 @@ from overspill.papers.counting import COUNTS, Shown, is_later
 from overspill.papers.data import Paper
 from overspill.papers.verdicts import FAILS, HOLDS
 from overspill.papers.words import escaped, line
-from overspill.whole_files import write_text
 
-README, HISTORY, PAGE = "README.md", "history.md", "page.html"
-ROWS, WHAT_IF = "rows.json", "what_if.json"
+IMAGES = "images"  # the folder of the figures on the page
 MOST_ASSUMPTIONS = 10
 COUNTED_AS = {
     counting.YES: "rows that count",
@@ -59,11 +51,11 @@ def readme(
         first = paper.assumptions[:MOST_ASSUMPTIONS]
         parts += ["## What is assumed", "", *(f"- {escaped(one)}" for one in first), ""]
         if len(first) < len(paper.assumptions):
-            parts += ["The others are on [one page](page.html#assumptions) with all rows.", ""]
+            parts += ["The others are in [paper.toml](paper.toml).", ""]
     if why := [*reasons(found), *other_reasons(paper, rows)]:
         parts += ["## What is not reproduced, and why", "", *why, ""]
     if paper.studies:
-        links = [f"- [{escaped(one.says)}](../../studies/{one.name}.md)" for one in paper.studies]
+        links = [f"- [{escaped(one.says)}](../../studies/{one.name}/README.md)" for one in paper.studies]
         parts += ["## Studies beside the paper", "", *links, ""]
     if changed is not None:
         told = [f"- `{one['name']}`: {escaped(one['title'])}" for one in changed["settings"]]
@@ -71,7 +63,7 @@ def readme(
     for name in (one for one in paper.on_page if one in drawn):
         figure = paper.figures[name]
         parts += [f"## {figure.id}: {figure.title}", "", f"The paper: {escaped(figure.claim)}", ""]
-        parts += [f"![{escaped(figure.title)}](figures/{figure.id}.png)", ""]
+        parts += [f"![{escaped(figure.title)}](images/{figure.id}.png)", ""]
     return "\n".join([*parts, *describe_commands(paper, document)]).rstrip("\n") + "\n"
 
 
@@ -84,7 +76,7 @@ def by_label(warnings: Sequence[str]) -> list[str]:
     return [
         f"{label}: {texts[0]}"
         if len(texts) == 1
-        else f"{label}: {', '.join(dict.fromkeys(text.partition(': ')[0] for text in texts))}; see page.html"
+        else f"{label}: {', '.join(dict.fromkeys(text.partition(': ')[0] for text in texts))}; see rows.json"
         for label, texts in found.items()
     ]
 
@@ -154,8 +146,10 @@ def describe_commands(paper: Paper, document: Mapping[str, Any]) -> list[str]:
         f"`overspill paper {paper.name} --list` lists figures, sweeps and sensitivity runs. Made with "
         f"Overspill {document['overspill']}; `rows.toml` has the SHA-256 `{document['tolerances']}`.",
         "",
-        f"All {len(document['rows'])} rows are in [rows.json](rows.json), and with every figure on "
-        f"[one page](page.html): {kinds}." + (f" {words.not_run(later)}." if later else ""),
+        f"`overspill paper {paper.name} --redraw` draws every figure and a page of all rows, without runs.",
+        "",
+        f"All {len(document['rows'])} rows are in [rows.json](rows.json): {kinds}."
+        + (f" {words.not_run(later)}." if later else ""),
         *(["", "[Revisions](history.md) after a first run."] if revised(document["rows"]) else []),
     ]
 
@@ -187,20 +181,3 @@ def history(paper: Paper, rows: Sequence[Shown]) -> str:
         both = (words.printed(row["revised"]["verdict"]), words.verdict(row))
         parts.append(line((*cells, words.measured(row), *both, row["revised"]["why"])))
     return "\n".join(parts) + "\n"
-
-
-def write(folder: Path, paper: Paper) -> None:
-    """Write the pages of one published paper anew."""
-    document = json.loads((folder / ROWS).read_text(encoding="utf-8"))
-    path = folder / WHAT_IF
-    changed = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
-    drawn = [one.stem for one in (folder / "figures").glob("*.png")]
-    write_text(folder / PAGE, report.page(paper, document, changed, report.Figures(folder, drawn)))
-    write_text(folder / README, readme(paper, document, changed, drawn))
-    if revised(document["rows"]):
-        write_text(folder / HISTORY, history(paper, document["rows"]))
-
-
-if __name__ == "__main__":
-    for name in data.names():
-        write(Path(sys.argv[1]) / name, data.load(name))

@@ -29,7 +29,7 @@ class Figures:
 
 
 def page(paper: Paper, document: Mapping[str, Any], changed: Mapping[str, Any] | None, drawn: Figures) -> str:
-    """One self-contained page, of what `rows.json` and `what_if.json` hold."""
+    """One self-contained page, of what `rows.json` and `what_if.json.gz` hold."""
     rows = document["rows"]
     return pages.render(
         "paper.html.j2",

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from overspill import BadInput, Failed, Line, Listener, version
-from overspill.papers import counting, judge, reads, running
+from overspill.papers import code, counting, execution, judge, row_sources
 from overspill.papers.data import Paper, Shown, WhatIf
+from overspill.papers.execution import Planned, Ran
 from overspill.papers.rows import Key
-from overspill.papers.running import Planned, Ran
-from overspill.papers.spec import Code, Measured, Runs
+from overspill.papers.spec import Measure, Measured, Runs
 from overspill.papers.verdicts import VERDICTS
 
 Rows = list[dict[str, Any]]
@@ -85,7 +85,7 @@ class Reproduced:
     """What came out: the rows of every figure, and those with an open parameter changed."""
 
     asked: Asked
-    code: Code
+    measures: Mapping[str, Measure]
     ran: list[Ran]
     rows: Rows = field(default_factory=list)
     changed: dict[str, Rows] = field(default_factory=dict)  # rows that rest on what a setting ran, by setting
@@ -117,7 +117,7 @@ class Reproduced:
     def unfinished(self) -> bool:
         """Whether runs were cut, or left flows unfinished that had to finish; open parameters as they are."""
         own = [one.sweep for one in self.ran if one.sweep is not None and one.planned.what_if is None]
-        return any(sweep.told.unfinished or sweep.told.partial for sweep in own)
+        return any(sweep.run_status.unfinished or sweep.run_status.partial for sweep in own)
 
     @property
     def warnings(self) -> list[Line]:
@@ -130,7 +130,7 @@ class Reproduced:
     @property
     def notes(self) -> list[Line]:
         """What settings took from a scenario, and what is told only where an open parameter is changed."""
-        own = {name: one.notes for name, one in self.of().items()}
+        own = {name: one.notes for name, one in self.sweeps_by_name().items()}
         found = []
         for one in self.ran:
             known = own.get(one.planned.experiment.name, [])
@@ -149,7 +149,7 @@ class Reproduced:
         by_key = {(row.figure, *row.key): row for row in self.paper.rows}
         return [(by_key[one["figure"], one["case"], one["metric"]], one) for one in rows]
 
-    def of(self, what_if: WhatIf | None = None) -> dict[str, Ran]:
+    def sweeps_by_name(self, what_if: WhatIf | None = None) -> dict[str, Ran]:
         """The sweeps by name, those with the parameter changed in the place of the paper's own.
 
         Where these have fewer seeds, so have the others, since figures pair their sweeps by seed.
@@ -174,7 +174,9 @@ class Reproduced:
     def fewer(self, what_if: WhatIf) -> int | None:
         """How many seeds a setting has, where some sweep of the figures that it touches has more."""
         names = {name for figure in self.asked.affected(what_if) for name in figure.sweeps}
-        most = max((one.planned.seeds for name, one in self.of().items() if name in names), default=0)
+        most = max(
+            (one.planned.seeds for name, one in self.sweeps_by_name().items() if name in names), default=0
+        )
         return what_if.seeds if what_if.seeds is not None and what_if.seeds < most else None
 
     def beside(self, what_if: WhatIf) -> Rows:
@@ -225,14 +227,15 @@ def select(paper: Paper, wanted: Sequence[str], what_if: bool, into: tuple[Path,
 
 def reproduce(asked: Asked, watch: Listener, jobs: int | None = None) -> Reproduced:
     """Run what the folder does not have, and judge every row."""
-    code = asked.paper.code()
-    made = Reproduced(asked, code, running.everything(asked.planned, watch, jobs))
-    own = made.of()
+    measures = asked.paper.measures()
+    code.make_inputs(asked.paper.folder)
+    made = Reproduced(asked, measures, execution.everything(asked.planned, watch, jobs))
+    own = made.sweeps_by_name()
     for figure in asked.figures:
         if any(stopped(own[name]) for name in figure.sweeps):
             made.left_out.append(figure.id)
         else:
-            made.rows += rows(asked.paper, code, figure, own)
+            made.rows += rows(asked.paper, measures, figure, own)
     made.rows = counting.marked(made.rows, asked.paper.rows)
     for one in asked.what_ifs:
         made.changed[one.name] = settled(made, one)
@@ -243,16 +246,16 @@ def settled(made: Reproduced, what_if: WhatIf) -> Rows:
     """The rows that rest on sweeps that were run with a parameter changed; they have no others."""
     seeds = made.fewer(what_if)
     found: Rows = []
-    own, changed = made.first(seeds), made.of(what_if)
+    own, changed = made.first(seeds), made.sweeps_by_name(what_if)
     base = made.rows if seeds is None else made.base.setdefault(seeds, [])
     for figure in made.asked.affected(what_if):
         if any(stopped(ran[name]) for name in figure.sweeps for ran in (own, changed)):
             continue
         if not any(row["figure"] == figure.id for row in base):
-            base += rows(made.paper, made.code, figure, own)
+            base += rows(made.paper, made.measures, figure, own)
         known = {key(row): row for row in base if row["figure"] == figure.id}
         rests: dict[Key, frozenset[str]] = {}
-        for row in rows(made.paper, made.code, figure, changed, rests):
+        for row in rows(made.paper, made.measures, figure, changed, rests):
             read = rests.get((row["case"], row["metric"]), frozenset(figure.sweeps))
             # What was kept from before is read unseen: a value that is another tells it, too.
             if read & set(what_if.sweeps) or row["measured"] != known[key(row)]["measured"]:
@@ -272,13 +275,13 @@ def stopped(ran: Ran) -> bool:
 
 def rows(
     paper: Paper,
-    code: Code,
+    measures: Mapping[str, Measure],
     figure: Shown,
     ran: Mapping[str, Ran],
     rests: dict[Key, frozenset[str]] | None = None,
 ) -> Rows:
     """The rows of a figure, in the order of the paper's file; `rests` gets the sweeps that each rests on."""
-    found, missing = measured(code, figure, ran, {} if rests is None else rests)
+    found, missing = measured(measures, figure, ran, {} if rests is None else rests)
     wanted = paper.rows_of(figure.id)
     if unknown := [name for name in found if name not in {row.key for row in wanted}]:
         text = f"{figure.id}: its code measures {unknown[0]}, which no row of rows.toml asks for"
@@ -291,16 +294,19 @@ def rows(
 
 
 def measured(
-    code: Code, figure: Shown, ran: Mapping[str, Ran], rests: dict[Key, frozenset[str]]
+    measures: Mapping[str, Measure],
+    figure: Shown,
+    ran: Mapping[str, Ran],
+    rests: dict[Key, frozenset[str]],
 ) -> tuple[dict[Key, Measured], str]:
     """What a figure's code measures by case and metric, and why it did not measure the rest."""
     broken = [name for name in figure.sweeps if not ran[name].whole]
     if broken:
         return {}, f"not measured: runs of {', '.join(broken)} failed"
-    if figure.id not in code.figures:
+    if figure.id not in measures:
         return {}, "not measured: no code computes this figure"
     found: dict[Key, Measured] = {}
-    for one, read in given(figure, code, ran):
+    for one, read in given(figure, measures[figure.id], ran):
         name = one.case, one.metric
         if name in found:
             raise Failed(f"{figure.id}: its code measures {name} twice")
@@ -308,10 +314,10 @@ def measured(
     return found, "not measured: the code of this figure gives no such value"
 
 
-def given(figure: Shown, code: Code, ran: Mapping[str, Ran]) -> list[tuple[Measured, frozenset[str]]]:
+def given(figure: Shown, measure: Measure, ran: Mapping[str, Ran]) -> list[tuple[Measured, frozenset[str]]]:
     """What a figure's code gives, each with the sweeps that it was read from."""
     with named(figure):
-        return list(reads.measured(code.figures[figure.id].measure, runs(figure, ran)))
+        return list(row_sources.measured(measure, runs(figure, ran)))
 
 
 @contextmanager

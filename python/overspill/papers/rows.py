@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from overspill import BadInput
-from overspill.papers.reader import Fields, document, number
+from overspill.papers.toml_fields import Fields, document, number
 from overspill.papers.verdicts import NEW, VERDICTS, Revised
 
 BASES = ("text", "table", "axis", "derived", "calibrated", "own_model", "setting")
@@ -75,7 +75,7 @@ def load(path: Path, figures: Iterable[str]) -> tuple[list[Row], str]:
     seen: dict[tuple[str, str, str], int] = {}
     for at, table in enumerate(tables, 1):
         try:
-            row = one(path, (at, table), known, settings)
+            row = parse_row(path, (at, table), known, settings)
             first = seen.setdefault((row.figure, *row.key), at)
             if first != at:
                 place = f"{path}: row {at} ({row.figure}, {row.case}, {row.metric})"
@@ -100,7 +100,7 @@ def load(path: Path, figures: Iterable[str]) -> tuple[list[Row], str]:
     return found, digest
 
 
-def one(path: Path, numbered: tuple[int, Any], figures: list[str], settings: Sequence[str] = ()) -> Row:
+def parse_row(path: Path, numbered: tuple[int, Any], figures: list[str], settings: Sequence[str] = ()) -> Row:
     """One row, in its place of the file; `settings` are the reasons for which settings alone were revised."""
     at, given = numbered
     told = given if isinstance(given, Mapping) else {}

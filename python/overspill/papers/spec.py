@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -61,20 +61,9 @@ class Measured:
     seeds: int | None = None
 
 
-@dataclass(frozen=True)
-class Figure:
-    """How a figure, a table or a claim of a paper is computed and drawn from its runs.
-
-    `measure` gets the runs by the names that the paper's file gives its sweeps. `draw` gets them too, and the
-    published values by (case, metric), to set beside what was measured.
-    """
-
-    measure: Callable[[Mapping[str, Runs]], Iterable[Measured]]
-    draw: Callable[[Mapping[str, Runs], Mapping[tuple[str, str], float]], Drawing] | None = None
-
-
-@dataclass(frozen=True)
-class Code:
-    """The figures of one paper, by their ids."""
-
-    figures: Mapping[str, Figure] = field(default_factory=dict)
+# Runs of a figure by the names of their sweeps in `paper.toml`.
+Sweeps = Mapping[str, Runs]
+# Computes the rows of a figure from its runs.
+Measure = Callable[[Sweeps], Iterable[Measured]]
+# Draws a figure from its runs within `plots.style()`; published values are by (case, metric).
+Draw = Callable[[Sweeps, Mapping[tuple[str, str], float]], "Drawing"]

@@ -24,7 +24,7 @@ class Revised:
     settings: bool = False
 
     @property
-    def of(self) -> str:
+    def change(self) -> str:
         """What was changed, as `rows.json` has it."""
         return "settings" if self.settings else "measure"
 

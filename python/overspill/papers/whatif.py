@@ -15,7 +15,7 @@ OWN = "as reproduced"
 KEPT = ("measured", "ci95", "seeds", "verdict")
 
 Cell = Mapping[str, Any]
-Document = Mapping[str, Any]  # what `what_if.json` holds
+Document = Mapping[str, Any]  # what `what_if.json.gz` holds
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def table(made: Reproduced) -> list[Moved]:
 
 
 def document(made: Reproduced) -> dict[str, Any]:
-    """What `what_if.json` holds."""
+    """What `what_if.json.gz` holds."""
     return {
         "paper": made.paper.name,
         "overspill": version(),

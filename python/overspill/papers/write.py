@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from matplotlib.figure import Figure as Drawing
 
 from overspill import BadInput, Unwritable
 from overspill import plots as look
 from overspill.charts import files
-from overspill.papers import paper_page, report, whatif
+from overspill.papers import paper_page, plotted, report, whatif
+from overspill.papers.data import Paper
+from overspill.papers.published import HISTORY, PLOTTED, README, ROWS, WHAT_IF, Found, read_json, write_json
 from overspill.papers.reproduce import Asked, Reproduced, named, runs
 from overspill.results import store
 from overspill.whole_files import write_text
 
-ROWS, TABLE, PAGE, README = "rows.json", "rows.parquet", "page.html", "README.md"
-HISTORY, WHAT_IF = "history.md", "what_if.json"
-PUBLISHED = ("svg", "png")  # which the page and the README show
+TABLE, PAGE = "rows.parquet", "page.html"
+SHOWN = ("svg", "png")  # of figures
+PUBLISHED = (ROWS, README, HISTORY, WHAT_IF, PLOTTED)
 SCHEMA = pa.schema(
     [
         *(pa.field(name, pa.string(), False) for name in ("paper", "figure", "case", "metric", "unit")),
@@ -50,24 +53,62 @@ SCHEMA = pa.schema(
 def everything(made: Reproduced, formats: Collection[str] | None) -> Path:
     """Write it all into the folder of the results; the page, or the rows without one.
 
-    `formats` are those of figures beside the published ones; `None` writes neither figures nor page.
+    `formats` are those of figures beside SVG and PNG; `None` writes neither figures nor page.
     """
-    out = made.asked.results
+    out, found = made.asked.results, Found(made.document(), whatif.document(made) if made.changed else None)
+    with written(out) as new:
+        found.write(new)
+        store.write_table(table(made.rows), new / TABLE)
+        if formats is not None:
+            data: dict[str, Any] = {}
+            pages(new, made.paper, found, draw_all(made, data), formats)
+            write_json(new / PLOTTED, data, 3)
+    return out / (ROWS if formats is None else PAGE)
+
+
+def redraw(paper: Paper, out: Path, formats: Collection[str]) -> Path:
+    """Write page, README and figures of the rows and plotted data in the paper's folder; the page."""
+    path = paper.folder / ROWS
+    if not path.is_file():
+        raise BadInput(f"{path}: found no such file; expected the rows of `overspill paper NAME --publish`")
+    found, data = Found.read(paper.folder), read_json(paper.folder / PLOTTED) or {}
+    with written(out) as new:
+        found.write(new)
+        store.write_table(table(found.document["rows"]), new / TABLE)
+        write_json(new / PLOTTED, data, 3)
+        pages(new, paper, found, redrawn(data), formats)
+    return out / PAGE
+
+
+def pages(
+    new: Path,
+    paper: Paper,
+    found: Found,
+    drawings: Iterable[tuple[str, Drawing]],
+    formats: Collection[str],
+) -> None:
+    """Write figures, page, README and the record of revisions into a folder."""
+    drawn = []
+    for place in (files.PLACE, paper_page.IMAGES):
+        (new / place).mkdir()
+    for name, drawing in drawings:
+        files.save_figure(drawing, new / files.PLACE, name, [*SHOWN, *sorted(set(formats) - set(SHOWN))])
+        if name in paper.on_page:
+            files.save_small(drawing, new / paper_page.IMAGES / f"{name}.png")
+        drawn.append(name)
+    document, changed = found.document, found.changed
+    write_text(new / PAGE, report.page(paper, document, changed, report.Figures(new, drawn)))
+    write_text(new / README, paper_page.readme(paper, document, changed, drawn))
+    if paper_page.revised(document["rows"]):
+        write_text(new / HISTORY, paper_page.history(paper, document["rows"]))
+
+
+@contextmanager
+def written(out: Path) -> Iterator[Path]:
+    """Gives an empty folder as `staged` does; `Unwritable` where files cannot be written."""
     try:
         with staged(out) as new:
-            store.write_json(new / ROWS, made.document())
-            store.write_table(table(made.rows), new / TABLE)
-            if made.changed:
-                store.write_json(new / WHAT_IF, whatif.document(made))
-            if formats is not None:
-                drawn = draw(made, new / files.PLACE, [*PUBLISHED, *sorted(set(formats) - set(PUBLISHED))])
-                changed = whatif.document(made) if made.changed else None
-                document, figures = made.document(), report.Figures(new, drawn)
-                write_text(new / PAGE, report.page(made.paper, document, changed, figures))
-                write_text(new / README, paper_page.readme(made.paper, document, changed, drawn))
-                if paper_page.revised(made.rows):
-                    write_text(new / HISTORY, paper_page.history(made.paper, made.rows))
-        return out / (ROWS if formats is None else PAGE)
+            yield new
     except OSError as error:
         raise Unwritable(f"{out}: cannot be written: {error.strerror or error}") from error
 
@@ -88,17 +129,18 @@ def staged(out: Path) -> Iterator[Path]:
         for name in sorted(made, key=lambda name: len(name.parts), reverse=True):
             (out / name).parent.mkdir(exist_ok=True)
             (new / name).replace(out / name)
-        for name in written(out) - set(made):
+        for name in present(out) - set(made):
             (out / name).unlink()
     finally:
         shutil.rmtree(new, ignore_errors=True)
 
 
-def written(out: Path) -> set[Path]:
+def present(out: Path) -> set[Path]:
     """The files of a reproduction in a folder, as names in it; its runs are none of them."""
     figures = [path for kind in files.FORMATS for path in (out / files.PLACE).glob(f"*.{kind}")]
-    named = [out / name for name in (ROWS, TABLE, PAGE, README, HISTORY, WHAT_IF)]
-    return {path.relative_to(out) for path in (*named, *figures) if path.is_file()}
+    images = (out / paper_page.IMAGES).glob("*.png")
+    named = [out / name for name in (ROWS, TABLE, PAGE, README, HISTORY, WHAT_IF, PLOTTED)]
+    return {path.relative_to(out) for path in (*named, *figures, *images) if path.is_file()}
 
 
 def table(rows: list[dict[str, Any]]) -> pa.Table:
@@ -118,49 +160,48 @@ def table(rows: list[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(made, SCHEMA)
 
 
-def draw(made: Reproduced, place: Path, formats: Collection[str]) -> list[str]:
-    """Save every figure that has a drawing in these formats; their names."""
-    place.mkdir(parents=True, exist_ok=True)
-    ran, found = made.of(), []
+def draw_all(made: Reproduced, data: dict[str, Any]) -> Iterator[tuple[str, Drawing]]:
+    """Every figure that has a drawing and whole runs; `data` gets what is plotted, by figure."""
+    ran, drawings = made.sweeps_by_name(), made.paper.drawings()
     for figure in made.asked.figures:
-        code = made.code.figures.get(figure.id)
-        if code is None or code.draw is None or not all(ran[name].whole for name in figure.sweeps):
+        if figure.id not in drawings or not all(ran[name].whole for name in figure.sweeps):
             continue
         known = {
             row.key: float(row.published)
             for row in made.paper.rows_of(figure.id)
             if isinstance(row.published, int | float)
         }
-        with look.style(), named(figure):
-            drawing = code.draw(runs(figure, ran), known)
-        files.save_figure(drawing, place, figure.id, formats)
-        found.append(figure.id)
-    return found
+        with look.style(), named(figure), plotted.noting() as notes:
+            drawing = drawings[figure.id](runs(figure, ran), known)
+        if notes:  # a figure that is not made by `plotted.figure` has no plotted data
+            data[figure.id] = notes[0].document
+            [(_, drawing)] = redrawn({figure.id: data[figure.id]})
+        yield figure.id, drawing
 
 
-def check_publish(asked: Asked, folder: Path) -> None:
-    """`BadInput` where less than the whole paper, or into a folder of something else, is to be published."""
+def redrawn(data: Mapping[str, Any]) -> Iterator[tuple[str, Drawing]]:
+    """Every figure from its plotted data."""
+    for name, document in data.items():
+        with look.style():
+            drawing = plotted.redraw(document)
+        yield name, drawing
+
+
+def check_publish(asked: Asked) -> None:
+    """`BadInput` where less than the whole paper is to be published."""
     if not asked.whole:
         raise BadInput("--publish: found only some figures or other seeds; expected the whole paper")
-    place = folder / asked.paper.name
-    if place.exists() and not place.is_dir():
-        raise BadInput(f"--publish: {place} is a file; expected a folder")
-    if place.is_dir() and any(place.iterdir()) and not (place / ROWS).is_file():
-        raise BadInput(f"--publish: {place} has files but no {ROWS}; expected a new or empty folder")
 
 
-def publish(made: Reproduced, folder: Path) -> Path:
-    """Put rows, figures, page and README into `folder/NAME`, in the place of what was there."""
-    out, place = made.asked.results, folder / made.paper.name
-    if made.failed:
-        raise Unwritable(f"{place}: not published: runs failed")
+def publish(paper: Paper, out: Path) -> Path:
+    """Put rows, plotted data, README and its images into the paper's folder."""
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        with staged(place) as new:
-            (new / files.PLACE).mkdir()
-            for name in sorted(written(out)):
-                if name.parent.name != files.PLACE or name.suffix[1:] in PUBLISHED:
-                    shutil.copyfile(out / name, new / name)
+        for name in sorted(present(out)):
+            if name.parent.name == paper_page.IMAGES or name.name in PUBLISHED:
+                (paper.folder / name).parent.mkdir(exist_ok=True)
+                shutil.copyfile(out / name, paper.folder / name)
+        for name in sorted(present(paper.folder) - present(out)):
+            (paper.folder / name).unlink()
     except OSError as error:
-        raise Unwritable(f"{place}: cannot be written: {error.strerror or error}") from error
-    return place
+        raise Unwritable(f"{paper.folder}: cannot be written: {error.strerror or error}") from error
+    return paper.folder

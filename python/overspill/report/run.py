@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from overspill import charts, whole_files
 from overspill.charts import saturation
-from overspill.errors import Failed, plain
+from overspill.errors import plain
 from overspill.report import card, page
 from overspill.results import cells, changes, formats, header, store
 
@@ -19,16 +19,13 @@ if TYPE_CHECKING:
 
 def write(results: Results, folder: Path, formats: Collection[str] = ()) -> Path:
     """Write `report.html`, and figures in these formats; the page's path."""
-    try:
-        path, made = folder / store.REPORT, charts.of_results(results)
-        # Listed before they are drawn: where the command is stopped meanwhile, they go with these results.
-        store.list_report(folder, [path.name, *page.names(made, folder, formats)], more=True)
-        drawn = page.draw(made, folder, formats)
-        whole_files.write_text(path, render(results, drawn))
-        saved = [link["path"] for one in drawn for link in one["links"]]
-        store.list_report(folder, [path.name, *saved])
-    except OSError as error:
-        raise Failed(f"{folder}: the report cannot be written: {error.strerror}") from error
+    path, made = folder / store.REPORT, charts.of_results(results)
+    # Listed before they are drawn: where the command is stopped meanwhile, they go with these results.
+    store.list_report(folder, [path.name, *page.names(made, folder, formats)], more=True)
+    drawn = page.draw(made, folder, formats)
+    whole_files.write_text(path, render(results, drawn))
+    saved = [link["path"] for one in drawn for link in one["links"]]
+    store.list_report(folder, [path.name, *saved])
     return path
 
 

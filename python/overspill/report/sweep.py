@@ -8,12 +8,12 @@ from typing import Any
 
 from overspill import whole_files
 from overspill.charts import sweep as drawing
-from overspill.charts import swept
-from overspill.errors import Failed
+from overspill.charts import sweep_data
+from overspill.grouping import by_key
 from overspill.report import page
 from overspill.results import differences, formats, loads, metrics, pooled, store, tables, warnings
 from overspill.results.differences import Difference
-from overspill.results.finished import Finished
+from overspill.results.finished_runs import Finished
 from overspill.results.key import of_row
 from overspill.results.labels import Line
 from overspill.results.sweep import legend
@@ -24,12 +24,8 @@ ROWS_MOST = 4000
 
 def write(sweep: Finished, folder: Path, formats: Collection[str] = ()) -> Path:
     """Write `report.html`, and figures in these formats; the page's path."""
-    try:
-        drawn = page.draw(drawing.of_sweep(sweep), folder, formats)
-        path = folder / store.REPORT
-        whole_files.write_text(path, render(sweep, drawn))
-    except OSError as error:
-        raise Failed(f"{folder}: the report cannot be written: {error.strerror}") from error
+    path = folder / store.REPORT
+    whole_files.write_text(path, render(sweep, page.draw(drawing.of_sweep(sweep), folder, formats)))
     return path
 
 
@@ -55,7 +51,7 @@ def render(sweep: Finished, drawn: list[dict[str, Any]]) -> str:
 def lines(sweep: Finished) -> list[Line]:
     """Returns the lines above everything, and how many figures there are of several axes."""
     found = warnings.lines(sweep, page=True)
-    if len(swept.free_axes(sweep)) > 1:
+    if len(sweep_data.free_axes(sweep)) > 1:
         shown = len(drawing.crossed_metrics(sweep))
         text = f"{shown} metrics; any other: overspill.plots.sweep(sweep, metric)"
         found.append(Line("figures", text))
@@ -88,7 +84,7 @@ def every_row(sweep: Finished) -> list[dict[str, Any]]:
                 "variant": sweep.label(str(row["variant"])),
                 "title": formats.headed(title(key), unit),
                 "name": key,
-                "text": formats.cell(Summary.of(row, span), factor),
+                "text": formats.cell(Summary.from_row(row, span), factor),
                 "value": "" if row["mean"] is None else repr(float(row["mean"])),
                 "n": row["n"],
                 **beside(against.get((*(row[path] for path in paths), row["variant"], key)), factor),
@@ -129,12 +125,9 @@ def asked(
 
 def units(sweep: Finished) -> dict[str, tuple[float, str]]:
     """One unit for every metric, over all points."""
-    means: dict[str, list[float]] = {}
-    names: dict[str, str] = {}
-    for row in sweep.summary.to_pylist():
-        key = str(of_row(row))
-        means.setdefault(key, []).append(row["mean"] or 0.0)
-        names[key] = row["unit"]
+    rows = sweep.summary.to_pylist()
+    means = by_key((str(of_row(row)), row["mean"] or 0.0) for row in rows)
+    names = {str(of_row(row)): row["unit"] for row in rows}
     return {key: formats.scale(names[key], values) for key, values in means.items()}
 
 

@@ -26,7 +26,7 @@ class Active:
         return f"{formats.time(self.start)} to {formats.time(self.end)}"
 
 
-def of(run: RunData, facts: Mapping[str, Any], name: str) -> Active | None:
+def find_active_time(run: RunData, facts: Mapping[str, Any], name: str) -> Active | None:
     """Of a workload of a run by the keys of the scenario; `None` where these do not tell."""
     resolved = (facts.get("resolved") or {}).get(run.variant) or {}
     keys = next((one for one in resolved.get("traffic") or [] if one.get("name") == name), None)

@@ -178,7 +178,7 @@ def remove(path: Path) -> None:
 
 def pack(key: str, entry: Entry) -> pa.Table:
     """A run as a table, the summary and a hash over all of it in the schema's metadata."""
-    meta = {"key": key, "digest": fingerprint(key, entry), **told(entry)}
+    meta = {"key": key, "digest": fingerprint(key, entry), **without_metrics(entry)}
     columns = [
         pa.array(list(entry.values), pa.string()),
         pa.array([one.value for one in entry.values.values()], pa.float64()),
@@ -199,7 +199,7 @@ def unpack(table: pa.Table, meta: dict[str, Any]) -> Entry:
     return Entry(values, meta["summary"], meta["tables"], captures, halves, meta["config"])
 
 
-def told(entry: Entry) -> dict[str, Any]:
+def without_metrics(entry: Entry) -> dict[str, Any]:
     """All of an entry but its metrics."""
     return {
         "summary": entry.summary,
@@ -213,7 +213,7 @@ def told(entry: Entry) -> dict[str, Any]:
 def fingerprint(key: str, entry: Entry) -> str:
     """SHA-256 of what an entry says, to the bit."""
     values = [[name, one.value.hex(), one.censored, one.samples] for name, one in entry.values.items()]
-    text = json.dumps([key, values, told(entry)], sort_keys=True, separators=(",", ":"))
+    text = json.dumps([key, values, without_metrics(entry)], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 

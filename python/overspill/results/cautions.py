@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from overspill import stats
-from overspill.results import alike, formats, metrics, phase, pooled, rows, starved, steady
-from overspill.results.finished import Finished
+from overspill.results import formats, metrics, phase, pooled, repeated_seeds, rows, starved, steady
+from overspill.results.finished_runs import Finished
 from overspill.results.key import Key
 from overspill.results.labels import Line
 
@@ -26,17 +26,17 @@ def in_step(results: Finished) -> list[Line]:
     """Flows that starve while others like them do not, and seeds that repeat a run to the digit."""
     found = []
     for variant in results.variants:
-        by_seed = {run.seed: starved.known(run) for run in results.of(variant)}
+        by_seed = {run.seed: starved.known(run) for run in results.runs_of(variant)}
         hit = [seed for seed, every in by_seed.items() if every]
         if hit:
             where = f"{variant}, seed{'s' if len(hit) > 1 else ''} {formats.seeds(hit)}"
             found.append(Line("STARVED FLOWS", f"{where}: {starved.sentence(by_seed.values())}", True))
-    return found + [Line("SEEDS ALIKE", text, True) for text in alike.lines(results.values)]
+    return found + [Line("SEEDS ALIKE", text, True) for text in repeated_seeds.lines(results.values)]
 
 
 def few_seeds(results: Finished) -> list[Line]:
     """Intervals of fewer than 10 seeds are rough; of one there are none, which the legend says."""
-    counts = sorted({len(results.of(variant)) for variant in results.variants} - {0, 1})
+    counts = sorted({len(results.runs_of(variant)) for variant in results.variants} - {0, 1})
     if not counts or counts[0] >= stats.ENOUGH or results.fairness.idle_seeds:
         return []
     return [rough(counts[0])]
@@ -96,7 +96,7 @@ def not_steady(results: Finished) -> list[Line]:
     """Variants whose second half of the window differs from the first."""
     found = []
     for variant in results.variants:
-        drifts = steady.drifts([results.halves(run) for run in results.of(variant)])
+        drifts = steady.drifts([results.halves(run) for run in results.runs_of(variant)])
         if drifts:
             hint = "; of one seed this is a hint" if drifts[0].seeds == 1 else ""
             text = f"{variant}: {'; '.join(steady.text(one) for one in drifts)}{hint}"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from overspill import stats
 from overspill.results import formats, pooled
-from overspill.results.finished import Finished
+from overspill.results.finished_runs import Finished
 from overspill.results.key import parsed
 from overspill.results.rows import Cell, Row
 
@@ -90,7 +90,7 @@ def text(one: Cell, factor: float) -> str:
 
 def legend(results: Finished) -> str:
     """How to read the cells."""
-    counts = [len(results.of(variant)) for variant in results.variants]
+    counts = [len(results.runs_of(variant)) for variant in results.variants]
     seeds, every = max(counts, default=0), [cell for row in results.rows for cell in row.cells.values()]
     parts = [explained(seeds, len(results.variants) > 1)]
     if seeds >= stats.FEWEST and any(cell.span for cell in every):

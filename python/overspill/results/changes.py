@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from overspill.results import formats
-from overspill.results.finished import Finished
+from overspill.results.finished_runs import Finished
 from overspill.results.labels import Line
 from overspill.results.rundata import Change, RunData
 
@@ -43,7 +43,7 @@ def rows(results: Finished) -> list[Row]:
     """Every event that happened in a run, in the order of time."""
     found: dict[Change, Row] = {}
     for variant in results.variants:
-        for run in results.of(variant):
+        for run in results.runs_of(variant):
             for change, cost in of_run(run):
                 row = found.setdefault(change, Row(change))
                 row.costs.setdefault(variant, []).append(cost)
@@ -82,12 +82,12 @@ def document(run: RunData) -> list[dict[str, Any]]:
 def lines(results: Finished) -> list[Line]:
     """A line for each event, those at the start of a run first."""
     every = rows(results)
-    found = [Line("event", told(row, results)) for row in every[:LINES]]
+    found = [Line("event", describe_event(row, results)) for row in every[:LINES]]
     left = len(every) - len(found)
     return [*found, Line("event", f"{left} more, which the report lists")] if left else found
 
 
-def told(row: Row, results: Finished) -> str:
+def describe_event(row: Row, results: Finished) -> str:
     """An event in a sentence: when, what, where, and the frames that it cost each variant."""
     having = [variant for variant in results.variants if variant in row.costs]
     head = f"{formats.time(row.change.at_ps)}: {row.change.text}"

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from overspill.errors import BadInput, Unwritable
-from overspill.results import differences, document, replaced, store, tables
-from overspill.results.finished import Finished
+from overspill.results import differences, document, overwritten, store, tables
+from overspill.results.finished_runs import Finished
 from overspill.results.rundata import RunData
 from overspill.results.stream import file_digest
+from overspill.whole_files import writing
 
 
 def refuse_others(out: Path, sweep: bool) -> None:
@@ -27,10 +28,10 @@ def write(results: Finished, out: Path) -> None:
 
     Results that have all their runs take the place of any earlier ones, and know which.
     """
-    before = replaced.read(out) if not_there(results, out) else None
+    before = overwritten.read(out) if not_there(results, out) else None
     if results.missing and before is not None:
         return
-    results.replaced = None if before is None else replaced.Replaced(before, results.facts, out)
+    results.replaced = None if before is None else overwritten.Replaced(before, results.facts, out)
     if results.of_sweep:
         write_sweep(results, out)
         return
@@ -82,7 +83,7 @@ def keys(results: Finished) -> set[str]:
 def place(results: Finished, staging: store.Staging) -> None:
     """Put the results of one point into a staging folder, and that in the place of earlier ones."""
     runs = [put(staging.folder, run) for run in results.runs]
-    store.write_json(staging.folder / store.RESULTS, document.of(results))
+    store.write_json(staging.folder / store.RESULTS, document.build_document(results))
     drawn = still_drawn(results, staging)
     facts = results.facts | ({"report": drawn} if drawn else {})
     identity = store.write_manifest(staging.folder, facts, runs)
@@ -105,7 +106,7 @@ def still_drawn(results: Finished, staging: store.Staging) -> list[str]:
 def put(out: Path, run: RunData) -> RunData:
     """Put a run's tables and captures into its folder; the run that reads them from there."""
     place = store.folder(out, run)
-    try:
+    with writing(place):
         place.mkdir(parents=True, exist_ok=True)
         for name in run.names:
             file, there = place / f"{name}.parquet", run.file(name)
@@ -115,8 +116,6 @@ def put(out: Path, run: RunData) -> RunData:
                 linked(there, file)
         for there in run.captures.values():
             linked(there, place / there.name)
-    except OSError as error:
-        raise Unwritable(f"{place}: cannot be written: {error.strerror}") from error
     return run.stored(place)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from overspill.results.finished import Finished
+from overspill.results.finished_runs import Finished
 from overspill.results.labels import Line
 from overspill.results.rundata import RunData
 
@@ -19,8 +19,8 @@ def may_pause(run: RunData) -> bool:
 
 def none_found(results: Finished) -> Iterator[Line]:
     """One line with the variants that may pause and have no deadlock in any run, if there are any."""
-    pausing = [name for name in results.variants if any(map(may_pause, results.of(name)))]
-    free = [name for name in pausing if not any(run.deadlock for run in results.of(name))]
+    pausing = [name for name in results.variants if any(map(may_pause, results.runs_of(name)))]
+    free = [name for name in pausing if not any(run.deadlock for run in results.runs_of(name))]
     if free:
         named = "" if len(free) == len(results.variants) else f"{', '.join(free)}: "
         text = "no deadlock found: no cycle of ports waiting for each other lasted until the end"

@@ -16,12 +16,9 @@ from overspill.results.metrics import Metric, find
 from overspill.results.rows import AllValues, Cell, Rules
 
 FIELDS = (
-    pa.field("variant", pa.string(), False),
+    tables.VARIANT,
     pa.field("baseline", pa.string(), False),
-    pa.field("metric", pa.string(), False),
-    pa.field("by", pa.string(), False),
-    pa.field("of", pa.string(), False),
-    pa.field("unit", pa.string(), False),
+    *tables.WHAT,
     pa.field("n", pa.uint32(), False),  # seeds that both have
     pa.field("mean", pa.float64(), False),  # of the variant less the baseline
     pa.field("low", pa.float64(), False),  # of the Holm-corrected 95% interval; of two seeds the least

@@ -5,7 +5,7 @@ from typing import Any
 
 from overspill import stats
 from overspill.results import changes, header, pooled, sweep, warnings
-from overspill.results.finished import Finished
+from overspill.results.finished_runs import Finished
 from overspill.results.rows import Cell, Row
 
 
@@ -32,7 +32,7 @@ def entry(cell: Cell, unit: str, note: str = "") -> dict[str, Any]:
     return found
 
 
-def of(results: Finished) -> dict[str, Any]:
+def build_document(results: Finished) -> dict[str, Any]:
     """The document of results, of one point or of a grid."""
     return of_sweep(results) if results.of_sweep else build(results)
 
@@ -51,7 +51,7 @@ def build(results: Finished) -> dict[str, Any]:
     pools = {name: pooled.note(name, names, results.kinds) for name in names}
     variants = []
     for variant in results.variants:
-        runs = results.of(variant)
+        runs = results.runs_of(variant)
         flows = [run.summary["flows"] for run in runs]
         variants.append(
             {

@@ -137,7 +137,7 @@ def write(
     variant, seed = only
     if variant is not None and variant not in results.variants:
         raise BadInput(f"--variants: found {variant!r}; expected one of {', '.join(results.variants)}")
-    runs = [run for name in results.variants for run in results.of(name) if variant in (None, name)]
+    runs = [run for name in results.variants for run in results.runs_of(name) if variant in (None, name)]
     runs = [run for run in runs if seed in (None, run.seed)]
     if not runs:
         raise BadInput(f"--seed: found {seed}; expected one of a run, {', '.join(map(str, seeds(results)))}")
@@ -151,11 +151,9 @@ def write(
         name = f"{stem}_{store.slug(results.scenario)}_{store.slug(run.variant)}_{run.seed}.{suffix}"
         path = folder if single else folder / name
         text, unfinished = make(run)
-        try:
+        with whole_files.writing(path, BadInput):
             path.parent.mkdir(parents=True, exist_ok=True)
             whole_files.write_text(path, text)
-        except OSError as error:
-            raise BadInput(f"{path}: cannot be written: {error.strerror or error}") from error
         yield Written(path, unfinished)
 
 

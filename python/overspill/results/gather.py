@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from overspill.results import differences, pointwise, same, tables
+from overspill.results import differences, equal_variants, pointwise, tables
 from overspill.results.axes import Axis, Point
 from overspill.results.cache import Broken, Cache, Entry
-from overspill.results.finished import Finished
+from overspill.results.finished_runs import Finished
 from overspill.results.key import Key
 from overspill.results.results import Results
+from overspill.results.run_status import RunStatus
 from overspill.results.rundata import RunData
-from overspill.results.told import Told
 from overspill.stats.quantiles import Value
 
 
@@ -30,8 +30,8 @@ class Facts:
     """Facts and warnings gathered while runs are read."""
 
     table: differences.Table
-    told: Told = field(default_factory=Told)
-    alike: same.Swept = field(default_factory=same.Swept)
+    status: RunStatus = field(default_factory=RunStatus)
+    alike: equal_variants.Swept = field(default_factory=equal_variants.Swept)
     lines: pointwise.Collected = field(default_factory=pointwise.Collected)
     kinds: dict[str, str] = field(default_factory=dict)  # of traffic, by workload
 
@@ -41,14 +41,14 @@ class Facts:
         """Adds the runs of a point, by variant and seed."""
         for variant, entries in runs.items():
             there = {seed: entry for seed, entry in entries.items() if entry is not None}
-            self.told.add(
+            self.status.add(
                 planned.point,
                 variant,
                 {seed: None if entry is None else entry.summary for seed, entry in entries.items()},
             )
-            self.told.measured(planned.point, variant, {seed: one.values for seed, one in there.items()})
+            self.status.measured(planned.point, variant, {seed: one.values for seed, one in there.items()})
             if there:
-                ones = {seed: same.One(one.values, one.summary) for seed, one in there.items()}
+                ones = {seed: equal_variants.One(one.values, one.summary) for seed, one in there.items()}
                 self.alike.add(planned.point.values.values(), variant, ones)
         results = at_point(planned, known, runs)
         if results.runs:
@@ -73,7 +73,7 @@ def grid(known: dict[str, Any], axes: list[Axis], planned: Sequence[Planned], fo
                 if by_seed:
                     yield one.point, variant, by_seed
 
-    made, told = tables.build(axes, runs()), gathered.told
+    made, told = tables.build(axes, runs()), gathered.status
     count = len(planned) * len(known["variants"]) * len(known["seeds"])
     known = known | {
         "runs": {"planned": count, "finished": told.finished},

@@ -3,13 +3,22 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from overspill.results import active, cautions, changes, formats, same, transports, unequal, windows
+from overspill.grouping import by_key
+from overspill.results import active, cautions, changes, equal_variants, formats, transports, unequal, windows
 from overspill.results.deadlocks import none_found
-from overspill.results.finished import Finished
+from overspill.results.finished_runs import Finished
 from overspill.results.key import Key
 from overspill.results.labels import Line
 from overspill.results.measures import rates
 from overspill.results.rundata import RunData
+
+# What a switch has beside its buffers, by its key.
+BESIDE = {
+    "bounce": "bounce queues {} a port",
+    "headers": "{} more for headers a port",
+    "input": "input buffers {} a port",
+    "inside": "{} inside",
+}
 
 
 def lines(results: Finished) -> list[Line]:
@@ -50,7 +59,7 @@ def warnings(results: Finished) -> list[Line]:
     """What makes the results less than whole."""
     found = []
     for variant in results.variants:
-        cut = [run for run in results.of(variant) if run.cut]
+        cut = [run for run in results.runs_of(variant) if run.cut]
         if cut:
             where = f"at {instants([run.end_ps for run in cut])}"
             planned = formats.time(cut[0].summary["window_ps"][1])
@@ -69,17 +78,14 @@ def warnings(results: Finished) -> list[Line]:
             measured = sum(run.summary["flows"]["measured"] for run in left)
             text = f"{named(left)}: {count} of {measured} measured flows did not finish"
             found.append(Line("UNFINISHED FLOWS", text, True))
-        found += [Line("DEADLOCK", text, True) for text in deadlocks(results.of(variant))]
+        found += [Line("DEADLOCK", text, True) for text in deadlocks(results.runs_of(variant))]
     return [*found, *doubts(results)]
 
 
 def deadlocks(runs: list[RunData]) -> Iterator[str]:
     """Links that wait for each other for ever, the runs with the same cycle together."""
-    by_cycle: dict[tuple[str, ...], list[RunData]] = {}
-    for run in runs:
-        if run.deadlock:
-            key = (str(run.deadlock["class"]), *run.deadlock["cycle"])
-            by_cycle.setdefault(key, []).append(run)
+    locked = (((str(run.deadlock["class"]), *run.deadlock["cycle"]), run) for run in runs if run.deadlock)
+    by_cycle = by_key(locked)
     for stuck in by_cycle.values():
         found = [run.deadlock for run in stuck if run.deadlock]
         yield f"{named(stuck)}: {circle(min(found, key=lambda one: int(one['at_ps'])), len(found))}"
@@ -108,7 +114,13 @@ def doubts(results: Finished) -> list[Line]:
     if not results.fairness.measured_alike:
         text = "variants differ in [measure], so their numbers do not mean the same: nobody is called best"
         found.append(Line("NOT COMPARED", text, True))
-    return [*found, *(Line("SAME RUN", text, True) for text in same.told(results.known, results.groups))]
+    return [
+        *found,
+        *(
+            Line("SAME RUN", text, True)
+            for text in equal_variants.describe_groups(results.known, results.groups)
+        ),
+    ]
 
 
 def others(run: RunData) -> bool:
@@ -124,7 +136,7 @@ def named(runs: Sequence[RunData]) -> str:
 
 def scenario(results: Finished) -> Line:
     """The name, the seeds and what was set."""
-    done = {variant: [run.seed for run in results.of(variant)] for variant in results.variants}
+    done = {variant: [run.seed for run in results.runs_of(variant)] for variant in results.variants}
     if len({tuple(seeds) for seeds in done.values()}) == 1:
         ran = next(iter(done.values()))
         text = f"seed{'s' if len(ran) != 1 else ''} {formats.seeds(ran) or 'none'} (n = {len(ran)})"
@@ -142,7 +154,7 @@ def ended(results: Finished) -> Iterable[Line]:
     """When each variant's runs came to their end."""
     parts = []
     for variant in results.variants:
-        ends = sorted({instant(run.end_ps) for run in results.of(variant)}, key=lambda one: one[1])
+        ends = sorted({instant(run.end_ps) for run in results.runs_of(variant)}, key=lambda one: one[1])
         if ends:
             last = f" to {ends[-1][0]}" if len(ends) > 1 else ""
             parts.append(f"{variant} {ends[0][0]}{last}")
@@ -176,11 +188,8 @@ def window(results: Finished) -> Iterable[Line]:
 
 def grouped(results: Finished, text: Any) -> list[tuple[str, str]]:
     """Variants with the same text share a line; one line without names if all do."""
-    by_text: dict[str, list[str]] = {}
-    for variant in results.variants:
-        one = text(variant)
-        if one is not None:
-            by_text.setdefault(one, []).append(variant)
+    texts = ((text(variant), variant) for variant in results.variants)
+    by_text = by_key((one, variant) for one, variant in texts if one is not None)
     if len(by_text) == 1:
         return [("", next(iter(by_text)))]
     return [(f"{', '.join(variants)}: ", one) for one, variants in by_text.items()]
@@ -190,7 +199,7 @@ def flows(results: Finished) -> Line:
     """How many flows count, and how many of them are censored."""
     parts = []
     for variant in results.variants:
-        runs = results.of(variant)
+        runs = results.runs_of(variant)
         if runs:
             measured = sum(run.summary["flows"]["measured"] for run in runs)
             parts.append(f"{variant} {sum(run.unfinished for run in runs)} of {measured}")
@@ -205,7 +214,7 @@ def load(results: Finished) -> list[Line]:
     asked: dict[str, None] = {}
     for run in results.runs:
         for workload in rates.asking(run):
-            when = active.of(run, results.facts, str(workload["name"]))
+            when = active.find_active_time(run, results.facts, str(workload["name"]))
             asked[f"{workload['name']} {offered(workload['offered'], when)}"] = None
     found = [Line("offered load", "; ".join(asked))] if asked else []
     for label, text in (("achieved load", achieved), ("carried load", carried)):
@@ -239,7 +248,7 @@ def terms(offered: Mapping[str, Any]) -> str:
 def achieved(results: Finished, variant: str) -> str | None:
     """What arrived of each workload that asks for a load, and what of it was started: means over seeds."""
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    for run in results.of(variant):
+    for run in results.runs_of(variant):
         for workload, got, started in rates.achieved(run):
             place = str(workload["name"]), terms(workload["offered"])
             found.setdefault(place, []).append((got, started))
@@ -288,14 +297,7 @@ def memory_text(memory: dict[str, Any] | None) -> str | None:
 def switch_memory(one: dict[str, Any]) -> str:
     """One tier's memory in words."""
     parts = f"{one['ports']} ports, buffer {one['buffer'] or 'unlimited'}"
-    if one.get("bounce"):
-        parts += f", bounce queues {one['bounce']} a port"
-    if one.get("headers"):
-        parts += f", {one['headers']} more for headers a port"
-    if one.get("input"):
-        parts += f", input buffers {one['input']} a port"
-    if one.get("inside"):
-        parts += f", {one['inside']} inside"
+    parts += "".join(f", {text.format(one[key])}" for key, text in BESIDE.items() if one.get(key))
     if one.get("held"):
         amount, ports = one["held"]
         parts += f", {amount} for held ACKs at {ports} of them"

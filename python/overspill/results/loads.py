@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any, Protocol
-
-import pyarrow as pa
 
 from overspill import stats
+from overspill.grouping import by_key
 from overspill.results import tables
+from overspill.results.finished_runs import Finished
 from overspill.results.key import Key
 
 # An axis that asks for a load: that of the workload that it names.
@@ -19,19 +17,7 @@ APART = 0.05  # of the load asked for: an achieved load that is nearer is not sh
 Place = tuple[str, ...]  # values of the axes
 
 
-class Swept(Protocol):
-    """Axes of a sweep, and its summaries."""
-
-    @property
-    def axes(self) -> Sequence[Any]:
-        """The swept fields."""
-
-    @property
-    def summary(self) -> pa.Table:
-        """A row per point, variant and metric."""
-
-
-def achieved(sweep: Swept) -> dict[str, dict[Place, str]]:
+def achieved(sweep: Finished) -> dict[str, dict[Place, str]]:
     """Returns the achieved load at each point by axis, if an axis asks for a load and it differs anywhere.
 
     `0.301`, or `0.28 to 0.31` if variants differ.
@@ -44,15 +30,14 @@ def achieved(sweep: Swept) -> dict[str, dict[Place, str]]:
     }
 
 
-def by_value(sweep: Swept, at: int) -> dict[str, float]:
+def by_value(sweep: Finished, at: int) -> dict[str, float]:
     """Returns the mean achieved load by value of an axis, likewise."""
-    found: dict[str, list[float]] = {}
-    for place, loads in of_axis(sweep, at).items():
-        found.setdefault(place[at], []).extend(loads)
+    every = ((place[at], load) for place, loads in of_axis(sweep, at).items() for load in loads)
+    found = by_key(every)
     return {value: stats.mean(loads) for value, loads in found.items()}
 
 
-def of_axis(sweep: Swept, at: int) -> dict[Place, list[float]]:
+def of_axis(sweep: Finished, at: int) -> dict[Place, list[float]]:
     """Returns the achieved load of each variant at each point; empty if it is that asked for everywhere."""
     axis = sweep.axes[at]
     parts = PATH.fullmatch(axis.path)
@@ -60,10 +45,8 @@ def of_axis(sweep: Swept, at: int) -> dict[Place, list[float]]:
         return {}
     asked = dict(zip(axis.texts, axis.numbers, strict=True))
     paths = [one.path for one in sweep.axes]
-    found: dict[Place, list[float]] = {}
-    key = Key("achieved_load", traffic=parts["workload"])
-    for row in tables.of_metric(sweep.summary, key).to_pylist():
-        found.setdefault(tuple(row[path] for path in paths), []).append(row["mean"])
+    rows = tables.of_metric(sweep.summary, Key("achieved_load", traffic=parts["workload"])).to_pylist()
+    found = by_key((tuple(row[path] for path in paths), row["mean"]) for row in rows)
     far = (
         abs(one - asked[place[at]]) > APART * abs(asked[place[at]]) for place in found for one in found[place]
     )

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from overspill.results import fairness, header, kept
+from overspill.results import fairness, header, run_facts
 from overspill.results.axes import Point
-from overspill.results.finished import Finished
+from overspill.results.finished_runs import Finished
 from overspill.results.labels import LABELS, Line
 
 # Labels that are merged over all points elsewhere, as their texts name points and metrics themselves.
@@ -96,7 +96,7 @@ class Collected:
 
 def lines_of(results: Finished) -> list[Line]:
     """Returns the lines of one point of a sweep, but those that are merged elsewhere."""
-    if not all(kept.known(run.summary) for run in results.runs):
+    if not all(run_facts.known(run.summary) for run in results.runs):
         return [Line(UNKNOWN, OLD, True)]
     return [line for line in header.lines(results) if line.label not in WHOLE]
 

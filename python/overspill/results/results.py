@@ -13,7 +13,7 @@ from overspill.errors import BadInput
 from overspill.results import cache, commit, differences, document, tables
 from overspill.results import store as files
 from overspill.results.axes import Axis
-from overspill.results.finished import Finished
+from overspill.results.finished_runs import Finished
 
 WRITERS = "`overspill run` or `overspill sweep`"
 FACTS = ("name", "variants", "seeds", "sets", "notes", "interrupted", "resolved", "memory", "scenario")
@@ -25,7 +25,7 @@ class Results(Finished):
 
     def document(self) -> dict[str, Any]:
         """What `--json` prints."""
-        return document.of(self)
+        return document.build_document(self)
 
     def save(self, folder: str | Path) -> None:
         """Write tables, manifest and documents, as `out` does."""

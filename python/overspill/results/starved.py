@@ -28,7 +28,7 @@ SEGMENT = 9000  # bytes of the largest segments: more of them would make the sha
 COLUMNS = ("src", "dst", "bytes", "ideal_ps", "retransmits", "timeouts")
 
 
-def of(run: RunData) -> list[Starved]:
+def starved_workloads(run: RunData) -> list[Starved]:
     """Workloads of a run that have starved flows; if links lose, only those with unfinished queue pairs.
 
     Losses by events starve flows as well.
@@ -54,12 +54,12 @@ def of_windows(run: RunData) -> Iterator[Starved]:
 def known(run: RunData) -> list[Starved]:
     """The same, as it was kept with the run, or taken now."""
     kept = run.summary.get("starved")
-    return of(run) if kept is None else [Starved(**one) for one in kept]
+    return starved_workloads(run) if kept is None else [Starved(**one) for one in kept]
 
 
 def kept(run: RunData) -> list[dict[str, Any]]:
     """The same as a summary keeps it."""
-    return [asdict(one) for one in of(run)]
+    return [asdict(one) for one in starved_workloads(run)]
 
 
 def slowest(run: RunData, flows: Mapping[str, np.ndarray]) -> np.ndarray:

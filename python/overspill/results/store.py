@@ -7,13 +7,13 @@ import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from overspill import whole_files
-from overspill.errors import BadInput, Unwritable
+from overspill.errors import BadInput
 from overspill.results.rundata import RunData
 from overspill.results.stream import file_digest
 
@@ -45,24 +45,20 @@ class Staging:
 
     def __init__(self, out: Path) -> None:
         self.out, self.folder = out, out / f"{STAGING}{os.getpid()}"
-        try:
+        with whole_files.writing(shortened(str(out))):
             shutil.rmtree(self.folder, ignore_errors=True)
             self.folder.mkdir(parents=True)
-        except OSError as error:
-            raise Unwritable(f"{shortened(str(out))}: cannot be written: {error.strerror}") from error
 
     def commit(self, kept: Iterable[str] = ()) -> None:
         """Move what is new to its place, then take away what only the old manifest lists, but for `kept`."""
         new = {path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file()}
-        try:
+        with whole_files.writing(self.out):
             old = owned(self.out) - new - set(kept)
             # The manifest goes last: until then the old one tells that something is missing.
             for name in sorted(new, key=lambda name: (name == MANIFEST, name)):
                 (self.out / name).parent.mkdir(parents=True, exist_ok=True)
                 (self.folder / name).replace(self.out / name)
             remove(self.out, old)
-        except OSError as error:
-            raise Unwritable(f"{self.out}: cannot be written: {error.strerror}") from error
         self.discard()
 
     def discard(self) -> None:
@@ -116,19 +112,7 @@ def list_report(out: Path, names: Iterable[str], more: bool = False) -> None:
     write_text(out / MANIFEST, in_lines(sealed(told, lines), lines))
 
 
-class Named(Protocol):
-    """What belongs to one variant with one seed."""
-
-    @property
-    def variant(self) -> str:
-        """The variant's name."""
-
-    @property
-    def seed(self) -> int:
-        """The seed."""
-
-
-def folder(out: Path, run: Named) -> Path:
+def folder(out: Path, run: RunData) -> Path:
     """Where a run's tables lie."""
     return out / "runs" / slug(run.variant) / f"seed-{run.seed}"
 
@@ -146,15 +130,23 @@ def write_json(path: Path, value: Any) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a document as a whole or not at all."""
-    try:
+    with whole_files.writing(path):
         whole_files.write_text(path, text + "\n")
-    except OSError as error:
-        raise Unwritable(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def dump(value: Any) -> str:
     """JSON as everywhere here: indented, keys in their own order, no NaN."""
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def dump_entries(value: Any, levels: int) -> str:
+    """JSON with each entry of the outer levels on a line of its own, so that large documents stay small."""
+    if levels == 0 or not value or not isinstance(value, Mapping | list):
+        return json.dumps(value, separators=(",", ": "), ensure_ascii=False, allow_nan=False)
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(dump_entries(entry, levels - 1) for entry in value) + "\n]"
+    entries = (f"{json.dumps(key)}: {dump_entries(entry, levels - 1)}" for key, entry in value.items())
+    return "{\n" + ",\n".join(entries) + "\n}"
 
 
 def in_lines(manifest: Mapping[str, Any], lines: Lines) -> str:

@@ -10,13 +10,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from overspill.errors import BadInput, Unwritable
+from overspill.errors import BadInput
+from overspill.whole_files import writing
 
 ROWS = 1 << 17  # of one table, in memory before they are written as a row group
 BATCH = 1 << 16  # rows read at a time
@@ -41,12 +41,8 @@ class Spill:
         """The folder."""
         with self.lock:
             if self.path is None:
-                try:
+                with writing(tempfile.gettempdir()):
                     self.path = Path(tempfile.mkdtemp(prefix="overspill-"))
-                except OSError as error:
-                    raise Unwritable(
-                        f"{tempfile.gettempdir()}: cannot be written: {error.strerror}"
-                    ) from error
                 weakref.finalize(self, shutil.rmtree, self.path, True)
             return self.path
 
@@ -151,9 +147,7 @@ class Sink:
     def __enter__(self) -> "Sink":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         if self.place is not None and (self.writers or error is not None):
             self.discard(self.place)
 
@@ -161,22 +155,20 @@ class Sink:
         """Write more rows of these tables, a row group of each."""
         if self.place is None:
             self.place, self.owner = self.where()
-        try:
+        with writing(self.place):
             self.place.mkdir(parents=True, exist_ok=True)
             for name, table in tables.items():
                 if name not in self.writers:
                     part = self.place / f"{name}.parquet.part"
                     self.writers[name] = pq.ParquetWriter(part, table.schema, compression="zstd")
                 self.writers[name].write_table(table)
-        except OSError as error:
-            raise self.unwritable(error) from error
 
     def close(self, rest: Mapping[str, pa.Table]) -> dict[str, pa.Table | Stored]:
         """Write the last rows of what has gone to disk, and give all tables."""
         tables: dict[str, pa.Table | Stored] = dict(rest)
         if self.writers:
             self.append({name: rest[name] for name in self.writers if rest[name].num_rows})
-        try:
+        with writing(self.place):
             for name in list(self.writers):
                 assert self.place is not None
                 self.writers[name].close()
@@ -184,8 +176,6 @@ class Sink:
                 (self.place / f"{name}.parquet.part").replace(file)
                 tables[name] = Stored(file, self.owner)
                 del self.writers[name]
-        except OSError as error:
-            raise self.unwritable(error) from error
         return tables
 
     def discard(self, place: Path) -> None:
@@ -196,7 +186,3 @@ class Sink:
                 writer.close()
         self.writers.clear()
         shutil.rmtree(place, ignore_errors=True)
-
-    def unwritable(self, error: OSError) -> Unwritable:
-        """What befalls every other run too."""
-        return Unwritable(f"{self.place}: cannot be written: {error.strerror or error}")

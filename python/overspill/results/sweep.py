@@ -5,10 +5,11 @@ from dataclasses import asdict
 from typing import Any
 
 from overspill import stats
-from overspill.results import alike, differences, formats, metrics, pooled, same, tables
+from overspill.grouping import by_key
+from overspill.results import differences, equal_variants, formats, metrics, pooled, repeated_seeds, tables
 from overspill.results.cautions import largest, rough
 from overspill.results.cells import COARSE, explained
-from overspill.results.finished import Finished
+from overspill.results.finished_runs import Finished
 from overspill.results.key import of_row, parsed
 from overspill.results.labels import Line
 from overspill.results.tables import Summary
@@ -34,7 +35,7 @@ def document(sweep: Finished) -> dict[str, Any]:
         interval = None if one["low"] is None else [one["low"], one["high"]]
         entry = {"mean": one["mean"], "ci95": one["ci95"], "interval": interval, "unit": one["unit"]}
         place = (*at, one["variant"], *of_row(one).cells)
-        made = Summary.of(one, sweep.ranges.get(place))
+        made = Summary.from_row(one, sweep.ranges.get(place))
         if made.span and not made.censored:
             entry["range"] = list(made.span)
         if made.resolution:
@@ -77,7 +78,7 @@ def cautions(facts: Mapping[str, Any], shown: Collection[str] | None = None) -> 
     """What makes a sweep's numbers say less, of the metrics shown or all."""
     known = facts.get("rough") or {"seeds": None, "samples": {}}
     few = {parsed(name): n for name, n in known["samples"].items() if shown is None or name in shown}
-    equal = [Line("SAME RUN", text, True) for text in same.of_facts(facts)]
+    equal = [Line("SAME RUN", text, True) for text in equal_variants.of_facts(facts)]
     return [
         *in_step(facts),
         *equal,
@@ -92,11 +93,9 @@ def in_step(facts: Mapping[str, Any]) -> list[Line]:
     starving = facts.get("starved") or []
     for one in starving[:1]:
         found.append(Line("STARVED FLOWS", f"{place(facts, one)}: {one['why']}{more(starving)}", True))
-    by_metrics: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
-    for one in facts.get("alike") or []:
-        by_metrics.setdefault(tuple(one["metrics"]), []).append(one)
+    by_metrics = by_key((tuple(one["metrics"]), one) for one in facts.get("alike") or [])
     for names, every in by_metrics.items():
-        text = alike.Alike(len(every[0]["seeds"]), names).text
+        text = repeated_seeds.Alike(len(every[0]["seeds"]), names).text
         found.append(Line("SEEDS ALIKE", f"{place(facts, every[0])}: {text}{more(every)}", True))
     return found
 
@@ -137,5 +136,5 @@ def rows(sweep: Finished, metric: str) -> dict[tuple[str, ...], Summary]:
     found = {}
     for one in some.to_pylist():
         place = tuple(one[name] for name in names)
-        found[place[:at]] = Summary.of(one, sweep.ranges.get(place))
+        found[place[:at]] = Summary.from_row(one, sweep.ranges.get(place))
     return found

@@ -1,6 +1,5 @@
 """The tables of a sweep: every value of every run, and their means and intervals over seeds."""
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,29 +13,30 @@ import pyarrow.parquet as pq
 from overspill import stats
 from overspill.errors import BadInput
 from overspill.results import metrics
-from overspill.results.asked import key_of
 from overspill.results.axes import Axis, Point
 from overspill.results.key import ALL, LABELS, Key, Label, of_cells, of_row, parsed
+from overspill.results.metric_names import key_of, unknown
 from overspill.stats import bootstrap
 from overspill.stats.quantiles import Value
 from overspill.whole_files import replacing
 
-VALUES = (
-    pa.field("variant", pa.string(), False),
-    pa.field("seed", pa.uint64(), False),
+VARIANT = pa.field("variant", pa.string(), False)
+WHAT = (
     pa.field("metric", pa.string(), False),
     pa.field("by", pa.string(), False),  # what the value is told apart by: traffic, size, reason, ...
     pa.field("of", pa.string(), False),  # and which of these it is of; both empty where it is of all
     pa.field("unit", pa.string(), False),
+)
+VALUES = (
+    VARIANT,
+    pa.field("seed", pa.uint64(), False),
+    *WHAT,
     pa.field("value", pa.float64(), False),
     pa.field("censored", pa.bool_(), False),
 )
 SUMMARY = (
-    pa.field("variant", pa.string(), False),
-    pa.field("metric", pa.string(), False),
-    pa.field("by", pa.string(), False),  # what the value is told apart by: traffic, size, reason, ...
-    pa.field("of", pa.string(), False),  # and which of these it is of; both empty where it is of all
-    pa.field("unit", pa.string(), False),
+    VARIANT,
+    *WHAT,
     pa.field("n", pa.uint32(), False),
     pa.field("mean", pa.float64(), False),
     pa.field("ci95", pa.float64()),
@@ -74,7 +74,7 @@ class Summary:
         return None if self.low is None or self.high is None else (self.low, self.high)
 
     @staticmethod
-    def of(row: Mapping[str, Any], span: bootstrap.Interval | None = None) -> "Summary":
+    def from_row(row: Mapping[str, Any], span: bootstrap.Interval | None = None) -> "Summary":
         """The summary that a row of the table of summaries has; the range of two values is in no row."""
         within = metrics.REGISTRY[of_row(row).registered].within
         numbers = {name: row[name] for name in NUMBERS}
@@ -218,16 +218,9 @@ def asked(name: str, label: Label) -> Key:
         key = Key(name, **label) if label else parsed(name)
     except ValueError as error:
         raise BadInput(f"metric: {error}") from None
-    known(key, "metric")
+    if metrics.base(key) not in metrics.REGISTRY:
+        raise unknown(metrics.base(key), key, "metric")
     return key
-
-
-def known(name: str, field: str) -> None:
-    """`BadInput` where no metric is called so."""
-    if metrics.base(name) not in metrics.REGISTRY:
-        close = difflib.get_close_matches(metrics.base(name), metrics.REGISTRY, n=3)
-        hint = f"; did you mean {' or '.join(close)}?" if close else ""
-        raise BadInput(f"{field}: found {name}; expected one of `overspill list metrics`{hint}")
 
 
 def names_in(table: pa.Table) -> list[Key]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from overspill.results.finished import Finished
+from overspill.grouping import by_key
+from overspill.results.finished_runs import Finished
 from overspill.results.labels import Line
 
 RAW = ("constant", "bursts")  # kinds of traffic without a transport
@@ -15,11 +16,8 @@ DCTCP = ("dctcp", "linux_dctcp", "linux_2_6_38_dctcp")  # their data are ECN-cap
 def lines(results: Finished) -> Iterator[Line]:
     """One line for each group of variants with the same transports; none if nothing has a transport."""
     resolved = results.facts.get("resolved") or {}
-    by_text: dict[str, list[str]] = {}
-    for variant in results.variants:
-        text = describe_all(resolved.get(variant) or {})
-        if text:
-            by_text.setdefault(text, []).append(variant)
+    texts = ((describe_all(resolved.get(variant) or {}), variant) for variant in results.variants)
+    by_text = by_key((text, variant) for text, variant in texts if text)
     for text, variants in by_text.items():
         named = "" if len(by_text) == 1 else f"{', '.join(variants)}: "
         yield Line("transport", named + text)

@@ -10,7 +10,7 @@ from overspill.results.labels import Line
 from overspill.results.sweep import cautions
 
 if TYPE_CHECKING:
-    from overspill.results.finished import Finished
+    from overspill.results.finished_runs import Finished
 
 TEXTS = 12  # of each label on a page
 
@@ -57,12 +57,12 @@ def of_sweep(sweep: Finished) -> list[Line]:
         text = f"stopped by the user: {sweep.finished} of {sweep.planned} runs are finished and shown"
         found.append(Line("INTERRUPTED", f"{text}. Run the same command to continue", True))
     found += [Line("FAILED", line, True) for line in sweep.failures]
-    for one in sweep.told.partial:
+    for one in sweep.run_status.partial:
         found.append(Line("PARTIAL RESULT", f"{where(sweep, one)} {one['why']}", True))
-    for one in sweep.told.unfinished:
+    for one in sweep.run_status.unfinished:
         counts = f"{one['unfinished']} of {one['measured']} measured flows did not finish"
         found.append(Line("UNFINISHED FLOWS", f"{where(sweep, one)}: {counts}", True))
-    for one in sweep.told.deadlocks:
+    for one in sweep.run_status.deadlocks:
         found.append(Line("DEADLOCK", f"{where(sweep, one)}: {header.circle(one, len(one['seeds']))}", True))
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from overspill.results import formats
-from overspill.results.finished import Finished
+from overspill.results.finished_runs import Finished
 from overspill.results.key import Key
 from overspill.results.rundata import RunData
 
@@ -14,7 +14,7 @@ SHARES = ("load_wire", "load_payload", "link_utilisation_max")  # of the capacit
 
 def text(results: Finished, variant: str) -> str | None:
     """Returns a variant's window, warm-up and drain in words."""
-    runs = results.of(variant)
+    runs = results.runs_of(variant)
     if not runs:
         return None
     start, end = runs[0].summary["window_ps"]

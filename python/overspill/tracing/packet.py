@@ -43,7 +43,7 @@ class Packet:
     reverse: bool = False
 
     @staticmethod
-    def of(text: str) -> "Packet":
+    def parse(text: str) -> "Packet":
         """What `--packet` says."""
         bare = text.replace(" ", "")
         if bare in NAMED:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from overspill.grouping import by_key
 from overspill.results import columns, formats
 from overspill.results.names import DOING, REASONS
 
@@ -171,9 +172,7 @@ class PacketTrace:
 
         In a fat-tree its pod, elsewhere the destination's switch and that one's neighbours.
         """
-        near: dict[int, list[int]] = {}
-        for (node, _), peer in sorted(self.peers.items()):
-            near.setdefault(node, []).append(peer)
+        near = by_key((node, peer) for (node, _), peer in sorted(self.peers.items()))
         hosts = {at for at, node in enumerate(self.network["nodes"]) if node["host"]}
         edge = near[self.facts["dst"]][0]
         if edge in hosts:
@@ -221,7 +220,7 @@ class PacketTrace:
             "crossings": self.count(CROSSED),
             "moves": self.count(MOVED),
             "path": self.path,
-            "steps": [self.told(step) for step in self.steps],
+            "steps": [self.named_step(step) for step in self.steps],
             "arcs": [
                 {"from": self.names[one.start], "to": self.names[one.end], "count": one.count}
                 | {"turned": one.turned or None}
@@ -235,7 +234,7 @@ class PacketTrace:
             "occupancy": list(self.waiting()),
         }
 
-    def told(self, step: dict[str, int]) -> dict[str, Any]:
+    def named_step(self, step: dict[str, int]) -> dict[str, Any]:
         """A step with names."""
         what = step["what"]
         found: dict[str, Any] = {"time_ps": step["time_ps"], "node": self.names[step["node"]]}

@@ -57,7 +57,7 @@ def trace(
 
 def execute(scenario: str | Path, options: Options) -> PacketTrace:
     """Find it; Ctrl-C is `KeyboardInterrupt` within a second."""
-    wanted, instants = Packet.of(options.packet), words.instants(options.at)
+    wanted, instants = Packet.parse(options.packet), words.instants(options.at)
     text = source.read(scenario)
     scene = core.scenario(text.path, text.text, source.overrides(options.sets))
     loaded = core.document(scene)

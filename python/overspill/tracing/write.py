@@ -4,7 +4,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from overspill import whole_files
-from overspill.errors import BadInput, Unwritable
+from overspill.errors import BadInput
 from overspill.results import store
 from overspill.results.labels import Line
 from overspill.tracing.packet_trace import PacketTrace
@@ -28,25 +28,23 @@ def check(folder: Path) -> None:
 def write(traced: PacketTrace, folder: Path, formats: Collection[str] = ()) -> Path:
     """Write them, in place of those of an earlier trace, figures in these formats; the page's path."""
     from overspill.report import page
-    from overspill.tracing import drawn as charts
-    from overspill.tracing import told
+    from overspill.tracing import figures as charts
+    from overspill.tracing import text
 
-    try:
+    with whole_files.writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         store.write_json(folder / DOCUMENT, traced.document())
-        drawn = page.draw(charts.of(traced), folder, formats)
+        drawn = page.draw(charts.build_figures(traced), folder, formats)
         facts = traced.facts
         lines = [
             Line("Run", f"{facts['scenario']}, variant {facts['variant']}, seed {facts['seed']}"),
             Line("Packet", traced.which),
-            *(Line("PacketTrace" if not at else "", line) for at, line in enumerate(told.summary(traced))),
+            *(Line("PacketTrace" if not at else "", line) for at, line in enumerate(text.summary(traced))),
         ]
-        rows = [told.cells(traced, visit) for visit in traced.visits]
-        text = page.render(
+        rows = [text.cells(traced, visit) for visit in traced.visits]
+        drawn_page = page.render(
             "trace.html.j2", title=f"A packet of {facts['scenario']}", lines=lines, figures=drawn,
-            heads=told.HEADS, rows=rows,
+            heads=text.HEADS, rows=rows,
         )  # fmt: skip
-        whole_files.write_text(folder / PAGE, text)
-    except OSError as error:
-        raise Unwritable(f"{folder}: cannot be written: {error.strerror}") from error
+        whole_files.write_text(folder / PAGE, drawn_page)
     return folder / PAGE

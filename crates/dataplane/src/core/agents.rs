@@ -66,8 +66,14 @@ const HELD: Rule = Rule::Undeclared { used: "`Pass::Hold`", declare: "`held: Som
 /// Largest number of timers of one agent that may expire at one instant: an agent that sets more never lets time go on.
 const MOST_TIMERS: u32 = 1024;
 
-/// On the list of idle ports: nobody, but something is asked for.
-pub(super) const NOBODY: PortId = PortId(u16::MAX);
+/// An entry of the list that a step ends with.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ready {
+    /// An idle port got something: it begins to send.
+    Port(PortId),
+    /// Something is asked for. Its place in the list decides which ports send before it is done.
+    Work,
+}
 
 /// What an agent at a port follows.
 pub(super) fn followed(agent: &dyn Agent, port: PortId) -> impl Iterator<Item = Account> {
@@ -219,7 +225,7 @@ impl Core {
         let Some(agents) = &mut self.agents else { return };
         if !agents.acts.list.is_empty() {
             self.work.extend(agents.acts.list.drain(..).map(|act| Work::Act(at, act)));
-            self.ready_ports.push(NOBODY);
+            self.ready.push(Ready::Work);
         }
     }
 

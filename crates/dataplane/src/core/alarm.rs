@@ -33,7 +33,7 @@ impl Timer {
         };
         (port.0 as u32) << 7 | kind << 5 | which
     }
-    pub(super) const fn of(index: u32) -> Option<Timer> {
+    pub(super) const fn from_index(index: u32) -> Option<Timer> {
         let (port, which) = (PortId((index >> 7) as u16), index & 7);
         match index >> 5 & 3 {
             0 => Some(Timer::Agent(AgentAt { port, which: (index >> 3 & 3) as u8 }, TimerId(which as u16))),
@@ -85,13 +85,13 @@ mod tests {
 
     #[test]
     fn a_timer_is_what_its_index_says() {
-        assert_eq!(Timer::of(Timer::Cut.index()), Some(Timer::Cut));
+        assert_eq!(Timer::from_index(Timer::Cut.index()), Some(Timer::Cut));
         for port in [0, 1, 47, u16::MAX] {
             let port = PortId(port);
             for timer in
                 [Timer::Agent(AgentAt { port, which: 2 }, TimerId(7)), Timer::Over(port, 3), Timer::Effect(port)]
             {
-                assert_eq!(Timer::of(timer.index()), Some(timer));
+                assert_eq!(Timer::from_index(timer.index()), Some(timer));
                 assert!(timer.index() < 1 << 27, "hosts have their own bits above");
             }
         }

@@ -94,7 +94,7 @@ impl Core {
             direct: false,
             asks,
             acts: Acts::default(),
-            ready_ports: Vec::new(),
+            ready: Vec::new(),
             node,
             pausing: None,
             agents: None,

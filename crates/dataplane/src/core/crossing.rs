@@ -4,7 +4,7 @@
 //! then, and idle ports have begun to send. The end of a transfer is an event of the same phase as the end of a
 //! transmission; its index is that of the output, counted on from the last port.
 
-use super::agents::NOBODY;
+use super::agents::Ready;
 use super::moved::Frame;
 use super::{Core, Step};
 use crate::accounts::Sides;
@@ -19,10 +19,10 @@ impl Core {
     pub(super) fn ask_arbiter(&mut self, output: PortId) {
         if let Some(stages) = self.stages() {
             stages.ask(output.0);
-            return self.ready_ports.push(NOBODY);
+            return self.ready.push(Ready::Work);
         }
         if self.store.inputs.as_mut().is_some_and(|inputs| inputs.ask(output)) {
-            self.ready_ports.push(NOBODY);
+            self.ready.push(Ready::Work);
         }
     }
 
@@ -30,7 +30,7 @@ impl Core {
     pub(super) fn ask_for(&mut self, input: PortId, output: PortId) {
         if let Some(stages) = self.stages() {
             stages.ask_for_input(input);
-            return self.ready_ports.push(NOBODY);
+            return self.ready.push(Ready::Work);
         }
         self.ask_arbiter(output);
     }

@@ -150,7 +150,7 @@ impl Core {
 
     /// A PAUSE or PFC frame has arrived.
     pub(crate) fn on_pause_frame<O: Out>(&mut self, pkt: &Pkt, now: Time, out: &mut O) {
-        let (port, frame) = (pkt.head.ingress, PauseFrame::of(pkt));
+        let (port, frame) = (pkt.head.ingress, PauseFrame::from_packet(pkt));
         let (Some(pausing), Some(frame)) = (&mut self.pausing, frame) else { return };
         pausing.received.count(pkt);
         if self.store.ports[usize::from(port.0)].rest.dead {
@@ -175,7 +175,7 @@ impl Core {
             let Some(gate) = self.gate(port) else { return };
             let alarm = gate.over[class].set(now + duration);
             if !gate.paused.has(class as u8) {
-                gate.paused = gate.paused.union(ClassSet::of(class as u8));
+                gate.paused = gate.paused.union(ClassSet::single(class as u8));
                 gate.since[class] = now;
                 self.store.ports[usize::from(port.0)].rest.paused |= queues(class);
                 let at = out.spot(port);
@@ -192,7 +192,7 @@ impl Core {
     /// A class may leave by a port again.
     fn resume_class<O: Out>(&mut self, port: PortId, class: usize, now: Time, out: &mut O) {
         let Some(gate) = self.gate(port).filter(|gate| gate.paused.has(class as u8)) else { return };
-        gate.paused = gate.paused.minus(ClassSet::of(class as u8));
+        gate.paused = gate.paused.minus(ClassSet::single(class as u8));
         gate.over[class].set(Time::NEVER);
         self.store.ports[usize::from(port.0)].rest.paused &= !queues(class);
         let at = out.spot(port);
@@ -213,7 +213,7 @@ impl Core {
 
     /// A timer of this node's ports has run out.
     pub(crate) fn timer<F: Fib, O: Out>(&mut self, index: u32, step: &mut Step<F, O>) {
-        let (now, Some(timer)) = (step.now, Timer::of(index)) else { return };
+        let (now, Some(timer)) = (step.now, Timer::from_index(index)) else { return };
         let rings = |alarm: &mut Alarm| alarm.rings(now);
         let rung = match timer {
             Timer::Agent(at, id) => self.agents.as_mut().and_then(|agents| agents.alarm(at, id)).map(rings),

@@ -1,6 +1,6 @@
 //! Room for an arrival at the cost of a packet that waits, and packets that go back to where they came from.
 
-use super::agents::{NOBODY, Work};
+use super::agents::{Ready, Work};
 use super::moved::Frame;
 use super::{Core, Decision, Step};
 use crate::packet_store::Fib;
@@ -92,6 +92,6 @@ impl Core {
         std::mem::swap(&mut pkt.head.src, &mut pkt.head.dst);
         pkt.head.flags = pkt.head.flags.with(Flags::RETURNED);
         self.work.push_back(Work::Packet(*pkt));
-        self.ready_ports.push(NOBODY);
+        self.ready.push(Ready::Work);
     }
 }

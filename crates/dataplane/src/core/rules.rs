@@ -1,6 +1,6 @@
 //! Checks of what mechanisms return. A mechanism that breaks a rule of its slot loses the packet at most, and ends the run.
 
-use super::agents::NOBODY;
+use super::agents::Ready;
 use super::{Core, Decision, Step};
 use crate::packet_store::{Fib, PacketStore};
 use crate::{BrokenRule, Out, Outcome, Pkt};
@@ -45,7 +45,7 @@ impl Core {
     pub(crate) fn break_rule(&mut self, slot: &'static str, port: PortId, rule: Rule) {
         self.broken.get_or_insert(BrokenRule { slot, port, rule });
         // A node with nothing on this list does not reach the end of its step.
-        self.ready_ports.push(NOBODY);
+        self.ready.push(Ready::Work);
     }
 
     /// Records the rule that a mechanism broke by reading its view, or by forbidden acts.

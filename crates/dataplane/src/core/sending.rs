@@ -1,6 +1,6 @@
 //! Who leaves next, and when a port is woken for it.
 
-use super::agents::NOBODY;
+use super::agents::Ready;
 use super::moved::Frame;
 use super::rules::REORDERS;
 use super::{Core, Step};
@@ -23,7 +23,7 @@ impl Core {
             out.wake(port, p.free_at);
         } else {
             p.rest.listed = true;
-            self.ready_ports.push(port);
+            self.ready.push(Ready::Port(port));
         }
     }
     /// The frame on the wire of `port` has ended and something waits: send the next. Numbers from that of ports on are
@@ -52,7 +52,7 @@ impl Core {
     /// Whether no idle port got something in this step, and nothing was asked for: who asks is on that list too.
     #[inline(always)]
     pub(crate) fn is_quiet(&self) -> bool {
-        self.ready_ports.is_empty()
+        self.ready.is_empty()
     }
     /// Whether something that was asked for is not done.
     #[inline]
@@ -68,15 +68,14 @@ impl Core {
     /// next of them does, but for packets that are to be looked up.
     #[inline]
     pub(crate) fn finish<F: Fib, O: Out>(&mut self, step: &mut Step<F, O>) {
-        while let Some(port) = self.ready_ports.pop() {
+        while let Some(next) = self.ready.pop() {
             if !self.work.is_empty() {
                 self.perform_at_once(step);
             }
-            if port == NOBODY {
-                continue;
+            if let Ready::Port(port) = next {
+                self.store.ports[usize::from(port.0)].rest.listed = false;
+                self.send(port, step);
             }
-            self.store.ports[usize::from(port.0)].rest.listed = false;
-            self.send(port, step);
         }
         if self.store.inputs.is_some() {
             self.begin_transfers(step);

@@ -34,7 +34,7 @@ impl Core {
     /// A frame has got to a target, or an acknowledgement to an input.
     #[cold]
     pub(super) fn move_ended<F: Fib, O: Out>(&mut self, target: u16, step: &mut Step<F, O>) {
-        self.ready_ports.push(super::agents::NOBODY);
+        self.ready.push(super::agents::Ready::Work);
         let Some(stages) = self.stages() else { return };
         if target == stages.targets() {
             return self.free_copies(step);

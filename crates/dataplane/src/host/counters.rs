@@ -31,7 +31,7 @@ impl Host {
     }
     /// Messages about congestion that have come for a flow which is sent here, and the last of them.
     pub fn notices(&self, flow: FlowId) -> (u64, Option<mech::Notice>) {
-        self.limiters.told(flow)
+        self.limiters.notices_of(flow)
     }
     /// Packets that switches have sent back to this host, their source.
     pub fn returned(&self) -> u64 {

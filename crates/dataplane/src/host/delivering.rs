@@ -12,7 +12,7 @@ impl Host {
         self.consumed.count(pkt);
         let (at, is_back) = (step.out.spot(NIC), pkt.head.flags.has(Flags::RETURNED));
         match is_back {
-            _ if pkt.head.kind() == PacketKind::Notice => step.out.observer().told(at, pkt),
+            _ if pkt.head.kind() == PacketKind::Notice => step.out.observer().notified(at, pkt),
             true => step.out.observer().came_back(at, pkt),
             false => step.out.observer().delivered(at, pkt),
         }

@@ -16,7 +16,7 @@ impl Limiters {
         *told = (told.0 + 1, notice);
     }
     /// How many messages about a flow have come, and the last of them.
-    pub(super) fn told(&self, flow: FlowId) -> (u64, Option<Notice>) {
+    pub(super) fn notices_of(&self, flow: FlowId) -> (u64, Option<Notice>) {
         self.told.get(&flow).map_or((0, None), |(count, last)| (*count, Some(*last)))
     }
 }

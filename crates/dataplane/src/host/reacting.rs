@@ -28,7 +28,7 @@ impl Host {
     /// frames that wait there; it does not pass the stack. TCP echoes marks itself, and gets none.
     #[cold]
     pub(super) fn marked_packet<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
-        let Direction { flow, reverse } = Direction::of(&pkt.head);
+        let Direction { flow, reverse } = Direction::from_head(&pkt.head);
         if pkt.head.dst != self.id || reverse || pkt.head.flags.has(Flags::RETURNED) {
             return;
         }
@@ -50,7 +50,7 @@ impl Host {
 
     /// A frame begins to leave.
     pub(super) fn react_to_sent<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
-        let Direction { flow, reverse } = Direction::of(&pkt.head);
+        let Direction { flow, reverse } = Direction::from_head(&pkt.head);
         let is_limited = self.pulled.as_ref().is_some_and(|pulled| pulled.queues().is_limited(flow));
         if is_limited && !reverse {
             self.react(flow, step, |point, flow| point.on_sent(u64::from(pkt.head.size), flow));

@@ -85,7 +85,7 @@ impl Bench {
             node: 0,
             seed: 1,
             framing: Framing::ETHERNET,
-            buffer: BufferSlot::of(None),
+            buffer: BufferSlot::per_port(None),
             overflow: TailDrop.into(),
             lanes: Lanes::default(),
             top_class: 0,
@@ -161,7 +161,7 @@ fn ends<const N: usize>(starts: [u64; N]) -> Vec<(u64, u32)> {
 
 #[test]
 fn a_notice_about_a_flow_changes_its_rate_through_the_limiter_at_the_nic() {
-    let mut bench = Bench::new(ReactionSlot::of(Halving));
+    let mut bench = Bench::new(ReactionSlot::new(Halving));
     let flow = bench.start(6);
     // The third frame is under way: 100 Mb/s from the fourth on, which has waited for nothing.
     bench.notice(20_000, flow, Notice::Cnp);

@@ -38,7 +38,7 @@ impl Timer {
             Timer::Nic(i) => 4 << SLOT_BITS | i,
         }
     }
-    pub(super) const fn of(index: u32) -> Option<Timer> {
+    pub(super) const fn from_index(index: u32) -> Option<Timer> {
         let slot = index & ((1 << SLOT_BITS) - 1);
         Some(match (index >> SLOT_BITS, slot) {
             (0, 1) => Timer::StackUp,

@@ -110,7 +110,7 @@ fn switch() -> Switch {
             node: 0,
             seed: 3,
             framing: Framing::ETHERNET,
-            buffer: BufferSlot::of(Some(Amount::Packets(NORMAL))),
+            buffer: BufferSlot::per_port(Some(Amount::Packets(NORMAL))),
             overflow: bounce(),
             lanes: Lanes::default().with(Lane::Bounce, LaneLimit::Of(Amount::Packets(BOUNCE))),
             top_class: 7,

@@ -9,7 +9,7 @@ use super::choices::{
 };
 use super::fraction;
 use super::kernel::{Kernel, SackRules};
-use super::pace::PacingChoices;
+use super::linux_pacing::PacingChoices;
 use super::ticks::Ticks;
 use crate::Framing;
 use losses::threshold;

@@ -2,8 +2,8 @@
 //!
 //! A flow is one-way: a [`Sender`] at its source, a [`Receiver`] at its destination, on a connection
 //! that is established before or opened by a handshake; it ends when every byte is acknowledged, or
-//! is kept for more messages (`kept`). Both machines are sans-I/O: `now` is an argument, packets are appended to `out`, and after every call the host
-//! asks for `deadline()` and calls `timer` then.
+//! is kept for more messages. Both machines are sans-I/O: `now` is an argument, packets are appended to `out`, and
+//! after every call the host asks for `deadline()` and calls `timer` then.
 //!
 //! A sender has three parts, each behind its own hooks: [`Congestion`] (how much may be under
 //! way), [`LossDetection`] (what is lost) and [`Pacing`] (when the next segment may leave). Not
@@ -12,47 +12,47 @@
 //! §5: no segment lives that long) and the weights of its appendix G. Probes for lost tails and the undoing of
 //! recoveries come with RACK-TLP (`loss/rack_tlp.rs`) alone; elsewhere DSACKs are counted.
 
-mod advice;
 mod choices;
 mod clock;
 mod config;
 mod congestion;
 mod fraction;
 mod kernel;
+mod linux_pacing;
 mod loss;
 mod memory;
-mod opening;
-mod pace;
 mod pacing;
+mod parameter_notes;
 mod receiver;
-mod released;
+mod release_runs;
 mod reorder;
 mod rto;
 mod rtt_ticks;
 mod segment;
+mod selection;
 mod sender;
 mod specs;
-mod stacks;
+mod syn_options;
 #[cfg(test)]
 pub(crate) mod tests;
 mod ticks;
 mod timing;
 
-pub use advice::notes;
 pub use choices::Priority;
 pub use config::TcpConfig;
 pub use congestion::{Acked, Congestion, Lost, Saved, Sending};
 pub use loss::{AckEvent, DuplicateEvent, LossDetection};
 pub use memory::Metrics;
 pub use pacing::Pacing;
+pub use parameter_notes::notes;
 pub use receiver::{Finished, Receiver, ReceiverStats, ack_of_finished};
-pub use released::{Released, Run};
+pub use release_runs::{Released, Run};
 pub use rto::Rto;
 pub use segment::is_nak;
+pub use selection::{Ends, Row, Stacks};
 pub use sender::notice::BounceState;
 pub use sender::{Sender, SenderStats};
 pub use specs::SPECS;
-pub use stacks::{Ends, Row, Stacks};
 
 use crate::Exts;
 use mech::{FlowId, HostId};

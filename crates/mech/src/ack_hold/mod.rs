@@ -20,5 +20,5 @@ const NONE: Spec = Spec { slot: "switch.ack_hold", kind: "none", doc: "No ACK is
 /// The mechanisms of this slot.
 pub const ALL: &[Mechanism<AckHoldSlot>] = &[
     Mechanism::new(&NONE, |_| AckHoldSlot::NONE),
-    Mechanism::new(&abq::SPEC, |values| AckHoldSlot::of(Abq::new(values))).only(abq::ONLY),
+    Mechanism::new(&abq::SPEC, |values| AckHoldSlot::new(Abq::new(values))).only(abq::ONLY),
 ];

@@ -92,8 +92,8 @@ slot! {
 
 impl BufferSlot {
     /// So much for each port; `None` is endless.
-    pub fn of(size: Option<Amount>) -> BufferSlot {
-        size.map_or_else(|| Unlimited.into(), |size| PerPort::of(size).into())
+    pub fn per_port(size: Option<Amount>) -> BufferSlot {
+        size.map_or_else(|| Unlimited.into(), |size| PerPort::of_size(size).into())
     }
     /// The same for a switch with so many ports.
     #[must_use]

@@ -37,7 +37,7 @@ impl PerPort {
         PerPort { size: Given::read(values).size }
     }
     /// A port's memory of this size.
-    pub const fn of(size: Amount) -> PerPort {
+    pub const fn of_size(size: Amount) -> PerPort {
         PerPort { size }
     }
 }
@@ -76,7 +76,7 @@ impl Buffer for PerPort {
         })
     }
     fn plain(&self) -> Option<Room> {
-        Some(Room::of(self.size))
+        Some(Room::new(self.size))
     }
     fn described(&self, frame: u16) -> Option<String> {
         Some(match self.size {
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn packets_count_whatever_their_size() {
-        let memory = PerPort::of(Amount::Packets(100));
+        let memory = PerPort::of_size(Amount::Packets(100));
         assert!(memory.admits(&used(99, 9_000_000), 1518));
         assert!(!memory.admits(&used(100, 6400), 64));
         assert_eq!(memory.fill(&used(99, 5)), Fill { used: 99, limit: Some(100) });
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn bytes_count_with_the_frame_that_asks() {
-        let memory = PerPort::of(Amount::Bytes(3000));
+        let memory = PerPort::of_size(Amount::Bytes(3000));
         assert!(memory.admits(&used(1, 1500), 1500));
         assert!(!memory.admits(&used(1, 1501), 1500));
         assert!(memory.admits(&used(40, 2936), 64));
@@ -117,16 +117,16 @@ mod tests {
 
     #[test]
     fn no_memory_admits_nothing() {
-        assert!(!PerPort::of(Amount::Packets(0)).admits(&used(0, 0), 64));
-        assert!(!PerPort::of(Amount::Bytes(0)).admits(&used(0, 0), 1));
+        assert!(!PerPort::of_size(Amount::Packets(0)).admits(&used(0, 0), 64));
+        assert!(!PerPort::of_size(Amount::Bytes(0)).admits(&used(0, 0), 1));
     }
 
     #[test]
     fn room_beyond_the_limit_is_bytes_or_a_frame_for_every_64() {
-        let bytes = PerPort::of(Amount::Bytes(3000));
+        let bytes = PerPort::of_size(Amount::Bytes(3000));
         assert!(bytes.admits_beyond(&used(2, 3066), 1500, (3066, Bytes(66))));
         assert!(!bytes.admits_beyond(&used(2, 3066), 1500, (3066, Bytes(65))));
-        let packets = PerPort::of(Amount::Packets(10));
+        let packets = PerPort::of_size(Amount::Packets(10));
         assert!(packets.admits_beyond(&used(10, 0), 66, (0, Bytes(64))));
         assert!(!packets.admits_beyond(&used(10, 0), 66, (0, Bytes(63))));
         assert!(!packets.admits_beyond(&used(11, 0), 66, (0, Bytes(64))));
@@ -134,6 +134,6 @@ mod tests {
 
     #[test]
     fn an_absurd_size_does_not_overflow() {
-        assert_eq!(PerPort::of(Amount::Bytes(u64::MAX)).budget(64), Some(Amount::Bytes(u64::MAX)));
+        assert_eq!(PerPort::of_size(Amount::Bytes(u64::MAX)).budget(64), Some(Amount::Bytes(u64::MAX)));
     }
 }

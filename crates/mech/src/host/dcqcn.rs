@@ -163,7 +163,7 @@ impl Dcqcn {
         }
     }
     pub(super) fn slot(values: &Values) -> ReactionSlot {
-        ReactionSlot::of(Dcqcn::new(values))
+        ReactionSlot::new(Dcqcn::new(values))
     }
 
     fn line(&self) -> u64 {

@@ -152,7 +152,7 @@ impl Qcn {
         }
     }
     pub(super) fn slot(values: &Values) -> ReactionSlot {
-        ReactionSlot::of(Qcn::new(values))
+        ReactionSlot::new(Qcn::new(values))
     }
 
     /// What a cut leaves of a rate.

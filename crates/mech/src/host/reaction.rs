@@ -136,7 +136,7 @@ impl ReactionSlot {
     pub const NONE: ReactionSlot = ReactionSlot(None);
 
     /// A reaction point, of the catalogue or from outside.
-    pub fn of(reaction: impl Reaction + 'static) -> ReactionSlot {
+    pub fn new(reaction: impl Reaction + 'static) -> ReactionSlot {
         ReactionSlot(Some(Box::new(reaction)))
     }
     /// Whether there is any.

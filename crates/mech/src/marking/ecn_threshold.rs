@@ -51,7 +51,7 @@ impl Marking for EcnThreshold {
         }
     }
     fn plain(&self) -> Option<Room> {
-        Some(Room::of(self.k))
+        Some(Room::new(self.k))
     }
     fn boxed(&self) -> Box<dyn Marking> {
         Box::new(self.clone())

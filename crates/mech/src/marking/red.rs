@@ -185,7 +185,7 @@ impl Marking for Red {
     }
     /// No average is above all that it is of.
     fn begins(&self) -> Option<Room> {
-        Some(Room::of(self.given[0]))
+        Some(Room::new(self.given[0]))
     }
     /// Its two thresholds go together, and what is given is not made void by the rest.
     fn check(&self, beside: &Beside, report: &mut Report) {

@@ -21,5 +21,5 @@ const NONE: Spec =
 /// The mechanisms of this slot.
 pub const ALL: &[Mechanism<NotifySlot>] = &[
     Mechanism::new(&NONE, |_| NotifySlot::NONE),
-    Mechanism::new(&qcn::SPEC, |values| NotifySlot::of(Qcn::new(values))),
+    Mechanism::new(&qcn::SPEC, |values| NotifySlot::new(Qcn::new(values))),
 ];

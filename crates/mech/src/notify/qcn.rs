@@ -157,7 +157,7 @@ impl Qcn {
     /// Looks at the queue, when so many bytes have come in all, and says how congested it is.
     fn sample(&mut self, come: u64, at: &AgentContext, env: &mut Env) {
         let q = at.view.in_memory(self.side(), at.port, self.class());
-        let (feedback, q_old) = (self.curve.of(q, self.q_old), self.q_old);
+        let (feedback, q_old) = (self.curve.feedback(q, self.q_old), self.q_old);
         self.q_old = q;
         self.next = come.saturating_add(self.varied(feedback::interval(self.given.interval.0, feedback), env));
         if feedback == 0 {

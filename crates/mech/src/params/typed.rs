@@ -50,7 +50,7 @@ macro_rules! params {
 
             /// Of validated values.
             $vis fn read(values: &$crate::params::Values) -> $given {
-                $given { $($name: $crate::params::Typed::of(values, stringify!($name)),)* }
+                $given { $($name: $crate::params::Typed::from_values(values, stringify!($name)),)* }
             }
         }
     };
@@ -88,7 +88,7 @@ macro_rules! choice {
         }
 
         impl $crate::params::Typed for $choice {
-            fn of(values: &$crate::params::Values, name: &str) -> $choice {
+            fn from_values(values: &$crate::params::Values, name: &str) -> $choice {
                 match values.word(name) {
                     $($word => $choice::$variant,)*
                     other => panic!("`{other}` is no word of parameter `{name}`"),
@@ -104,7 +104,7 @@ pub trait Typed {
     ///
     /// # Panics
     /// Where no parameter of this name and type was declared: a fault of the program, not of input.
-    fn of(values: &Values, name: &str) -> Self;
+    fn from_values(values: &Values, name: &str) -> Self;
 }
 
 /// Of [`Kind::CountOrOff`](super::Kind::CountOrOff), where leaving it out is not `off`.
@@ -119,11 +119,11 @@ pub enum MaybeOff {
 }
 
 impl Typed for MaybeOff {
-    fn of(values: &Values, name: &str) -> MaybeOff {
+    fn from_values(values: &Values, name: &str) -> MaybeOff {
         match values.0.get(name) {
             None => MaybeOff::LeftOut,
             Some(Value::Off) => MaybeOff::Off,
-            Some(_) => MaybeOff::Count(u64::of(values, name)),
+            Some(_) => MaybeOff::Count(u64::from_values(values, name)),
         }
     }
 }
@@ -140,7 +140,7 @@ pub enum WordOr<W> {
 macro_rules! typed {
     ($($ty:ty: $variant:ident,)*) => {$(
         impl Typed for $ty {
-            fn of(values: &Values, name: &str) -> $ty {
+            fn from_values(values: &Values, name: &str) -> $ty {
                 match values.0.get(name) {
                     Some(Value::$variant(value)) => value.clone(),
                     other => panic!("parameter `{name}` is not a declared {}: {other:?}", stringify!($variant)),
@@ -166,19 +166,19 @@ typed! {
 
 /// `None` where it was left out, and for `off`.
 impl<T: Typed> Typed for Option<T> {
-    fn of(values: &Values, name: &str) -> Option<T> {
+    fn from_values(values: &Values, name: &str) -> Option<T> {
         match values.0.get(name) {
             None | Some(Value::Off) => None,
-            Some(_) => Some(T::of(values, name)),
+            Some(_) => Some(T::from_values(values, name)),
         }
     }
 }
 
 impl<W: Typed> Typed for WordOr<W> {
-    fn of(values: &Values, name: &str) -> WordOr<W> {
+    fn from_values(values: &Values, name: &str) -> WordOr<W> {
         match values.0.get(name) {
-            Some(Value::Words(_)) => WordOr::List(Typed::of(values, name)),
-            _ => WordOr::Word(Typed::of(values, name)),
+            Some(Value::Words(_)) => WordOr::List(Typed::from_values(values, name)),
+            _ => WordOr::Word(Typed::from_values(values, name)),
         }
     }
 }

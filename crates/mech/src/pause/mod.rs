@@ -8,7 +8,7 @@ mod headroom;
 mod none;
 mod pfc;
 mod port_pause;
-mod rules;
+mod thresholds;
 
 pub use crate::pausing::{Level, Pausing};
 pub use headroom::{CONTROL_FRAME, Span};
@@ -25,8 +25,8 @@ agent_slot! {
 /// The mechanisms of this slot.
 pub const ALL: &[Mechanism<PauseSlot>] = &[
     Mechanism::new(&none::SPEC, |_| PauseSlot::NONE),
-    Mechanism::new(&port_pause::SPEC, |values| PauseSlot::of(PortPause::new(values))),
-    Mechanism::new(&pfc::SPEC, |values| PauseSlot::of(Pfc::new(values))),
+    Mechanism::new(&port_pause::SPEC, |values| PauseSlot::new(PortPause::new(values))),
+    Mechanism::new(&pfc::SPEC, |values| PauseSlot::new(Pfc::new(values))),
 ];
 
 impl PauseSlot {

@@ -2,7 +2,7 @@
 //! wherever it waits, and a class of which there is too much is paused at the far end, the others not.
 
 use super::given::{Frames, Thresholds};
-use super::rules::{Rules, Signal};
+use super::thresholds::{Rules, Signal};
 use super::{Level, Pausing};
 use crate::params::{Kind, Spec, Values, joined};
 use crate::{Account, Act, Agent, AgentContext, Beside, ClassSet, Env, PortId, Report, TimerId, params};
@@ -46,13 +46,13 @@ impl Pfc {
     pub fn new(values: &Values) -> Pfc {
         let (rules, given) =
             (Rules::new(Thresholds::read(values), Frames::read(values)), Classes::read(values).classes);
-        let listed = |list: &Vec<u64>| list.iter().fold(ClassSet::NONE, |set, n| set.union(ClassSet::of(*n as u8)));
+        let listed = |list: &Vec<u64>| list.iter().fold(ClassSet::NONE, |set, n| set.union(ClassSet::single(*n as u8)));
         let classes = given.as_ref().map_or(ClassSet::ALL, listed);
         Pfc { rules, classes, given, paused: ClassSet::NONE, last: [0; 8] }
     }
 
     fn signal(&mut self, signal: Signal, port: PortId, class: u8, env: &mut Env) {
-        let set = ClassSet::of(class);
+        let set = ClassSet::single(class);
         let timer = TimerId(u16::from(class));
         match signal {
             Signal::Xoff => {
@@ -122,7 +122,7 @@ impl Agent for Pfc {
 
 impl Pausing for Pfc {
     fn pause_group(&self, class: u8) -> ClassSet {
-        if self.classes.has(class) { ClassSet::of(class) } else { ClassSet::NONE }
+        if self.classes.has(class) { ClassSet::single(class) } else { ClassSet::NONE }
     }
     fn paused(&self) -> ClassSet {
         self.paused

@@ -2,7 +2,7 @@
 //! much of it the whole far end is paused.
 
 use super::given::{Frames, Thresholds};
-use super::rules::{Rules, Signal};
+use super::thresholds::{Rules, Signal};
 use super::{Level, Pausing};
 use crate::params::{Spec, Values, joined};
 use crate::{Account, Act, Agent, AgentContext, Beside, ClassSet, Env, PortId, Report, TimerId};

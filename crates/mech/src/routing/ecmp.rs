@@ -40,7 +40,7 @@ pub(super) const SPEC: Spec = Spec {
 
 impl Ecmp {
     /// From validated parameters.
-    pub fn of(values: &Values) -> Ecmp {
+    pub fn from_values(values: &Values) -> Ecmp {
         Ecmp { is_symmetric: Given::read(values).symmetric, ..Ecmp::default() }
     }
     /// With the seed of one switch.
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn symmetric_switches_of_a_tier_agree_and_others_have_a_seed_of_their_own() {
         let place = |text: &str, own: &SwitchContext| {
-            let mut ecmp = Ecmp::of(&values(&SPEC, text));
+            let mut ecmp = Ecmp::from_values(&values(&SPEC, text));
             ecmp.for_switch(own);
             (0..100).map(|hash| ecmp.place(hash, 8)).collect::<Vec<_>>()
         };

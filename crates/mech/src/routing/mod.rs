@@ -99,7 +99,7 @@ pub trait Routing: Send + Sync {
 
 /// The mechanisms of this slot.
 pub const ALL: &[Mechanism<RoutingSlot>] = &[
-    Mechanism::new(&ecmp::SPEC, |values| Ecmp::of(values).into()),
+    Mechanism::new(&ecmp::SPEC, |values| Ecmp::from_values(values).into()),
     Mechanism::new(&spray::SPEC, |_| Spray::new(Ecmp::default()).into()),
     Mechanism::new(&two_level::SPEC, |_| TwoLevel::default().into()),
     Mechanism::new(&weighted::SPEC, |_| Weighted::new(Ecmp::default()).into()),

@@ -163,12 +163,12 @@ mod tests {
     use super::*;
     use crate::testing::{Desk, head};
 
-    fn of(k: u32, position: Position) -> TwoLevel {
+    fn two_level(k: u32, position: Position) -> TwoLevel {
         TwoLevel::new(AddressPlan::new(k), position)
     }
     /// The port toward 10.pod.switch.id.
     fn port(k: u32, position: Position, address: [u8; 4]) -> u16 {
-        of(k, position).table.lookup(address).unwrap().0
+        two_level(k, position).table.lookup(address).unwrap().0
     }
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!([2, 3].map(|id| port(4, Position::Aggregation(1, 1), [10, 1, 0, id])), [0, 0]);
         assert_eq!([2, 3].map(|id| port(4, Position::Aggregation(1, 1), [10, 1, 1, id])), [1, 1]);
         assert_eq!([2, 3].map(|id| port(4, Position::Core(1, 0), [10, 3, 1, id])), [3, 3]);
-        assert_eq!(of(4, Position::Core(0, 0)).table.lookup([10, 4, 0, 2]), None, "a pod that is not there");
+        assert_eq!(two_level(4, Position::Core(0, 0)).table.lookup([10, 4, 0, 2]), None, "a pod that is not there");
     }
 
     #[test]
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn packets_and_ways_back_follow_the_table_whatever_their_hash() {
         let hops = [2, 3].map(|port| Hop { port: PortId(port), weight: 1.0 });
-        let mut s4 = of(4, Position::Aggregation(0, 1));
+        let mut s4 = two_level(4, Position::Aggregation(0, 1));
         for hash in 0..100 {
             let pkt = head(&format!("dst=9 hash={hash}"));
             assert_eq!(s4.choose(&pkt, &hops, &mut Desk::draws(&[]).env()), 0);

@@ -62,7 +62,7 @@ impl RoundRobin {
             quantum: std::array::from_fn(|class| quantum.0.saturating_mul(weight(class))),
             weighted: (0..8)
                 .filter(|class| weight(usize::from(*class)) != 1)
-                .map(ClassSet::of)
+                .map(ClassSet::single)
                 .fold(ClassSet::NONE, ClassSet::union),
             weights: weights.len(),
             deficit: [0; 8],

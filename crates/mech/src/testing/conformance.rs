@@ -43,7 +43,7 @@ fn step(recorder: &mut Recorder, step: &Table, common: &str) {
     }
     for line in texts(step, "receive") {
         let words: Vec<_> = line.split_whitespace().collect();
-        let set = ClassSet::of(words[2].parse().expect("a class"));
+        let set = ClassSet::single(words[2].parse().expect("a class"));
         recorder.on_pause_frame(PortId(words[0].parse().expect("a port")), words[1] == "pause", set);
     }
     for port in step.get("start").and_then(Toml::as_array).into_iter().flatten() {

@@ -47,7 +47,7 @@ pub fn switch(ports: u16, buffer: crate::buffer::BufferSlot) -> State {
 
 /// Memory of so many packets a port.
 pub fn packets(n: u64) -> crate::buffer::BufferSlot {
-    crate::buffer::BufferSlot::of(Some(units::Amount::Packets(n)))
+    crate::buffer::BufferSlot::per_port(Some(units::Amount::Packets(n)))
 }
 
 /// χ² of counts against equal expectations.

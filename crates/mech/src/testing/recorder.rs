@@ -86,7 +86,7 @@ impl Recorder {
         let mut state = State::new(setup.ports, setup.routing, setup.buffer);
         state.switch_ports = setup.switch_ports.clone();
         state.fib = setup.fib.into_iter().collect();
-        state.bounce = setup.overflow.peek().needs().back.map(PerPort::of);
+        state.bounce = setup.overflow.peek().needs().back.map(PerPort::of_size);
         state.memory = setup.memory;
         state.samples = setup.agents.iter().find_map(|slot| slot.peek()?.needs().samples);
         let filled = |port: u16| setup.at.is_empty() || setup.at.contains(&port);

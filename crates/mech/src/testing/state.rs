@@ -251,7 +251,7 @@ impl View for State {
             }
             None => true,
         });
-        found.map(|(pkt, _)| Occupant::of(&pkt.head, pkt.port))
+        found.map(|(pkt, _)| Occupant::from_head(&pkt.head, pkt.port))
     }
     fn output_fill(&self, port: PortId) -> Fill {
         match self.memory {

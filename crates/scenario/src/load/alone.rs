@@ -2,7 +2,7 @@
 
 use super::checks;
 use super::fields::{Faults, Wanted, read};
-use super::sets;
+use super::set_option;
 use super::tree::{At, Node};
 use crate::diag::Diagnostic;
 use mech::marking::MarkingSlot;
@@ -17,8 +17,8 @@ pub(crate) fn alone(registry: &Registry, spec: &Spec, settings: &[String]) -> Re
     let at = |path: &str| At { line: 0, path: path.into(), set: Some(0) };
     let mut table = Node::table(at(""));
     let mut faults = Faults::new("--set");
-    faults.found = sets::apply(&mut table, settings);
-    let values = read(&table, Wanted::of(spec.params), &mut faults);
+    faults.found = set_option::apply(&mut table, settings);
+    let values = read(&table, Wanted::new(spec.params), &mut faults);
     if let (Some(values), true) = (values, faults.found.is_empty()) {
         let mut parent = Node::table(at(""));
         parent.put("marking", table);

@@ -77,7 +77,7 @@ pub(super) fn same_way_back(
         faults.add(&of_switch(document, "routing"), message(found, "it at all switches, or at none"));
         return None;
     }
-    let tried = Tried::of(net);
+    let tried = Tried::new(net);
     (tried.differ > 0).then(|| {
         format!(
             "switch.routing: ACKs come back over other links than their data for {} of {} flows that were tried, \

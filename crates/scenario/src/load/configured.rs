@@ -8,8 +8,8 @@ mod hosts;
 mod ports;
 mod unused;
 
-use super::build::Network;
 use super::fields::Faults;
+use super::networks::Network;
 use super::tree::{At, Data, Node, join};
 use crate::diag::message;
 use crate::topology::{Configuration, Topology};

@@ -41,7 +41,7 @@ pub(super) fn all(scenario: &Node, course: &Course, faults: &mut Faults) -> Vec<
         }));
     }
     for item in items {
-        let Some(chosen) = choice(item, Kinds { common: EVENT.params, ..Kinds::of(events::SPECS) }, faults) else {
+        let Some(chosen) = choice(item, Kinds { common: EVENT.params, ..Kinds::new(events::SPECS) }, faults) else {
             continue;
         };
         match Event::new(&chosen.kind, &chosen.values, course.net) {

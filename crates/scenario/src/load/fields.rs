@@ -134,7 +134,7 @@ pub(super) struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    pub fn of(params: &'a [Param]) -> Wanted<'a> {
+    pub fn new(params: &'a [Param]) -> Wanted<'a> {
         Wanted { params: [params, &[]], others: &[], kinds: &[] }
     }
     /// Names the other kinds that have a key, and the variants in which a setting of it would have an effect.
@@ -193,7 +193,7 @@ pub(super) fn read(table: &Node, wanted: Wanted, faults: &mut Faults) -> Option<
         given.push(param.name);
         let Some(node) = node else { return };
         if let (Kind::Sizes(kinds), Data::Table(_)) = (param.kind, &node.data) {
-            let made = choice(node, Kinds::of(kinds), faults);
+            let made = choice(node, Kinds::new(kinds), faults);
             values.0.extend(made.map(|made| (param.name.into(), Value::Table(made.kind, made.values))));
             return;
         }
@@ -333,12 +333,12 @@ pub(super) struct Kinds<'a> {
 
 impl<'a> Kinds<'a> {
     /// Returns kinds of which a table must name one.
-    pub const fn of(specs: &'a [&'static Spec]) -> Kinds<'a> {
+    pub const fn new(specs: &'a [&'static Spec]) -> Kinds<'a> {
         Kinds { specs, default: None, common: &[], others: &[] }
     }
     /// Returns kinds of which a table may name one; `default` is that of a table without a `kind`.
     pub const fn or(specs: &'a [&'static Spec], default: &'a str) -> Kinds<'a> {
-        Kinds { default: Some(default), ..Kinds::of(specs) }
+        Kinds { default: Some(default), ..Kinds::new(specs) }
     }
 }
 

@@ -5,7 +5,7 @@ mod defaults;
 mod handshakes;
 mod holds;
 mod memory;
-mod tells;
+mod notices;
 
 use super::tree::{Data, Node};
 use crate::choices::Simultaneous;
@@ -286,7 +286,7 @@ impl Asked<'_> {
             }
         }
         let host = &scenario.host;
-        let room = host.nic_queue.filter(|_| !host.overflow.slot.peek().needs().removes).map(Room::of);
+        let room = host.nic_queue.filter(|_| !host.overflow.slot.peek().needs().removes).map(Room::new);
         if let Some((from, room)) = never(host.marking.slot.peek().begins(), room) {
             notes.push(format!("host.marking marks nothing: it begins at {from}, and host.nic_queue is {room}"));
         }

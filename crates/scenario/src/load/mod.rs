@@ -2,7 +2,6 @@
 //! check every table against its declaration, build. All that is wrong is found in one go.
 
 mod alone;
-mod build;
 mod checks;
 mod configured;
 mod events;
@@ -16,11 +15,12 @@ mod meant;
 mod merge;
 mod needs;
 mod nesting;
+mod networks;
 mod places;
 mod renamed;
 mod resets;
 mod resolved;
-mod sets;
+mod set_option;
 mod switches;
 mod transports;
 mod tree;
@@ -28,9 +28,9 @@ mod value;
 mod variant;
 
 pub(crate) use alone::alone;
-pub(crate) use build::specs;
 pub use needs::Needs;
 pub use nesting::check_nesting;
+pub(crate) use networks::specs;
 pub(crate) use value::{allowed, default, word};
 
 use crate::diag::{Diagnostic, LONGEST_NOTE, LONGEST_PATH, message, one_of, plain};
@@ -185,8 +185,8 @@ pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>>
     let mut document = tree::parse(source).map_err(|diagnostic| vec![diagnostic])?;
     let written = (!sets.is_empty()).then(|| document.clone());
     let mut faults = Faults::new(&source.path);
-    faults.found = sets::apply(&mut document, sets);
-    faults.own_kinds = sets::own_kinds(&document, sets);
+    faults.found = set_option::apply(&mut document, sets);
+    faults.own_kinds = set_option::own_kinds(&document, sets);
     check_variants(&document, &mut faults);
     if !may_be_laid(&document, &mut faults) {
         return Err(faults.in_order());
@@ -203,7 +203,7 @@ pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>>
         merged.sets(&mut left);
         kept.push((name, left));
     }
-    let (mut notes, shadowed) = sets::shadowed(&document, &kept, sets);
+    let (mut notes, shadowed) = set_option::shadowed(&document, &kept, sets);
     notes.extend(written.iter().flat_map(|written| resets::of_settings(written, &document, &source.registry)));
     notes.extend(said_by_variants);
     faults.found.extend(shadowed);

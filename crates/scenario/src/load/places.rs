@@ -54,9 +54,9 @@ impl PortClass {
 impl<'a> Override<'a> {
     /// Reads an entry of `[[override]]` that is about switches or ports.
     pub fn parse(item: &'a Node, faults: &mut Faults) -> Option<Override<'a>> {
-        read(item, Wanted { others: &["where", "switch"], ..Wanted::of(&[]) }, faults);
+        read(item, Wanted { others: &["where", "switch"], ..Wanted::new(&[]) }, faults);
         let place = table(item, "where", faults)?;
-        let values = read(&place, Wanted::of(settings::WHERE.params), faults)?;
+        let values = read(&place, Wanted::new(settings::WHERE.params), faults)?;
         let given = |key: &str| values.has(key).then(|| values.word(key).to_string());
         let (tier, node, port) = (given("tier"), given("node"), given("port"));
         let rate = values.has("rate").then(|| values.rate("rate"));

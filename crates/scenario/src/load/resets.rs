@@ -115,7 +115,7 @@ fn lost(param: &Param, before: &Node, after: &Node) -> Option<String> {
         return None;
     }
     let now = param.default.filter(|text| !text.is_empty()).unwrap_or("left out");
-    Some(format!("{} is {now}, no longer {}", param.name, told(old)))
+    Some(format!("{} is {now}, no longer {}", param.name, text_of(old)))
 }
 
 /// Flags of what some kinds do by themselves: DCTCP has ECN, and no parameter for it.
@@ -126,11 +126,11 @@ fn unknown(param: &Param, before: &Node, spec: &Spec) -> Option<String> {
     param.default.filter(|_| !BY_ITSELF.contains(&param.name))?;
     let old = given(before, param.name).filter(|_| spec.params.iter().all(|one| one.name != param.name))?;
     let unchanged = value::read(param, old).ok()? == value::default(param);
-    (!unchanged).then(|| format!("it has no {}: {} is not used", param.name, told(old)))
+    (!unchanged).then(|| format!("it has no {}: {} is not used", param.name, text_of(old)))
 }
 
 /// A value as it was given.
-fn told(old: &Node) -> String {
+fn text_of(old: &Node) -> String {
     old.text().map_or_else(|| old.shown(), |text| clipped(text, 60))
 }
 

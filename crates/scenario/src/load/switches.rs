@@ -288,7 +288,7 @@ fn slot<S: InSlot>(switch: &Node, name: &str, registry: &Registry, faults: &mut 
 
 fn fill(switch: &Node, registry: &Registry, faults: &mut Faults) -> Option<Slots> {
     let others = SLOTS.map(|(slot, _)| slot);
-    let values = read(switch, Wanted { others: &others, ..Wanted::of(settings::SWITCH.params) }, faults);
+    let values = read(switch, Wanted { others: &others, ..Wanted::new(settings::SWITCH.params) }, faults);
     let fib = slot(switch, "fib", registry, faults);
     let routing = slot(switch, "routing", registry, faults);
     let buffer = slot(switch, "buffer", registry, faults);
@@ -302,7 +302,7 @@ fn fill(switch: &Node, registry: &Registry, faults: &mut Faults) -> Option<Slots
     let fabric = slot(switch, "fabric", registry, faults);
     let values = values?;
     let speedup = values.number("speedup");
-    let Some(speedup) = Speedup::of(speedup) else {
+    let Some(speedup) = Speedup::from_number(speedup) else {
         faults.add(&switch.find("speedup"), message(speedup, "a number of at most six decimals"));
         return None;
     };

@@ -1,10 +1,10 @@
 //! Transports in place of `[transport]`: of hosts that overrides name, and of flows of workloads that have their own.
 
 use super::Reading;
-use super::build;
 use super::checks;
 use super::fields::{Faults, Wanted, entries, read, table};
 use super::merge::merge;
+use super::networks;
 use super::resets;
 use super::resolved;
 use super::tree::{Data, Node};
@@ -42,7 +42,7 @@ pub(super) fn all(document: &Node, base: Base, reading: Reading, faults: &mut Fa
     let workloads = of_workloads(document, faults);
     let (Some(base), Some(net)) = (transport, net) else { return OwnTransports::default() };
     reading.notes.borrow_mut().extend(replaced(document, &overrides, net));
-    let groups = Groups::of(&overrides, net);
+    let groups = Groups::new(&overrides, net);
     let mut making = Making { document, base, framing, reading, groups, made: OwnTransports::default() };
     making.of_hosts(&overrides, net, faults);
     for (i, name, own) in workloads {
@@ -80,7 +80,7 @@ struct Groups {
 }
 
 impl Groups {
-    fn of(overrides: &[(Vec<String>, &Node)], net: &Topology) -> Groups {
+    fn new(overrides: &[(Vec<String>, &Node)], net: &Topology) -> Groups {
         let mut which: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (i, (names, _)) in overrides.iter().enumerate() {
             for host in names.iter().filter_map(|name| net.host(name)) {
@@ -195,7 +195,7 @@ impl Making<'_> {
             whole
         };
         let lost = resets::notes(&within(&before), &within(&merged), "", &self.reading.source.registry);
-        let own = build::transport_of(&merged, self.framing, self.reading, faults)?;
+        let own = networks::transport_of(&merged, self.framing, self.reading, faults)?;
         // TCP beside RoCE has other parameters, as one expects.
         if (own.kind == ROCE) == (self.base.kind == ROCE) {
             lost.iter().for_each(|note| self.note(format!("{whose}: {note}")));
@@ -274,9 +274,9 @@ fn is_of_variant(node: &Node) -> bool {
 
 /// The hosts that an override names, and its table.
 fn parse<'a>(over: &'a Node, net: Option<&Topology>, faults: &mut Faults) -> Option<(Vec<String>, &'a Node)> {
-    read(over, Wanted { others: &["where", "switch", "transport"], ..Wanted::of(&[]) }, faults);
+    read(over, Wanted { others: &["where", "switch", "transport"], ..Wanted::new(&[]) }, faults);
     let place = table(over, "where", faults)?;
-    let values = read(&place, Wanted::of(settings::WHERE.params), faults)?;
+    let values = read(&place, Wanted::new(settings::WHERE.params), faults)?;
     if !values.has("hosts") {
         faults.add(&place.lacks("hosts"), message("nothing", "the hosts that have this transport"));
         return None;

@@ -162,7 +162,7 @@ pub(super) fn parse(source: &Source) -> Result<Node, Diagnostic> {
         return Err(broken(1, message("an empty file", rule)));
     }
     let doc = Document::parse(source.text.as_str()).map_err(|error| {
-        let line = error.span().map_or(1, |span| lines.of(span.start));
+        let line = error.span().map_or(1, |span| lines.line_at(span.start));
         let why = error.message().trim().replace('\n', ", ");
         let found = format!("text that is not TOML ({why})");
         broken(line, message(found, "TOML 1.0"))
@@ -187,7 +187,7 @@ impl Lines {
     fn new(text: &str) -> Lines {
         Lines(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at).collect())
     }
-    fn of(&self, offset: usize) -> usize {
+    fn line_at(&self, offset: usize) -> usize {
         self.0.partition_point(|end| *end < offset) + 1
     }
 }
@@ -203,7 +203,7 @@ impl Tree {
         for (name, item) in table.iter() {
             let key = table.get_key_value(name).map(|(key, _)| key);
             let span = key.and_then(|key| key.span()).or_else(|| item.span());
-            let line = span.map_or(at.line, |span| self.lines.of(span.start));
+            let line = span.map_or(at.line, |span| self.lines.line_at(span.start));
             let at = At { line, path: join(&at.path, name), set: self.set };
             entries.push((name.to_string(), self.item(item, at)));
         }
@@ -244,7 +244,7 @@ impl Tree {
     fn element(&self, list: &At, i: usize, table: Option<&dyn TableLike>, span: Option<std::ops::Range<usize>>) -> At {
         let name = table.and_then(|table| table.get("name")?.as_str()).filter(|name| !name.is_empty());
         let path = join(&list.path, name.unwrap_or(&ordinal(i)));
-        At { line: span.map_or(list.line, |span| self.lines.of(span.start)), path, set: self.set }
+        At { line: span.map_or(list.line, |span| self.lines.line_at(span.start)), path, set: self.set }
     }
 }
 

@@ -1,7 +1,6 @@
 //! One variant: from its document to its meaning.
 
 use super::Reading;
-use super::build::{self, Ground, Network};
 use super::checks;
 use super::configured;
 use super::events::{self, Course};
@@ -10,6 +9,7 @@ use super::fields::{Faults, Kinds, NAME_RULE, Slot, Wanted, choice, filled, is_n
 use super::idle;
 use super::imported;
 use super::needs;
+use super::networks::{self, Ground, Network};
 use super::resolved;
 use super::switches::Filler;
 use super::transports;
@@ -50,17 +50,17 @@ const IDEAL_AT_START: &str = "the network changes: ideal completion times, and s
 pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults: &mut Faults) -> Option<Read> {
     let Reading { source, notes } = reading;
     let before = faults.count;
-    let top = read(document, Wanted { others: &TABLES, ..Wanted::of(settings::SCENARIO.params) }, faults);
+    let top = read(document, Wanted { others: &TABLES, ..Wanted::new(settings::SCENARIO.params) }, faults);
     check_name(document, faults);
     let duration = duration(document, top.as_ref());
-    let network = build::network(document, reading, faults);
+    let network = networks::network(document, reading, faults);
     let net = network.as_ref().map(|network| &network.topology);
     let configured = network.as_ref().and_then(|network| configured::apply(document, network, notes, faults));
     let document = configured.as_ref().unwrap_or(document);
     let framing = framing(document, faults);
     let framed = framing.as_ref().map(|(_, framing)| *framing);
     let (host, host_values) = host(document, &source.registry, notes, faults).unzip();
-    let transport = build::transport(document, framed, reading, faults);
+    let transport = networks::transport(document, framed, reading, faults);
     let base = transports::Base { transport: transport.as_ref(), net, framing: framed };
     let own_transports = transports::all(document, base, reading, faults);
     let measure = measure(document, duration, faults);
@@ -84,7 +84,7 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
     notes.borrow_mut().append(&mut said);
     let transports = transport.as_ref().map(|transport| (transport, &own_transports));
     let ground = Ground { topology: net, duration, framing: framed, transports };
-    let traffic = build::all_traffic(document, ground, reading, faults);
+    let traffic = networks::all_traffic(document, ground, reading, faults);
     let events = match (&network, &switches, duration, &measure) {
         (Some(Network { topology: net, corrupted, .. }), Some((switches, _)), Some(duration), Some(measure)) => {
             let end = duration.saturating_add(measure.drain);
@@ -222,7 +222,7 @@ fn host(
 ) -> Option<(HostConfig, Values)> {
     let host = table(document, "host", faults)?;
     let slots = HOST_SLOTS.map(|(slot, _)| slot);
-    let values = read(&host, Wanted { others: &slots, ..Wanted::of(settings::HOST.params) }, faults);
+    let values = read(&host, Wanted { others: &slots, ..Wanted::new(settings::HOST.params) }, faults);
     let marking: Option<Filled<MarkingSlot>> = slot(&host, "marking", registry, faults);
     let scheduler = slot(&host, "scheduler", registry, faults);
     let overflow: Option<Filled<OverflowSlot>> = slot(&host, "overflow", registry, faults);
@@ -265,7 +265,7 @@ fn host(
 
 fn measure(document: &Node, duration: Option<Dur>, faults: &mut Faults) -> Option<Measure> {
     let table = table(document, "measure", faults)?;
-    let values = read(&table, Wanted::of(settings::MEASURE.params), faults)?;
+    let values = read(&table, Wanted::new(settings::MEASURE.params), faults)?;
     let (to, bin) = checks::window(document, duration?, &values, faults);
     checks::sub_queues(document, &values, faults);
     Some(Measure {

@@ -33,7 +33,7 @@ pub(super) struct Search {
 }
 
 impl Search {
-    pub fn of(net: &Topology, dead: &Dead) -> Search {
+    pub fn new(net: &Topology, dead: &Dead) -> Search {
         let switches = net.switches().len();
         let live = |node: u32, port: u16| dead.is_empty() || !dead.contains(&(node, port));
         let (mut first, mut ports) = (vec![0], Vec::new());

@@ -91,7 +91,7 @@ impl AllToAll {
     pub fn build(name: &str, values: &Values, ctx: &Context) -> Result<AllToAll, Vec<Fault>> {
         let mut faults = Vec::new();
         let (start, stop) = window(values, ctx, &mut faults);
-        let sizes = Sizes::of("size", values, name, ctx).map_err(|more| faults.extend(more)).ok();
+        let sizes = Sizes::read("size", values, name, ctx).map_err(|more| faults.extend(more)).ok();
         let hosts = distinct_hosts(ctx, "hosts", values).map_err(|more| faults.extend(more)).ok();
         let gap = gap(values, &mut faults);
         let (Some(sizes), Some(hosts), true) = (sizes, hosts, faults.is_empty()) else { return Err(faults) };

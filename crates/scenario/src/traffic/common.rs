@@ -58,7 +58,7 @@ pub(super) struct Service {
 }
 
 impl Service {
-    pub fn of(values: &Values) -> Service {
+    pub fn from_values(values: &Values) -> Service {
         Service { constant: values.time("service"), jitter: values.time("service_jitter") }
     }
     pub fn draw(self, stream: impl FnOnce() -> Stream) -> Dur {

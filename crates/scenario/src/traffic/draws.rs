@@ -21,7 +21,7 @@ pub(super) struct Draws {
 
 impl Draws {
     /// The stream of the `n`-th message of a session or a query. PRECONDITION: `n` is below 2⁵⁴.
-    pub fn of(self, who: u32, what: What, n: u64) -> Stream {
+    pub fn stream(self, who: u32, what: What, n: u64) -> Stream {
         Stream::new(self.seed, who, Purpose::Reply(self.workload)).at(n << 2 | what as u64)
     }
 }

@@ -7,7 +7,7 @@ use super::draws::Draws;
 use super::long_lived::Starts;
 use super::permutation::Shuffle;
 use super::poisson::Arrivals;
-use super::queries::{Queries, QueryStreams};
+use super::query_arrivals::{Queries, QueryStreams};
 use super::request_reply::Session;
 use super::rows::Rows;
 use super::{FlowSpec, Source, Traffic, common};
@@ -139,7 +139,7 @@ impl Flows {
         let stream = |node| Stream::new(seed, node, Purpose::Traffic(index));
         match &traffic.source {
             Source::Incast(incast) => {
-                let queries = incast.queries(net.hosts, QueryStreams::of(stream));
+                let queries = incast.queries(net.hosts, QueryStreams::new(stream));
                 self.push(traffic, stream(u32::MAX ^ common::SHAKEN), index, Kind::Queries(queries));
             }
             Source::Permutation(permutation) => {
@@ -154,7 +154,7 @@ impl Flows {
             }
             Source::Query(query) => {
                 let draws = Draws { seed, workload: index };
-                let queries = query.queries(net.hosts, draws, QueryStreams::of(stream));
+                let queries = query.queries(net.hosts, draws, QueryStreams::new(stream));
                 self.push(traffic, stream(u32::MAX ^ common::SHAKEN), index, Kind::Queries(queries));
             }
             Source::Sessions(sessions) => {

@@ -63,7 +63,7 @@ pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace,
         return Err(vec![fault("class", found, "left out where `priority_group` is `class`: the file tells it")]);
     }
     let origin = Time(values.time("origin").0);
-    let reader = Reader { hosts: Hosts::of(ctx), origin, classes, ports: RefCell::default() };
+    let reader = Reader { hosts: Hosts::new(ctx), origin, classes, ports: RefCell::default() };
     let made = Trace::read(name, values, ctx, |file| reader.rows(file))?;
     let ports = reader.ports.into_inner();
     if ports.len() > 1 {

@@ -61,7 +61,7 @@ pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace,
         StartUnit::Picoseconds => Unit { name: "picoseconds", zeros: 0 },
         StartUnit::Microseconds => Unit { name: "microseconds", zeros: 6 },
     };
-    let reader = Reader { hosts: Hosts::of(ctx), unit, priorities: Cell::new(0) };
+    let reader = Reader { hosts: Hosts::new(ctx), unit, priorities: Cell::new(0) };
     let made = Trace::read(name, values, ctx, |file| reader.rows(file))?;
     if reader.priorities.get() > 0 {
         let (n, path) = (reader.priorities.get(), values.word("file"));
@@ -72,7 +72,7 @@ pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace,
 
 /// The workload of a flow file of Opera.
 pub(super) fn opera(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
-    let hosts = Hosts::of(ctx);
+    let hosts = Hosts::new(ctx);
     let row = |words: &[&str]| -> Result<Row, Wrong> {
         let [src, dst, bytes, at] = words else {
             return Err((format!("{} fields", words.len()), "4: source, destination, bytes, start in ns".into()));

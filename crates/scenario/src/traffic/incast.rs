@@ -2,7 +2,7 @@
 
 use super::common::{CLASS, JITTER, START, STOP};
 use super::load::{BYTES, FRACTION, OF, Offered, SEGMENT};
-use super::queries::{INTERVAL, Names, Pick, QPS, Queries, QueryStreams, REPEAT, Rounds, Shape};
+use super::query_arrivals::{INTERVAL, Names, Pick, QPS, Queries, QueryStreams, REPEAT, Rounds, Shape};
 use super::{Context, Sizes};
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};

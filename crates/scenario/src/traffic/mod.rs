@@ -14,8 +14,8 @@ mod load;
 mod long_lived;
 mod permutation;
 mod poisson;
-mod queries;
 mod query;
+mod query_arrivals;
 mod query_size;
 mod raw;
 mod reactive;
@@ -211,10 +211,10 @@ impl Traffic {
     pub fn classes(&self) -> ClassSet {
         match &self.source {
             Source::Trace(trace) => match trace.class() {
-                Some(highest) => (0..=highest).fold(ClassSet::NONE, |set, class| set.union(ClassSet::of(class))),
-                None => ClassSet::of(self.class),
+                Some(highest) => (0..=highest).fold(ClassSet::NONE, |set, class| set.union(ClassSet::single(class))),
+                None => ClassSet::single(self.class),
             },
-            _ => ClassSet::of(self.class),
+            _ => ClassSet::single(self.class),
         }
     }
 

@@ -30,7 +30,7 @@ impl Permutation {
     pub fn build(name: &str, values: &Values, ctx: &Context) -> Result<Permutation, Vec<Fault>> {
         let mut faults = Vec::new();
         let (start, _) = window(values, ctx, &mut faults);
-        let sizes = Sizes::of("size", values, name, ctx).map_err(|more| faults.extend(more)).ok();
+        let sizes = Sizes::read("size", values, name, ctx).map_err(|more| faults.extend(more)).ok();
         match sizes {
             Some(sizes) if faults.is_empty() => Ok(Permutation { sizes: Arc::new(sizes), start }),
             _ => Err(faults),

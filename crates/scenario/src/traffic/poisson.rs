@@ -66,7 +66,7 @@ impl Poisson {
     pub fn build(name: &str, values: &Values, ctx: &Context) -> Result<Poisson, Vec<Fault>> {
         let mut faults = Vec::new();
         let (start, stop) = window(values, ctx, &mut faults);
-        let sizes = Sizes::of("sizes", values, name, ctx).map_err(|more| faults.extend(more)).ok();
+        let sizes = Sizes::read("sizes", values, name, ctx).map_err(|more| faults.extend(more)).ok();
         let pace = sizes.as_ref().map(|sizes| pace(values, ctx, sizes));
         if sizes.is_none() {
             check_pace(values, &mut faults);

@@ -3,7 +3,7 @@
 use super::common::{CLASS, JITTER, SERVICE, SERVICE_JITTER, START, STOP, Service, fault};
 use super::draws::{Draws, What};
 use super::load::{BYTES, FRACTION, OF, Offered, SEGMENT};
-use super::queries::{INTERVAL, Names, Pick, QPS, Queries, QueryStreams, REPEAT, Rounds, Shape};
+use super::query_arrivals::{INTERVAL, Names, Pick, QPS, Queries, QueryStreams, REPEAT, Rounds, Shape};
 use super::{Context, FlowSpec, Role, SIZES, Sizes};
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};
@@ -78,7 +78,7 @@ impl Query {
         let names = Names { degree: "degree", target: "target", pick: "responders" };
         let mut faults = Vec::new();
         let rounds = Rounds::build(name, names, values, ctx).map_err(|more| faults.extend(more)).ok();
-        let response = Sizes::of("response", values, name, ctx).map_err(|more| faults.extend(more)).ok();
+        let response = Sizes::read("response", values, name, ctx).map_err(|more| faults.extend(more)).ok();
         let request = values.size("request");
         if request == 0 {
             for field in ["service", "service_jitter"].into_iter().filter(|field| values.time(field) > Dur::ZERO) {
@@ -91,7 +91,7 @@ impl Query {
                 let asking = Sizes::fixed(request.max(1));
                 let both = [&response, &asking];
                 let rounds = rounds.at_load(values, ctx, &both[..if request == 0 { 1 } else { 2 }])?;
-                Ok(Query { rounds, request, response: Arc::new(response), service: Service::of(values) })
+                Ok(Query { rounds, request, response: Arc::new(response), service: Service::from_values(values) })
             }
             _ => Err(faults),
         }
@@ -152,8 +152,8 @@ impl Answers {
             return;
         }
         let FlowSpec { src, dst, query, tag, .. } = *message;
-        let service = self.service.draw(|| self.draws.of(query, What::Service, tag));
-        let bytes = self.response.quantile(self.draws.of(query, What::Size, tag).unit());
+        let service = self.service.draw(|| self.draws.stream(query, What::Service, tag));
+        let bytes = self.response.quantile(self.draws.stream(query, What::Size, tag).unit());
         let start = now.saturating_add(service);
         out.push(FlowSpec { start, src: dst, dst: src, bytes, role: Role::Data, ..*message });
     }

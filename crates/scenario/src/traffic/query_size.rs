@@ -35,7 +35,7 @@ pub struct QueryRounds {
 
 impl QuerySize {
     /// Messages of the query of this number.
-    pub fn of(&self, query: u32) -> u64 {
+    pub fn messages(&self, query: u32) -> u64 {
         match self {
             QuerySize::None => 0,
             QuerySize::Fixed(messages) => *messages,
@@ -72,10 +72,10 @@ mod tests {
             flows: 4,
             stop: Time(stop),
         };
-        let of = |stop, query| QuerySize::Rounds(rounds(stop)).of(query);
+        let of = |stop, query| QuerySize::Rounds(rounds(stop)).messages(query);
         assert_eq!([of(1000, 0), of(120, 0), of(121, 0), of(110, 0), of(100, 0)], [12, 8, 12, 4, 0]);
         assert_eq!([of(160, 0), of(160, 1), of(160, 2), of(171, 1)], [12, 4, 0, 12]);
         let at_once = QueryRounds { gap: Dur(0), rounds: 1, flows: 12, ..rounds(101) };
-        assert_eq!([QuerySize::Rounds(at_once).of(0), QuerySize::Rounds(at_once).of(1)], [12, 0]);
+        assert_eq!([QuerySize::Rounds(at_once).messages(0), QuerySize::Rounds(at_once).messages(1)], [12, 0]);
     }
 }

@@ -152,7 +152,7 @@ impl Sessions {
         let pace = pace(values, &mut faults);
         let mut listed = |field| each_once(ctx, field, values).map_err(|more| faults.extend(more)).unwrap_or_default();
         let (mut clients, servers) = (listed("clients"), listed("servers"));
-        let reply = Sizes::of("reply", values, name, ctx).map_err(|more| faults.extend(more)).ok();
+        let reply = Sizes::read("reply", values, name, ctx).map_err(|more| faults.extend(more)).ok();
         let pairs = values.get("pairs");
         let Some(reply) = reply.filter(|_| faults.is_empty()) else { return Err(faults) };
         let lonely = |client: &HostId| servers.iter().all(|server| server == client);
@@ -174,7 +174,7 @@ impl Sessions {
             reply: Arc::new(reply),
             requests: if values.has("requests") { values.count("requests") } else { u64::MAX },
             pace,
-            service: Service::of(values),
+            service: Service::from_values(values),
             persistent: values.get::<Connection>("connection") == Connection::Persistent,
             start,
             stop,
@@ -204,7 +204,7 @@ impl Sessions {
     pub fn all(&self, workload: u16, seed: u64, jitter: Dur) -> impl Iterator<Item = Session> + use<> {
         let plan = Arc::new(self.plan(workload, 0, seed));
         (0..self.sessions as u32).map(move |session| {
-            let mut late = plan.draws.of(session, What::Jitter, 0);
+            let mut late = plan.draws.stream(session, What::Jitter, 0);
             let late = if jitter == Dur::ZERO { 0 } else { late.below(jitter.0) };
             Session { next: plan.of.start.saturating_add(Dur(late)), plan: plan.clone(), session, n: 0 }
         })
@@ -310,7 +310,7 @@ impl Plan {
 
     fn reply(&self, session: u32, n: u64) -> Option<Draft> {
         let (client, server) = self.ends[session as usize];
-        let bytes = self.of.reply.quantile(self.draws.of(session, What::Size, n).unit());
+        let bytes = self.of.reply.quantile(self.draws.stream(session, What::Size, n).unit());
         Some(Draft {
             tag: n,
             connection: self.connection(session, Role::Data),
@@ -322,7 +322,7 @@ impl Plan {
     fn think(&self, session: u32, n: u64) -> Option<Dur> {
         match self.of.pace {
             Pace::Think(time) => Some(time),
-            Pace::Exponential(mean) => Some(rounded(self.draws.of(session, What::Think, n).exponential(mean))),
+            Pace::Exponential(mean) => Some(rounded(self.draws.stream(session, What::Think, n).exponential(mean))),
             Pace::Clock(_) => None,
         }
     }
@@ -363,7 +363,7 @@ impl Replies {
         let session = (u64::from(message.query) % plan.of.sessions) as u32;
         let (after, draft) = match message.role {
             Role::Request => {
-                let service = plan.of.service.draw(|| plan.draws.of(session, What::Service, n));
+                let service = plan.of.service.draw(|| plan.draws.stream(session, What::Service, n));
                 (Some(service), plan.reply(session, n))
             }
             Role::Data => (plan.think(session, n), plan.request(session, n + 1)),

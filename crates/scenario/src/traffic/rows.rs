@@ -186,7 +186,7 @@ pub(super) struct Hosts<'a> {
 }
 
 impl<'a> Hosts<'a> {
-    pub fn of(ctx: &Context<'a>) -> Hosts<'a> {
+    pub fn new(ctx: &Context<'a>) -> Hosts<'a> {
         let nodes = ctx.topology.nodes.iter().enumerate();
         let names = nodes.map(|(i, node)| (node.name.as_str(), i as u32)).collect();
         Hosts { names, hosts: ctx.topology.hosts }

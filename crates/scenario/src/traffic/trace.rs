@@ -84,7 +84,7 @@ struct Reader<'a> {
 /// The workload of a CSV file.
 pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
     let unit = values.get::<Option<StartUnit>>("unit").map(StartUnit::word);
-    let reader = Reader { hosts: Hosts::of(ctx), unit, bare: Cell::new(false) };
+    let reader = Reader { hosts: Hosts::new(ctx), unit, bare: Cell::new(false) };
     let made = Trace::read(name, values, ctx, |file| reader.rows(file))?;
     if unit.is_some() && !reader.bare.get() {
         let note =

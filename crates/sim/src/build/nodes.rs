@@ -57,7 +57,7 @@ impl Site<'_> {
                 node: id,
                 seed: self.seed,
                 framing: s.framing,
-                buffer: BufferSlot::of(s.host.nic_queue),
+                buffer: BufferSlot::per_port(s.host.nic_queue),
                 overflow: (*s.host.overflow.slot).clone(),
                 lanes: self.host_lanes(),
                 top_class: self.top_class,
@@ -182,7 +182,7 @@ fn inputs(cioq: &Cioq, links: &[Port], own: &SwitchContext) -> InputSetup {
     let all = SwitchContext { ports: own.ports + inside, ..*own };
     InputSetup {
         arbiter: ArbiterSlot::clone(&cioq.arbiter.slot).for_switch(&all),
-        memory: Room::of(cioq.input_buffer),
+        memory: Room::new(cioq.input_buffer),
         transfers,
         stages,
     }

@@ -195,7 +195,7 @@ mod tests {
             for n in 0..200 {
                 if with_pause && n % 3 == 0 {
                     let mut pause = frame();
-                    pause.head.flags = Flags::of(PacketKind::Pause);
+                    pause.head.flags = Flags::of_kind(PacketKind::Pause);
                     link.send(&pause, Time(0), Time(0), Dur(5));
                     assert_eq!(link.arrive(), None);
                 }

@@ -31,7 +31,7 @@ struct Tail {
 
 impl Scatter {
     /// `None` where nothing is scattered; the clocks are those of the hosts' ports.
-    pub(crate) fn of(scenario: &Scenario, seed: u64, clock: impl Fn(u32) -> Clock) -> Option<Scatter> {
+    pub(crate) fn from_scenario(scenario: &Scenario, seed: u64, clock: impl Fn(u32) -> Clock) -> Option<Scatter> {
         let host = &scenario.host;
         let gap = scenario.framing.gap;
         let largest = u64::from(scenario.largest_frame()) + u64::from(gap);
@@ -123,7 +123,7 @@ mod tests {
         let mut scatter = scatter(NicJitter::Uniform, Dur::us(3));
         assert_eq!(scatter.end(2, &frame(64), Time(5)), Time(5));
         let mut pause = frame(64);
-        pause.head.flags = mech::Flags::of(PacketKind::Pause);
+        pause.head.flags = mech::Flags::of_kind(PacketKind::Pause);
         let end = Time::ZERO + Dur::ms(1);
         assert_eq!(scatter.end(0, &pause, end), end);
     }

@@ -22,7 +22,7 @@ pub struct RunEnd {
 
 impl RunEnd {
     /// Of a run that goes on no more; `None` where the packet had ended before.
-    pub(super) fn of(world: &mut World<Steps>) -> Option<RunEnd> {
+    pub(super) fn from_world(world: &mut World<Steps>) -> Option<RunEnd> {
         world.look_for_deadlock();
         let told = !world.observer().ended || world.state.failed().is_some();
         let (lost, broken) = (world.state.lost, world.state.broken);

@@ -101,7 +101,7 @@ impl Tracer {
         wanted: Wanted,
         instants: Option<[Time; INSTANTS]>,
     ) -> Result<Tracer, Missing> {
-        let plan = Arc::new(Plan::of(&scenario.topology));
+        let plan = Arc::new(Plan::new(&scenario.topology));
         let pass = match wanted {
             Wanted::Most(often) => Pass::Find(begin(&scenario, seed, Most::new(often))?),
             Wanted::This(id) => Pass::Follow(begin(&scenario, seed, Steps::new(id, plan.clone()))?, None),
@@ -147,7 +147,7 @@ impl Tracer {
         };
         let stage = Stage { pass, progress, until, over: next.is_some(), done: next.is_some() && pass == 3 };
         if let (Pass::Follow(world, _), true) = (&mut self.pass, stopped) {
-            self.end = RunEnd::of(world);
+            self.end = RunEnd::from_world(world);
         }
         match next {
             None => {}

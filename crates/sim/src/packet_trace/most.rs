@@ -47,14 +47,14 @@ impl Most {
             Often::Held | Often::Tells => 0,
         };
         if count > self.found.map_or(0, |(most, ..)| most) {
-            self.found = Some((count, PacketId::of(pkt), now));
+            self.found = Some((count, PacketId::of_packet(pkt), now));
         }
     }
 
     /// The first such thing happens to a packet.
     fn first(&mut self, of: Often, at: Spot, pkt: &Pkt) {
         if self.of == of && self.found.is_none() {
-            self.found = Some((1, PacketId::of(pkt), at.now));
+            self.found = Some((1, PacketId::of_packet(pkt), at.now));
         }
     }
 }

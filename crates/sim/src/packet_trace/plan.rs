@@ -14,7 +14,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn of(topology: &Topology) -> Plan {
+    pub(super) fn new(topology: &Topology) -> Plan {
         let counts = topology.nodes.iter().map(|node| node.ports.len() as u32);
         let base: Vec<u32> = counts.scan(0, |next, count| Some(std::mem::replace(next, *next + count))).collect();
         let ports = topology.nodes.iter().flat_map(|node| &node.ports);

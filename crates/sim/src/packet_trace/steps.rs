@@ -143,7 +143,7 @@ impl Steps {
     }
 
     fn is_it(&self, pkt: &Pkt) -> bool {
-        !self.ended && PacketId::of(pkt) == self.id && !pkt.head.flags.has(Flags::MISDIRECTED)
+        !self.ended && PacketId::of_packet(pkt) == self.id && !pkt.head.flags.has(Flags::MISDIRECTED)
     }
 
     /// Writes a step down, if it is this packet's; whether it is.
@@ -171,7 +171,7 @@ impl Observer for Steps {
         self.flows += 1;
     }
     fn emitted(&mut self, pkt: &Pkt) {
-        let id = PacketId::of(pkt);
+        let id = PacketId::of_packet(pkt);
         self.emissions += u32::from((id.flow, id.origin) == (self.id.flow, self.id.origin));
         let node = pkt.head.src.0;
         self.note(Spot { now: pkt.sent, node, port: self.plan.base[node as usize] }, What::Emitted, pkt);
@@ -204,7 +204,7 @@ impl Observer for Steps {
     fn noticed(&mut self, at: Spot, pkt: &Pkt) {
         self.note(at, What::Emitted, pkt);
     }
-    fn told(&mut self, at: Spot, pkt: &Pkt) {
+    fn notified(&mut self, at: Spot, pkt: &Pkt) {
         self.ended |= self.note(at, What::Delivered, pkt).is_some();
     }
     fn crossed(&mut self, at: Spot, _input: u32, pkt: &Pkt) {

@@ -67,7 +67,7 @@ pub(crate) struct Followers<'a> {
 }
 
 impl Waiting {
-    fn of([stored, wait]: Noted) -> Waiting {
+    fn new([stored, wait]: Noted) -> Waiting {
         let stored = Time(stored);
         Waiting { stored, starts: stored.saturating_add(Dur(wait / 2)) }
     }
@@ -90,7 +90,7 @@ impl Follower<'_> {
     fn waits(&mut self, frames: &[Noted]) {
         let (mut waits, mut some, mut zeros) = ([0; FRAMES], 0, 0);
         for frame in frames {
-            let frame = Waiting::of(*frame);
+            let frame = Waiting::new(*frame);
             let counts = self.scope.covers(frame.starts);
             waits[some] = frame.wait();
             some += usize::from(counts && frame.wait() > 0);
@@ -126,7 +126,7 @@ impl Follower<'_> {
             let before = waiting.len() + (came - left);
             let first = match waiting.front() {
                 Some(first) => Some(first.starts),
-                None if left < came => Some(Waiting::of(frames[left]).starts),
+                None if left < came => Some(Waiting::new(frames[left]).starts),
                 None => None,
             };
             if let Some(first) = first {
@@ -146,7 +146,7 @@ impl Follower<'_> {
             self.queue.stored::<INSIDE>(self.scope, Time(stored), before as u32, self.trace);
             came += 1;
         }
-        waiting.extend(frames[left..].iter().map(|frame| Waiting::of(*frame)));
+        waiting.extend(frames[left..].iter().map(|frame| Waiting::new(*frame)));
     }
 
     fn until(&mut self, now: Time, waiting: &mut VecDeque<Waiting>) {

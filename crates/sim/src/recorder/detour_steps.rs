@@ -43,23 +43,23 @@ impl DetourSteps {
     }
 
     pub(crate) fn detoured(&mut self, detour: Detour, pkt: &Pkt) {
-        self.of.entry(PacketId::of(pkt)).or_default().push(detour);
+        self.of.entry(PacketId::of_packet(pkt)).or_default().push(detour);
     }
 
     /// A packet that was detoured at some time is delivered or lost.
     pub(crate) fn ended(&mut self, end: Spot, pkt: &Pkt, rows: &mut Vec<DetourRow>) {
-        let id = PacketId::of(pkt);
+        let id = PacketId::of_packet(pkt);
         let found = self.of.remove(&id).filter(|detours| detours.len() >= self.least).unwrap_or_default();
         rows.extend(found.into_iter().zip(0..).map(|(detour, step)| DetourRow { id, end, step, detour }));
     }
 
     /// What is kept of a packet that goes on elsewhere.
     pub(crate) fn detach(&mut self, pkt: &Pkt) -> Option<Vec<Detour>> {
-        self.of.remove(&PacketId::of(pkt))
+        self.of.remove(&PacketId::of_packet(pkt))
     }
 
     pub(crate) fn attach(&mut self, pkt: &Pkt, detours: Vec<Detour>) {
-        self.of.insert(PacketId::of(pkt), detours);
+        self.of.insert(PacketId::of_packet(pkt), detours);
     }
 
     /// Packets of which something is kept.
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(steps.kept(), 2);
         let end = detour(40).at;
         pkts.iter().for_each(|pkt| steps.ended(end, pkt, &mut rows));
-        let row = |step, now| DetourRow { id: PacketId::of(&pkts[0]), end, step, detour: detour(now) };
+        let row = |step, now| DetourRow { id: PacketId::of_packet(&pkts[0]), end, step, detour: detour(now) };
         assert_eq!((rows, steps.kept()), (vec![row(0, 10), row(1, 30)], 0));
     }
 

@@ -24,7 +24,7 @@ pub(crate) struct Distance {
 impl Distances {
     /// A packet is bounced; its transmission comes next.
     pub(crate) fn bounced(&mut self, pkt: &Pkt) {
-        let distance = self.of.entry(PacketId::of(pkt)).or_default();
+        let distance = self.of.entry(PacketId::of_packet(pkt)).or_default();
         distance.now = distance.now.saturating_add(1);
         distance.most = distance.most.max(distance.now);
         distance.turned = true;
@@ -32,7 +32,7 @@ impl Distances {
 
     /// A packet that was bounced at some time goes out by a port.
     pub(crate) fn transmitted(&mut self, pkt: &Pkt) {
-        if let Some(distance) = self.of.get_mut(&PacketId::of(pkt))
+        if let Some(distance) = self.of.get_mut(&PacketId::of_packet(pkt))
             && !std::mem::take(&mut distance.turned)
         {
             distance.now = distance.now.saturating_sub(1);
@@ -42,16 +42,16 @@ impl Distances {
     /// A packet that was bounced at some time is delivered or lost: how far it ever was (PABO §III:
     /// maxBouncedDistance).
     pub(crate) fn ended(&mut self, pkt: &Pkt) -> u8 {
-        self.of.remove(&PacketId::of(pkt)).map_or(0, |distance| distance.most)
+        self.of.remove(&PacketId::of_packet(pkt)).map_or(0, |distance| distance.most)
     }
 
     /// What is kept of a packet that goes on elsewhere.
     pub(crate) fn detach(&mut self, pkt: &Pkt) -> Option<Distance> {
-        self.of.remove(&PacketId::of(pkt))
+        self.of.remove(&PacketId::of_packet(pkt))
     }
 
     pub(crate) fn attach(&mut self, pkt: &Pkt, distance: Distance) {
-        self.of.insert(PacketId::of(pkt), distance);
+        self.of.insert(PacketId::of_packet(pkt), distance);
     }
 
     /// Packets of which something is kept.

@@ -4,7 +4,7 @@
 //! Messages about congestion are in no memory that counts.
 
 use super::Scope;
-use super::held::{Course, Held, Over};
+use super::occupancy::{Course, Held, Over};
 use dataplane::{Pkt, Spot};
 use mech::PacketKind;
 use scenario::Scenario;
@@ -58,7 +58,7 @@ pub(crate) struct InputMemory {
 
 impl InputMemory {
     /// That of a scenario; `None` where no switch has inputs.
-    pub(crate) fn of(scenario: &Scenario) -> Option<InputMemory> {
+    pub(crate) fn from_scenario(scenario: &Scenario) -> Option<InputMemory> {
         let net = &scenario.topology;
         let mut first: u32 = net.nodes[..net.hosts as usize].iter().map(|host| host.ports.len() as u32).sum();
         let (mut places, mut pairs) = (Vec::new(), 0);
@@ -208,7 +208,7 @@ mod tests {
     fn messages_and_switches_without_inputs_count_nothing() {
         let (mut memory, mut rows) = (memory(true), Vec::new());
         let mut message = frame(1, 64);
-        message.head.flags = Flags::of(PacketKind::Notice);
+        message.head.flags = Flags::of_kind(PacketKind::Notice);
         memory.stored(&SCOPE, at(110, 4), &message, &mut rows);
         memory.stored(&SCOPE, Spot { now: Time(110), node: 2, port: 2 }, &frame(1, 64), &mut rows);
         memory.stored(&SCOPE, Spot { now: Time(110), node: 1, port: 1 }, &frame(0, 64), &mut rows);

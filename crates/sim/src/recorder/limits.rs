@@ -96,7 +96,7 @@ mod tests {
 
     const SCOPE: Scope = Scope { from: Time(100), to: Time(200), ..Scope::NOTHING };
 
-    fn told(now: u64, flow: u32, mbps: Option<u64>) -> (Spot, FlowId, Option<Rate>) {
+    fn change(now: u64, flow: u32, mbps: Option<u64>) -> (Spot, FlowId, Option<Rate>) {
         (Spot { now: Time(now), node: 2, port: 2 }, FlowId(flow), mbps.map(Rate::mbps))
     }
 
@@ -113,7 +113,7 @@ mod tests {
             (180, 4, Some(400)),
             (250, 4, Some(100)),
         ] {
-            limits.limited(&SCOPE, told(now, flow, rate), &mut rows);
+            limits.limited(&SCOPE, change(now, flow, rate), &mut rows);
         }
         limits.close(&SCOPE, Time(300));
         let [(4, first), (7, second)] = limits.flows.iter().map(|(flow, one)| (*flow, *one)).collect::<Vec<_>>()[..]
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn changes_are_written_down_only_where_that_is_asked() {
         let (mut limits, mut rows) = (RateLimits::new(false), Vec::new());
-        limits.limited(&SCOPE, told(150, 1, Some(5)), &mut rows);
+        limits.limited(&SCOPE, change(150, 1, Some(5)), &mut rows);
         limits.close(&SCOPE, Time(160));
         limits.close(&SCOPE, Time(160));
         assert_eq!((rows, limits.flows[&1].limited), (vec![], Dur(10)));

@@ -18,7 +18,7 @@ pub(crate) struct NoticeRow {
 
 impl NoticeRow {
     /// What a message says that is made; `None` where the packet is none.
-    pub(crate) fn of(at: Spot, pkt: &Pkt) -> Option<NoticeRow> {
+    pub(crate) fn from_packet(at: Spot, pkt: &Pkt) -> Option<NoticeRow> {
         let (feedback, q_off, q_delta) = match pkt.body() {
             Body::Notice(Notice::Cnm { feedback, q_off, q_delta, .. }) => (feedback, q_off, q_delta),
             Body::Notice(Notice::Cnp) => (0, 0, 0),
@@ -75,7 +75,7 @@ mod tests {
 
     fn row(now: u64, notice: Notice) -> Option<NoticeRow> {
         let pkt = NoticeSetup { notice, flow: FlowId(9), to: HostId(1), node: 3, n: 0, size: 64 }.packet();
-        NoticeRow::of(Spot { now: Time(now), node: 3, port: 1 }, &pkt)
+        NoticeRow::from_packet(Spot { now: Time(now), node: 3, port: 1 }, &pkt)
     }
 
     fn cnm(now: u64, feedback: u8) -> NoticeRow {
@@ -100,6 +100,6 @@ mod tests {
 
     #[test]
     fn what_is_no_message_is_no_row() {
-        assert_eq!(NoticeRow::of(Spot { now: Time(150), node: 3, port: 1 }, &Pkt::default()), None);
+        assert_eq!(NoticeRow::from_packet(Spot { now: Time(150), node: 3, port: 1 }, &Pkt::default()), None);
     }
 }

@@ -102,7 +102,7 @@ impl Observer for Recorder {
         self.holds.iter_mut().for_each(|holds| holds.turned(&self.scope, at, state, rows));
     }
     fn noticed(&mut self, at: Spot, pkt: &Pkt) {
-        let Some(row) = NoticeRow::of(at, pkt) else { return };
+        let Some(row) = NoticeRow::from_packet(at, pkt) else { return };
         // A CNP is none of a congestion point.
         if row.feedback > 0 {
             self.count(at, pkt, Kind::Notice);

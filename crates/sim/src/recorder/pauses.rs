@@ -45,27 +45,27 @@ impl PausedPorts {
         PausedPorts { classes, all: vec![Pauses::default(); ports * classes] }
     }
 
-    fn of(&mut self, port: u32, class: u8) -> &mut Pauses {
+    fn entry(&mut self, port: u32, class: u8) -> &mut Pauses {
         &mut self.all[port as usize * self.classes + usize::from(class)]
     }
 
     pub(crate) fn sent(&mut self, scope: &Scope, at: Spot, xoff: ClassSet, again: ClassSet) {
         let in_use = (0..self.classes as u8).filter(|class| scope.covers(at.now) && xoff.has(*class));
         for class in in_use {
-            let one = self.of(at.port, class);
+            let one = self.entry(at.port, class);
             one.sent += 1;
             one.again += u64::from(again.has(class));
         }
     }
 
     pub(crate) fn paused(&mut self, scope: &Scope, at: Spot, class: u8) {
-        let one = self.of(at.port, class);
+        let one = self.entry(at.port, class);
         one.since = Some(at.now);
         one.times += u64::from(scope.covers(at.now));
     }
 
     pub(crate) fn resumed(&mut self, scope: &Scope, at: Spot, class: u8, rows: &mut Vec<PauseRow>) {
-        let one = self.of(at.port, class);
+        let one = self.entry(at.port, class);
         if let Some(from) = one.since.take() {
             let (begin, end) = (from.max(scope.from), at.now.min(scope.to));
             one.paused += end.max(begin).since(begin);
@@ -109,7 +109,7 @@ mod tests {
         let mut ports = PausedPorts::new(1, 1);
         let at = |now| Spot { now: Time(now), node: 3, port: 0 };
         ports.sent(&scope, at(1), ClassSet::ALL, ClassSet::NONE);
-        ports.sent(&scope, at(2), ClassSet::of(1), ClassSet::of(1));
+        ports.sent(&scope, at(2), ClassSet::single(1), ClassSet::single(1));
         ports.sent(&scope, at(3), ClassSet::NONE, ClassSet::NONE);
         ports.sent(&scope, at(200), ClassSet::ALL, ClassSet::ALL);
         assert_eq!(ports.all.iter().map(|one| (one.sent, one.again)).collect::<Vec<_>>(), [(1, 0), (2, 1)]);

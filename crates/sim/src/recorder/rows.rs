@@ -78,82 +78,78 @@ pub(crate) struct SumRow {
     pub(crate) of: u32,
 }
 
-/// All of them. Those of steps of time are put in order when they are taken: by step, then by whose they are.
-/// Those of instants are in the order of time and nodes, as they happened at a node.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Rows {
-    pub(crate) packets: Vec<PacketRow>,
-    pub(crate) trace: Vec<TraceRow>,
-    /// Of the queues of ports apart.
-    pub(crate) sub_trace: Vec<TraceRow>,
-    pub(crate) activity: Vec<ActivityRow>,
-    pub(crate) host_goodput: Vec<SumRow>,
-    pub(crate) flow_goodput: Vec<SumRow>,
-    pub(crate) links: Vec<SumRow>,
-    pub(crate) holds: Vec<HoldRow>,
-    pub(crate) inputs: Vec<InputRow>,
-    pub(crate) stages: Vec<StageRow>,
-    pub(crate) sent: Vec<SentRow>,
-    pub(crate) notices: Vec<NoticeRow>,
-    pub(crate) limits: Vec<LimitRow>,
-    pub(crate) detour_steps: Vec<DetourRow>,
-    /// In the order of their ends.
-    pub(crate) pauses: Vec<PauseRow>,
+/// Lists the tables that grow with simulated time for the macro `$make`, in the order of [`crate::Results::tables`]: the
+/// field of [`Rows`], its rows, their order, and the table that a [`crate::World`] makes of them.
+///
+/// Rows of a `step` of time are complete when they are taken. Rows of an `instant` have it first in their key: they come in that
+/// order, but for those of an instant at which the network changes.
+macro_rules! growing_tables {
+    ($make:ident) => {
+        $make! {
+            trace: TraceRow, step |row| (row.bin, row.queue), |world, rows| world.queue_trace(rows);
+            sub_trace: TraceRow, step |row| (row.bin, row.queue), |world, rows| world.sub_queue_trace(rows);
+            activity: ActivityRow, step |row| (row.bin, row.node, row.kind), |_, rows| queues::activity(rows);
+            host_goodput: SumRow, step |row| (row.bin, row.of), |_, rows| sums::host_goodput(rows);
+            flow_goodput: SumRow, step |row| (row.bin, row.of), |_, rows| sums::flow_goodput(rows);
+            links: SumRow, step |row| (row.bin, row.of), |world, rows| world.links_table(rows);
+            packets: PacketRow, instant |row| (row.end, row.node), |_, rows| packets::packets(rows);
+            detour_steps: DetourRow, instant |row| (row.end.now, row.end.node), |world, rows| world.detour_steps(rows);
+            pauses: PauseRow, instant |row| (row.to, row.node), |world, rows| world.pause_trace(rows);
+            holds: HoldRow, step |row| (row.bin, row.port), |world, rows| world.hold_trace(rows);
+            notices: NoticeRow, instant |row| (row.at.now, row.at.node), |world, rows| world.notices(rows);
+            limits: LimitRow, instant |row| (row.at.now, row.at.node), |_, rows| congestion::rate_limits(rows);
+            inputs: InputRow, step |row| (row.bin, row.input, row.output), |world, rows| world.input_trace(rows);
+            stages: StageRow, step |row| (row.bin, row.node, row.buffer), |world, rows| world.fabric_trace(rows);
+            sent: SentRow, step |row| (row.bin, row.host, row.flow), |_, rows| congestion::sent_trace(rows);
+        }
+    };
+}
+pub(crate) use growing_tables;
+
+/// Sorts rows of the wanted order by their key, and no others.
+macro_rules! sort {
+    (step step $rows:expr, $key:expr) => {
+        $rows.sort_by_key($key)
+    };
+    (instant instant $rows:expr, $key:expr) => {
+        $rows.sort_by_key($key)
+    };
+    ($wanted:ident $order:ident $rows:expr, $key:expr) => {};
 }
 
-impl Rows {
-    /// Puts rows of steps of time in order. PRECONDITION: of the steps that have rows none is open.
-    pub(crate) fn sort(&mut self) {
-        [&mut self.trace, &mut self.sub_trace]
-            .into_iter()
-            .for_each(|rows| rows.sort_by_key(|row| (row.bin, row.queue)));
-        self.activity.sort_by_key(|row| (row.bin, row.node, row.kind));
-        let sums = [&mut self.host_goodput, &mut self.flow_goodput, &mut self.links];
-        sums.into_iter().for_each(|rows| rows.sort_by_key(|row| (row.bin, row.of)));
-        self.holds.sort_by_key(|row| (row.bin, row.port));
-        self.inputs.sort_by_key(|row| (row.bin, row.input, row.output));
-        self.stages.sort_by_key(|row| (row.bin, row.node, row.buffer));
-        self.sent.sort_by_key(|row| (row.bin, row.host, row.flow));
-    }
+macro_rules! rows {
+    ($($field:ident: $row:ty, $order:ident |$one:ident| $key:expr, |$world:pat_param, $rows:ident| $table:expr;)*) => {
+        /// Rows of all growing tables that nobody has taken yet.
+        #[derive(Clone, Debug, Default)]
+        pub(crate) struct Rows {
+            $(pub(crate) $field: Vec<$row>,)*
+        }
 
-    /// Puts rows of instants in order. They come in it, but for those of an instant at which the network changes:
-    /// what nodes lose as they learn of it is told before anything else of that instant.
-    pub(crate) fn sort_ends(&mut self) {
-        self.packets.sort_by_key(|row| (row.end, row.node));
-        self.detour_steps.sort_by_key(|row| (row.end.now, row.end.node));
-        self.pauses.sort_by_key(|row| (row.to, row.node));
-        self.notices.sort_by_key(|row| (row.at.now, row.at.node));
-        self.limits.sort_by_key(|row| (row.at.now, row.at.node));
-    }
+        impl Rows {
+            /// Puts rows of steps of time in order. PRECONDITION: of the steps that have rows none is open.
+            pub(crate) fn sort(&mut self) {
+                $(sort!(step $order self.$field, |$one| $key);)*
+            }
 
-    /// Those of another partition, behind these.
-    pub(crate) fn append(&mut self, other: &mut Rows) {
-        self.packets.append(&mut other.packets);
-        self.trace.append(&mut other.trace);
-        self.sub_trace.append(&mut other.sub_trace);
-        self.activity.append(&mut other.activity);
-        self.host_goodput.append(&mut other.host_goodput);
-        self.flow_goodput.append(&mut other.flow_goodput);
-        self.links.append(&mut other.links);
-        self.holds.append(&mut other.holds);
-        self.inputs.append(&mut other.inputs);
-        self.stages.append(&mut other.stages);
-        self.sent.append(&mut other.sent);
-        self.notices.append(&mut other.notices);
-        self.limits.append(&mut other.limits);
-        self.detour_steps.append(&mut other.detour_steps);
-        self.pauses.append(&mut other.pauses);
-    }
+            /// Puts rows of instants in order: nodes lose packets as they learn of a change of the network, before
+            /// anything else of that instant.
+            pub(crate) fn sort_ends(&mut self) {
+                $(sort!(instant $order self.$field, |$one| $key);)*
+            }
 
-    /// Rows of the longest table.
-    pub(crate) fn waiting(&self) -> usize {
-        let sums = [&self.host_goodput, &self.flow_goodput, &self.links].map(Vec::len);
-        let traces = [self.trace.len(), self.sub_trace.len(), self.packets.len(), self.activity.len()];
-        let others = [self.detour_steps.len(), self.pauses.len(), self.holds.len()];
-        let congestion = [self.inputs.len(), self.stages.len(), self.sent.len(), self.notices.len(), self.limits.len()];
-        sums.into_iter().chain(traces).chain(others).chain(congestion).max().unwrap_or(0)
-    }
+            /// Appends the rows of another partition.
+            pub(crate) fn append(&mut self, other: &mut Rows) {
+                $(self.$field.append(&mut other.$field);)*
+            }
+
+            /// Number of rows of the longest table.
+            pub(crate) fn waiting(&self) -> usize {
+                [$(self.$field.len()),*].into_iter().max().unwrap_or(0)
+            }
+        }
+    };
 }
+growing_tables!(rows);
 
 /// Counts of a node in the step of time that is not over.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

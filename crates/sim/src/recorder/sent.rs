@@ -23,7 +23,7 @@ pub(crate) struct SentOverTime {
 }
 
 impl SentOverTime {
-    pub(crate) fn of(scenario: &Scenario) -> SentOverTime {
+    pub(crate) fn from_scenario(scenario: &Scenario) -> SentOverTime {
         let changes = |host: u32| {
             let mut of_rate = scenario.events.iter().filter(|event| matches!(event.change, Change::Rate(_)));
             of_rate.any(|event| event.senders.iter().any(|(node, _)| *node == host))

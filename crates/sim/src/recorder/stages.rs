@@ -4,7 +4,7 @@
 //! count.
 
 use super::Scope;
-use super::held::{Course, Held, Over};
+use super::occupancy::{Course, Held, Over};
 use dataplane::{Pkt, Spot};
 use mech::fabric::stage_of;
 use scenario::topology::Node;
@@ -82,7 +82,7 @@ pub(crate) struct FabricMemory {
 
 impl FabricMemory {
     /// That of a scenario; `None` where no switch has stages.
-    pub(crate) fn of(scenario: &Scenario) -> Option<FabricMemory> {
+    pub(crate) fn from_scenario(scenario: &Scenario) -> Option<FabricMemory> {
         let net = &scenario.topology;
         let (mut first, mut all) = (Vec::new(), Vec::new());
         let nodes = (net.hosts..).zip(&net.nodes[net.hosts as usize..]);

@@ -67,7 +67,7 @@ impl Workloads {
     }
 
     #[inline]
-    fn of(&mut self, pkt: &Pkt) -> &mut Entry {
+    fn entry(&mut self, pkt: &Pkt) -> &mut Entry {
         let traffic = self.traffic(pkt.head.flow);
         &mut self.all[usize::from(traffic)]
     }
@@ -76,19 +76,19 @@ impl Workloads {
     pub(crate) fn count(&mut self, pkt: &Pkt, kind: Kind) {
         // What was cut just now was data, and says so no longer.
         let data = if kind == Kind::Trim { 1 } else { is_data(pkt) };
-        self.of(pkt).fates[data][kind as usize] += 1;
+        self.entry(pkt).fates[data][kind as usize] += 1;
     }
 
     /// A packet that was bounced has arrived; this far bounces have ever brought it back.
     pub(crate) fn add_distance(&mut self, pkt: &Pkt, most: u8) {
-        self.of(pkt).histograms[Metric::MaxDistance as usize][is_data(pkt)].add(u64::from(most));
+        self.entry(pkt).histograms[Metric::MaxDistance as usize][is_data(pkt)].add(u64::from(most));
     }
 
     /// A packet has arrived; its values are by [`Metric`], of those that are told of every packet.
     #[inline]
     pub(crate) fn add(&mut self, pkt: &Pkt, values: [u64; Metric::OF_EVERY]) {
         let data = is_data(pkt);
-        let histograms = &mut self.of(pkt).histograms;
+        let histograms = &mut self.entry(pkt).histograms;
         histograms.iter_mut().zip(values).for_each(|(of, value)| of[data].add(value));
     }
 }

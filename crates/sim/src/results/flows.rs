@@ -92,7 +92,7 @@ impl<T: Tap> World<Recorder, T> {
     /// Returns each flow's FCT in an otherwise empty network, in closed form; 0 if there is none. In a network that detours it
     /// is a lower bound: by the fastest path of all, if that is faster than the flow's own.
     fn ideals(&self, scenario: &Scenario) -> Vec<u64> {
-        let mut paths = (Ways::of(self, scenario), Shortcuts::new(scenario, self.seed));
+        let mut paths = (Ways::new(self, scenario), Shortcuts::new(scenario, self.seed));
         let ideal = |i: usize| {
             let flow = FlowId(i as u32);
             let none = self.flows.is_raw(flow) || self.flows.info(flow).bytes == ENDLESS;

@@ -22,7 +22,7 @@ pub(crate) use order::Order;
 use crate::deadlock::Deadlock;
 use crate::driver::{BrokenRuleAt, LosslessViolationAt};
 use crate::progress::{Progress, Stop};
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, growing_tables};
 use crate::tap::Tap;
 use crate::world::World;
 use scenario::Scenario;
@@ -111,23 +111,15 @@ impl<T: Tap> World<Recorder, T> {
         let flows = self.flows_table(scenario);
         let measured = self.state.records.iter().filter(|r| r.awaited).count() as u64 + self.state.not_started();
         let rows = &self.state.observer.rows;
-        let over_time = [
-            self.queue_trace(&rows.trace),
-            self.sub_queue_trace(&rows.sub_trace),
-            queues::activity(&rows.activity),
-            sums::host_goodput(&rows.host_goodput),
-            sums::flow_goodput(&rows.flow_goodput),
-            self.links_table(&rows.links),
-            packets::packets(&rows.packets),
-            self.detour_steps(&rows.detour_steps),
-            self.pause_trace(&rows.pauses),
-            self.hold_trace(&rows.holds),
-            self.notices(&rows.notices),
-            congestion::rate_limits(&rows.limits),
-            self.input_trace(&rows.inputs),
-            self.fabric_trace(&rows.stages),
-            congestion::sent_trace(&rows.sent),
-        ];
+        macro_rules! made {
+            ($($field:ident: $row:ty, $order:ident |$one:ident| $key:expr, |$world:pat_param, $rows:ident| $table:expr;)*) => {
+                [$({
+                    let ($world, $rows) = (&*self, &rows.$field[..]);
+                    $table
+                }),*]
+            };
+        }
+        let over_time = growing_tables!(made);
         let mut tables = vec![
             flows,
             self.ports_table(scenario),

@@ -3,6 +3,7 @@
 use super::{Table, congestion, packets, queues, sums};
 use crate::progress::Progress;
 use crate::recorder::Recorder;
+use crate::recorder::growing_tables;
 use crate::tap::Tap;
 use crate::world::World;
 use units::Time;
@@ -10,6 +11,20 @@ use units::Time;
 /// How often, in events, the rows are counted: an event makes a few, one that ends a
 /// long wait at most as many as there are steps of time.
 const SLICE: u64 = 1 << 16;
+
+/// Counts the first rows of a table that are complete: all of steps of time, those before `now` of instants.
+macro_rules! complete {
+    (step $rows:expr, $key:expr, $now:expr) => {
+        $rows.len()
+    };
+    (instant $rows:expr, $key:expr, $now:expr) => {
+        before($rows, $key, $now)
+    };
+}
+
+fn before<R, N>(rows: &[R], key: impl Fn(&R) -> (Time, N), now: Time) -> usize {
+    rows.partition_point(|row| key(row).0 < now)
+}
 
 impl<T: Tap> World<Recorder, T> {
     /// Goes on as [`World::advance`], and returns early once a table has `max_rows` waiting; some
@@ -26,9 +41,7 @@ impl<T: Tap> World<Recorder, T> {
         }
     }
 
-    /// Rows that wait in the longest of the tables that grow with simulated time: `packets`, `queue_trace`,
-    /// `sub_queue_trace`, `activity`, `host_goodput`, `flow_goodput`, `links`, `detour_steps`,
-    /// `pause_trace`, `hold_trace`, `notices`, `rate_limits`, `input_trace`, `fabric_trace` and `sent_trace`.
+    /// Number of rows that wait in the longest of the tables that grow with simulated time (`growing_tables`).
     pub fn rows_waiting(&self) -> usize {
         self.state.observer.rows.waiting()
     }
@@ -45,26 +58,18 @@ impl<T: Tap> World<Recorder, T> {
         // Where the network changes more may happen at this instant, at nodes of lower numbers.
         let now = if self.changes.is_some() { self.now } else { Time::NEVER };
         rows.sort_ends();
-        let over = rows.packets.partition_point(|row| row.end < now);
-        taker.take_first(&mut rows.packets, over, packets::packets);
-        taker.take(&mut rows.trace, |rows| self.queue_trace(rows));
-        taker.take(&mut rows.sub_trace, |rows| self.sub_queue_trace(rows));
-        taker.take(&mut rows.activity, queues::activity);
-        taker.take(&mut rows.host_goodput, sums::host_goodput);
-        taker.take(&mut rows.flow_goodput, sums::flow_goodput);
-        taker.take(&mut rows.links, |rows| self.links_table(rows));
-        taker.take(&mut rows.holds, |rows| self.hold_trace(rows));
-        taker.take(&mut rows.inputs, |rows| self.input_trace(rows));
-        taker.take(&mut rows.stages, |rows| self.fabric_trace(rows));
-        taker.take(&mut rows.sent, congestion::sent_trace);
-        let over = rows.detour_steps.partition_point(|row| row.end.now < now);
-        taker.take_first(&mut rows.detour_steps, over, |rows| self.detour_steps(rows));
-        let over = rows.pauses.partition_point(|row| row.to < now);
-        taker.take_first(&mut rows.pauses, over, |rows| self.pause_trace(rows));
-        let over = rows.notices.partition_point(|row| row.at.now < now);
-        taker.take_first(&mut rows.notices, over, |rows| self.notices(rows));
-        let over = rows.limits.partition_point(|row| row.at.now < now);
-        taker.take_first(&mut rows.limits, over, congestion::rate_limits);
+        macro_rules! take {
+            ($($field:ident: $row:ty, $order:ident |$one:ident| $key:expr, |$world:pat_param, $rows:ident| $table:expr;)*) => {
+                $(
+                    let count = complete!($order &rows.$field, |$one| $key, now);
+                    taker.take_first(&mut rows.$field, count, |$rows| {
+                        let $world = &*self;
+                        $table
+                    });
+                )*
+            };
+        }
+        growing_tables!(take);
         self.state.observer.rows = rows;
         taker.tables
     }
@@ -77,10 +82,6 @@ struct Taker {
 }
 
 impl Taker {
-    fn take<T>(&mut self, rows: &mut Vec<T>, table: impl FnOnce(&[T]) -> Table) {
-        self.take_first(rows, rows.len(), table);
-    }
-
     /// So many of them. The memory of the rows is kept for those to come.
     fn take_first<T>(&mut self, rows: &mut Vec<T>, count: usize, table: impl FnOnce(&[T]) -> Table) {
         if count >= self.at_least {

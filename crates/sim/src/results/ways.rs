@@ -21,7 +21,7 @@ pub(super) struct Ways<'a> {
 }
 
 impl<'a> Ways<'a> {
-    pub fn of<O: Observer, T: crate::Tap>(world: &'a World<O, T>, scenario: &'a Scenario) -> Ways<'a> {
+    pub fn new<O: Observer, T: crate::Tap>(world: &'a World<O, T>, scenario: &'a Scenario) -> Ways<'a> {
         let place = vec![(0, 0); scenario.topology.nodes.len()];
         let (seed, switches, routes) = (world.seed, &world.switches, world.first_routes());
         Ways { scenario, seed, switches, routes, place, search: 0 }

@@ -130,7 +130,7 @@ mod tests {
             duration: Time(1 << 40),
             drain: Dur(1 << 40),
             max_events: None,
-            grid: Grid::of(Dur(1 << 40)),
+            grid: Grid::for_run(Dur(1 << 40)),
         };
         match schedule.verdict(&seen, Time(1 << 39)) {
             Verdict::End(stop, _) => Some(stop),

@@ -78,7 +78,7 @@ fn followed(text: &str) -> ([Vec<Call>; 2], World<Seen>) {
     let all = [Follower::default(), Follower::default()];
     let at_both = |_: u32, setup: &mut SwitchSetup| {
         for (port, follower) in setup.core.ports.iter_mut().zip(&all) {
-            port.agents.push(AgentSlot::of(follower.clone()));
+            port.agents.push(AgentSlot::new(follower.clone()));
         }
     };
     let world = ran(text, &at_both);
@@ -178,7 +178,7 @@ impl Agent for Teller {
 #[test]
 fn a_message_of_an_input_leaves_at_once_and_one_of_an_output_when_it_has_crossed() {
     let told = |port: u16, follows: Account| {
-        let teller = AgentSlot::of(Teller { follows, next: 0 });
+        let teller = AgentSlot::new(Teller { follows, next: 0 });
         let at_port = |_: u32, setup: &mut SwitchSetup| {
             setup.core.lanes = setup.core.lanes.with(Lane::Notice, LaneLimit::Unlimited);
             setup.core.ports[usize::from(port)].agents.push(teller.clone());
@@ -232,7 +232,7 @@ impl Agent for Sampler {
 fn most_units(text: &str, port: u16, side: Side) -> u32 {
     let sampler = Sampler { side, most: Arc::default() };
     let at_port = |_: u32, setup: &mut SwitchSetup| {
-        setup.core.ports[usize::from(port)].agents.push(AgentSlot::of(sampler.clone()));
+        setup.core.ports[usize::from(port)].agents.push(AgentSlot::new(sampler.clone()));
     };
     ran(text, &at_port);
     *sampler.most.lock().unwrap()
@@ -278,7 +278,7 @@ fn what_is_sampled_is_what_is_there_whatever_becomes_of_it() {
         for side in [Side::Input, Side::Output] {
             let both = |_: u32, setup: &mut SwitchSetup| {
                 for port in &mut setup.core.ports {
-                    port.agents.push(AgentSlot::of(Draws(side)));
+                    port.agents.push(AgentSlot::new(Draws(side)));
                 }
             };
             ran(&text, &both);

@@ -132,7 +132,7 @@ fn tape<const QUEUES: bool>(scenario: &Scenario, seed: u64, options: Options) ->
 pub fn digest(scenario: &Scenario, seed: u64, options: Options) -> String {
     let mut blind = scenario.clone();
     (blind.measure.queues, blind.measure.packets) = (false, false);
-    let mut world = whole(&blind, seed, options, Recorder::of(&blind));
+    let mut world = whole(&blind, seed, options, Recorder::from_scenario(&blind));
     let results = world.results(&blind);
     assert!(results.conserved, "{}: {:?}", scenario.variant, world.imbalance());
     let mut text = String::new();

@@ -12,7 +12,7 @@ impl Draw {
     }
 
     /// One of the choices.
-    pub fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+    pub fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
         choices[self.number(0, choices.len() as u64 - 1) as usize]
     }
 

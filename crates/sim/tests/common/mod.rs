@@ -119,7 +119,7 @@ pub fn two_senders(switch: &str, [a, b]: [&str; 2]) -> String {
 
 /// The world of a scenario with everything recorded that it asks for.
 pub fn world(scenario: &Scenario, seed: u64, options: Options) -> World<Recorder> {
-    build(scenario, seed, options, Recorder::of(scenario)).unwrap()
+    build(scenario, seed, options, Recorder::from_scenario(scenario)).unwrap()
 }
 
 /// Runs a scenario to its end.

@@ -54,7 +54,7 @@ impl Observer for Told {
         assert_eq!(pkt.head.src, HostId(at.node), "from its switch");
         *self.made.entry((at.node, point.0, pkt.head.flow.0)).or_default() += 1;
     }
-    fn told(&mut self, at: Spot, pkt: &Pkt) {
+    fn notified(&mut self, at: Spot, pkt: &Pkt) {
         assert_eq!((pkt.head.kind(), pkt.head.dst), (PacketKind::Notice, HostId(at.node)));
         self.came += 1;
         *self.hosts.entry((at.node, pkt.head.flow.0)).or_default() += 1;

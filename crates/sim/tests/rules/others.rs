@@ -276,7 +276,7 @@ fn emit(flow: u32, to: u32) -> Act {
 
 macro_rules! push {
     ($needs:expr, $act:expr) => {
-        |_| NotifySlot::of(Push($act, $needs, Pass::Forward))
+        |_| NotifySlot::new(Push($act, $needs, Pass::Forward))
     };
 }
 
@@ -305,7 +305,7 @@ const ACK_HOLD: Spec = wrong("switch.ack_hold");
 #[test]
 fn agent_that_holds_packets_must_declare_their_memory() {
     let make: Make<AckHoldSlot> =
-        |_| AckHoldSlot::of(Push(|_| Act::Arm(Time::NEVER, TimerId(0)), super::NONE, Pass::Hold));
+        |_| AckHoldSlot::new(Push(|_| Act::Arm(Time::NEVER, TimerId(0)), super::NONE, Pass::Hold));
     let (rule, message) = broken(&star("ack_hold = { kind = \"wrong\" }", ""), with(&ACK_HOLD, make));
     assert!(matches!(rule, Rule::Undeclared { .. }) && message.contains("held"), "{message}");
 }
@@ -337,7 +337,7 @@ fn reaction_whose_timer_stands_ends_the_run() {
     let host = "[host]\nnic = { kind = \"round_robin\" }\nreaction = { kind = \"wrong\" }\n";
     let text = star("marking = { kind = \"ecn_threshold\", k = \"1pkt\" }", host);
     let text = text.replace("stop = \"200us\"\n", "stop = \"200us\"\necn = true\n");
-    let (rule, message) = broken(&text, with(&REACTION, |_| ReactionSlot::of(Stands::default())));
+    let (rule, message) = broken(&text, with(&REACTION, |_| ReactionSlot::new(Stands::default())));
     assert_eq!(rule, Rule::TimerStands, "{message}");
     assert!(message.contains("`wrong`") && message.contains("host h"), "{message}");
 }

@@ -37,7 +37,7 @@ fn an_ack_is_the_bytes_that_are_worked_out_by_hand() {
 
 #[test]
 fn a_raw_packet_is_a_datagram_that_fills_its_frame() {
-    let bytes = frame(&packet(Flags::of(PacketKind::Raw).with(Flags::PAYLOAD), 1500, 0), None, false);
+    let bytes = frame(&packet(Flags::of_kind(PacketKind::Raw).with(Flags::PAYLOAD), 1500, 0), None, false);
     assert_eq!(bytes.len(), 1554);
     let sliced = SlicedPacket::from_ethernet(&bytes).unwrap();
     let Some(TransportSlice::Udp(udp)) = sliced.transport else { panic!("no datagram") };
@@ -70,7 +70,7 @@ fn the_answer_to_a_syn_has_the_number_before_the_first() {
 
 /// A PAUSE or PFC frame as a switch that is node 7 sends it.
 fn control(stop: u8, go: u8, whole: bool) -> Vec<u8> {
-    let mut pkt = packet(Flags::of(PacketKind::Pause), 0, 0);
+    let mut pkt = packet(Flags::of_kind(PacketKind::Pause), 0, 0);
     (pkt.head.src, pkt.head.dst) = (HostId(7), HostId(u32::MAX));
     (pkt.seq, pkt.ack) = (0x1234, u32::from(stop) | u32::from(go) << 8 | u32::from(whole) << 16);
     frame(&pkt, None, false)
@@ -147,7 +147,7 @@ fn expected(ext: &Ext) -> Vec<Element> {
 #[test]
 fn hosts_of_an_address_plan_have_its_addresses_on_every_layer() {
     let plan = Some(AddressPlan::new(4));
-    for flags in [Flags::ACK, Flags::of(PacketKind::Raw)] {
+    for flags in [Flags::ACK, Flags::of_kind(PacketKind::Raw)] {
         let pkt = packet(flags, 100, 0);
         let mut bytes = Vec::new();
         deparse(&Crossing { pkt: &pkt, ext: None, push: false, plan, roce: None }, &mut bytes);
@@ -198,7 +198,7 @@ fn what_is_deparsed_is_what_a_parser_reads() {
 
 #[test]
 fn a_cnm_is_the_bytes_of_its_fields() {
-    let mut pkt = packet(Flags::of(PacketKind::Notice), 0, 0);
+    let mut pkt = packet(Flags::of_kind(PacketKind::Notice), 0, 0);
     // Feedback 34, port 7 of node 33, the queue 2 units above its set point and 1 shorter than before.
     (pkt.window, pkt.seq, pkt.ack, pkt.head.src) = (34, 7, 0x0002_ffff, HostId(33));
     let bytes = frame(&pkt, None, false);

@@ -5,7 +5,7 @@ use mech::{Purpose, Stream};
 const STAMPS: Timestamps = Timestamps { val: 0x0102_0304, ecr: 0x0506_0708 };
 
 fn bytes(ext: Ext) -> Vec<u8> {
-    let made = Options::of(&ext).bytes();
+    let made = Options::from_ext(&ext).bytes();
     assert_eq!(made.len(), usize::from(ext.bytes()), "{ext:?}");
     made
 }

@@ -61,7 +61,7 @@ fn there_and_back(network: &Network, pkt: &Pkt, ext: &Ext, push: bool) -> Restor
     deparse(&Crossing { pkt: &echoes, ext, push, plan: network.plan, roce: None }, &mut expected);
     set_ece(&mut released).unwrap();
     assert_eq!(released, expected, "corrected, the checksum is as it would have been written: {pkt:?}");
-    network.restore(&frame, &Side::of(pkt, ext)).unwrap()
+    network.restore(&frame, &Side::from_packet(pkt, ext)).unwrap()
 }
 
 #[test]
@@ -85,13 +85,13 @@ fn every_field_of_a_segment_comes_back_from_its_frame() {
 fn what_lies_beside_a_frame_has_nothing_that_its_headers_tell() {
     let (mut one, _) = packet(&mut drawn::stream(32), Framing::ETHERNET);
     (one.emission, one.head.flags, one.head.ttl) = (0x1_0000, Flags::ACK.with(Flags::RETRANSMIT), 9);
-    let side = Side::of(&one, None);
+    let side = Side::from_packet(&one, None);
     (one.seq, one.ack, one.window, one.payload, one.emission) = (1, 2, 3, 4, 0x1_0005);
     let told = [Flags::SYN, Flags::FIN, Flags::RST, Flags::ECE, Flags::CWR, Flags::CPA, Flags::PPL, Flags::REVERSE];
     one.head.flags = told.into_iter().fold(one.head.flags, Flags::with).with(Flags::PAYLOAD).without(Flags::ACK);
     (one.head.tos, one.head.ttl, one.head.size, one.head.orig_size) = (0xff, 8, 64, 1518);
     (one.head.src, one.head.dst) = (HostId(1), HostId(2));
-    assert_eq!(Side::of(&one, None), side);
+    assert_eq!(Side::from_packet(&one, None), side);
     assert_eq!(side.flags, Flags::RETRANSMIT);
 }
 
@@ -129,7 +129,7 @@ fn what_no_simulated_segment_says_is_refused_and_not_lost() {
     pkt.head.flags = Flags::ACK.with(Flags::SYN);
     let mut frame = Vec::new();
     deparse(&Crossing { pkt: &pkt, ext: None, push: false, plan: None, roce: None }, &mut frame);
-    let (whole, side) = (Segment::read(&frame, LengthIn::Ip).unwrap(), Side::of(&pkt, None));
+    let (whole, side) = (Segment::read(&frame, LengthIn::Ip).unwrap(), Side::from_packet(&pkt, None));
     assert!(NUMBERED.restore(&frame, &side).is_ok());
     let changes: [fn(&mut Segment); 6] = [
         |segment| segment.urgent = 1,
@@ -153,10 +153,10 @@ fn a_frame_of_another_flow_or_of_nobody_is_refused() {
     (pkt.head.flow, pkt.head.flags) = (FlowId(4001), Flags::ACK);
     let mut frame = Vec::new();
     deparse(&Crossing { pkt: &pkt, ext: Some(&ext), push: false, plan: None, roce: None }, &mut frame);
-    let other = Side { flow: FlowId(1), ..Side::of(&pkt, None) };
+    let other = Side { flow: FlowId(1), ..Side::from_packet(&pkt, None) };
     let said = NUMBERED.restore(&frame, &other).unwrap_err();
     assert_eq!(said.to_string(), "ports 37101 to 50001; expected those of flow 1");
     frame[26] = 192;
-    let said = NUMBERED.restore(&frame, &Side::of(&pkt, None)).unwrap_err();
+    let said = NUMBERED.restore(&frame, &Side::from_packet(&pkt, None)).unwrap_err();
     assert!(said.to_string().starts_with("address 192.0.0."), "{said}");
 }

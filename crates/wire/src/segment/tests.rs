@@ -57,7 +57,7 @@ fn another_parser_reads_what_is_written() {
 
 #[test]
 fn a_wrong_bit_anywhere_is_found_by_a_checksum() {
-    let segment = Segment { payload: 100, flags: TcpFlags::ACK.of(CpPacket::Enabled), ..Segment::default() };
+    let segment = Segment { payload: 100, flags: TcpFlags::ACK.with_packet(CpPacket::Enabled), ..Segment::default() };
     let frame = segment.frame(LengthIn::Ip).unwrap();
     for at in 14..frame.len() {
         let mut wrong = frame.clone();
@@ -69,7 +69,7 @@ fn a_wrong_bit_anywhere_is_found_by_a_checksum() {
 
 #[test]
 fn the_padding_of_a_cut_packet_is_in_no_checksum() {
-    let segment = Segment { payload: 1460, flags: TcpFlags::ACK.of(CpPacket::Cut), ..Segment::default() };
+    let segment = Segment { payload: 1460, flags: TcpFlags::ACK.with_packet(CpPacket::Cut), ..Segment::default() };
     for (length, behind) in [(LengthIn::Ip, 54), (LengthIn::Payload, 56)] {
         let mut frame = segment.frame(length).unwrap();
         assert_eq!(frame.len(), SHORTEST);
@@ -84,7 +84,7 @@ fn only_a_cut_packet_has_lost_something_and_only_a_pack_reports_it() {
     let mut segment = Segment { payload: 10, sequence: u32::MAX - 4, ..Segment::default() };
     segment.options.report(Lost { left: 1, right: 2 });
     let ranges = [CpPacket::Normal, CpPacket::Enabled, CpPacket::Cut, CpPacket::Pack].map(|packet| {
-        segment.flags = segment.flags.of(packet);
+        segment.flags = segment.flags.with_packet(packet);
         (segment.lost(), segment.reported())
     });
     let lost = Lost { left: u32::MAX - 4, right: 5 };

@@ -8,7 +8,7 @@ const RIGHT: Checksums = Checksums { ipv4: true, tcp: true };
 /// A segment that is not cut, and its frame with a payload of any bytes.
 fn frame(draw: &mut Stream, packet: CpPacket) -> (Segment, Vec<u8>) {
     let mut segment = drawn::segment(draw);
-    segment.flags = segment.flags.of(packet);
+    segment.flags = segment.flags.with_packet(packet);
     let frame = drawn::frame(draw, &segment);
     (segment, frame)
 }
@@ -28,7 +28,7 @@ fn a_cut_frame_tells_what_it_lost_and_nothing_else_changes() {
         let headers = 54 + segment.options.bytes().len() + usize::from(length.bytes());
         assert_eq!(stays, headers.max(SHORTEST));
         assert_eq!(checksums(&bytes, length), Ok(RIGHT));
-        let expected = Segment { flags: segment.flags.of(CpPacket::Cut), ..segment };
+        let expected = Segment { flags: segment.flags.with_packet(CpPacket::Cut), ..segment };
         assert_eq!(bytes, expected.frame(length).unwrap(), "as it would have been written");
         let numbers = u32::from(segment.flags.0 & 1) + u32::from(segment.flags.0 >> 1 & 1);
         let right = segment.sequence.wrapping_add(numbers + u32::from(segment.payload));
@@ -172,7 +172,7 @@ fn no_frame_is_too_short_and_none_too_wrong() {
     let mut draw = drawn::stream(27);
     for round in 0..60 {
         let mut segment = drawn::segment(&mut draw);
-        (segment.payload, segment.flags) = (segment.payload % 20, segment.flags.of(CpPacket::Enabled));
+        (segment.payload, segment.flags) = (segment.payload % 20, segment.flags.with_packet(CpPacket::Enabled));
         let whole = drawn::frame(&mut draw, &segment);
         (0..=whole.len()).for_each(|end| all(&whole[..end]));
         for at in 0..whole.len() {

@@ -44,39 +44,27 @@ def over_time(place: str) -> list[Metric]:
     """Queue occupancy at a place, over time and as arrivals see it."""
     title, where, note = PLACES[place]
     common = f"Frames that wait (the one on the wire excluded), {where}, in the measurement window;"
+
+    def declared(name: str, heading: str, doc: str, formula: str) -> Metric:
+        return Metric(
+            f"queue_{place}_{name}",
+            f"{title} {heading}",
+            "packets",
+            f"{common} {doc}",
+            "lower",
+            formula=formula,
+            order_statistic="mean" not in name,
+        )
+
     rows = []
     for part in PARTS:
-        name, doc = f"queue_{place}_{part}", f"{common} {OVER_TIME[part]}. {RANK if part[0] == 'p' else note}"
-        extreme = part != "mean"
-        of = f"{BY_TIME[part]}; t(L): time at length L"
-        rows.append(
-            Metric(
-                name,
-                f"{title} {part}",
-                "packets",
-                doc.strip(),
-                "lower",
-                formula=of,
-                order_statistic=extreme,
-            )
-        )
+        doc = f"{OVER_TIME[part]}. {RANK if part[0] == 'p' else note}"
+        rows.append(declared(part, part, doc, f"{BY_TIME[part]}; t(L): time at length L"))
     for part in ("mean", "p50", "p99"):
-        name, doc = (
-            f"queue_{place}_arrival_{part}",
-            f"{common} as arriving frames find it: {OVER_TIME[part].partition(',')[0]}.",
-        )
-        extreme = part != "mean"
-        of = f"{BY_TIME[part].replace('t(', 'a(').replace('Σ t', 'Σ a')}; a(L): arrivals that find length L"
+        doc = f"as arriving frames find it: {OVER_TIME[part].partition(',')[0]}."
+        of = BY_TIME[part].replace("t(", "a(").replace("Σ t", "Σ a")
         rows.append(
-            Metric(
-                name,
-                f"{title} {part} seen",
-                "packets",
-                doc,
-                "lower",
-                formula=of,
-                order_statistic=extreme,
-            )
+            declared(f"arrival_{part}", f"{part} seen", doc, f"{of}; a(L): arrivals that find length L")
         )
     return rows
 

@@ -85,7 +85,7 @@ class Pauses:
     kind: np.ndarray  # the class
 
     @staticmethod
-    def of(run: RunData) -> "Pauses":
+    def from_run(run: RunData) -> "Pauses":
         """All pauses of a run, with who paused; none where no port may be paused."""
         names = ("from_ps", "to_ps", "node", "port", "class")
         found = [column.astype(np.int64) for column in run.columns("pause_trace", *names)]
@@ -202,7 +202,7 @@ class Forest:
 
 def trees(run: RunData, pauses: Pauses | None = None) -> list[Tree]:
     """Every tree of a run, by its begin."""
-    pauses = Pauses.of(run) if pauses is None else pauses
+    pauses = Pauses.from_run(run) if pauses is None else pauses
     found = [tree for kind in distinct(pauses.kind).tolist() for tree in of_class(run, pauses, kind)]
     return sorted(found, key=lambda tree: (tree.start, tree.kind, tree.roots))
 

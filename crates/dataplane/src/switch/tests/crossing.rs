@@ -101,7 +101,7 @@ fn with_stages(
             node: 0,
             seed: 3,
             framing: Framing::ETHERNET,
-            buffer: BufferSlot::of(Some(buffer)),
+            buffer: BufferSlot::per_port(Some(buffer)),
             overflow,
             lanes: back.map_or(lanes, |size| lanes.with(Lane::Bounce, LaneLimit::Of(size))),
             top_class: 3,
@@ -109,7 +109,7 @@ fn with_stages(
             ports: (0..PORTS).map(|_| port()).collect(),
             inputs: Some(InputSetup {
                 arbiter: arbiter.for_switch(&SwitchContext::alone(1, PORTS + inside)),
-                memory: Room::of(memory),
+                memory: Room::new(memory),
                 transfers: vec![Rate::gbps(2).clock(); usize::from(PORTS)],
                 stages,
             }),
@@ -241,7 +241,7 @@ fn what_an_output_could_never_hold_is_lost_at_once() {
 /// A message about congestion: number, input, output; 64 bytes cross in 256 ns.
 fn notice(n: u32, (input, output): (u16, u32)) -> Pkt {
     let mut pkt = frame(n, 64, (input, output), 3);
-    pkt.head.flags = Flags::of(PacketKind::Notice);
+    pkt.head.flags = Flags::of_kind(PacketKind::Notice);
     pkt.head.set_class(3);
     pkt
 }

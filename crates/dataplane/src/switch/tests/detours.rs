@@ -41,7 +41,7 @@ impl Out for Deaf {
     }
 }
 
-fn of<const N: usize>(values: [(&str, Value); N]) -> Values {
+fn values_of<const N: usize>(values: [(&str, Value); N]) -> Values {
     Values(values.map(|(name, value)| (name.to_string(), value)).into_iter().collect())
 }
 fn word(text: &str) -> Value {
@@ -50,7 +50,7 @@ fn word(text: &str) -> Value {
 /// 1.7 MB for eight ports, ten packets of which are set aside for each, and a threshold that leaves all
 /// that is free to whoever comes.
 fn shared(alpha: f64) -> BufferSlot {
-    let values = of([
+    let values = values_of([
         ("size", Value::Size(Bytes(1_700_000))),
         ("alpha", Value::Number(alpha)),
         ("reserved", Value::Size(Bytes(15_000))),
@@ -59,17 +59,17 @@ fn shared(alpha: f64) -> BufferSlot {
 }
 fn per_port(packets: u64) -> BufferSlot {
     mech::Registry::catalogue()
-        .make::<BufferSlot>("per_port", &of([("size", Value::Amount(Amount::Packets(packets)))]))
+        .make::<BufferSlot>("per_port", &values_of([("size", Value::Amount(Amount::Packets(packets)))]))
         .unwrap()
 }
 fn detour<const N: usize>(policy: &str, more: [(&str, Value); N]) -> OverflowSlot {
-    let mut values = of([
+    let mut values = values_of([
         ("policy", word(policy)),
         ("mark_detoured", Value::Flag(true)),
         ("ingress", Value::Flag(true)),
         ("max_detours", Value::Off),
     ]);
-    values.0.extend(of(more).0);
+    values.0.extend(values_of(more).0);
     mech::Registry::catalogue().make::<OverflowSlot>("detour", &values).unwrap()
 }
 

@@ -20,7 +20,7 @@ fn switch(size: Amount, snapshot: bool) -> Switch {
             node: 0,
             seed: 3,
             framing: Framing::ETHERNET,
-            buffer: BufferSlot::of(Some(size)),
+            buffer: BufferSlot::per_port(Some(size)),
             overflow: mech::overflow::Evict.into(),
             lanes: Lanes::default(),
             top_class: 7,

@@ -17,7 +17,7 @@ fn threshold(k: Amount) -> MarkingSlot {
 /// A port that marks from K on, its departures computed or stepped.
 fn switch(k: Amount, snapshot: bool, may_compute: bool) -> Switch {
     let overflow = mech::Registry::catalogue().make::<OverflowSlot>("tail_drop", &Values::default()).unwrap();
-    switch_with(BufferSlot::of(Some(Amount::Packets(100))), overflow, &threshold(k), (snapshot, may_compute))
+    switch_with(BufferSlot::per_port(Some(Amount::Packets(100))), overflow, &threshold(k), (snapshot, may_compute))
 }
 /// So many frames of 1500 B for host 0 at an instant, each by a port of its own; which of them are marked.
 fn arrive(switch: &mut Switch, at: u64, frames: u16) -> Vec<bool> {

@@ -35,7 +35,7 @@ struct Told {
 impl Told {
     /// What each port sent: the frame of PAUSE or PFC, or the size of a packet.
     fn sent(&mut self) -> Vec<(u16, Result<u16, PauseFrame>)> {
-        let each = |(port, pkt): (u16, Pkt)| (port, PauseFrame::of(&pkt).map_or(Ok(pkt.head.size), Err));
+        let each = |(port, pkt): (u16, Pkt)| (port, PauseFrame::from_packet(&pkt).map_or(Ok(pkt.head.size), Err));
         self.sent.drain(..).map(each).collect()
     }
 }
@@ -101,7 +101,7 @@ fn switch(response: Dur) -> Switch {
             node: 0,
             seed: 3,
             framing: Framing::ETHERNET,
-            buffer: BufferSlot::of(Some(Amount::Bytes(5000))),
+            buffer: BufferSlot::per_port(Some(Amount::Bytes(5000))),
             overflow: TailDrop.into(),
             lanes: Lanes::default(),
             top_class: 2,

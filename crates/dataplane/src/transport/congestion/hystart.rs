@@ -10,7 +10,7 @@
 
 use super::{Acked, Windows};
 use crate::transport::TcpConfig;
-use crate::transport::pace::PacingChoices;
+use crate::transport::linux_pacing::PacingChoices;
 use units::{Dur, Time};
 
 /// Segments of the window from which on signs count.

@@ -22,7 +22,7 @@ pub(in crate::transport) struct Blocks {
 
 impl Blocks {
     /// Those of a packet. Edges that are swapped say of a range that it was lost (CP §4.3, Fig. 4).
-    pub fn of(ext: &Ext) -> Blocks {
+    pub fn from_ext(ext: &Ext) -> Blocks {
         let given = &ext.sack[..usize::from(ext.blocks).min(MAX_BLOCKS)];
         let is_lost = |block: &&(u32, u32)| (block.1.wrapping_sub(block.0) as i32) < 0;
         let mut blocks = Blocks { end: given.len(), ..Blocks::default() };
@@ -89,7 +89,7 @@ mod tests {
     fn swapped_edges_are_what_was_lost_even_where_numbers_wrap() {
         let mut ext = Ext { blocks: 3, ..Ext::default() };
         ext.sack[..3].copy_from_slice(&[(500, u32::MAX - 499), (3000, 4000), (900, 500)]);
-        let blocks = Blocks::of(&ext);
+        let blocks = Blocks::from_ext(&ext);
         assert_eq!(blocks.lost(), [(500, u32::MAX - 499), (900, 500)]);
         assert_eq!(blocks.received(), [(3000, 4000)]);
     }

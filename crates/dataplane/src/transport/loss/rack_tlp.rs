@@ -8,7 +8,7 @@ use super::segments::{Segments, Sent, Tags};
 use super::tlp::Tlp;
 use super::undo::Undo;
 use crate::transport::kernel::SackRules;
-use crate::transport::pace::Pace;
+use crate::transport::linux_pacing::Pace;
 use crate::transport::rto::Spread;
 use crate::transport::rtt_ticks::RttTicks;
 use crate::transport::{clock, unwrap};
@@ -265,7 +265,7 @@ mod tests {
     }
 
     /// Four segments, sent 10 us apart; what an ACK of so many bytes with these blocks tells 100 us after the first.
-    fn told(ack: u64, blocks: &[(u32, u32)]) -> Told {
+    fn acked(ack: u64, blocks: &[(u32, u32)]) -> Told {
         let mut rack = RackTlp::default();
         for n in 0..4 {
             rack.on_sent(n * 1000..(n + 1) * 1000, at(10 * n));
@@ -290,8 +290,8 @@ mod tests {
     #[test]
     fn the_last_sample_is_of_what_was_reported_or_else_acknowledged_last() {
         let both = |told: Told| (told.rtt.map(|rtt| rtt.0), told.last_rtt.map(|rtt| rtt.0));
-        assert_eq!(both(told(2000, &[])), (Some(100_000_000), Some(90_000_000)));
-        assert_eq!(both(told(0, &[(2000, 4000)])), (Some(80_000_000), Some(70_000_000)));
-        assert_eq!(both(told(1000, &[(2000, 3000)])), (Some(100_000_000), Some(80_000_000)));
+        assert_eq!(both(acked(2000, &[])), (Some(100_000_000), Some(90_000_000)));
+        assert_eq!(both(acked(0, &[(2000, 4000)])), (Some(80_000_000), Some(70_000_000)));
+        assert_eq!(both(acked(1000, &[(2000, 3000)])), (Some(100_000_000), Some(80_000_000)));
     }
 }

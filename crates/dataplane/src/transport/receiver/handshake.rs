@@ -8,7 +8,7 @@ use crate::Pkt;
 use crate::Timestamps;
 use crate::transport::clock::{older, ticks};
 use crate::transport::config::EcnMode;
-use crate::transport::opening::syn_options;
+use crate::transport::syn_options::syn_options;
 use crate::transport::{Io, segment, unwrap};
 use mech::Flags;
 use units::{Dur, Time};

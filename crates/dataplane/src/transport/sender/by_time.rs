@@ -52,7 +52,7 @@ impl Sender {
         self.echoes += u32::from(ece);
         self.widest = self.widest.max(self.rwnd);
         let flight = r.segments.flight();
-        let blocks = Blocks::of(&ext);
+        let blocks = Blocks::from_ext(&ext);
         let heard = Heard {
             now: io.now,
             ack,

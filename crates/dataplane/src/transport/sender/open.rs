@@ -7,7 +7,7 @@
 use super::heard::Heard;
 use super::{Sender, State};
 use crate::transport::config::{EcnMode, Recovery};
-use crate::transport::{Io, TcpConfig, opening, segment};
+use crate::transport::{Io, TcpConfig, segment, syn_options};
 use crate::{Ext, Pkt, Timestamps};
 use mech::Flags;
 use units::Dur;
@@ -87,7 +87,7 @@ impl Sender {
         }
         let mut pkt = segment::empty(&self.flow, ISN, flags, io.cfg);
         let stamps = Timestamps { val: self.stamp_now(io), ecr: 0 };
-        segment::with_options(&mut pkt, opening::syn_options(io.cfg, stamps), io);
+        segment::with_options(&mut pkt, syn_options::syn_options(io.cfg, stamps), io);
         self.push_empty(pkt, io);
         self.rto.start(io.now, io.cfg);
     }

@@ -5,7 +5,7 @@ use super::*;
 /// A sender of Linux whose clock does not tick.
 fn linux(more: &[(&'static str, Value)]) -> Hand {
     let given = [("tick", time(Dur::ZERO)), ("congestion_control", word("reno"))];
-    Hand::of(1 << 30, "linux", &[&given[..], more].concat())
+    Hand::with_flow(1 << 30, "linux", &[&given[..], more].concat())
 }
 /// It has started, and its first segments are 900 us old.
 fn started(more: &[(&'static str, Value)]) -> Hand {
@@ -99,7 +99,7 @@ fn a_timeout_in_another_recovery_is_not_asked_for_its_reason() {
 #[test]
 fn while_a_probe_is_under_way_its_time_passes_before_that_of_the_timeout() {
     let set = [("congestion_control", word("reno")), ("min_rto", time(Dur::ms(10)))];
-    let mut h = Hand::of(1 << 30, "linux", &set);
+    let mut h = Hand::with_flow(1 << 30, "linux", &set);
     h.start();
     assert_eq!(h.expire(), [10], "the probe");
     h.wait(Dur::ms(12));

@@ -13,7 +13,7 @@ struct Path {
 impl Path {
     fn new(set: &[(&str, Value)], rtt: Dur) -> Path {
         let free = [("retransmission_timer", Value::Flag(false)), ("restart_after_idle", Value::Flag(false))];
-        let mut hand = Hand::of(1 << 40, "cubic", &[&free, set].concat());
+        let mut hand = Hand::with_flow(1 << 40, "cubic", &[&free, set].concat());
         hand.start();
         Path { hand, rtt, acked: 0 }
     }

@@ -235,7 +235,7 @@ fn alpha_stays_at_one_under_marks_and_decays_to_zero_without() {
     h.start();
     (1..=50).for_each(|n| drop(h.ack_ece(n)));
     assert_eq!(h.stats().alpha, Some(ONE));
-    let mut h = Hand::of(100_000_000, "dctcp", &set);
+    let mut h = Hand::with_flow(100_000_000, "dctcp", &set);
     h.start();
     (1..=90_000).for_each(|n| drop(h.ack(n)));
     assert_eq!(h.stats().alpha, Some(0));

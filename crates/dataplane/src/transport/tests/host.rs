@@ -70,7 +70,7 @@ fn new_data_wait_for_a_third_of_the_window_and_not_for_longer_than_half_a_round_
 
 #[test]
 fn the_end_of_a_flow_waits_for_nothing() {
-    let mut h = Hand::of(11_000, "dctcp", &rack(&[("tso", Value::Flag(true))]));
+    let mut h = Hand::with_flow(11_000, "dctcp", &rack(&[("tso", Value::Flag(true))]));
     h.start();
     h.wait(Dur::us(900));
     assert_eq!(h.ack(1), [10]);

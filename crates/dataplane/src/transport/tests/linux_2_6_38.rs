@@ -86,7 +86,7 @@ fn without_sack_reordering_that_was_learnt_stays() {
 
 /// Measurements that a connection of this many segments without a loss leaves.
 fn measured(segments: u64, set: &[(&str, Value)]) -> Metrics {
-    let mut h = Hand::of(segments * 1000, "linux_2_6_38", set);
+    let mut h = Hand::with_flow(segments * 1000, "linux_2_6_38", set);
     h.start();
     h.wait(Dur::ms(1));
     (1..=segments).for_each(|n| _ = h.ack(n));
@@ -123,7 +123,7 @@ fn learnt_reordering_turns_forward_acknowledgements_off_for_later_connections() 
 
 #[test]
 fn a_loss_leaves_its_threshold_once_the_window_is_above_it() {
-    let mut h = Hand::of(60_000, "linux_2_6_38", &PLAIN);
+    let mut h = Hand::with_flow(60_000, "linux_2_6_38", &PLAIN);
     h.start();
     h.wait(Dur::ms(1));
     h.sack(0, &[(1, 5)]);
@@ -141,7 +141,7 @@ fn a_loss_leaves_its_threshold_once_the_window_is_above_it() {
 
 #[test]
 fn a_second_message_after_an_idle_time_is_sent_whole() {
-    let mut h = Hand::of(1 << 40, "linux_2_6_38", &[("min_rto", time(Dur::ms(10)))]);
+    let mut h = Hand::with_flow(1 << 40, "linux_2_6_38", &[("min_rto", time(Dur::ms(10)))]);
     for message in 1..=3u64 {
         let before = h.stats().segments;
         h.write(41_600);

@@ -63,9 +63,9 @@ struct Hand {
 
 impl Hand {
     fn new(kind: &str, set: &[(&str, Value)]) -> Hand {
-        Hand::of(1_000_000, kind, set)
+        Hand::with_flow(1_000_000, kind, set)
     }
-    fn of(bytes: u64, kind: &str, set: &[(&str, Value)]) -> Hand {
+    fn with_flow(bytes: u64, kind: &str, set: &[(&str, Value)]) -> Hand {
         let cfg = config(kind, set);
         Hand {
             sender: Sender::new(&flow(bytes), &cfg),

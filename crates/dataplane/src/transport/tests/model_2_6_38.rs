@@ -125,7 +125,7 @@ impl Bench {
             set.push(("ecn", Value::Flag(setup.ecn)));
         }
         let kind = if setup.law == Law::Dctcp { "linux_2_6_38_dctcp" } else { "linux_2_6_38" };
-        let mut hand = Hand::of(1 << 40, kind, &set);
+        let mut hand = Hand::with_flow(1 << 40, kind, &set);
         if !setup.sack {
             hand.cfg = hand.cfg.toward(&config(
                 "newreno",

@@ -1,20 +1,20 @@
 //! A connection that is opened by a handshake (RFC 9293 §3.5, §3.10.7), seen from its sender.
 
 use super::*;
-use crate::transport::opening::syn_options;
+use crate::transport::syn_options::syn_options;
 use crate::{SynOptions, Timestamps};
 use mech::{Ecn, Flags};
 
 const SHAKE: &str = "connection";
 
 fn shaking(kind: &str, set: &[(&'static str, Value)]) -> Hand {
-    of(1_000_000, kind, set)
+    hand_of(1_000_000, kind, set)
 }
 
-fn of(bytes: u64, kind: &str, set: &[(&'static str, Value)]) -> Hand {
+fn hand_of(bytes: u64, kind: &str, set: &[(&'static str, Value)]) -> Hand {
     let mut all = vec![(SHAKE, word("handshake"))];
     all.extend(set.iter().cloned());
-    Hand::of(bytes, kind, &all)
+    Hand::with_flow(bytes, kind, &all)
 }
 
 /// The answer to a SYN.
@@ -134,7 +134,7 @@ fn a_second_answer_and_one_without_data_to_send_are_acknowledged_without_data() 
     answer(&mut h, 0);
     let [ack] = h.last[..] else { panic!("{:?}", h.last) };
     assert_eq!((ack.head.flags, ack.payload, ack.seq, ack.head.size), (Flags::ACK, 0, 10_000, 64));
-    let mut h = of(0, "newreno", &[("timestamps", Value::Flag(true))]);
+    let mut h = hand_of(0, "newreno", &[("timestamps", Value::Flag(true))]);
     h.start();
     assert!(!h.sender.done());
     answer(&mut h, 0);

@@ -70,7 +70,7 @@ fn what_a_sender_did_is_put_to_the_message_that_is_acknowledged_next() {
     let (mut flows, first) = three();
     flows.deliver(first, 3500, &mut Told::default());
     let mut told = Told::default();
-    let mut h = Hand::of(ENDLESS, "newreno", &[]);
+    let mut h = Hand::with_flow(ENDLESS, "newreno", &[]);
     h.call(|s, io| s.open(io));
     h.write(1000);
     h.ack_bytes(1000, false);
@@ -93,7 +93,7 @@ fn what_a_sender_did_is_put_to_the_message_that_is_acknowledged_next() {
 fn a_recovery_and_an_echo_are_put_to_one_message() {
     let (mut flows, first) = messages(5000, [2000, 1000]);
     let mut told = Told::default();
-    let mut h = Hand::of(ENDLESS, "newreno", &[("ecn", Value::Flag(true))]);
+    let mut h = Hand::with_flow(ENDLESS, "newreno", &[("ecn", Value::Flag(true))]);
     h.call(|s, io| s.open(io));
     assert_eq!(h.write(5000).len(), 5);
     let again: Vec<_> = [1000; 4].iter().flat_map(|bytes| h.ack_bytes(*bytes, false)).collect();

@@ -24,9 +24,9 @@ struct End {
 
 impl End {
     fn new(bytes: u64, set: &[(&str, Value)]) -> End {
-        End::of(bytes, "newreno", set)
+        End::with_flow(bytes, "newreno", set)
     }
-    fn of(bytes: u64, kind: &str, set: &[(&str, Value)]) -> End {
+    fn with_flow(bytes: u64, kind: &str, set: &[(&str, Value)]) -> End {
         let cfg = config(kind, set);
         let receiver = Receiver::new(&flow(bytes), &cfg);
         End { receiver, cfg, now: Time::ZERO, exts: Exts::default(), stamp: 0, last: vec![] }
@@ -176,7 +176,7 @@ fn bytes_beyond_the_end_of_the_flow_are_no_bytes() {
 
 #[test]
 fn the_end_of_a_burst_is_acknowledged_at_once() {
-    let mut r = End::of(1 << 20, "linux", &[]);
+    let mut r = End::with_flow(1 << 20, "linux", &[]);
     let quick = (0..40).take_while(|n| !r.segment(*n).is_empty()).count();
     assert_eq!(quick, 16 + 6, "the first, while a kernel's window grows");
     r.segment(23);

@@ -26,7 +26,7 @@ fn the_third_duplicate_ack_and_no_earlier_one_retransmits() {
 #[test]
 fn ssthresh_is_half_the_flight_and_two_segments_at_least() {
     // RFC 5681 eq. 4.
-    let mut h = Hand::of(3_000, "newreno", &[("dupack_threshold", Value::Count(2))]);
+    let mut h = Hand::with_flow(3_000, "newreno", &[("dupack_threshold", Value::Count(2))]);
     h.start();
     h.ack(0);
     assert_eq!(h.ack(0), [0]);
@@ -154,7 +154,7 @@ fn a_timeout_in_recovery_ends_it() {
 #[test]
 fn a_duplicate_ack_is_one_only_with_data_outstanding_and_the_same_window() {
     // RFC 5681 §2.
-    let mut h = Hand::of(1_000, "newreno", &[]);
+    let mut h = Hand::with_flow(1_000, "newreno", &[]);
     h.start();
     h.ack(1);
     assert!((0..4).all(|_| h.ack(1).is_empty()));

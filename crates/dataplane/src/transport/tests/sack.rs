@@ -99,7 +99,7 @@ fn what_is_lost_goes_before_new_data() {
 fn a_hole_not_yet_lost_is_retransmitted_only_where_there_is_no_new_data() {
     // NextSeg() rules 2 and 3. Twenty under way; then pipe 8 of 10.
     let holes = |bytes| {
-        let mut h = Hand::of(bytes, "sack", &[("initial_window", packets(20))]);
+        let mut h = Hand::with_flow(bytes, "sack", &[("initial_window", packets(20))]);
         h.start();
         assert_eq!(h.sack(0, &[(1, 4)]), [0]);
         assert_eq!(h.cwnd(), 10_000);
@@ -113,7 +113,7 @@ fn a_hole_not_yet_lost_is_retransmitted_only_where_there_is_no_new_data() {
 #[test]
 fn the_last_segment_is_rescued_once_a_recovery() {
     // NextSeg() rule 4: 0 and 9 are lost, and nothing beyond 9 can report it.
-    let mut h = Hand::of(10_000, "sack", &[]);
+    let mut h = Hand::with_flow(10_000, "sack", &[]);
     h.start();
     assert_eq!(h.sack(0, &[(1, 4)]), [0]);
     assert!(h.sack(0, &[(1, 9)]).is_empty(), "the first retransmission is not acknowledged");
@@ -127,7 +127,7 @@ fn the_last_segment_is_rescued_once_a_recovery() {
 #[test]
 fn a_rescue_holds_the_highest_byte_not_reported() {
     // NextSeg() rule 4: "MUST include the highest outstanding unSACKed sequence number".
-    let mut h = Hand::of(9_500, "sack", &[]);
+    let mut h = Hand::with_flow(9_500, "sack", &[]);
     h.start();
     h.sack(0, &[(1, 4)]);
     h.sack(0, &[(1, 8)]);
@@ -287,7 +287,7 @@ fn only_a_transport_with_selective_acknowledgements_listens_to_them() {
 #[test]
 fn blocks_are_taken_across_the_wrap_of_sequence_numbers() {
     // RFC 9293 §3.4.
-    let mut h = Hand::of(1 << 34, "sack", &[]);
+    let mut h = Hand::with_flow(1 << 34, "sack", &[]);
     h.start();
     let mut una = 0;
     while una + 4_000 < 1u64 << 32 {
@@ -304,7 +304,7 @@ fn blocks_are_taken_across_the_wrap_of_sequence_numbers() {
 /// outstanding, and the slow start threshold before and after the timeout.
 fn timeout_of_a_lost_retransmission(kind: &str, set: &[(&str, Value)]) -> (u32, u32, u32) {
     let window = [("initial_window", packets(20))];
-    let mut h = Hand::of(1 << 40, kind, &[&window, set].concat());
+    let mut h = Hand::with_flow(1 << 40, kind, &[&window, set].concat());
     h.start();
     for n in 2..60 {
         h.sack(0, &[(1, n)]);

@@ -123,7 +123,7 @@ fn every_ack_of_a_burst_is_a_sample() {
 #[test]
 fn the_timer_starts_with_data_restarts_with_new_acks_and_stops_when_all_is_acknowledged() {
     // RFC 6298 (5.1), (5.3), (5.2).
-    let mut h = Hand::of(3_000, "newreno", &[]);
+    let mut h = Hand::with_flow(3_000, "newreno", &[]);
     assert_eq!(h.sender.deadline(), None);
     h.start();
     assert_eq!(h.timer_in(), Some(Dur::ms(10)));

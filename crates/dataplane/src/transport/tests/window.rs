@@ -105,7 +105,7 @@ fn cwnd_does_not_grow_past_the_receive_window() {
 
 #[test]
 fn a_packet_is_complete() {
-    let mut h = Hand::of(2_500, "newreno", &[]);
+    let mut h = Hand::with_flow(2_500, "newreno", &[]);
     h.start();
     let [first, _, last] = h.last[..] else { panic!("three segments") };
     assert_eq!((first.payload, first.head.size, first.head.orig_size), (1000, 1058, 1058));
@@ -168,7 +168,7 @@ fn every_default_is_valid_and_what_ranges_cannot_say_is_checked() {
 
 #[test]
 fn a_flow_of_no_bytes_is_done_before_it_starts() {
-    let mut h = Hand::of(0, "newreno", &[]);
+    let mut h = Hand::with_flow(0, "newreno", &[]);
     assert!(h.start().is_empty() && h.sender.done() && h.sender.deadline().is_none());
 }
 

@@ -22,7 +22,7 @@ struct Bench {
 
 impl Bench {
     fn new(given: &str, eager: bool) -> Bench {
-        let switch = switch(2, BufferSlot::of(Some(Amount::Bytes(120_000))));
+        let switch = switch(2, BufferSlot::per_port(Some(Amount::Bytes(120_000))));
         let abq = Abq::new(&values(&SPEC, given));
         Bench { abq, switch, desk: Desk::draws(&[]), eager, queue: 0, held: 0, window: None }
     }
@@ -215,7 +215,7 @@ fn what_is_an_ack_is_told_by_flags() {
     for (flag, kind) in
         [(Flags::RST, PacketKind::Segment), (Flags::ACK, PacketKind::Notice), (Flags::ACK, PacketKind::Raw)]
     {
-        let flags = Flags::of(kind).with(Flags::ACK).with(flag);
+        let flags = Flags::of_kind(kind).with(Flags::ACK).with(flag);
         let other = Head { flags, size: 64, ..Head::default() };
         assert_eq!(bench.abq.on_arrival(&other, &at, &mut bench.desk.env()), Pass::Forward, "{flag:?} {kind:?}");
     }

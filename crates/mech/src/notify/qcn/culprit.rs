@@ -32,7 +32,7 @@ choice! {
 /// struct Frames;
 ///
 /// impl PathIndex for Frames {
-///     fn of(&self, frame: &Occupant, view: &dyn View) -> (u64, u64) {
+///     fn congestion(&self, frame: &Occupant, view: &dyn View) -> (u64, u64) {
 ///         (u64::from(view.port_backlog(frame.out).0), 1)
 ///     }
 ///     fn boxed(&self) -> Box<dyn PathIndex> {
@@ -47,12 +47,12 @@ choice! {
 ///     cite: "",
 ///     params: Qcn::PARAMS,
 /// };
-/// let make = |values: &Values| NotifySlot::of(Qcn::new(values).with_index(Frames));
+/// let make = |values: &Values| NotifySlot::new(Qcn::new(values).with_index(Frames));
 /// let registry = Registry::catalogue().with(Mechanism::new(&BY_FRAMES, make));
 /// ```
 pub trait PathIndex: Send + Sync {
     /// Of the way of this frame: so much, of so much. The larger share is the more congested. POSTCONDITION: the second is not 0.
-    fn of(&self, frame: &Occupant, view: &dyn View) -> (u64, u64);
+    fn congestion(&self, frame: &Occupant, view: &dyn View) -> (u64, u64);
     /// A copy.
     fn boxed(&self) -> Box<dyn PathIndex>;
 }
@@ -94,7 +94,7 @@ impl Culprit {
         let chosen = match self {
             Culprit::TwoSamples => {
                 let b = drawn(at, env)?;
-                if is_larger(index.of(&a, at.view), index.of(&b, at.view)) { a } else { b }
+                if is_larger(index.congestion(&a, at.view), index.congestion(&b, at.view)) { a } else { b }
             }
             _ => a,
         };
@@ -103,7 +103,7 @@ impl Culprit {
 }
 
 impl PathIndex for Index {
-    fn of(&self, frame: &Occupant, view: &dyn View) -> (u64, u64) {
+    fn congestion(&self, frame: &Occupant, view: &dyn View) -> (u64, u64) {
         let mut shares = Vec::new();
         match self {
             Index::Backlog => return share(view.port_backlog(frame.out).1, view.output_fill(frame.out).limit),

@@ -35,7 +35,7 @@ impl Curve {
     }
 
     /// The feedback of a queue of so many bytes, which had so many at the last sample, as six bits; 0 is no congestion.
-    pub fn of(&self, q: u64, q_old: u64) -> u8 {
+    pub fn feedback(&self, q: u64, q_old: u64) -> u8 {
         let (q, most) = (i128::from(q), self.most());
         let fb = q - i128::from(self.q_eq) + i128::from(self.w) * (q - i128::from(q_old));
         let scaled = i128::from(LARGEST) * fb.clamp(0, most);

@@ -22,12 +22,12 @@ struct Memory {
 }
 
 fn of_flow(n: u32) -> Occupant {
-    Occupant::of(&Head { flow: FlowId(n), src: HostId(n), ..Head::default() }, PortId(n as u16))
+    Occupant::from_head(&Head { flow: FlowId(n), src: HostId(n), ..Head::default() }, PortId(n as u16))
 }
 
 impl Memory {
     /// So many bytes of each flow in frames of a size, the flows numbered from 0.
-    fn of(unit: u64, flows: &[(u64, u64)]) -> Memory {
+    fn of_flows(unit: u64, flows: &[(u64, u64)]) -> Memory {
         let frames =
             (0..).zip(flows).flat_map(|(n, (bytes, size))| (0..bytes / size).map(move |_| (of_flow(n), *size)));
         Memory { unit, frames: frames.collect(), ..Memory::default() }
@@ -129,14 +129,14 @@ impl Bench {
             let at = AgentContext { view: &self.memory, port: PORT, stored: Some(&frame) };
             self.qcn.on_level(of, come, &at, &mut self.desk.env_at(self.now));
         }
-        self.told()
+        self.last_notice()
     }
     /// The memory has so many bytes, all of flow 0, when so many have come.
     fn is_at(&mut self, q: u64, bytes: u64) -> Option<Told> {
         self.memory.frames = vec![(of_flow(0), q)];
         self.comes(0, bytes)
     }
-    fn told(&mut self) -> Option<Told> {
+    fn last_notice(&mut self) -> Option<Told> {
         let acts = std::mem::take(&mut self.desk.acts.list);
         let mut told = None;
         for act in acts {

@@ -14,7 +14,7 @@ fn bounce(given: &str) -> Bounce {
 /// packets waiting in its normal queue.
 fn fate(given: &str, (waiting, limit): (u32, u64), draws: &[f64]) -> Fate {
     let mut state = switch(3, packets(limit));
-    state.bounce = Some(PerPort::of(Amount::Packets(limit)));
+    state.bounce = Some(PerPort::of_size(Amount::Packets(limit)));
     state.fill_up(waiting, head(""), (PortId(0), QueueId::normal(0)));
     let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
     let mut desk = Desk::draws(draws);
@@ -123,7 +123,7 @@ fn a_draw_that_equals_the_probability_bounces() {
 fn every_class_has_a_normal_and_a_bounce_queue_and_looks_at_its_own() {
     for class in 0..8 {
         let mut state = switch(3, packets(10));
-        state.bounce = Some(PerPort::of(Amount::Packets(10)));
+        state.bounce = Some(PerPort::of_size(Amount::Packets(10)));
         let other = (class + 1) % 8;
         state.fill_up(10, head(&format!("np=1 class={other}")), (PortId(0), QueueId::new(other, Lane::Bounce)));
         let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
@@ -187,7 +187,7 @@ fn a_source_nobody_knows_leaves_only_the_way_forward() {
     let mut state = switch(2, packets(1));
     state.fill_up(1, head(""), (PortId(0), QueueId::normal(0)));
     state.fill_up(1, head("np=1"), (PortId(0), QueueId::new(0, Lane::Bounce)));
-    state.bounce = Some(PerPort::of(Amount::Packets(1)));
+    state.bounce = Some(PerPort::of_size(Amount::Packets(1)));
     let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
     let ask = |text| bounce("").admit(&head(text), &at, &mut Desk::draws(&[]).env());
     assert_eq!(ask("src=77"), Fate::Drop(DropReason::BufferFull));
@@ -197,7 +197,7 @@ fn a_source_nobody_knows_leaves_only_the_way_forward() {
 #[test]
 fn a_full_way_back_leads_to_its_own_queue_where_that_is_asked_for() {
     let mut state = switch(3, packets(10));
-    state.bounce = Some(PerPort::of(Amount::Packets(2)));
+    state.bounce = Some(PerPort::of_size(Amount::Packets(2)));
     state.fill_up(9, head(""), (PortId(0), QueueId::normal(0)));
     state.fill_up(2, head("np=1"), (PortId(2), QueueId::new(0, Lane::Bounce)));
     let ask = |state: &crate::testing::State, given: &str| {
@@ -208,13 +208,13 @@ fn a_full_way_back_leads_to_its_own_queue_where_that_is_asked_for() {
     assert_eq!(ask(&state, "bounce_full=forward"), Fate::Enqueue(QueueId::normal(0)));
     state.fill_up(1, head(""), (PortId(0), QueueId::normal(0)));
     assert_eq!(ask(&state, "bounce_full=forward"), Fate::Drop(DropReason::BufferFull));
-    state.bounce = Some(PerPort::of(Amount::Packets(3)));
+    state.bounce = Some(PerPort::of_size(Amount::Packets(3)));
     assert_eq!(ask(&state, "bounce_full=forward"), Fate::Bounce(PortId(2)));
 }
 
 #[test]
 fn endless_memory_is_never_well_filled() {
-    let mut state = switch(2, crate::buffer::BufferSlot::of(None));
+    let mut state = switch(2, crate::buffer::BufferSlot::per_port(None));
     state.fill_up(10_000, head(""), (PortId(0), QueueId::normal(0)));
     let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
     let fate = bounce("theta=0").admit(&head("src=1"), &at, &mut Desk::draws(&[]).env());

@@ -346,7 +346,7 @@ fn with_both_thresholds_at_one_probabilistic_is_random_draw_by_draw() {
 
 #[test]
 fn endless_memory_is_never_filled() {
-    let mut state = switch(3, BufferSlot::of(None));
+    let mut state = switch(3, BufferSlot::per_port(None));
     state.fill_up(10_000, head(""), (PortId(0), QUEUE));
     let mut detour = detour("policy=probabilistic lo=0 hi=0");
     assert_eq!(fate(&mut detour, ("", 1), &state, &mut Desk::draws(&[])), Fate::Enqueue(QUEUE));

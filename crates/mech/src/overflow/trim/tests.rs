@@ -8,7 +8,7 @@ const OUT: PortId = PortId(0);
 const DATA: QueueId = QueueId::normal(0);
 
 fn bytes(limit: u64) -> BufferSlot {
-    BufferSlot::of(Some(Amount::Bytes(limit)))
+    BufferSlot::per_port(Some(Amount::Bytes(limit)))
 }
 fn trim(given: &str) -> Trim {
     Trim::new(&values(&SPEC, given))
@@ -144,7 +144,7 @@ fn a_cut_packet_has_its_class_and_its_mark_from_then_on() {
 #[test]
 fn in_packets_a_header_takes_a_place_and_extra_is_a_place_for_every_64_bytes() {
     let waits = |n: u32, text: &str| {
-        let mut state = switch(2, BufferSlot::of(Some(Amount::Packets(3))));
+        let mut state = switch(2, BufferSlot::per_port(Some(Amount::Packets(3))));
         state.fill_up(n, head("data"), (OUT, DATA));
         let at = ForwardingContext { view: &state, ingress: PortId(1), out: OUT };
         trim("extra=128B").admit(&head(text), &at, &mut Desk::draws(&[]).env())

@@ -111,7 +111,7 @@ impl Recorder {
         let say = format!("cnm: to host {} flow {} fb {feedback} off {q_off} delta {q_delta}", host.0, flow.0);
         self.say(say);
         let mut head = Head { dst: host, flow, ingress: port, size: 64, orig_size: 64, ttl: 64, ..Head::default() };
-        head.flags = Flags::of(PacketKind::Notice);
+        head.flags = Flags::of_kind(PacketKind::Notice);
         head.set_class(7);
         self.work.push_back(Work::Packet("cnm".to_owned(), head));
     }

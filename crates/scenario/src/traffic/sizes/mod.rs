@@ -48,7 +48,7 @@ enum Shape {
 impl Sizes {
     /// The sizes that a parameter of [`Kind::Sizes`] gives; what was taken for granted in reading a
     /// file becomes a note of `traffic`.
-    pub(super) fn of(field: &str, values: &Values, traffic: &str, ctx: &Context) -> Result<Sizes, Vec<Fault>> {
+    pub(super) fn read(field: &str, values: &Values, traffic: &str, ctx: &Context) -> Result<Sizes, Vec<Fault>> {
         if let Some(Value::Table(kind, given)) = values.0.get(field) {
             return shapes::build(kind, given).map(Sizes).map_err(|wrong| {
                 let Fault { field: key, found, rule } = wrong;

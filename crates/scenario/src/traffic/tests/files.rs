@@ -213,7 +213,7 @@ fn flows_with_the_same_text_in_the_column_query_form_one() {
     assert_eq!(plain, [(1, u32::MAX), (2, 0), (3, 1), (4, 0), (9, 2)]);
     let (traffic, _) = with_files(&star(4), "trace", &[("file", "f")], &|_| Ok(text.into())).unwrap();
     let size = traffic.query_size();
-    assert_eq!([0, 1, 2, 3].map(|query| size.of(query)), [2, 1, 2, 0], "what starts too late is of its query");
+    assert_eq!([0, 1, 2, 3].map(|query| size.messages(query)), [2, 1, 2, 0], "what starts too late is of its query");
     let none = "start,source,destination,bytes,query\n1us,h0,h1,1,\n";
     let (traffic, _) = with_files(&star(4), "trace", &[("file", "f")], &|_| Ok(none.into())).unwrap();
     assert_eq!(traffic.query_size(), QuerySize::None);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::SynOptions;
-use crate::transport::opening::syn_options;
+use crate::transport::syn_options::syn_options;
 use mech::Ecn;
 
 const ECN: Flags = Flags::ECE.with(Flags::CWR);
@@ -10,7 +10,7 @@ const ECN: Flags = Flags::ECE.with(Flags::CWR);
 fn opened_by_handshake(kind: &str, more: &[(&'static str, Value)]) -> End {
     let mut set = vec![("connection", Value::Word("handshake".into())), ("initial_rto", time(Dur::ms(10)))];
     set.extend_from_slice(more);
-    End::of(100_000, kind, &set)
+    End::with_flow(100_000, kind, &set)
 }
 
 impl End {

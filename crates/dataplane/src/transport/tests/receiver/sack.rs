@@ -9,7 +9,7 @@ fn block(from: u32, to: u32) -> (u32, u32) {
 }
 
 fn sack(segments: &[u64]) -> End {
-    let mut e = End::of(1_000_000, "sack", &[]);
+    let mut e = End::with_flow(1_000_000, "sack", &[]);
     segments.iter().for_each(|n| drop(e.segment(*n)));
     e
 }
@@ -37,7 +37,7 @@ fn four_blocks_fit_and_three_beside_timestamps() {
     // RFC 2018 §3.
     let e = sack(&[2, 4, 6, 8, 10]);
     assert_eq!(e.blocks(), [block(10, 11), block(8, 9), block(6, 7), block(4, 5)]);
-    let mut e = End::of(1_000_000, "sack", &[("timestamps", Value::Flag(true))]);
+    let mut e = End::with_flow(1_000_000, "sack", &[("timestamps", Value::Flag(true))]);
     [2, 4, 6, 8].into_iter().for_each(|n| drop(e.segment(n)));
     assert_eq!((e.blocks().len(), e.sent().1.bytes(), e.sent().0.head.size), (3, 40, 98));
 }
@@ -47,7 +47,7 @@ fn blocks_are_told_only_where_sack_is_permitted() {
     for (kind, set, told) in
         [("reno", vec![], false), ("newreno", vec![], false), ("dctcp", vec![], true), ("dctcp", newreno(), false)]
     {
-        let mut e = End::of(100_000, kind, &set);
+        let mut e = End::with_flow(100_000, kind, &set);
         e.segment(3);
         e.segment(3);
         assert_eq!(!e.blocks().is_empty(), told, "{kind}");
@@ -94,7 +94,7 @@ fn of_a_segment_that_is_old_in_part_the_first_old_part_is_told() {
 
 #[test]
 fn what_lies_beyond_the_window_is_no_duplicate() {
-    let mut e = End::of(100_000, "sack", &[("receive_window", size(3000))]);
+    let mut e = End::with_flow(100_000, "sack", &[("receive_window", size(3000))]);
     assert_eq!((e.segment(3), e.blocks()), (vec![0], vec![]));
     assert_eq!(e.receiver.stats().duplicates, 1);
 }
@@ -102,7 +102,7 @@ fn what_lies_beyond_the_window_is_no_duplicate() {
 #[test]
 fn dctcps_ack_of_what_came_before_tells_nothing_of_what_came_after() {
     // RFC 8257 §3.2 with delayed ACKs.
-    let mut e = End::of(100_000, "dctcp", &[delayed()]);
+    let mut e = End::with_flow(100_000, "dctcp", &[delayed()]);
     assert_eq!(e.segment(0), []);
     let mut pkt = segment::data(&flow(0), (3000, 1000), 0, &e.cfg);
     pkt.head.set_ecn(mech::Ecn::Ce);
@@ -113,7 +113,7 @@ fn dctcps_ack_of_what_came_before_tells_nothing_of_what_came_after() {
 
 #[test]
 fn blocks_wrap_with_sequence_numbers() {
-    let mut e = End::of(1 << 33, "sack", &[("receive_window", size(1 << 30))]);
+    let mut e = End::with_flow(1 << 33, "sack", &[("receive_window", size(1 << 30))]);
     let mut at = 0u64;
     while at < (1 << 32) - 1000 {
         let len = 9000.min((1 << 32) - 1000 - at) as u32;
@@ -128,7 +128,7 @@ fn blocks_wrap_with_sequence_numbers() {
 fn a_receiver_that_is_gone_answers_as_it_did() {
     let stamps = || vec![("timestamps", Value::Flag(true))];
     for (kind, set) in [("sack", vec![]), ("sack", stamps()), ("linux", stamps())] {
-        let mut e = End::of(3_000, kind, &set);
+        let mut e = End::with_flow(3_000, kind, &set);
         e.now += Dur::us(70);
         e.stamp = 40;
         [0, 2, 1].into_iter().for_each(|n| drop(e.segment(n)));

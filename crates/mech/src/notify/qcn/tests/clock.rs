@@ -5,12 +5,12 @@ use super::*;
 /// At an input that has more than its set point, with a clock of 10 us.
 fn bench(draws: &[f64]) -> Bench {
     let mut bench = Bench::new("at=inputs jitter=0 culprit=occupancy keep_alive=10us", Desk::draws(draws));
-    bench.memory = Memory::of(256, &[(110_000, 1000)]);
+    bench.memory = Memory::of_flows(256, &[(110_000, 1000)]);
     bench
 }
 
 fn class(n: u8) -> ClassSet {
-    ClassSet::of(n)
+    ClassSet::single(n)
 }
 
 impl Bench {
@@ -18,14 +18,14 @@ impl Bench {
     fn tells(&mut self, us: u64, xoff: ClassSet, xon: ClassSet) {
         self.now = Time(us * 1_000_000);
         self.qcn.on_pause_sent(xoff, xon, &mut self.desk.env_at(self.now));
-        assert_eq!(self.told(), None);
+        assert_eq!(self.last_notice(), None);
     }
     /// The clock runs out.
     fn rings(&mut self) -> Option<Told> {
         self.now = self.clock.take().expect("it runs");
         let at = AgentContext { view: &self.memory, port: PORT, stored: None };
         self.qcn.on_timer(CLOCK, &at, &mut self.desk.env_at(self.now));
-        self.told()
+        self.last_notice()
     }
     /// When it will run out, in microseconds.
     fn due(&self) -> Option<u64> {
@@ -92,7 +92,7 @@ fn a_link_that_changes_stops_it_and_the_next_pause_starts_it() {
     bench.qcn.on_link_change(PORT, &mut bench.desk.env());
     // Whoever calls has stopped it.
     bench.clock = None;
-    assert_eq!(bench.told(), None);
+    assert_eq!(bench.last_notice(), None);
     bench.tells(50, class(3), ClassSet::NONE);
     assert_eq!(bench.due(), Some(60));
 }

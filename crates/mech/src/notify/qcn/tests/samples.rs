@@ -24,11 +24,14 @@ fn feedback_is_position_and_weighted_velocity_in_63_steps_up_to_five_set_points(
         (10_000_000, 0, 63),
         (0, 10_000_000, 0),
     ] {
-        assert_eq!(table.of(q, q_old), feedback, "{q} after {q_old}");
+        assert_eq!(table.feedback(q, q_old), feedback, "{q} after {q_old}");
     }
     // Five set points of the standard's MIB are 130,000 B, 7 with w = 3 are 182,000.
-    assert_eq!([curve("q_eq=26000B").of(52_000, 52_000), curve("q_eq=26000B w=3").of(52_000, 52_000)], [12, 9]);
-    assert_eq!(curve("w=0").of(90_000, 0), 31);
+    assert_eq!(
+        [curve("q_eq=26000B").feedback(52_000, 52_000), curve("q_eq=26000B w=3").feedback(52_000, 52_000)],
+        [12, 9]
+    );
+    assert_eq!(curve("w=0").feedback(90_000, 0), 31);
 }
 
 #[test]
@@ -36,7 +39,7 @@ fn nearest_rounds_halves_up() {
     let nearest = curve("rounding=nearest");
     let halves = [(110_000, 11), (62_380, 0), (62_381, 1), (119_999, 13), (360_000, 63), (357_620, 63), (357_619, 62)];
     for (q, feedback) in halves {
-        assert_eq!(nearest.of(q, q), feedback, "{q}");
+        assert_eq!(nearest.feedback(q, q), feedback, "{q}");
     }
 }
 
@@ -44,7 +47,7 @@ fn nearest_rounds_halves_up() {
 fn sizes_without_bounds_do_not_overflow() {
     let most = u64::MAX;
     let endless = Curve { q_eq: most, w: 64, rounding: Rounding::Nearest };
-    assert_eq!([endless.of(most, most), endless.of(most, 0), endless.of(0, most)], [0, 31, 0]);
+    assert_eq!([endless.feedback(most, most), endless.feedback(most, 0), endless.feedback(0, most)], [0, 31, 0]);
     assert_eq!(feedback::interval(most, 0), most);
     let mut bench = Bench::new("q_eq=1B interval=18000000000GB jitter=0.9", Desk::seeded(1));
     assert_eq!(bench.is_at(1_000_000, 18_000_000_000_000_000_000), Some((0, 63, 999_999, 1_000_000)));
@@ -159,8 +162,8 @@ fn it_rests_up_to_the_longest_queue_that_is_no_congestion_however_it_grew() {
     for given in ["", "rounding=nearest", "q_eq=26000B w=4", "q_eq=1B", "w=0 rounding=nearest", "q_eq=7B w=64"] {
         let qcn = Qcn::new(&values(&SPEC, given));
         let most = qcn.rests_up_to().expect("at outputs").bytes;
-        assert_eq!((qcn.curve.of(most, 0), qcn.curve.of(most + 1, 0) > 0), (0, true), "{given}: {most}");
-        assert!((0..=most.min(100_000)).all(|q| qcn.curve.of(q, 0) == 0));
+        assert_eq!((qcn.curve.feedback(most, 0), qcn.curve.feedback(most + 1, 0) > 0), (0, true), "{given}: {most}");
+        assert!((0..=most.min(100_000)).all(|q| qcn.curve.feedback(q, 0) == 0));
     }
     let inputs = Qcn::new(&values(&SPEC, "at=inputs"));
     assert_eq!((inputs.rests_up_to(), Qcn::new(&values(&SPEC, "")).input_rests_up_to()), (None, None));

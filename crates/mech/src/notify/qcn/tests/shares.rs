@@ -69,12 +69,12 @@ fn by_draw(bench: &mut Bench, flows: usize) -> Vec<u32> {
 fn by_occupancy_a_flow_is_told_in_proportion_to_what_it_has_in_the_memory() {
     let three = [(10_000, 1000), (20_000, 1000), (30_000, 1000)];
     assert_shares(
-        &by_draw(&mut frozen("culprit=occupancy unit=250B", Memory::of(250, &three), 4), 3),
+        &by_draw(&mut frozen("culprit=occupancy unit=250B", Memory::of_flows(250, &three), 4), 3),
         &[1.0, 2.0, 3.0],
     );
     // A victim that passes has two frames, its culprit 57.
     let hogged = [(2 * 1522, 1522), (57 * 1522, 1522)];
-    assert_shares(&by_draw(&mut frozen("culprit=occupancy", Memory::of(256, &hogged), 5), 2), &[2.0, 57.0]);
+    assert_shares(&by_draw(&mut frozen("culprit=occupancy", Memory::of_flows(256, &hogged), 5), 2), &[2.0, 57.0]);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn by_occupancy_units_count_and_not_frames() {
     // 1522 B are six units of 256 B or one of 2048, 64 B are one of either.
     let mixed = [(10 * 1522, 1522), (90 * 64, 64), (30 * 300, 300)];
     let of = |unit: u64, seed| {
-        by_draw(&mut frozen(&format!("culprit=occupancy unit={unit}B"), Memory::of(unit, &mixed), seed), 3)
+        by_draw(&mut frozen(&format!("culprit=occupancy unit={unit}B"), Memory::of_flows(unit, &mixed), seed), 3)
     };
     assert_shares(&of(64, 6), &[240.0, 90.0, 150.0]);
     assert_shares(&of(256, 7), &[60.0, 90.0, 60.0]);
@@ -93,7 +93,7 @@ fn by_occupancy_units_count_and_not_frames() {
 #[test]
 fn of_two_samples_the_victim_is_told_only_where_both_are_its_own() {
     for (held, seed) in [(50, 9), (90, 10), (20, 11)] {
-        let mut memory = Memory::of(1000, &[((100 - held) * 1000, 1000), (held * 1000, 1000)]);
+        let mut memory = Memory::of_flows(1000, &[((100 - held) * 1000, 1000), (held * 1000, 1000)]);
         memory.outputs = vec![(10_000, Some(150_000), 0), (140_000, Some(150_000), 0)];
         let victim = (1.0 - held as f64 / 100.0).powi(2);
         assert_shares(&by_draw(&mut frozen("culprit=two_samples", memory, seed), 2), &[victim, 1.0 - victim]);
@@ -103,10 +103,10 @@ fn of_two_samples_the_victim_is_told_only_where_both_are_its_own() {
 #[test]
 fn of_two_samples_with_ways_alike_the_second_is_told_and_one_flow_that_fills_the_memory_always() {
     let flows = [(10_000, 1000), (30_000, 1000)];
-    let mut memory = Memory::of(1000, &flows);
+    let mut memory = Memory::of_flows(1000, &flows);
     memory.outputs = vec![(5000, Some(150_000), 0); 2];
     assert_shares(&by_draw(&mut frozen("culprit=two_samples", memory, 12), 2), &[1.0, 3.0]);
-    let mut alone = Memory::of(1000, &[(9000, 1000)]);
+    let mut alone = Memory::of_flows(1000, &[(9000, 1000)]);
     alone.outputs = vec![(0, None, 0)];
     assert_eq!(by_draw(&mut frozen("culprit=two_samples", alone, 13), 1), [10_000]);
 }
@@ -116,7 +116,7 @@ fn of_ways(index: &str, ways: [(u64, Option<u64>, u64); 2]) -> [u32; 2] {
     [[0.1, 0.9], [0.9, 0.1]].map(|draws| {
         let mut bench =
             Bench::new(&format!("jitter=0 interval=1B q_eq=1B culprit=two_samples index={index}"), Desk::draws(&draws));
-        bench.memory = Memory::of(1000, &[(1000, 1000), (1000, 1000)]);
+        bench.memory = Memory::of_flows(1000, &[(1000, 1000), (1000, 1000)]);
         bench.memory.outputs = ways.to_vec();
         let told = bench.comes(9, 1).expect("congestion").0;
         assert_eq!(bench.desk.rng.undrawn(), 0);
@@ -165,7 +165,7 @@ fn the_flow_that_is_not_served_is_told_by_occupancy_and_each_as_often_by_arrival
     let told = |culprit: &str| {
         let mut bench = Bench::new(&format!("at=inputs interval=3KB culprit={culprit}"), Desk::seeded(14));
         let mut told = Vec::new();
-        bench.memory = Memory::of(250, &[(20_000, 1000), (20_000, 1000), (20_000, 1000)]);
+        bench.memory = Memory::of_flows(250, &[(20_000, 1000), (20_000, 1000), (20_000, 1000)]);
         for n in 0..60_000 {
             let flow = n % 3;
             bench.memory.frames.push((of_flow(flow), 1000));
@@ -187,7 +187,7 @@ fn the_flow_that_is_not_served_is_told_by_occupancy_and_each_as_often_by_arrival
 struct Emptier;
 
 impl PathIndex for Emptier {
-    fn of(&self, frame: &Occupant, view: &dyn View) -> (u64, u64) {
+    fn congestion(&self, frame: &Occupant, view: &dyn View) -> (u64, u64) {
         (1_000_000 - view.output_fill(frame.out).used, 1)
     }
     fn boxed(&self) -> Box<dyn PathIndex> {
@@ -197,7 +197,7 @@ impl PathIndex for Emptier {
 
 #[test]
 fn of_two_samples_an_index_from_outside_says_which_way_is_worse() {
-    let mut memory = Memory::of(1000, &[(50_000, 1000), (50_000, 1000)]);
+    let mut memory = Memory::of_flows(1000, &[(50_000, 1000), (50_000, 1000)]);
     memory.outputs = vec![(10_000, Some(150_000), 0), (140_000, Some(150_000), 0)];
     let mut bench = frozen("culprit=two_samples", memory, 9);
     bench.qcn = bench.qcn.clone().with_index(Emptier);

@@ -1,0 +1,191 @@
+"""Drawings of figures 1c, 4 and 5, and of table 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
+
+from overspill import columns, plots
+from overspill.papers.bars import Bars, grouped
+from overspill.papers.common import Curve, Published, legend, log_scale, mean_line, sheet
+from overspill.papers.plotted import make
+from overspill.papers.spec import Draw, Runs, Sweeps
+
+from .measures.incast import bottleneck, fct
+from .measures.scale import by_draw, largest_drops, largest_throughput, medians, networks
+from .measures.schemes import ABQ, CAPACITY, COLOURS, NAMES, SENDERS, SIZE, numbers, over_queues, over_times
+
+BESIDE = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+STEP = 0.02  # ms, as the sweep sets `measure.bin`
+POINTS = 2000  # of a distribution, more than a picture shows
+
+
+def colour(variant: str) -> str:
+    """A scheme's colour."""
+    return plots.COLOURS[COLOURS[variant]]
+
+
+def draw_queues(sweeps: Sweeps, _: Published) -> Drawing:
+    """Figure 4a: means, and the 5th and 95th percentiles over time as whiskers."""
+    runs = sweeps["incast"]
+    senders, width = numbers(runs, SENDERS), 0.2
+    made, [axes] = sheet(1, height=4.2)
+    for at, (variant, name) in enumerate(NAMES.items()):
+        mean = over_queues(runs, variant, lambda queue: queue.mean).mean(axis=0)
+        low = over_queues(runs, variant, lambda queue: queue.percentiles[0]).mean(axis=0)
+        high = over_queues(runs, variant, lambda queue: queue.percentiles[1]).mean(axis=0)
+        places = np.arange(len(senders)) + (at - 1.5) * width
+        axes.bar(places, mean, width * 0.94, color=colour(variant), label=name)
+        reach = np.maximum(0, [mean - low, high - mean])
+        axes.errorbar(places, mean, reach, fmt="none", ecolor="#222222", elinewidth=0.9, capsize=1.5)
+    both = over_queues(runs, ABQ, lambda queue: queue.mean + queue.held).mean(axis=0)
+    places = np.arange(len(senders)) + 1.5 * width
+    axes.bar(places, both, width * 0.94, color=plots.COLOURS[4], label="ABQ, held ACKs too")
+    axes.set_xticks(range(len(senders)), [f"{one:g}" for one in senders])
+    axes.grid(False, axis="x")
+    axes.set_xlabel("senders")
+    axes.set_ylabel("queue (KB)")
+    axes.set_title("Mean over time; whiskers: 5th and 95th percentile")
+    legend(axes, **BESIDE)
+    return made
+
+
+def curves(axes: Axes, runs: Runs, of: Callable[[Runs, str], Curve]) -> None:
+    """A line for each scheme over the number of senders."""
+    for variant, name in NAMES.items():
+        mean_line(axes, numbers(runs, SENDERS), of(runs, variant), colour(variant), label=name, marker=".")
+    axes.set_xlabel("senders")
+    axes.set_ylim(bottom=0)
+    legend(axes, **BESIDE)
+
+
+def draw_goodput(sweeps: Sweeps, _: Published) -> Drawing:
+    """Figure 4b."""
+    made, [axes] = sheet(1)
+    curves(axes, sweeps["incast"], lambda runs, one: over_times(runs, one, lambda times: times.goodput))
+    axes.set_ylim(0, 1000)
+    axes.set_ylabel("goodput (Mb/s)")
+    axes.set_title("32 KB from each sender")
+    return made
+
+
+def draw_drops(sweeps: Sweeps, _: Published) -> Drawing:
+    """Figure 4c."""
+    made, [axes] = sheet(1)
+    curves(axes, sweeps["incast"], lambda runs, one: over_queues(runs, one, lambda queue: queue.drops))
+    axes.set_ylabel("packets dropped")
+    axes.set_title("32 KB from each sender")
+    return made
+
+
+def bars(axes: Axes, runs: Runs, path: str) -> None:
+    """Medians, and the 1st and 99th percentiles as whiskers: means over seeds."""
+    values, apart = numbers(runs, path), 0.22
+    short, middle, long = (fct(runs, one) for one in (1, 50, 99))
+    for at, (variant, name) in enumerate(NAMES.items()):
+        places = np.arange(len(values)) + (at - 1) * apart
+        low, mid, high = (one[variant].mean(axis=0) for one in (short, middle, long))
+        reach = np.maximum(0, [mid - low, high - mid])
+        axes.errorbar(
+            places, mid, reach, fmt="o", markersize=4, color=colour(variant), elinewidth=1.6, capsize=3,
+            label=name,
+        )  # fmt: skip
+    axes.set_xticks(range(len(values)), [f"{one:g}" for one in values])
+    axes.grid(False, axis="x")
+    log_scale(axes)
+    axes.set_ylabel("FCT (ms)")
+    axes.set_title("Median; whiskers: 1st and 99th percentile")
+    legend(axes, **BESIDE)
+
+
+def draw_times(sweep: str, over: str, label: str) -> Callable[[Sweeps, Published], Drawing]:
+    """Figure 5a or 5b: the times of a sweep over what its points differ in."""
+
+    def drawn(sweeps: Sweeps, _: Published) -> Drawing:
+        made, [axes] = sheet(1, height=4.2)
+        bars(axes, sweeps[sweep], over)
+        axes.set_xlabel(label)
+        return made
+
+    return drawn
+
+
+def draw_oscillation(sweeps: Sweeps, _: Published) -> Drawing:
+    """The queue of the first seed, a panel for each scheme."""
+    runs = sweeps["oscillation"]
+    made, panels = sheet(1, rows=len(NAMES), height=1.9)
+    for axes, (variant, name) in zip(panels, NAMES.items(), strict=True):
+        node, port, _row = bottleneck(runs, runs.tables("ports", variant)[0])
+        trace = runs.tables("queue_trace", variant)[0]
+        here = (columns.numbers(trace, "node") == node) & (columns.numbers(trace, "port") == port)
+        step = columns.numbers(trace, "bin")[here].astype(np.int64)
+        longest = np.zeros(int(step.max(initial=0)) + 2)
+        longest[step] = columns.numbers(trace, "max_packets")[here]
+        time = np.arange(len(longest)) * STEP
+        axes.plot(time, longest, color=colour(variant), drawstyle="steps-post", linewidth=1)
+        axes.axhline(CAPACITY, color="black", linewidth=0.8, linestyle=":")
+        axes.set_ylim(0, CAPACITY * 1.1)
+        axes.set_ylabel("packets")
+        axes.set_title(name)
+    widest = max(axes.get_xlim()[1] for axes in panels)
+    for axes in panels:
+        axes.set_xlim(9, widest)
+    panels[-1].set_xlabel("time (ms); dotted: the buffer")
+    return made
+
+
+def draw_short_flows(sweeps: Sweeps, _: Published) -> Drawing:
+    """Figure 5c: the flows of all draws together."""
+    runs = sweeps["waves"]
+    made, [axes] = sheet(1)
+    for variant, name in NAMES.items():
+        every = np.concatenate([one.short for seeds in networks(runs, variant) for one in seeds])
+        took = np.sort(every)  # what is unfinished last
+        share = np.arange(1, len(took) + 1) / len(took)
+        shown = np.unique(np.linspace(0, len(took) - 1, POINTS).astype(int))
+        axes.plot(took[shown], 100 * share[shown], color=colour(variant), drawstyle="steps-post", label=name)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(make("spaced"))
+    axes.set_xlabel("FCT of short flows (ms)")
+    axes.set_ylabel("flows (%)")
+    axes.set_ylim(0, 100)
+    legend(axes, loc="lower right")
+    return made
+
+
+def draw_table(sweeps: Sweeps, published: Published) -> Drawing:
+    """Table 1: the largest of five, of short flows at one instant and apart."""
+    columns_of = (("waves", "", "at one instant"), ("apart", ", apart", "apart"))
+    panels = (
+        ("largest_throughput", largest_throughput, "throughput (Mb/s)", "Largest of five long flows"),
+        ("largest_drops", largest_drops, "packets dropped", "Largest of five receivers"),
+    )
+    made, every = sheet(2, height=3.8)
+    for axes, (metric, of, unit, title) in zip(every, panels, strict=True):
+        values = [[medians(by_draw(sweeps[sweep], one, of)) for sweep, *_ in columns_of] for one in NAMES]
+        paper = [
+            [published.get((f"{name}{which}", metric)) for _, which, _ in columns_of]
+            for name in NAMES.values()
+        ]
+        grouped(axes, [told for *_, told in columns_of], Bars(list(NAMES.values()), values), paper)
+        axes.set_ylabel(unit)
+        axes.set_title(title)
+        if (shown := axes.get_legend()) is not None:  # one is enough
+            shown.remove()
+    made.legend(*every[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return made
+
+
+DRAWINGS: dict[str, Draw] = {
+    "fig4a": draw_queues,
+    "fig4b": draw_goodput,
+    "fig4c": draw_drops,
+    "fig5a": draw_times("incast", SENDERS, "senders of 32 KB"),
+    "fig5b": draw_times("sizes", SIZE, "size of 30 flows (KB)"),
+    "fig1c": draw_oscillation,
+    "fig5c": draw_short_flows,
+    "tab1": draw_table,
+}

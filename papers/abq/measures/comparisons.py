@@ -1,0 +1,168 @@
+"""Claims that compare two variants, or two routings: at equal memory, with ABQ changed or beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+
+import numpy as np
+import pyarrow as pa
+
+from overspill import Failed, columns
+from overspill.papers.common import Curve, dropped, measured
+from overspill.papers.spec import Measure, Measured, Runs, Sweeps
+
+from .schemes import ABQ, FRAME, NAMES, OTHERS, START, lengths, over_queues, over_times, times
+
+METRICS: dict[str, Callable[[Runs, str], Curve]] = {
+    "mean_queue": lambda runs, one: over_queues(runs, one, lambda queue: queue.mean),
+    "drops": lambda runs, one: over_queues(runs, one, lambda queue: queue.drops),
+    "time_congested": lambda runs, one: over_queues(runs, one, lambda queue: 1e-9 * queue.congested),
+    "goodput": lambda runs, one: over_times(runs, one, lambda times: times.goodput),
+    "p50_fct": lambda runs, one: over_times(runs, one, lambda times: times.fct[50]),
+    "p99_fct": lambda runs, one: over_times(runs, one, lambda times: times.fct[99]),
+}
+LABELS = NAMES | {
+    "no_corrector": "no corrector",
+    "ten_acks": "ten ACKs",
+    "one_ack": "one ACK",
+    "drop_tail_abq": "DropTail with ABQ",
+    "red": "RED",
+    "red_abq": "RED with ABQ",
+}
+RELEASES = ("ten_acks", "one_ack")
+OWN, SYMMETRIC = "own", "symmetric"
+ROUTINGS = {OWN: "ECMP, own hashes", SYMMETRIC: "ECMP, symmetric"}
+DELIVERED = 0
+# ps of a frame of 84 B on the wire, without load: four links of 40 us, three of 1 Gb/s and one of 10 Gb/s.
+FASTEST = 4 * 40_000_000 + 3 * 672_000 + 67_200
+LONGER = 10_000_000  # by spine1
+LATE = 10_000_000  # ps; ACKs that take longer by that were held
+
+
+def difference(runs: Runs, pair: tuple[str, str], metric: str, at: int | None = None) -> Measured:
+    """The first variant less the second, seed by seed: mean over all points, or at one of them."""
+    above, below = (
+        curve.mean(axis=1) if at is None else curve[:, at]
+        for curve in (METRICS[metric](runs, one) for one in pair)
+    )
+    names = [LABELS[one] for one in pair]
+    case = f"{names[0]} less {names[1]}"
+    if at is not None:
+        [count] = runs.points[at].values()
+        case += f", n = {count}"
+    note = f"{names[0]} {np.mean(above):.4g}, {names[1]} {np.mean(below):.4g}"
+    return measured(case, metric, above - below, note)
+
+
+def measure_equal(sweeps: Sweeps) -> Iterator[Measured]:
+    """DropTail and ECN with as much memory as ABQ has in both of its queues."""
+    for one in OTHERS:
+        yield difference(sweeps["equal"], (one, ABQ), "mean_queue")
+        yield difference(sweeps["equal"], (one, ABQ), "drops")
+        yield difference(sweeps["equal"], (ABQ, one), "goodput")
+
+
+def measure_alone(sweeps: Sweeps) -> Iterator[Measured]:
+    """ABQ without its corrector, and with releases of few ACKs."""
+    runs = sweeps["alone"]
+    for metric in ("mean_queue", "time_congested", "drops", "p99_fct"):
+        yield difference(runs, ("no_corrector", ABQ), metric)
+    yield difference(runs, (ABQ, "no_corrector"), "goodput")
+    for one in RELEASES:
+        yield difference(runs, (ABQ, one), "goodput")
+        for metric in ("p50_fct", "p99_fct"):
+            yield difference(runs, (one, ABQ), metric, 0)
+
+
+def measure_beside(sweeps: Sweeps) -> Iterator[Measured]:
+    """Tail drop with TCP and RED, without ABQ and with it."""
+    for one in ("drop_tail", "red"):
+        held = f"{one}_abq"
+        yield difference(sweeps["beside"], (one, held), "mean_queue")
+        yield difference(sweeps["beside"], (one, held), "drops")
+        yield difference(sweeps["beside"], (held, one), "goodput")
+
+
+def trips(packets: pa.Table, reverse: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Flow, emission and time above the fastest path, ps, of the delivered packets of one direction."""
+    kept = (columns.numbers(packets, "reverse") == int(reverse)) & (
+        columns.numbers(packets, "fate") == DELIVERED
+    )
+    flow, emission, sent, end = (
+        columns.numbers(packets, name)[kept] for name in ("flow", "emission", "sent_ps", "end_ps")
+    )
+    return flow, emission, end.astype(np.int64) - sent.astype(np.int64) - FASTEST
+
+
+def find_paths(packets: pa.Table, reverse: bool) -> dict[int, bool]:
+    """Maps each flow to true if its packets of one direction go by spine1.
+
+    The first packet opens the connection: it is short, and meets no data.
+    """
+    flow, emission, late = trips(packets, reverse)
+    first = emission == 0
+    return {int(one): bool(by > LONGER // 2) for one, by in zip(flow[first], late[first], strict=True)}
+
+
+def count_wrongly_held(packets: pa.Table) -> int:
+    """Counts flows of which an ACK waited at the congested port of the other path than that of their data."""
+    data, acks = find_paths(packets, reverse=False), find_paths(packets, reverse=True)
+    if data.keys() != acks.keys():
+        raise Failed("packets: found flows without the first packet of both directions; expected both")
+    flow, emission, late = trips(packets, reverse=True)
+    extra = np.array([LONGER * acks[int(one)] for one in flow])
+    held = np.unique(flow[(emission > 0) & (late - extra > LATE)])
+    return sum(data[int(one)] != acks[int(one)] for one in held)
+
+
+def mean_length(tables: Mapping[str, pa.Table], leaf: int, spines: Sequence[int]) -> float:
+    """Mean queue of the ports from a leaf to the spines, over time from the start to the last byte; KB."""
+    ports, last = tables["ports"], times(tables["flows"]).last
+    places = zip(*(columns.numbers(ports, name) for name in ("node", "port", "peer")), strict=True)
+    found = []
+    for node, port, peer in places:
+        if node == leaf and peer in spines:
+            packets, time = lengths(tables["queue_hist"], (int(node), int(port)), 0)
+            found.append(FRAME * float((packets * time).sum()) / (last - START))
+    return float(np.mean(found))
+
+
+@cache
+def read(runs: Runs, variant: str) -> Mapping[str, np.ndarray]:
+    """Metrics of a variant, seeds by points."""
+    leaf, spines = runs.node("leaf0"), (runs.node("spine0"), runs.node("spine1"))
+    names = ("packets", "ports", "queue_hist", "flows")
+    parts: dict[str, Callable[[Mapping[str, pa.Table]], float]] = {
+        "flows_held_for_other_data": lambda tables: count_wrongly_held(tables["packets"]),
+        "mean_queue": lambda tables: mean_length(tables, leaf, spines),
+        "drops": lambda tables: float(dropped(tables["ports"]).sum()),
+        "p50_fct": lambda tables: times(tables["flows"]).fct[50],
+        "p99_fct": lambda tables: times(tables["flows"]).fct[99],
+    }
+    found: dict[str, list[list[float]]] = {name: [] for name in parts}
+    for point in runs.points:
+        every = list(zip(*(runs.tables(name, variant, point) for name in names), strict=True))
+        for metric, part in parts.items():
+            found[metric].append([part(dict(zip(names, tables, strict=True))) for tables in every])
+    return {metric: np.array(values).T for metric, values in found.items()}
+
+
+def measure_routes(sweeps: Sweeps) -> Iterator[Measured]:
+    """Flows that are held for other data, and the two routings beside each other."""
+    found = {one: read(sweeps["routes"], one) for one in ROUTINGS}
+    for one, name in ROUTINGS.items():
+        metric = "flows_held_for_other_data"
+        yield measured(name, metric, found[one][metric].sum(axis=1))
+    for metric in ("mean_queue", "drops", "p50_fct", "p99_fct"):
+        own, symmetric = (found[one][metric].mean(axis=1) for one in ROUTINGS)
+        note = f"own hashes {own.mean():.4g}, symmetric {symmetric.mean():.4g}"
+        yield measured("own hashes less symmetric", metric, own - symmetric, note)
+
+
+MEASURES: dict[str, Measure] = {
+    "claim-equal": measure_equal,
+    "claim-alone": measure_alone,
+    "claim-beside": measure_beside,
+    "claim-routes": measure_routes,
+}

@@ -1,0 +1,5 @@
+"""Drawings of figures, by their ids."""
+
+from . import completion_times, detours, distributions
+
+DRAWINGS = completion_times.DRAWINGS | detours.DRAWINGS | distributions.DRAWINGS

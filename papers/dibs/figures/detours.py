@@ -1,0 +1,195 @@
+"""Drawings of figures 1 and 2: detours of one packet, and of one large incast by switch and time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
+
+from overspill import stats
+from overspill.papers.common import Published, marked, sheet
+from overspill.papers.judge import interval_of_part
+from overspill.papers.plotted import make
+from overspill.papers.spec import Draw, Sweeps
+from overspill.plots import COLOURS, SHADES
+
+from ..measures import fabric
+from ..measures.burst import AGGS, CASES, EDGE, EDGES, POD, RECEIVER, STEP, Burst
+from ..measures.detour_paths import KINDS, METRICS, OFTEN, SWEEP, DetourPath, detour_paths, divided
+
+# Where the nodes of the receiver's side are drawn, and their names.
+NODES = {
+    "core": (0.5, 0.92, "cores"),
+    "agg": (0.5, 0.5, "aggregation"),
+    "edge": (0.22, 0.08, "receiver's edge"),
+    "edges": (0.86, 0.08, "other edges"),
+    "host": (-0.2, 0.08, "R"),
+}
+# Detours of a kind, from where to where, and how far the arc bends to the right of its way.
+ARCS = {"core": ("agg", "core", 0.45), "edges": ("agg", "edges", -0.45), "aggregation": ("edge", "agg", 0.45)}
+WAYS = (("core", "agg"), ("agg", "edge"), ("edges", "agg"), ("edge", "host"))
+LABELS = {
+    "core": "aggregation\nto core",
+    "edges": "aggregation to\nother edges",
+    "aggregation": "edge to\naggregation",
+    "elsewhere": "elsewhere",
+}
+PLACES = {"elsewhere": "other pods", "cores": "cores"}
+ROWS = (*PLACES, *reversed(EDGES[1:]), EDGE, *reversed(AGGS))  # from below
+LARGEST = 60.0  # square points of a dot of as many detours as the busiest step has
+
+
+def draw_packet(sweeps: Sweeps, published: Published) -> Drawing:
+    """A packet with 15 detours, and within what one of all with as many lies."""
+    found = detour_paths(sweeps[SWEEP])
+    paper = {metric: value for (_, metric), value in published.items()}
+    made, [left, right] = sheet(2, height=3.8)
+    marks = [paper.get(metric) for metric in METRICS]
+    arcs(left, sample(found, marks))
+    ranges(right, divided(found))
+    marked(right, list(enumerate(marks)), "the paper's packet")
+    if right.get_legend_handles_labels()[0]:
+        right.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
+    right.set_ylabel("of 15 detours")
+    return made
+
+
+def ranges(axes: Axes, of: Mapping[str, np.ndarray]) -> None:
+    """The mean of each kind, and where one more packet lies with 95 %."""
+    for at, kind in enumerate(KINDS):
+        values = [float(one) for one in of[kind]]
+        between = interval_of_part(values, stats.LEVEL)
+        if between is not None:
+            style: dict[str, Any] = {"color": COLOURS[0], "label": "ours: mean, and 95 % of packets"}
+            axes.vlines(
+                at, *between, linewidth=7, alpha=0.35, **style if at == 0 else style | {"label": None}
+            )
+            axes.plot(at, stats.mean(values), "o", color=COLOURS[0])
+    axes.set_xticks(range(len(KINDS)), [LABELS[kind] for kind in KINDS])
+    axes.grid(False, axis="x")
+    axes.axhline(0, color="#999999", linewidth=0.8)
+
+
+def sample(found: Sequence[Sequence[DetourPath]], wanted: Sequence[float | None]) -> DetourPath | None:
+    """Of packets with 15 detours the one whose kinds are nearest to those wanted; none without packets."""
+    every = [one for by_seed in found for one in by_seed if len(one.kinds) == OFTEN]
+    aim = np.array([one or 0 for one in wanted])
+    return min(every, key=lambda one: float(abs(one.counts - aim).sum()), default=None)
+
+
+def arcs(axes: Axes, packet: DetourPath | None) -> None:
+    """Detours as dashed arcs, the thicker the more; solid where it is forwarded."""
+    axes.set_axis_off()
+    axes.set_aspect("equal")
+    axes.set_xlim(-0.3, 1.1)
+    axes.set_ylim(-0.02, 1.02)
+    style: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 13, "shrinkA": 17, "shrinkB": 17}
+    for start, end in WAYS:
+        arrow(axes, (start, end, 0.0), "", style | {"color": "#b0b5ba", "linewidth": 1.2})
+    counts = dict(zip(KINDS, packet.counts if packet else np.zeros(len(KINDS), int), strict=True))
+    for at, (kind, way) in enumerate(ARCS.items()):
+        if count := int(counts[kind]):
+            look = {"color": COLOURS[at], "linewidth": 1 + 0.25 * count, "linestyle": "--"}
+            arrow(axes, way, f"{count}", style | look)
+    for x, y, name in NODES.values():
+        box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": "#444444"}
+        axes.text(x, y, name, ha="center", va="center", bbox=box, fontsize=9)
+    if packet is None:
+        axes.set_title(f"None of our packets has {OFTEN} detours")
+        return
+    rest = f" ({counts['elsewhere']} elsewhere)" if counts["elsewhere"] else ""
+    axes.set_title(f"Detours of one of our packets{rest}, the nearest to the paper's")
+
+
+def arrow(axes: Axes, way: tuple[str, str, float], text: str, style: Mapping[str, Any]) -> None:
+    """An arrow from node to node with a bend, and a text beside its middle."""
+    start, end = (np.array(NODES[name][:2]) for name in way[:2])
+    bend = f"arc3,rad={way[2]}"
+    axes.add_patch(make("arrow", tuple(start), tuple(end), connectionstyle=bend, **style))
+    if text:
+        away = np.sign(way[2]) * np.array([end[1] - start[1], start[0] - end[0]])
+        x, y = (start + end) / 2 + (abs(way[2]) / 2 + 0.06 / np.hypot(*away)) * away
+        axes.text(x, y, text, ha="center", va="center", color=style["color"], fontsize=12, weight="bold")
+
+
+def draw_detours(sweeps: Sweeps, published: Published) -> Drawing:
+    """Figure 2a, of the first seed: a dot for each switch and step in which it detours."""
+    made, panels = sheet(1, len(CASES), height=2.9)
+    for axes, case in zip(panels, CASES, strict=True):
+        timeline(axes, case.read(sweeps)[0])
+        axes.set_title(f"{case.title} to {RECEIVER}")
+    for axes in panels:
+        axes.set_xlim(0, max(one.get_xlim()[1] for one in panels))
+    panels[-1].set_xlabel("time (ms); a dot stands for the detours in 0.1 ms, the larger the more")
+    return made
+
+
+def timeline(axes: Axes, burst: Burst) -> None:
+    """Detours of each switch over time, larger dots for more, and the three instants of figure 2b."""
+    most = max(1.0, max(float(one.max()) for one in burst.detours.values()))
+    for row, name in enumerate(ROWS):
+        count = burst.detours[name]
+        steps = np.flatnonzero(count)
+        colour = COLOURS[1] if name == EDGE else COLOURS[0] if name in AGGS else COLOURS[6]
+        sizes = 2 + LARGEST * count[steps] / most
+        axes.scatter(
+            STEP * (steps + 0.5), np.full(len(steps), row), sizes, color=colour, alpha=0.75, linewidths=0
+        )
+    for name, step in instants(burst):
+        axes.axvline(STEP * (step + 0.5), color="#444444", linewidth=1, linestyle=":")
+        place: dict[str, Any] = {"ha": "left", "va": "bottom", "fontsize": 9}
+        axes.text(STEP * (step + 0.5) + 0.03, len(ROWS) - 0.45, name, **place)
+    label = {EDGE: f"{EDGE}, of {RECEIVER}"} | PLACES
+    axes.set_yticks(range(len(ROWS)), [label.get(name, name) for name in ROWS])
+    axes.set_ylim(-0.6, len(ROWS) + 0.3)
+    axes.set_xlim(left=0)
+
+
+def instants(burst: Burst) -> Sequence[tuple[str, int]]:
+    """The three instants, as steps."""
+    return (("t1", burst.t1), ("t2", burst.t2), ("t3", burst.t3))
+
+
+def draw_buffers(sweeps: Sweeps, published: Published) -> Drawing:
+    """Figure 2b, of the first seed: the longest queues of the pod's eight switches."""
+    made, panels = sheet(3, len(CASES), height=3.0)
+    shades = make("shades", SHADES)
+    for at, case in enumerate(CASES):
+        burst = case.read(sweeps)[0]
+        for axes, (name, step) in zip(panels[3 * at : 3 * at + 3], instants(burst), strict=True):
+            longest = np.ma.masked_equal(burst.longest[step], 0)
+            image = axes.imshow(longest, cmap=shades, vmin=0, vmax=fabric.PLACES, aspect="auto")
+            numbers(axes, burst.longest[step])
+            axes.set_title(f"{case.name}, {name} = {STEP * step:.1f} ms")
+            ruled(axes, named=name == "t1")
+    made.colorbar(image, ax=panels, pad=0.01).set_label("most packets that wait in 0.1 ms (of 100)")
+    return made
+
+
+def ruled(axes: Axes, named: bool) -> None:
+    """Names of switches, and lines between the tiers and between ports down and up."""
+    axes.set_facecolor("#f4f4f4")
+    axes.set_xticks((1.5, 5.5), ("ports down", "ports up"))
+    axes.axvline(3.5, color="#999999", linewidth=1)
+    axes.axhline(3.5, color="#999999", linewidth=1)
+    axes.tick_params(length=0)
+    axes.set_yticks(range(len(POD)), POD if named else [""] * len(POD))
+    axes.grid(visible=False)
+
+
+def numbers(axes: Axes, longest: np.ndarray) -> None:
+    """How many packets wait at each port."""
+    for (row, column), value in np.ndenumerate(longest):
+        if value:
+            colour = "white" if value > fabric.PLACES / 2 else "black"
+            axes.text(column, row, f"{value:.0f}", ha="center", va="center", color=colour, fontsize=7.5)
+
+
+DRAWINGS: dict[str, Draw] = {
+    "fig1": draw_packet,
+    "fig2a": draw_detours,
+    "fig2b": draw_buffers,
+}

@@ -1,0 +1,172 @@
+"""Drawings of figures 3 to 6: hot links, free buffers near them, and times on the testbed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
+
+from overspill.papers.bars import Bars, grouped
+from overspill.papers.common import Published, legend, marked, sheet
+from overspill.papers.spec import Draw, Point, Sweeps
+from overspill.plots import look
+
+from ..measures import hot_links, testbed
+from ..measures.hot_links import HALF, HOPS, HOT, share_above
+
+LOADS = {300: "baseline, 300 qps", 2000: "heavy, 2000 qps", 10000: "extreme, 10 000 qps"}
+TICKS = (0, 1, 2, 5, 10, 20, 50, 100)
+Shares = Callable[[np.ndarray], np.ndarray]  # of utilisations by window
+Times = Callable[[str, Point], np.ndarray]  # of a variant at a point, ms
+
+
+def draw_hot(sweeps: Sweeps, _: Published) -> Drawing:
+    """Figure 4, without what is published of it."""
+    return over_time(partial(share_above, least=HOT), "used to 90 % or more", sweeps, {})
+
+
+def over_time(shares: Shares, what: str, sweeps: Sweeps, published: Published) -> Drawing:
+    """Distributions over windows of the share of hot links, in long windows and in short ones."""
+    least = [value for _, value in sorted(published.items()) if value is not None]
+    made, panels = sheet(2)
+    for axes, steps in zip(panels, (hot_links.WINDOW, hot_links.SHORT), strict=True):
+        for at, (load, name) in enumerate(LOADS.items()):
+            found = [shares(one) for one in hot_links.used(sweeps["hot_links"], load, steps)]
+            distribution(axes, np.concatenate(found), at, name)
+        marked(axes, [(100 * hot_links.FEW, one / 100) for one in least[:1]], "published: at least")
+        axes.axvline(100 * hot_links.FEW, color="#8a9199", linewidth=1, linestyle=":")
+        axes.set_title(f"Windows of {steps} ms")
+        axes.set_xlabel(f"links {what} (%)")
+        axes.set_xscale("symlog", linthresh=1)
+        axes.set_xlim(0, 100)
+        axes.set_xticks(TICKS, list(map(str, TICKS)))
+        axes.minorticks_off()
+        axes.set_ylim(0, 1.03)
+    panels[0].set_ylabel("share of windows")
+    handles, labels = panels[0].get_legend_handles_labels()
+    made.legend(handles, labels, loc="outside upper right", ncols=4)
+    return made
+
+
+def distribution(axes: Axes, shares: np.ndarray, at: int, name: str) -> None:
+    """The share of windows with at most so many hot links."""
+    ordered = np.sort(100 * shares)
+    heights = np.arange(1, len(ordered) + 1) / len(ordered)
+    axes.step(np.append(ordered, 100), np.append(heights, 1.0), label=name, **step_style(at))
+
+
+def step_style(at: int) -> dict[str, Any]:
+    """The style of the n-th distribution, a line of steps."""
+    style = look(at)
+    drawn = {"color": style.colour, "linewidth": style.width, "where": "post"}
+    return drawn | {"dashes": style.dash} if style.dash else drawn
+
+
+def draw_neighbours(sweeps: Sweeps, published: Published) -> Drawing:
+    """Figure 5: what is free near switches with a hot output."""
+    runs = sweeps["hot_links"]
+    found = {load: hot_links.neighbours(runs, load) for load in LOADS}
+    values = [[np.array([one.free for one in found[load][hops]]) for load in LOADS] for hops in HOPS]
+    paper = [
+        [published.get((f"{load} qps, {name}", "free_buffers")) for load in LOADS] for name in HOPS.values()
+    ]
+    hot = [
+        np.array([100 * share_above(one, HOT).mean() for one in hot_links.used(runs, load)]) for load in LOADS
+    ]
+    groups = [name.replace(", ", "\n") for name in LOADS.values()]
+    made, [left, right] = sheet(2)
+    grouped(left, groups, Bars(tuple(HOPS.values()), values), paper)
+    left.set_ylim(0, 104)
+    left.set_ylabel("free buffers near a hot output (%)")
+    grouped(right, groups, Bars(("hot links",), [hot], first=2))
+    for at, one in enumerate(hot):
+        right.text(at, one.mean() + 1.5, f"{one.mean():.2g}", ha="center", va="bottom")
+    right.set_ylabel("links used to 90 % or more (%)")
+    return made
+
+
+def draw_queries(sweeps: Sweeps, published: Published) -> Drawing:
+    """Figure 6a: completion times of the 50 queries."""
+    found = testbed.CALIBRATED
+    ends = [
+        (published.get((found, "slowest_infinite")), 1.0),
+        (published.get((found, "slowest_DIBS")), 1.0),
+        (published.get((found, "fastest_droptail")), 0.0),
+        (published.get((found, "slowest_droptail")), 1.0),
+    ]
+    runs = sweeps["testbed"]
+    return distributions(lambda variant, point: testbed.qct(runs, variant, point), "query", ends)
+
+
+def draw_flows(sweeps: Sweeps, published: Published) -> Drawing:
+    """Figure 6b: durations of all flows of all queries."""
+    late = published.get((f"{testbed.CALIBRATED}, droptail", "flows_of_25_to_50_ms"))
+    ends = [
+        (published.get((f"{testbed.CALIBRATED}, DIBS", "longest_flow")), 1.0),
+        (None if late is None else float(testbed.DELAYED[0]), 1 - (late or 0) / 100),
+    ]
+    runs = sweeps["testbed"]
+    return distributions(
+        lambda variant, point: np.concatenate(testbed.durations(runs, variant, point)), "flow", ends
+    )
+
+
+def distributions(times: Times, what: str, ends: Sequence[tuple[float | None, float]]) -> Drawing:
+    """Distributions at both rates; what was published beside those at the rate that was solved from it."""
+    made, panels = sheet(2)
+    for axes, (case, rate) in zip(panels, testbed.RATES.items(), strict=True):
+        for at, (variant, name) in enumerate(testbed.NAMES.items()):
+            distribution_of_times(axes, times(variant, {testbed.RATE: rate}), at, name)
+        calibrated = case == testbed.CALIBRATED
+        if calibrated:
+            marked(axes, [(x, y) for x, y in ends if x is not None])
+        axes.set_title(f"{case}, solved from the paper's 25 ms" if calibrated else case)
+        axes.set_xlabel(f"time of a {what} (ms)")
+        axes.set_ylim(-0.05, 1.06)
+        axes.set_xlim(left=0)
+        legend(axes, loc="center left" if what == "query" else "lower right")
+    panels[0].set_ylabel(f"share of {'queries' if what == 'query' else 'flows'}")
+    return made
+
+
+def distribution_of_times(axes: Axes, times: np.ndarray, at: int, name: str) -> None:
+    """The share of times up to each."""
+    ordered = np.sort(times[np.isfinite(times)])
+    x, shares = np.append(ordered[:1], ordered), np.arange(len(ordered) + 1) / max(len(times), 1)
+    axes.step(x, shares, label=name, **step_style(at))
+
+
+def draw_others(sweeps: Sweeps, published: Published) -> Drawing:
+    """From the fastest query to the slowest, and the median, of each setting of section 5.2."""
+    made, [axes] = sheet(1)
+    for at, variant in ((1, testbed.DROPTAIL), (2, testbed.DIBS)):
+        found = [testbed.of_case(sweeps, case, variant) for case in testbed.OTHERS]
+        places = np.arange(len(found)) + 0.24 * (at - 1.5)
+        low, high = [one.min() for one in found], [one.max() for one in found]
+        axes.vlines(places, low, high, color=look(at).colour, linewidth=9, alpha=0.45)
+        middle = [float(np.median(one)) for one in found]
+        axes.plot(places, middle, "o", color=look(at).colour, label=testbed.NAMES[variant])
+    axes.set_xticks(range(len(testbed.OTHERS)), list(testbed.OTHERS))
+    axes.grid(visible=False, axis="x")
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("time of a query (ms)")
+    axes.set_title(
+        "Fastest to slowest query, and the median. One thing is changed of 32 KB, 10 flows, 100 packets"
+    )
+    axes.legend(loc="upper right")
+    return made
+
+
+DRAWINGS: dict[str, Draw] = {
+    "fig3": partial(over_time, hot_links.share_by_busiest, "at least half as busy as the busiest"),
+    "fig4": draw_hot,
+    "fig4fn": partial(over_time, partial(share_above, least=HALF), "used to 50 % or more"),
+    "fig5": draw_neighbours,
+    "fig6a": draw_queries,
+    "fig6b": draw_flows,
+    "sec5.2": draw_others,
+}

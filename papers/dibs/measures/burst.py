@@ -1,0 +1,179 @@
+"""Figure 2: one large incast into an idle fat-tree, who detours, for how long, and which buffers are full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from overspill import columns
+from overspill.papers.common import measured, names
+from overspill.papers.spec import Measure, Measured, Point, Runs, Sweeps
+
+from .fabric import A_POD, DIBS, PLACES, Fabric
+
+DEGREE = "traffic.burst.senders"
+STEP = 0.1  # ms, `measure.bin` of the scenario
+RECEIVER, EDGE = "h0", "edge0"
+# The eight switches of the receiver's pod.
+AGGS = tuple(f"agg{at}" for at in range(A_POD))
+EDGES = tuple(f"edge{at}" for at in range(A_POD))
+POD = (*AGGS, *EDGES)
+DETOUR = 2  # the kind in `activity`
+
+
+@dataclass(frozen=True)
+class Burst:
+    """One run: detours by switch and step, and queues by step and port of the pod's switches.
+
+    `waits` says where a packet waited: one that found its port idle did not. `uplink` and `to_others` say
+    which ports lead from an edge switch to an aggregation, and from an aggregation to a core or to an edge
+    switch that is not the receiver's; both by switch of `POD` and port.
+    """
+
+    detours: Mapping[str, np.ndarray]  # also `cores` and `elsewhere`
+    longest: np.ndarray  # steps by switches of `POD` by ports: the most packets that waited
+    waits: np.ndarray
+    uplink: np.ndarray
+    to_others: np.ndarray
+
+    @property
+    def full(self) -> np.ndarray:
+        """Whether a switch of the pod has a full buffer, by step and switch."""
+        return np.asarray((self.longest >= PLACES).any(axis=2))
+
+    def end(self, *switches: str) -> int:
+        """The step after the last in which one of these detours; 0 where none does."""
+        found = np.flatnonzero(np.sum([self.detours[one] for one in switches], axis=0))
+        return int(found[-1]) + 1 if len(found) else 0
+
+    @property
+    def t1(self) -> int:
+        """The first step in which packets wait for the receiver."""
+        waiting = np.flatnonzero(self.longest[:, POD.index(EDGE), 0])
+        return int(waiting[0]) if len(waiting) else 0
+
+    @property
+    def t2(self) -> int:
+        """The first step with the most switches that have a full buffer."""
+        return int(np.argmax(self.full.sum(axis=1)))
+
+    @property
+    def t3(self) -> int:
+        """Halfway from the last detour of an aggregation switch to that of the receiver's edge switch."""
+        return (self.end(*AGGS) + max(self.end(EDGE), self.end(*AGGS))) // 2
+
+
+@dataclass(frozen=True)
+class Case:
+    """An incast: the sweep that has it and its point there, and what a drawing says of it."""
+
+    name: str
+    sweep: str
+    point: Point
+    title: str
+
+    def metric(self, sweeps: Mapping[str, Runs], name: str) -> np.ndarray:
+        """A metric by seed."""
+        return sweeps[self.sweep].metric(name, DIBS, self.point)
+
+    def read(self, sweeps: Mapping[str, Runs]) -> list[Burst]:
+        """The bursts, seed by seed."""
+        runs = sweeps[self.sweep]
+        activity, trace, ports = (
+            runs.tables(name, DIBS, self.point) for name in ("activity", "queue_trace", "ports")
+        )
+        fabric = Fabric.of_run(runs, ports[0])
+        return [one_run(runs, fabric, pair) for pair in zip(activity, trace, strict=True)]
+
+
+# The paper names no degree.
+CASES = (
+    Case("degree 40", "one_incast", {DEGREE: "40"}, "40 responses of 20 KB"),
+    Case("degree 59", "one_incast", {DEGREE: "59"}, "59 responses of 20 KB"),
+    Case("degree 100, 10 KB", "short_incast", {}, "100 responses of 10 KB"),
+)
+
+
+def one_run(runs: Runs, fabric: Fabric, tables: tuple[pa.Table, pa.Table]) -> Burst:
+    """One burst."""
+    activity, trace = tables
+    steps = 1 + max((int(columns.numbers(one, "bin").max()) for one in tables if one.num_rows), default=0)
+    nodes = np.array([runs.node(name) for name in POD])
+    longest, mean = (fabric.over_time(trace, name, (0, steps)) for name in ("max_packets", "mean_packets"))
+    places = np.array([np.flatnonzero(fabric.node == node) for node in nodes])
+    tier = fabric.tier(fabric.peer[places])
+    own = fabric.tier(nodes)[:, None]
+    return Burst(
+        detours(runs, fabric, activity, steps),
+        longest[:, places],
+        mean[:, places] > 0,
+        (own == "edge") & (tier == "agg"),
+        (own == "agg") & ((tier == "core") | ((tier == "edge") & (fabric.peer[places] != runs.node(EDGE)))),
+    )
+
+
+def detours(runs: Runs, fabric: Fabric, activity: pa.Table, steps: int) -> dict[str, np.ndarray]:
+    """Detours by step: of each switch of the pod, of cores, and of other pods."""
+    keep = columns.numbers(activity, "kind") == DETOUR
+    step, node, count = (columns.numbers(activity, name)[keep] for name in ("bin", "node", "count"))
+    which = {name: node == runs.node(name) for name in POD}
+    which["cores"] = fabric.tier(node) == "core"
+    which["elsewhere"] = ~np.any(list(which.values()), axis=0) if len(node) else np.zeros(0, bool)
+    return {
+        name: np.bincount(step[chosen].astype(np.int64), count[chosen].astype(float), steps)
+        for name, chosen in which.items()
+    }
+
+
+def figure_2a(sweeps: Sweeps) -> Iterator[Measured]:
+    """Who detours for how long, and when the burst is over."""
+    for one_case in CASES:
+        case, found = one_case.name, one_case.read(sweeps)
+        within = 1e3 * one_case.metric(sweeps, "qct_mean")
+        yield measured(case, "burst_absorbed_within", within, outside(found))
+        yield measured(case, "drops", one_case.metric(sweeps, "drops"))
+        yield measured(case, "timeouts", one_case.metric(sweeps, "timeouts"))
+        by_switch = [{name: one.detours[name].sum() for name in POD} for one in found]
+        yield Measured(case, "switches_of_the_pod_that_detour", [names(one) for one in by_switch])
+        longer = [STEP * (one.end(EDGE) - one.end(*AGGS)) for one in found]
+        told = (
+            f"the edge detours until {STEP * np.mean([one.end(EDGE) for one in found]):.1f} ms, "
+            f"aggregations until {STEP * np.mean([one.end(*AGGS) for one in found]):.1f} ms; "
+            f"in {sum(not one.end(*AGGS) for one in found)} of {len(found)} seeds these never do"
+        )
+        yield measured(case, "edge_detours_on_after_the_last_aggregation", longer, told)
+
+
+def outside(found: list[Burst]) -> str:
+    """How many detours there are, and how many are not in the receiver's pod."""
+    every = np.array([sum(float(one.sum()) for one in burst.detours.values()) for burst in found])
+    away = np.array([float((one.detours["cores"] + one.detours["elsewhere"]).sum()) for one in found])
+    return f"{every.mean():.0f} detours, {away.mean():.0f} of them outside the receiver's pod"
+
+
+def figure_2b(sweeps: Sweeps) -> Iterator[Measured]:
+    """Which buffers are full, and which are in use, when most are full."""
+    for one_case in CASES:
+        case, found = f"{one_case.name}, t2", one_case.read(sweeps)
+        full = [one.full[one.t2] for one in found]
+        told = f"at {STEP * np.mean([one.t2 for one in found]):.1f} ms: " + "; ".join(
+            sorted({" ".join(name for name, yes in zip(POD, one, strict=True) if yes) for one in full})
+        )
+        yield measured(case, "switches_with_a_full_buffer", [one.sum() for one in full], told)
+        waiting = [one.waits[one.t2] for one in found]
+        edge = POD.index(EDGE)
+        uplinks = [(one & burst.uplink)[edge].sum() for one, burst in zip(waiting, found, strict=True)]
+        yield measured(case, "uplinks_of_the_edge_with_packets", uplinks)
+        spread = [
+            (one & burst.to_others).any(axis=1).sum() for one, burst in zip(waiting, found, strict=True)
+        ]
+        yield measured(case, "aggregations_with_packets_for_core_and_other_edges", spread)
+
+
+MEASURES: dict[str, Measure] = {
+    "fig2a": figure_2a,
+    "fig2b": figure_2b,
+}

@@ -1,0 +1,325 @@
+"""Drawings of section VI's fat-tree: table II, figures 10 to 15, and losses of sections VI and VIII."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
+
+from overspill import plots
+from overspill.papers.bars import Bars, grouped, interval
+from overspill.papers.common import Curve, Published, along, line, marked, mean_line, sheet
+from overspill.papers.plotted import figure, make
+from overspill.papers.spec import Draw, Runs, Sweeps
+from overspill.plots import COLOURS
+
+from ..measures import fat_tree
+from ..measures.arrival_times import THETA, THETA_SWEEP, completion_by_theta, packets_by_theta
+from ..measures.bounces_and_drops import ROOM, room
+from ..measures.fat_tree import (
+    CORES,
+    EXAMPLE,
+    HOSTS,
+    MANY_TO_ONE,
+    PABO,
+    PATHS,
+    POD_SWITCHES,
+    SCENARIOS,
+    SWITCHES,
+    WITHOUT,
+    traces,
+)
+
+ALONG = ("C1", "C2", "C3", "C4", "S11", "S12", "S9")  # the switches on the way to H9
+BREAK = 1.3  # an axis is broken where no bar ends between a height and so many times that height
+NAMES = {PABO: "with PABO", WITHOUT: "without PABO"}
+TICKS = (10, 30, 100, 300, 1000, 3000, 10000)  # ms
+FARTHEST = 100  # packets; what is displaced farther counts as lost
+
+
+def draw_example(sweeps: Sweeps, published: Published) -> Drawing:
+    """The figure's topology and its example."""
+    crossed = traces(sweeps[PATHS])[0].hops(*EXAMPLE)
+    return draw_path([hop.switch for hop in crossed], EXAMPLE)
+
+
+ROWS = ("h", "edge", "agg", "core")  # from the lowest
+
+
+def spot(name: str) -> tuple[float, float]:
+    """Where a node stands, by the paper's name."""
+    ours = (SWITCHES | HOSTS)[name]
+    tier = ours.rstrip("0123456789")
+    count = sum(one.rstrip("0123456789") == tier for one in (SWITCHES | HOSTS).values())
+    return (int(ours[len(tier) :]) + 0.5) / count, float(ROWS.index(tier))
+
+
+def links() -> list[tuple[str, str]]:
+    """Every link of the tree, by the paper's names of its ends, the lower one first."""
+    named = {ours: name for name, ours in (SWITCHES | HOSTS).items()}
+    ends = [(f"h{host}", f"edge{host // 2}") for host in range(16)]
+    ends += [(f"edge{edge}", f"agg{edge // 2 * 2 + side}") for edge in range(8) for side in range(2)]
+    ends += [(f"agg{agg}", f"core{agg % 2 * 2 + side}") for agg in range(8) for side in range(2)]
+    return [(named[low], named[high]) for low, high in ends]
+
+
+def draw_path(crossed: Sequence[str], ends: tuple[str, str]) -> Drawing:
+    """The tree in four rows, and the path from one host to another over some switches, dashed."""
+    made, [axes] = sheet(1, height=3.8)
+    for low, high in links():
+        axes.plot(*zip(spot(low), spot(high), strict=True), color="#c4cad1", linewidth=1, zorder=1)
+    path = [spot(name) for name in (ends[0], *crossed, ends[1])]
+    style: dict[str, Any] = {"color": COLOURS[1], "linewidth": 2.4, "linestyle": (0, (4, 2)), "zorder": 2}
+    axes.plot([x for x, _ in path], [y for _, y in path], **style)
+    nodes(axes, {*crossed, *ends})
+    axes.set_title(f"Two-level routing: {ends[0]} to {ends[1]} over {', '.join(crossed)}")
+    axes.axis("off")
+    return made
+
+
+def nodes(axes: Axes, marked: set[str]) -> None:
+    """All nodes with their names."""
+    for name in (*CORES, *POD_SWITCHES, *HOSTS):
+        x, y = spot(name)
+        colour = COLOURS[1] if name in marked else "#333a42"
+        box = {
+            "boxstyle": "round,pad=0.25" if name in HOSTS else "square,pad=0.3",
+            "fc": "white",
+            "ec": colour,
+        }
+        axes.text(x, y, name, ha="center", va="center", fontsize=8, color=colour, bbox=box, zorder=3)
+
+
+def draw_shares(sweeps: Sweeps, published: Published) -> Drawing:
+    """Table II: packets whose largest bounced distance is 0 or not."""
+    kinds = ("share_of_0", "bounced_share")
+    values = [
+        [100 - fat_tree.packets(sweeps[name], fat_tree.bounced_share) for name in SCENARIOS],
+        [fat_tree.packets(sweeps[name], fat_tree.bounced_share) for name in SCENARIOS],
+    ]
+    made, [axes] = sheet(1)
+    bars = Bars(("distance 0", "distance 1 and more"), values)
+    grouped(axes, SCENARIOS, bars, [[published.get((name, kind)) for name in SCENARIOS] for kind in kinds])
+    axes.set_ylabel("delivered data packets (%)")
+    axes.set_title("Largest bounced distance of a packet")
+    return made
+
+
+def draw_bounces(sweeps: Sweeps, published: Published) -> Drawing:
+    """Figure 11: bounces by switch and scenario, the axis broken below the highest bars."""
+    bars = Bars(MANY_TO_ONE, [along_the_way(fat_tree.events(sweeps[name])) for name in MANY_TO_ONE])
+    gap = widest_gap([interval(one) for row in bars.values for one in row])
+    made = figure(figsize=(plots.WIDTH, 4.4), layout="constrained")
+    every = made.subplots(2, 1, sharex=True, height_ratios=(1, 2)) if gap else [made.subplots()]
+    for axes in every:
+        grouped(axes, (*ALONG, "others"), bars)
+    if gap:
+        split(every[0], every[1], gap)
+    every[0].set_title("Bounces by switch")
+    every[-1].set_ylabel("bounces in 10 s")
+    return made
+
+
+def along_the_way(found: Sequence[Mapping[str, int]]) -> list[np.ndarray]:
+    """Bounces of the switches on the way to H9, seed by seed, and of all others together."""
+    named = [np.array([by[switch] for by in found]) for switch in ALONG]
+    others = np.array([sum(count for name, count in by.items() if name not in ALONG) for by in found])
+    return [*named, others]
+
+
+def widest_gap(bars: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
+    """The widest gap, by its ends, in which no interval of a mean lies; none where it is narrow."""
+    order = sorted(bars)
+    tops = itertools.accumulate((mean + half for mean, half in order), max)
+    gaps = [(top, mean - half) for top, (mean, half) in zip(tops, order[1:], strict=False)]
+    wide = max((gap for gap in gaps if gap[0] > order[-1][0] / 20), key=quotient_of, default=(1.0, 1.0))
+    return wide if quotient_of(wide) > BREAK else None
+
+
+def quotient_of(gap: tuple[float, float]) -> float:
+    """The upper end by the lower one."""
+    return gap[1] / gap[0]
+
+
+def split(high: Axes, low: Axes, gap: tuple[float, float]) -> None:
+    """Leave out what lies in a gap between bars: the lower axes end in it, the upper ones begin."""
+    low.set_ylim(0, 1.1 * gap[0])
+    high.set_ylim(gap[0] + 0.6 * (gap[1] - gap[0]), None)
+    low.legend().set_visible(False)
+    high.tick_params(bottom=False)
+    high.spines["bottom"].set_visible(False)
+    for axes, at in ((high, 0), (low, 1)):
+        stroke: dict[str, Any] = {"marker": [(-1, -0.5), (1, 0.5)], "markersize": 9, "color": "#666666"}
+        axes.plot([0], [at], clip_on=False, transform=axes.transAxes, **stroke)
+
+
+def draw_drops(sweeps: Sweeps, published: Published) -> Drawing:
+    """Section VI-C: drop rates without PABO, and where 12 to 1 loses packets."""
+    made, [rates, where] = sheet(2)
+    draw_rates(rates, {name: sweeps[name] for name in MANY_TO_ONE}, published)
+    share = [fat_tree.shares(one) for one in fat_tree.lost(sweeps["12to1"], WITHOUT)]
+    told = {switch: f"share_of_drops_at_{switch}" for switch in ("C1", "S9")}
+    draw_places(
+        where,
+        share,
+        {switch: published.get(("12to1, without PABO", name)) for switch, name in told.items()},
+    )
+    where.set_ylabel("drops (%)")
+    where.set_title("12 to 1: where they are lost")
+    return made
+
+
+def draw_rates(axes: Axes, sweeps: Sweeps, published: Published) -> None:
+    """Drop rates of data packets, and of ACKs with them."""
+    kinds = {"drop_rate": False, "drop_rate_with_acks": True}
+    values = [
+        [fat_tree.drop_rates(runs, WITHOUT, acks) for runs in sweeps.values()] for acks in kinds.values()
+    ]
+    paper = [[published.get((f"{name}, without PABO", kind)) for name in sweeps] for kind in kinds]
+    grouped(axes, list(sweeps), Bars(("of data", "of data, ACKs"), values), paper)
+    axes.set_ylabel("packets lost without PABO (%)")
+
+
+def draw_many_to_many(sweeps: Sweeps, published: Published) -> Drawing:
+    """Section VI-D: where two groups of servers bounce, and how much they lose without PABO."""
+    runs = sweeps["mtom"]
+    bounced = [fat_tree.shares(one) for one in fat_tree.events(runs)]
+    names = {switch: f"share_of_bounces_at_{switch}" for switch in ("C1", "C2", "S11")}
+    made, [left, right] = sheet(2)
+    draw_places(left, bounced, {one: published.get(("mtom, PABO", name)) for one, name in names.items()})
+    left.set_ylabel("bounces (%)")
+    left.set_title("Where packets are bounced")
+    draw_rates(right, {"mtom": runs}, published)
+    return made
+
+
+def draw_places(axes: Axes, share: Sequence[Mapping[str, float]], paper: Mapping[str, float | None]) -> None:
+    """Shares of the switches that have some or of which the paper tells."""
+    order = (*ALONG, *(one for one in share[0] if one not in ALONG))
+    shown = [one for one in order if one in paper or any(by[one] > 0 for by in share)]
+    values = [[np.array([by[one] for by in share]) for one in shown]]
+    grouped(axes, shown, Bars(("ours",), values), [[paper.get(one) for one in shown]])
+    axes.set_ylim(0, max(axes.get_ylim()[1], 1))
+
+
+def draw_displacement(sweeps: Sweeps, published: Published) -> Drawing:
+    """Figure 12: how many packets are displaced by so many places at most."""
+    made, [axes] = sheet(1)
+    for (variant, name), colour in zip(NAMES.items(), COLOURS, strict=False):
+        shares = cumulated(sweeps["12to1"], variant)
+        mean_line(axes, range(FARTHEST + 1), shares, colour, label=name, drawstyle="steps-post")
+    share = published.get(("PABO", "displaced_share"))
+    marked(axes, [(0, None if share is None else 100 - share)], "published: in place with PABO")
+    for (case, shape), name in zip((("PABO", ">"), ("without PABO", "<")), NAMES.values(), strict=True):
+        most = published.get((case, "largest_displacement"))
+        if most is not None:
+            style: dict[str, Any] = {"color": "black", "linestyle": "none", "markerfacecolor": "white"}
+            axes.plot([most], [100], shape, zorder=5, label=f"published: farthest {name}", **style)
+    axes.set_xlabel("displacement without its sign (packets)")
+    axes.set_ylabel("packets (%)")
+    axes.set_ylim(0, 104)
+    axes.set_title("Displacement of packets, 12 to 1")
+    axes.legend(loc="lower right")
+    return made
+
+
+def cumulated(runs: Runs, variant: str) -> Curve:
+    """Packets displaced by at most 0, 1, 2 ... places, in %, seeds by places."""
+    found = []
+    for table in runs.tables("reorder", variant):
+        place, count = fat_tree.displacements(table)
+        by_place = np.bincount(place.astype(np.int64), count.astype(float), FARTHEST + 1)[: FARTHEST + 1]
+        found.append(100 * np.cumsum(by_place) / max(count.sum(), 1))
+    return np.array(found)
+
+
+def draw_delay(sweeps: Sweeps, published: Published) -> Drawing:
+    """Figure 13: mean delay, and one standard deviation of single packets up and down."""
+    statistics = (fat_tree.delay, fat_tree.delay_deviation)
+    delay, deviation = (
+        [[fat_tree.packets(sweeps[name], of, variant) for name in SCENARIOS] for variant in NAMES]
+        for of in statistics
+    )
+    made, [axes] = sheet(1)
+    bars = Bars(tuple(NAMES.values()), delay)
+    for kind in range(len(NAMES)):
+        height = [interval(one)[0] for one in delay[kind]]
+        reach = [interval(one)[0] for one in deviation[kind]]
+        places = bars.places(kind) + bars.width / 5
+        down = np.minimum(height, reach)
+        label = "standard deviation over packets" if not kind else None
+        style: dict[str, Any] = {"fmt": "none", "ecolor": "#8a9199", "elinewidth": 2.2, "zorder": 3}
+        axes.errorbar(places, height, np.array([down, reach]), label=label, **style)
+    grouped(axes, SCENARIOS, bars)
+    axes.set_ylabel("delay of a packet (µs)")
+    axes.set_title("Delay from host to host")
+    return made
+
+
+def draw_fct(sweeps: Sweeps, published: Published) -> Drawing:
+    """Figure 14: mean flow completion time."""
+    values = [[fat_tree.fct(sweeps[name], variant) for name in SCENARIOS] for variant in NAMES]
+    made, [axes] = sheet(1)
+    grouped(axes, SCENARIOS, Bars(tuple(NAMES.values()), values))
+    axes.set_yscale("log")
+    most = max(1000, axes.get_ylim()[1])
+    axes.set_yticks(TICKS, list(map(str, TICKS)))
+    axes.set_ylim(10, most)
+    axes.yaxis.set_minor_formatter(make("no labels"))
+    axes.set_ylabel("flow completion time (ms, log scale)")
+    axes.set_title("From a request to the last byte of its reply, of replies that came")
+    return made
+
+
+def draw_theta(sweeps: Sweeps, published: Published) -> Drawing:
+    """Entropy, completion time and delay over theta; the paper prints no numbers here."""
+    runs = sweeps[THETA_SWEEP]
+    theta, points = line(runs, THETA)
+    panels = (
+        ("reorder entropy (nat)", along(runs, "reorder_entropy", PABO, points)),
+        ("mean flow completion time (ms)", completion_by_theta(runs, points)),
+        ("mean delay of a packet (µs)", packets_by_theta(runs, points, fat_tree.delay)),
+    )
+    made, axes = sheet(3, height=3.2)
+    for one, (title, curve), colour in zip(axes, panels, COLOURS, strict=False):
+        for seed in curve:
+            one.plot(theta, seed, color=colour, alpha=0.18, linewidth=0.8)
+        mean_line(one, theta, curve, colour, marker="o", markersize=4)
+        one.set_title(title)
+        one.set_xlabel("θ")
+        one.set_ylim(0, 1.12 * np.nanmax(curve))
+    return made
+
+
+def draw_room(sweeps: Sweeps, published: Published) -> Drawing:
+    """Packets lost in the heaviest case over the size of the bounce queues."""
+    sizes, losses = room(sweeps[ROOM])
+    made, [axes] = sheet(1, height=3.4)
+    for seed in losses:
+        axes.plot(sizes, seed, color=COLOURS[0], alpha=0.25, linewidth=0.8)
+    mean_line(axes, sizes, losses, COLOURS[0], marker="o", markersize=4)
+    axes.axvline(100, color=COLOURS[6], linewidth=1, linestyle=":")
+    axes.annotate("the paper's", (100, 0.97), (4, 0), ("data", "axes fraction"), "offset points", va="top")
+    axes.set_title("12 to 1: packets lost, each seed and their mean")
+    axes.set_xlabel("bounce queue (frames)")
+    axes.set_ylabel("packets lost")
+    axes.set_ylim(bottom=0)
+    return made
+
+
+DRAWINGS: dict[str, Draw] = {
+    "fig10": draw_example,
+    "tab2": draw_shares,
+    "fig11": draw_bounces,
+    "secVI-C": draw_drops,
+    "secVI-D": draw_many_to_many,
+    "fig12": draw_displacement,
+    "fig13": draw_delay,
+    "fig14": draw_fct,
+    "fig15": draw_theta,
+    "secVIII": draw_room,
+}

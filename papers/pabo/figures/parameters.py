@@ -1,0 +1,123 @@
+"""Drawings of figures 3, 5 and 6: what theta and lambda change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
+
+from overspill.papers.common import Published, legend, marked, mean_line, sheet
+from overspill.papers.plotted import make
+from overspill.papers.spec import Draw, Sweeps
+from overspill.plots import COLOURS, SHADES
+
+from ..measures.parameters import (
+    BOUNCED,
+    DECAY,
+    DECAYS,
+    ENTROPY,
+    PANELS,
+    PLACE,
+    TIME_RATIO,
+    VARIANCE,
+    Curves,
+    Cut,
+    by_decay,
+    curves,
+    surface,
+)
+
+GREEK = {"theta": "θ", "lambda": "λ"}
+NAMES = ("entropy (nat)", "variance of utilisation", "timeRatio")
+MARKERS = ("o", "s", "^")
+NEAREST = 0.06  # of an axis, between texts of ticks
+SCALE = {"theta": "linear", "lambda": "log"}
+
+
+def draw_3(_: Sweeps, published: Published) -> Drawing:
+    """Both panels of figure 3."""
+    made, [left, right] = sheet(2)
+    named = [(f"np = {one}", published.get((f"3a u={PLACE} np={one}", "P"))) for one in BOUNCED]
+    panel(left, curves(DECAY), named)
+    named = [(f"λ = {one}", published.get((f"3b u={PLACE} lambda={one}", "P"))) for one in DECAYS]
+    panel(right, by_decay(), named)
+    left.set_title(f"(a) λ = {DECAY}")
+    right.set_title("(b) np = 0")
+    left.set_ylabel("probability of a bounce")
+    return made
+
+
+def panel(axes: Axes, drawn: Curves, named: Sequence[tuple[str, float | None]]) -> None:
+    """Curves of one panel, their names, and what was published of each."""
+    places, every = drawn
+    for at, (curve, (name, _)) in enumerate(zip(every, named, strict=True)):
+        axes.plot(places, curve, color=COLOURS[at], label=name)
+    marked(axes, [(PLACE, mark) for _, mark in named], "by the formula")
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, 1.02)
+    axes.set_xlabel("utilisation of the queue")
+    legend(axes, loc="upper left")
+
+
+def draw_grid(sweeps: Sweeps, _: Published) -> Drawing:
+    """Figure 5: the means over seeds of entropy; the darker, the smaller."""
+    thetas, lambdas, entropy = surface(sweeps["tree"])
+    means = entropy.mean(axis=0).T
+    middle = (np.nanmin(means) + np.nanmax(means)) / 2
+    made, [axes] = sheet(1, height=4.2)
+    shades = make("shades", SHADES[::-1])
+    image = axes.imshow(means, cmap=shades, aspect="auto", origin="lower", interpolation="nearest")
+    for (row, column), value in np.ndenumerate(means):
+        colour = "white" if value < middle else "black"
+        axes.text(column, row, f"{value:.2f}", ha="center", va="center", color=colour, fontsize=8)
+    axes.set_xticks(range(len(thetas)), [f"{one:g}" for one in thetas])
+    axes.set_yticks(range(len(lambdas)), [f"{one:g}" for one in lambdas])
+    axes.grid(visible=False)
+    axes.set_xlabel("θ")
+    axes.set_ylabel("λ")
+    made.colorbar(image, ax=axes, pad=0.01).set_label("reorder entropy (nat)")
+    return made
+
+
+def draw_panel(path: str, held: float, sweeps: Sweeps, _: Published) -> Drawing:
+    """A panel of figure 6: entropy, variance and timeRatio along a parameter, each with its own axis."""
+    cut = Cut(sweeps["tree"], path, held)
+    places, swept, (name, value) = cut.places, cut.name, cut.case.split("=")
+    curves = [cut.curves(metric) for metric in (ENTROPY, VARIANCE, TIME_RATIO)]
+    made, [axes] = sheet(1)
+    every = [axes, axes.twinx(), axes.twinx()]
+    every[2].spines["right"].set_position(("axes", 1.11))
+    for at, (one, by_seed) in enumerate(zip(every, curves, strict=True)):
+        mean_line(one, places, by_seed, COLOURS[at], marker=MARKERS[at], markersize=4)
+        one.set_ylabel(NAMES[at], color=COLOURS[at])
+        one.tick_params(axis="y", colors=COLOURS[at])
+        one.grid(visible=at == 0)
+        if at:
+            one.spines["right"].set_visible(True)
+    axes.set_xscale(SCALE[swept])
+    axes.set_xticks(places, labels(np.log(places) if SCALE[swept] == "log" else np.array(places), places))
+    axes.minorticks_off()
+    axes.set_xlabel(GREEK[swept])
+    axes.set_title(f"{GREEK[name]} = {value}")
+    return made
+
+
+def labels(at: np.ndarray, places: Sequence[float]) -> list[str]:
+    """Texts of ticks; none so near to the last that they would touch."""
+    texts: list[str] = []
+    last = -np.inf
+    for where, place in zip(at, places, strict=True):
+        free = where - last > NEAREST * (at[-1] - at[0])
+        texts.append(f"{place:g}" if free else "")
+        last = where if free else last
+    return texts
+
+
+DRAWINGS: dict[str, Draw] = {
+    "fig3": draw_3,
+    "fig5": draw_grid,
+    **{name: partial(draw_panel, path, held) for name, (path, held, _) in PANELS.items()},
+}

@@ -1,0 +1,199 @@
+"""When packets and replies arrive in section VI's fat-tree: figures 12 to 14, and by theta figure 15."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from overspill.papers.common import (
+    Curve,
+    along,
+    jackknife,
+    line,
+    measured,
+    quotients,
+    rank_correlation,
+    spread,
+)
+from overspill.papers.spec import Measure, Measured, Point, Runs, Sweeps
+
+from . import fat_tree
+from .fat_tree import MANY_TO_ONE, PABO, SCENARIOS, WITHOUT
+
+THETA = "variants.pabo.switch.overflow.theta"
+THETA_SWEEP = "mtom_theta"
+
+
+# Figure 12.
+
+
+def displaced(table: pa.Table) -> float:
+    """Packets that are not in their place, in % of those in `reorder`; NaN without packets."""
+    place, count = fat_tree.displacements(table)
+    return 100 * float(count[place != 0].sum()) / float(count.sum()) if count.sum() else float("nan")
+
+
+def farthest(table: pa.Table) -> float:
+    """The largest displacement without its sign; NaN without packets."""
+    place, count = fat_tree.displacements(table)
+    return float(place[count > 0].max()) if count.sum() else float("nan")
+
+
+def figure_12(sweeps: Sweeps) -> Iterable[Measured]:
+    """How many packets are out of their place in 12 to 1, and how far."""
+    runs = sweeps["12to1"]
+    share = {
+        one: np.array([displaced(table) for table in runs.tables("reorder", one)]) for one in (PABO, WITHOUT)
+    }
+    far = {one: [farthest(table) for table in runs.tables("reorder", one)] for one in (PABO, WITHOUT)}
+    yield measured("PABO", "displaced_share", share[PABO])
+    yield measured("PABO", "largest_displacement", far[PABO])
+    yield measured("without PABO", "largest_displacement", far[WITHOUT])
+    yield measured("without PABO by PABO", "displaced_share", quotients(share[WITHOUT], share[PABO]))
+
+
+# Figure 13.
+
+
+def figure_13(sweeps: Sweeps) -> Iterable[Measured]:
+    """The delay of packets and its spread."""
+    delay = {
+        (name, variant): fat_tree.packets(sweeps[name], fat_tree.delay, variant)
+        for name in SCENARIOS
+        for variant in (PABO, WITHOUT)
+    }
+    for name in SCENARIOS:
+        with_it, without = delay[name, PABO], delay[name, WITHOUT]
+        told = f"{with_it.mean():.0f} us with PABO, {without.mean():.0f} us without"
+        yield measured(name, "delay_PABO_less_without", with_it - without, told)
+        yield measured(name, "delay_PABO_by_without", quotients(with_it, without))
+    deviation = {name: fat_tree.packets(sweeps[name], fat_tree.delay_deviation) for name in MANY_TO_ONE}
+    for more, less in zip(MANY_TO_ONE[1:], MANY_TO_ONE[:-1], strict=True):
+        yield measured(f"{more} less {less}", "delay_sd_PABO", deviation[more] - deviation[less])
+    for more, less in (("6to1", "3to1"), ("9to1", "6to1")):
+        yield measured(f"{more} less {less}", "delay_PABO", delay[more, PABO] - delay[less, PABO])
+
+
+# Section VI-C: the mean delay of 12 to 1.
+
+
+def within_the_pod(sweeps: Sweeps) -> Iterable[Measured]:
+    """Mean delay with 12 senders and with 9, and with 12 but for the one within the client's pod."""
+    delay = {name: fat_tree.packets(sweeps[name], fat_tree.delay) for name in ("9to1", "11to1", "12to1")}
+    for more, less in (("12to1", "9to1"), ("11to1", "9to1"), ("12to1", "11to1")):
+        told = f"{delay[more].mean():.0f} and {delay[less].mean():.0f} us"
+        yield measured(f"{more} less {less}", "delay_PABO", delay[more] - delay[less], told)
+
+
+# Figure 14.
+
+
+def figure_14(sweeps: Sweeps) -> Iterable[Measured]:
+    """Completion times of replies; one that hangs with PABO takes at least until the end of the run."""
+    ratio = {name: gain(sweeps[name]) for name in SCENARIOS}
+    for name in SCENARIOS:
+        yield measured(name, "fct_without_by_PABO", ratio[name], completion(sweeps[name]))
+        yield measured(name, "fct_without_less_PABO", advantage(sweeps[name]))
+    for more, less in (("6to1", "3to1"), ("9to1", "6to1")):
+        yield measured(f"{more} by {less}", "fct_without_by_PABO", quotients(ratio[more], ratio[less]))
+    hung = {name: fat_tree.answered(sweeps[name], PABO) for name in SCENARIOS}
+    told = [
+        f"{name}, {text}"
+        for name, found in hung.items()
+        if (
+            text := fat_tree.seeds(
+                sweeps[name], [one.held and f"{one.unfinished} of {one.held}" for one in found]
+            )
+        )
+    ]
+    count = np.sum([[one.unfinished for one in found] for found in hung.values()], axis=0)
+    yield measured("all five, PABO", "unfinished_replies", count, "; ".join(told))
+
+
+def gain(runs: Runs) -> np.ndarray:
+    """Flow completion time without PABO by that with it, seed by seed; a bound where a reply with PABO hangs.
+
+    Such a reply takes at least until the end of the run, so that the ratio is at most this. Replies without
+    PABO that the run's end cuts off are left out, which makes the ratio smaller.
+    """
+    with_it = np.array([one.least for one in fat_tree.answered(runs, PABO)])
+    return quotients(fat_tree.fct(runs, WITHOUT), with_it)
+
+
+def advantage(runs: Runs) -> np.ndarray:
+    """Flow completion time without PABO less that with it, ms; at most this where a reply with PABO hangs."""
+    with_it = np.array([one.least for one in fat_tree.answered(runs, PABO)])
+    return np.asarray(fat_tree.fct(runs, WITHOUT) - with_it)
+
+
+def completion(runs: Runs) -> str:
+    """Both times, of seeds in which no reply with PABO hangs, and what was left out."""
+    found = {variant: fat_tree.answered(runs, variant) for variant in (PABO, WITHOUT)}
+    kept = [at for at, one in enumerate(found[PABO]) if not one.unfinished]
+    told = []
+    if kept:
+        mean = {variant: np.mean([by_seed[at].mean for at in kept]) for variant, by_seed in found.items()}
+        told.append(f"{mean[PABO]:.1f} ms with PABO, {mean[WITHOUT]:.0f} ms without")
+    if hanging := len(found[PABO]) - len(kept):
+        seeds = len(found[PABO])
+        told.append(f"in {hanging} of {seeds} seeds replies with PABO hang, and count until the run's end")
+    if cut := sum(one.unfinished for one in found[WITHOUT]):
+        told.append(f"{cut} replies without PABO are cut off and left out")
+    return ", ".join(told)
+
+
+# Figure 15.
+
+
+def figure_15(sweeps: Sweeps) -> Iterable[Measured]:
+    """What theta changes and what it does not."""
+    runs = sweeps[THETA_SWEEP]
+    theta, points = line(runs, THETA)
+    entropy = along(runs, "reorder_entropy", PABO, points)
+    stable = upto(theta, entropy, 0.9)
+    yield measured("theta 0.5 to 0.9", "entropy_spread", jackknife(spread, stable))
+    last = entropy[:, theta.index(0.99)]
+    yield measured("theta=0.99", "entropy_by_mean_of_0.5_to_0.9", quotients(last, stable.mean(axis=1)))
+    for name, curve in (
+        ("fct", completion_by_theta(runs, points)),
+        ("delay", packets_by_theta(runs, points, fat_tree.delay)),
+    ):
+        shown = upto(theta, curve, 0.95)
+        # Of the means: noise of single seeds would hide a trend.
+        size = abs(rank_correlation(theta[: shown.shape[1]], shown.mean(axis=0)))
+        yield measured("theta 0.5 to 0.95", f"size_of_rank_correlation_of_theta_and_{name}", [size])
+        yield measured("theta 0.5 to 0.95", f"{name}_spread", jackknife(spread, shown))
+    for name, of in (
+        ("bounced_share", fat_tree.bounced_share),
+        ("bounces_per_bounced_packet", fat_tree.bounces_per_bounced),
+    ):
+        mean = packets_by_theta(runs, points, of).mean(axis=0)
+        trend = rank_correlation(theta, mean)
+        told = f"means {', '.join(f'{one:.3g}' for one in mean)}"
+        yield measured("theta 0.5 to 0.99", f"rank_correlation_of_theta_and_{name}", [trend], told)
+
+
+def upto(theta: Sequence[float], curve: Curve, most: float) -> Curve:
+    """A curve as far as theta is at most `most`."""
+    return curve[:, np.array(theta) <= most]
+
+
+def packets_by_theta(runs: Runs, points: Sequence[Point], of: Callable[[pa.Table], float]) -> Curve:
+    """A statistic of `packet_hist`, seeds by points."""
+    return np.array([fat_tree.packets(runs, of, PABO, point) for point in points]).T
+
+
+def completion_by_theta(runs: Runs, points: Sequence[Point]) -> Curve:
+    """Mean flow completion time, ms, seeds by points."""
+    return np.array([fat_tree.fct(runs, PABO, point) for point in points]).T
+
+
+MEASURES: dict[str, Measure] = {
+    "fig12": figure_12,
+    "fig13": figure_13,
+    "fig14": figure_14,
+    "claim-12to1": within_the_pod,
+    "fig15": figure_15,
+}

@@ -1,0 +1,244 @@
+"""Bounces and drops in section VI's fat-tree: table II, figure 11, sections VI-C, VI-D and VIII."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from overspill import columns
+from overspill.papers.common import Curve, along, measured, names
+from overspill.papers.spec import Measure, Measured, Runs, Sweeps
+
+from . import fat_tree
+from .fat_tree import MANY_TO_ONE, PABO, SCENARIOS, WITHOUT, Of
+
+OF_DATA = "drops of every kind by data packets delivered or dropped"
+OF_ALL = "drops of every kind by data packets and ACKs delivered or dropped"
+# The sweep that gives the heaviest case more room than the paper does, and its axis.
+ROOM, SIZE = "room", "variants.pabo.switch.overflow.bounce_size"
+
+
+def steps(scenarios: Sequence[str] = MANY_TO_ONE) -> list[tuple[str, str]]:
+    """Each scenario and the one before it."""
+    return list(zip(scenarios[1:], scenarios[:-1], strict=True))
+
+
+# Table II.
+
+
+def table_2(sweeps: Sweeps) -> Iterable[Measured]:
+    """How many packets are bounced, and over which distance at most."""
+    bounced = {name: fat_tree.packets(sweeps[name], fat_tree.bounced_share) for name in SCENARIOS}
+    for name in SCENARIOS:
+        yield measured(name, "bounced_share", bounced[name], fat_tree.BASE)
+    for name in SCENARIOS:
+        yield measured(name, "share_of_0", fat_tree.packets(sweeps[name], untouched))
+        yield measured(name, "share_above_1", fat_tree.packets(sweeps[name], far))
+    for less, more in (("3to1", "12to1"), ("3to1", "6to1"), ("6to1", "9to1"), ("9to1", "12to1")):
+        yield measured(f"{less} less {more}", "bounced_share", bounced[less] - bounced[more])
+
+
+def untouched(table: pa.Table) -> float:
+    """Packets with a largest bounced distance of 0, in %."""
+    return fat_tree.histogram(table, Of.MAX_BOUNCED_DISTANCE).share(0, 0)
+
+
+def far(table: pa.Table) -> float:
+    """Packets with a largest bounced distance above 1, in %."""
+    return fat_tree.histogram(table, Of.MAX_BOUNCED_DISTANCE).share(2)
+
+
+# Figure 11.
+
+
+def figure_11(sweeps: Sweeps) -> Iterable[Measured]:
+    """How often which switch bounces."""
+    found = {name: fat_tree.events(sweeps[name]) for name in MANY_TO_ONE}
+    total = {name: np.array([sum(one.values()) for one in by_seed]) for name, by_seed in found.items()}
+    for more, less in steps():
+        yield measured(f"{more} less {less}", "bounces", total[more] - total[less])
+    yield Measured("3to1", "bouncing_switches", [names(one) for one in found["3to1"]])
+    share = {name: [fat_tree.shares(one) for one in by_seed] for name, by_seed in found.items()}
+    yield least(share, "6to1", "C1", "C4")
+    yield of_switch(share, "6to1", "S11")
+    yield of_switch(share, "6to1", "S12")
+    yield last_hop(share, "6to1")
+    yield least(share, "9to1", "C1", "C4", "S11")
+    yield of_switch(share, "9to1", "S12")
+    yield last_hop(share, "9to1")
+    yield least(share, "12to1", "C1", "C4", "S11", "S12")
+    yield last_hop(share, "12to1")
+
+
+Shares = dict[str, list[dict[str, float]]]
+
+
+def least(share: Shares, case: str, *switches: str) -> Measured:
+    """The smallest share among some switches."""
+    by_seed = [min(one[switch] for switch in switches) for one in share[case]]
+    return measured(case, "_".join(("least_of", *switches)), by_seed)
+
+
+def of_switch(share: Shares, case: str, switch: str) -> Measured:
+    """The share of a switch."""
+    return measured(case, f"share_of_{switch}", [one[switch] for one in share[case]])
+
+
+def last_hop(share: Shares, case: str) -> Measured:
+    """The share of S9 less the largest other."""
+    others = [max(value for name, value in one.items() if name != "S9") for one in share[case]]
+    return measured(
+        case, "S9_less_next", [one["S9"] - next_ for one, next_ in zip(share[case], others, strict=True)]
+    )
+
+
+# Sections VI-C and VI-D.
+
+
+def many_to_one(sweeps: Sweeps) -> Iterable[Measured]:
+    """Drops without PABO and with it, and how often a bounced packet is bounced."""
+    for name in MANY_TO_ONE:
+        yield from losses(name, sweeps[name])
+    yield from places_of_12(sweeps["12to1"])
+    often = {name: fat_tree.packets(sweeps[name], fat_tree.bounces_per_bounced) for name in MANY_TO_ONE}
+    for more, less in steps():
+        yield measured(f"{more} less {less}", "bounces_per_bounced_packet", often[more] - often[less])
+
+
+def losses(name: str, runs: Runs) -> Iterable[Measured]:
+    """How many packets are lost, and where."""
+    case, lost = f"{name}, without PABO", fat_tree.lost(runs, WITHOUT)
+    yield measured(case, "drop_rate", fat_tree.drop_rates(runs, WITHOUT), OF_DATA)
+    yield measured(case, "drop_rate_with_acks", fat_tree.drop_rates(runs, WITHOUT, acks=True), OF_ALL)
+    yield Measured(case, "dropping_switches", [names(one) for one in lost], places(lost))
+    with_it = [sum(one.values()) for one in fat_tree.lost(runs, PABO)]
+    yield measured(f"{name}, PABO", "drops", with_it, lost_with_pabo(runs))
+
+
+def places(lost: Sequence[Mapping[str, int]]) -> str:
+    """A note on how many packets each node dropped, where some seed dropped them at more than one."""
+    if all(sum(count > 0 for count in one.values()) < 2 for one in lost):
+        return ""
+    by_node = {name: [one[name] for one in lost if one[name]] for name in lost[0]}
+    told = [f"{name} {over_seeds(counts, len(lost))}" for name, counts in by_node.items() if counts]
+    return f"packets lost: {', '.join(told)}"
+
+
+def over_seeds(counts: Sequence[int], seeds: int) -> str:
+    """The range of counts above 0: `59 to 63 (59 in 29 of 30 seeds)`, `5 to 16 (in 6 of 30 seeds)`."""
+    least, most = min(counts), max(counts)
+    span = f"{least}" if least == most else f"{least} to {most}"
+    if len(counts) < seeds:
+        return f"{span} (in {len(counts)} of {seeds} seeds)"
+    [(usual, often)] = Counter(counts).most_common(1)
+    return f"{span} ({usual} in {often} of {seeds} seeds)" if least < most and 2 * often > seeds else span
+
+
+def lost_with_pabo(runs: Runs) -> str:
+    """Which seeds lost packets in which queues although they bounced, and what became of the replies."""
+    told = []
+    replies = fat_tree.answered(runs, PABO)
+    for table, reply in zip(runs.tables("ports", PABO), replies, strict=True):
+        kinds = {
+            name: columns.numbers(table, name) for name in table.column_names if name.startswith("drop_")
+        }
+        found = [
+            f"{int(counts.sum())} {name.removeprefix('drop_')} "
+            f"at {names(fat_tree.by_node(runs, table, counts, fat_tree.SWITCHES | fat_tree.HOSTS))}"
+            for name, counts in kinds.items()
+            if counts.sum()
+        ]
+        if reply.unfinished and found:
+            found.append(f"{reply.unfinished} replies hang, of {reply.held}")
+        told.append(", ".join(found))
+    return fat_tree.seeds(runs, told)
+
+
+def places_of_12(runs: Runs) -> Iterable[Measured]:
+    """Where the packets are lost that 12 to 1 loses without PABO."""
+    case, share = "12to1, without PABO", [fat_tree.shares(one) for one in fat_tree.lost(runs, WITHOUT)]
+    for switch in ("C1", "S9"):
+        yield measured(case, f"share_of_drops_at_{switch}", [one[switch] for one in share])
+    yield measured(case, "drops_at_S9_less_C1", [one["S9"] - one["C1"] for one in share])
+
+
+def many_to_many(sweeps: Sweeps) -> Iterable[Measured]:
+    """Two groups of servers that meet at S11 and part at S9."""
+    runs = sweeps["mtom"]
+    yield from losses("mtom", runs)
+    bounced = fat_tree.events(runs)
+    share = [fat_tree.shares(one) for one in bounced]
+    for switch in ("C1", "C2", "S11"):
+        yield measured("mtom, PABO", f"share_of_bounces_at_{switch}", [one[switch] for one in share])
+    yield measured("mtom, PABO", "bounces_at_S9", [one["S9"] for one in bounced])
+
+
+# Section VIII.
+
+
+def conclusion(sweeps: Sweeps) -> Iterable[Measured]:
+    """Drops of all runs that bounce with the paper's queues, over every sweep and point, seed by seed."""
+    lost = {name: by_seed(runs) for name, runs in sweeps.items() if name != ROOM}
+    told = [tell(name, sweeps[name], counts) for name, counts in lost.items() if counts.any()]
+    yield measured("every run with PABO", "drops", total(list(lost.values())), "; ".join(told))
+    sizes, losses = room(sweeps[ROOM])
+    short = [
+        f"{size} ({count} of {len(losses)} seeds)"
+        for size, count in zip(sizes, seeds_with_loss(losses), strict=True)
+    ]
+    note = f"seeds that lose packets, by size: {', '.join(short)}"
+    yield measured("12to1", "bounce_queue_without_loss", [smallest(sizes, losses)], note)
+
+
+def room(runs: Runs) -> tuple[list[int], Curve]:
+    """Sizes of the bounce queues, frames, and the drops of each, seeds by sizes."""
+    sizes = [int(point[SIZE].removesuffix("pkt")) for point in runs.points]
+    return sizes, along(runs, "drops", PABO, runs.points)
+
+
+def seeds_with_loss(losses: Curve) -> list[int]:
+    """How many seeds lose packets, by size."""
+    return [int(count) for count in (losses > 0).sum(axis=0)]
+
+
+def smallest(sizes: list[int], losses: Curve) -> float:
+    """The smallest size from which on no seed loses a packet; NaN where there is none."""
+    enough = float("nan")
+    for size, count in sorted(zip(sizes, seeds_with_loss(losses), strict=True), reverse=True):
+        if count:
+            break
+        enough = size
+    return enough
+
+
+def by_seed(runs: Runs) -> np.ndarray:
+    """Drops of a sweep's runs with PABO, summed over its points."""
+    bounce = [variant for variant in runs.variants if variant != WITHOUT]
+    return np.asarray(np.sum([along(runs, "drops", one, runs.points).sum(axis=1) for one in bounce], axis=0))
+
+
+def total(lost: list[np.ndarray]) -> np.ndarray:
+    """The sum over sweeps; where one has fewer seeds than others, they are added as far as they go."""
+    found = np.zeros(max(len(one) for one in lost))
+    for one in lost:
+        found[: len(one)] += one
+    return found
+
+
+def tell(name: str, runs: Runs, lost: np.ndarray) -> str:
+    """The seeds of a sweep that lost packets."""
+    found = [f"seed {seed} ({count:.0f})" for seed, count in zip(runs.seeds, lost, strict=True) if count]
+    points = f" over {len(runs.points)} points" if len(runs.points) > 1 else ""
+    return f"{name}{points}: {', '.join(found)}"
+
+
+MEASURES: dict[str, Measure] = {
+    "tab2": table_2,
+    "fig11": figure_11,
+    "secVI-C": many_to_one,
+    "secVI-D": many_to_many,
+    "secVIII": conclusion,
+}

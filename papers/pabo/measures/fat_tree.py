@@ -1,0 +1,344 @@
+"""Section VI's fat-tree: its names and scenarios, what a run tells, and the paths of flows (figure 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import pyarrow as pa
+
+from overspill import columns
+from overspill.papers.common import dropped, quotients
+from overspill.papers.spec import Measure, Measured, Point, Runs, Sweeps
+
+WITHOUT, PABO = "without", "pabo"
+MANY_TO_ONE = ("3to1", "6to1", "9to1", "12to1")
+SCENARIOS = (*MANY_TO_ONE, "mtom")
+# S(4p + 1) to S(4p + 4) of pod p are its edge switches and then its aggregation switches (figure 10).
+CORES = {f"C{number}": f"core{number - 1}" for number in range(1, 5)}
+POD_SWITCHES = {
+    f"S{4 * pod + place + 1}": f"{tier}{2 * pod + side}"
+    for pod in range(4)
+    for place, (tier, side) in enumerate((("edge", 0), ("edge", 1), ("agg", 0), ("agg", 1)))
+}
+SWITCHES = CORES | POD_SWITCHES
+HOSTS = {f"H{number}": f"h{number - 1}" for number in range(1, 17)}
+
+DISPLACEMENT = columns.REORDER.index("displacement")
+REQUEST = 1  # the role of a flow in `flows`; replies have 0
+END_PS = 10_000_000_000_000  # of every run
+BASE = "shares and means are of delivered data packets, the requests (1 in 2000) among them"
+PATHS, TWO_LEVEL = "paths", "two_level"
+STEP_PS = 10**9  # one flow in each step of the link trace
+EXAMPLE = ("H2", "H10")
+# Servers by the client that they answer.
+SERVERS: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "3to1": {"H9": ("H1", "H5", "H13")},
+    "6to1": {"H9": ("H1", "H5", "H13", "H3", "H7", "H15")},
+    "9to1": {"H9": ("H1", "H5", "H13", "H3", "H7", "H15", "H2", "H8", "H14")},
+    "12to1": {"H9": ("H1", "H2", "H3", "H4", "H5", "H6", "H7", "H8", "H13", "H14", "H15", "H11")},
+    "mtom": {"H9": ("H1", "H5", "H13"), "H10": ("H4", "H8", "H16")},
+}
+
+
+class Of(IntEnum):
+    """Metrics of `packet_hist`."""
+
+    DELAY = columns.PACKET_HIST.index("delay")
+    DETOURS = columns.PACKET_HIST.index("detours")
+    BOUNCES = columns.PACKET_HIST.index("bounces")
+    MAX_BOUNCED_DISTANCE = columns.PACKET_HIST.index("max_bounced_distance")
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Delivered packets of one run by a metric; exact below 128."""
+
+    low: np.ndarray
+    count: np.ndarray
+    sum: float
+    squares: float  # of deviations from the mean
+
+    @property
+    def total(self) -> int:
+        """Packets."""
+        return int(self.count.sum())
+
+    @property
+    def mean(self) -> float:
+        """The mean; NaN without packets."""
+        return self.sum / self.total if self.total else float("nan")
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation over packets; NaN without packets."""
+        return float(np.sqrt(self.squares / self.total)) if self.total else float("nan")
+
+    def share(self, least: int, most: float = float("inf")) -> float:
+        """The share of packets from `least` to `most`, in %; NaN without packets."""
+        if not self.total:
+            return float("nan")
+        chosen = (self.low >= least) & (self.low <= most)
+        return 100 * float(self.count[chosen].sum()) / self.total
+
+
+def histogram(table: pa.Table, metric: Of) -> Histogram:
+    """A metric of delivered data packets from `packet_hist`, all workloads together."""
+    chosen = (columns.numbers(table, "metric") == metric) & (columns.numbers(table, "data") == 1)
+    if metric is Of.MAX_BOUNCED_DISTANCE and not chosen.any():
+        # Told only where packets are bounced; else it is 0 for all of them.
+        every = histogram(table, Of.BOUNCES).total
+        return Histogram(np.zeros(min(every, 1)), np.full(min(every, 1), every), 0.0, 0.0)
+    workload, low, count, total = (
+        columns.numbers(table, name)[chosen] for name in ("traffic", "low", "count", "sum")
+    )
+    if "squared_deviations" not in table.column_names:
+        return Histogram(low, count, float(total.sum()), float("nan"))
+    inside, between = float(columns.numbers(table, "squared_deviations")[chosen].sum()), 0.0
+    mean = total.sum() / count.sum() if len(count) else 0.0
+    for one in np.unique(workload):
+        size = float(count[workload == one].sum())
+        between += size * (total[workload == one].sum() / size - mean) ** 2
+    return Histogram(low, count, float(total.sum()), inside + between)
+
+
+# Statistics of one run, from its `packet_hist`.
+
+
+def bounced_share(table: pa.Table) -> float:
+    """Packets that were bounced, in % of the delivered."""
+    return histogram(table, Of.BOUNCES).share(1)
+
+
+def bounces_per_bounced(table: pa.Table) -> float:
+    """How often a bounced packet was bounced; NaN where none was."""
+    found = histogram(table, Of.BOUNCES)
+    bounced = int(found.count[found.low > 0].sum())
+    return found.sum / bounced if bounced else float("nan")
+
+
+def delay(table: pa.Table) -> float:
+    """Mean delay from host to host, us."""
+    return histogram(table, Of.DELAY).mean / 1e6
+
+
+def delay_deviation(table: pa.Table) -> float:
+    """Standard deviation of the delay over packets, us."""
+    return histogram(table, Of.DELAY).deviation / 1e6
+
+
+def delivered(table: pa.Table, acks: bool = False) -> int:
+    """Delivered data packets, or those and ACKs."""
+    chosen = columns.numbers(table, "metric") == Of.DELAY
+    if not acks:
+        chosen &= columns.numbers(table, "data") == 1
+    return int(columns.numbers(table, "count")[chosen].sum())
+
+
+# Statistics of one run, from its `reorder`.
+
+
+def displacements(table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
+    """Displacements of `reorder` without their signs, and how many packets have each."""
+    chosen = columns.numbers(table, "metric") == DISPLACEMENT
+    return np.abs(columns.numbers(table, "value")[chosen]), columns.numbers(table, "count")[chosen]
+
+
+# Statistics of one run, from its `ports`.
+
+
+def by_node(runs: Runs, table: pa.Table, counts: np.ndarray, nodes: Mapping[str, str]) -> dict[str, int]:
+    """Counts of ports, summed over the ports of each node, by the paper's name."""
+    node = columns.numbers(table, "node")
+    return {name: int(counts[node == runs.node(ours)].sum()) for name, ours in nodes.items()}
+
+
+def events(runs: Runs) -> list[dict[str, int]]:
+    """Bounces by switch with PABO, seed by seed."""
+    tables = runs.tables("ports", PABO)
+    return [by_node(runs, table, columns.numbers(table, "bounced"), SWITCHES) for table in tables]
+
+
+def lost(runs: Runs, variant: str) -> list[dict[str, int]]:
+    """Packets dropped by node, hosts last, seed by seed."""
+    return [by_node(runs, table, dropped(table), SWITCHES | HOSTS) for table in runs.tables("ports", variant)]
+
+
+def drop_rates(runs: Runs, variant: str, acks: bool = False) -> np.ndarray:
+    """Drops in % of data packets delivered or dropped, seed by seed; with `acks` of ACKs, too."""
+    arrived = [delivered(table, acks) for table in runs.tables("packet_hist", variant)]
+    counts = np.array([sum(one.values()) for one in lost(runs, variant)])
+    return 100 * quotients(counts, np.array(arrived) + counts)
+
+
+def shares(counts: Mapping[str, int]) -> dict[str, float]:
+    """Counts in % of their sum; NaN where it is 0."""
+    total = sum(counts.values())
+    return {name: 100 * count / total if total else float("nan") for name, count in counts.items()}
+
+
+# Statistics of one run, from its `flows`.
+
+
+@dataclass(frozen=True)
+class Replies:
+    """What became of the replies of a run; times in ms, from a request's start to its reply's last byte."""
+
+    times: np.ndarray
+    waited: np.ndarray  # by requests whose replies did not come, until the end of the run
+    held: str  # servers of the unfinished, by the paper's names
+
+    @property
+    def unfinished(self) -> int:
+        """Replies that did not come."""
+        return len(self.waited)
+
+    @property
+    def mean(self) -> float:
+        """Mean time of the replies that came; NaN where none did."""
+        return float(self.times.mean()) if len(self.times) else float("nan")
+
+    @property
+    def least(self) -> float:
+        """Mean time of all replies; those that did not come take at least until the end of the run."""
+        every = np.concatenate([self.times, self.waited])
+        return float(every.mean()) if len(every) else float("nan")
+
+
+def replies(runs: Runs, table: pa.Table) -> Replies:
+    """Requests and replies of `flows`, paired by workload and query; a reply not begun is unfinished, too."""
+    asked: dict[tuple[int, int], tuple[int, int]] = {}
+    ended: dict[tuple[int, int], int] = {}
+    wanted = ("traffic", "query", "role", "start_ps", "end_ps", "dst")
+    for one in table.select(list(wanted)).to_pylist():
+        pair = one["traffic"], one["query"]
+        if one["role"] == REQUEST:
+            asked[pair] = one["start_ps"], one["dst"]
+        elif one["end_ps"] is not None:
+            ended[pair] = one["end_ps"]
+    times = [(ended[pair] - start) / 1e9 for pair, (start, _) in asked.items() if pair in ended]
+    late = [one for pair, one in asked.items() if pair not in ended]
+    waited = [(END_PS - start) / 1e9 for start, _ in late]
+    servers = {server for _, server in late}
+    held = " ".join(name for name, ours in HOSTS.items() if runs.node(ours) in servers)
+    return Replies(np.array(times), np.array(waited), held)
+
+
+def answered(runs: Runs, variant: str, point: Point | None = None) -> list[Replies]:
+    """What became of the replies, by seed."""
+    return [replies(runs, table) for table in runs.tables("flows", variant, point)]
+
+
+def fct(runs: Runs, variant: str, point: Point | None = None) -> np.ndarray:
+    """Mean flow completion time, ms, by seed."""
+    return np.array([one.mean for one in answered(runs, variant, point)])
+
+
+# Over seeds.
+
+
+def packets(
+    runs: Runs, of: Callable[[pa.Table], float], variant: str = PABO, point: Point | None = None
+) -> np.ndarray:
+    """A statistic of `packet_hist`, by seed."""
+    return np.array([of(table) for table in runs.tables("packet_hist", variant, point)])
+
+
+def seeds(runs: Runs, told: Sequence[str]) -> str:
+    """A note of those seeds of which something is told."""
+    return "; ".join(f"seed {seed}: {text}" for seed, text in zip(runs.seeds, told, strict=True) if text)
+
+
+# Paths of flows.
+
+
+@dataclass(frozen=True)
+class Hop:
+    """A switch that a packet crosses, and the port that it leaves by."""
+
+    switch: str
+    port: int
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Which links carried the data of which flow."""
+
+    runs: Runs
+    flows: pa.Table
+    links: pa.Table
+
+    def hops(self, source: str, destination: str) -> list[Hop]:
+        """The switches on a flow's path, the source's first; none where there is no such flow."""
+        step = self.step(source, destination)
+        if step is None:
+            return []
+        node, port, bits = (columns.numbers(self.links, name) for name in ("node", "port", "bits"))
+        at = columns.numbers(self.links, "bin") == step
+        # ACKs, which come back on links of their own, are shorter than data.
+        data = at & (bits == bits[at].max(initial=0))
+        left = dict(zip(node[data].tolist(), port[data].tolist(), strict=True))
+        crossed = [name for name, ours in SWITCHES.items() if self.runs.node(ours) in left]
+        found = [Hop(name, left[self.runs.node(SWITCHES[name])]) for name in crossed]
+        return sorted(found, key=lambda hop: place(hop.switch, source))
+
+    def step(self, source: str, destination: str) -> int | None:
+        """The step of the trace in which a flow starts."""
+        ends = self.runs.node(HOSTS[source]), self.runs.node(HOSTS[destination])
+        src, dst = columns.numbers(self.flows, "src"), columns.numbers(self.flows, "dst")
+        starts = columns.numbers(self.flows, "start_ps")[(src == ends[0]) & (dst == ends[1])]
+        return int(starts[0]) // STEP_PS if len(starts) else None
+
+
+def height(switch: str) -> int:
+    """0 for edge switches, 1 for those of aggregation, 2 for core switches."""
+    return ("edge", "agg", "core").index(SWITCHES[switch].rstrip("0123456789"))
+
+
+def place(switch: str, source: str) -> int:
+    """How far along a path a switch is: up from the source's edge switch, then down."""
+    up, number, host = height(switch), int(SWITCHES[switch].lstrip("adegcor")), int(HOSTS[source][1:])
+    begins = (number == host // 2, number // 2 == host // 4, True)[up]
+    return up if begins else 4 - up
+
+
+def describe_path(hops: Sequence[Hop]) -> str:
+    """A path in words, with the ports of the switches below its top, which have a choice."""
+    top = max(range(len(hops)), key=lambda at: height(hops[at].switch), default=0)
+    return ", ".join(
+        f"{hop.switch} port {hop.port}" if at < top else hop.switch for at, hop in enumerate(hops)
+    )
+
+
+def cores(trace: Trace, flows: Mapping[str, Sequence[str]]) -> str:
+    """Each core switch and the servers whose data crosses it: `C1: H1 H5`."""
+    found: dict[str, set[str]] = {core: set() for core in CORES}
+    for client, servers in flows.items():
+        for server in servers:
+            for hop in trace.hops(server, client):
+                if hop.switch in found:
+                    found[hop.switch].add(server)
+    listed = {core: [name for name in HOSTS if name in servers] for core, servers in found.items()}
+    return "; ".join(f"{core}: {' '.join(servers)}" for core, servers in listed.items() if servers) or "none"
+
+
+def traces(runs: Runs) -> list[Trace]:
+    """What each seed's run recorded."""
+    tables = (runs.tables(name, TWO_LEVEL) for name in ("flows", "links"))
+    return [Trace(runs, flows, links) for flows, links in zip(*tables, strict=True)]
+
+
+def figure_10(sweeps: Sweeps) -> Iterable[Measured]:
+    """The example of the figure, and the core switch of each flow of every scenario."""
+    found = traces(sweeps[PATHS])
+    example = [describe_path(one.hops(*EXAMPLE)) or "none" for one in found]
+    yield Measured(" to ".join(EXAMPLE), "path", example)
+    for case, flows in SERVERS.items():
+        yield Measured(case, "core_switches", [cores(one, flows) for one in found])
+
+
+MEASURES: dict[str, Measure] = {
+    "fig10": figure_10,
+}

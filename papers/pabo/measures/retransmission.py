@@ -1,0 +1,159 @@
+"""Retransmission: with PABO, which its runs switch off, and by the timer of the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from overspill import columns
+from overspill.papers.common import measured, quotient, quotients
+from overspill.papers.spec import Measure, Measured, Point, Runs, Sweeps
+
+from .claims import BESIDE
+from .fat_tree import PABO, REQUEST, SCENARIOS, WITHOUT
+
+RECOVERING = "recovering"
+MIN_RTO = "transport.min_rto"
+END_MS = 10_000.0  # end of the runs of section VI
+
+Key = tuple[int, int, int]  # workload, server, and which of the session's requests, from 0
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Time from a request to the last byte of its reply, ms; until the end of the run if it did not come."""
+
+    time: float
+    came: bool
+    timeouts: int
+
+
+Replies = Mapping[Key, Reply]
+
+
+def replies(table: pa.Table) -> Replies:
+    """Replies of `flows` by session and request: numbers of queries depend on the variant, these do not."""
+    wanted = ("traffic", "query", "role", "start_ps", "end_ps", "dst", "timeouts")
+    rows = table.select(list(wanted)).to_pylist()
+    answers = {(one["traffic"], one["query"]): one for one in rows if one["role"] != REQUEST}
+    asked: dict[tuple[int, int], list[tuple[float, Reply]]] = {}
+    for one in rows:
+        if one["role"] == REQUEST:
+            begin, answer = one["start_ps"] / 1e9, answers.get((one["traffic"], one["query"]))
+            end = None if answer is None or answer["end_ps"] is None else answer["end_ps"] / 1e9
+            expired = 0 if answer is None else int(answer["timeouts"])
+            reply = Reply((END_MS if end is None else end) - begin, end is not None, expired)
+            asked.setdefault((one["traffic"], one["dst"]), []).append((begin, reply))
+    return {
+        (traffic, server, at): reply
+        for (traffic, server), session in asked.items()
+        for at, (_, reply) in enumerate(sorted(session, key=lambda pair: pair[0]))
+    }
+
+
+def mean(found: Replies) -> float:
+    """Mean time of replies, ms; NaN without any."""
+    return quotient(sum(one.time for one in found.values()), len(found))
+
+
+def means(runs: Runs, variant: str, point: Point | None = None) -> np.ndarray:
+    """Mean time of replies, ms, by seed."""
+    return np.array([mean(replies(table)) for table in runs.tables("flows", variant, point)])
+
+
+def hanging(runs: Runs, variant: str) -> str:
+    """A note on seeds in which replies hang."""
+    count = sum(
+        any(not one.came for one in replies(table).values()) for table in runs.tables("flows", variant)
+    )
+    return f"in {count} of {len(runs.seeds)} seeds replies of {variant} hang" if count else ""
+
+
+# PABO with retransmission.
+
+
+def recovery(sweeps: Sweeps) -> Iterator[Measured]:
+    """Segments that are sent again though none is lost, and times of replies with and without that."""
+    ratios = []
+    for name in SCENARIOS:
+        runs = sweeps[BESIDE[name]]
+        needless = [
+            total(table, "retransmits") - total(table, "data_drops")
+            for table in runs.tables("flows", RECOVERING)
+        ]
+        on, off = means(runs, RECOVERING), means(runs, PABO)
+        told = f"replies take {on.mean():.1f} ms with retransmission, {off.mean():.1f} ms without"
+        yield measured(name, "retransmits_less_losses", needless, told)
+        ratios.append(quotients(on, off))
+        yield measured(name, "fct_on_by_off", ratios[-1], hanging(runs, PABO))
+    yield measured("worst of five", "fct_on_by_off", np.max(ratios, axis=0))
+
+
+def total(table: pa.Table, column: str) -> int:
+    """Sum of a column of `flows`."""
+    return int(columns.numbers(table, column).sum())
+
+
+# The baseline.
+
+
+def timer(sweeps: Sweeps) -> Iterator[Measured]:
+    """What of the baseline's time is its timer's."""
+    for name in SCENARIOS:
+        runs, beside = sweeps[f"{name}_rto"], sweeps[BESIDE[name]]
+        points = {point[MIN_RTO]: point for point in runs.points}
+        tables = runs.tables("flows", WITHOUT, points["1s"])
+        found, pabo = list(map(replies, tables)), list(map(replies, beside.tables("flows", PABO)))
+        yield measured(name, "timeouts_of_recoveries", list(map(of_recoveries, tables)))
+        yield measured(name, "replies_with_a_timeout", list(map(share_with_timeout, found)))
+        yield measured(name, "fct_with_a_timeout_by_without", list(map(with_by_without, found)))
+        leads = [lead(one, other) for one, other in zip(found, pabo, strict=True)]
+        yield measured(name, "lead_in_replies_with_a_timeout", leads)
+        took = {rto: means(runs, WITHOUT, point) for rto, point in points.items()}
+        with_it = means(beside, PABO)
+        told = [f"{rto} {took[rto].mean():.1f} ms" for rto in ("10ms", "100ms", "1s")]
+        told += [f"PABO {with_it.mean():.1f} ms"]
+        yield measured(name, "fct_1s_by_10ms", quotients(took["1s"], took["10ms"]), ", ".join(told))
+        yield measured(name, "fct_100ms_by_PABO", quotients(took["100ms"], with_it), hanging(beside, PABO))
+        yield measured(name, "fct_10ms_by_PABO", quotients(took["10ms"], with_it))
+
+
+def of_recoveries(table: pa.Table) -> float:
+    """Timeouts in % of timeouts and fast retransmits; NaN without any."""
+    expired, fast = total(table, "timeouts"), total(table, "fast_retransmits")
+    return 100 * quotient(expired, expired + fast)
+
+
+def share_with_timeout(found: Replies) -> float:
+    """Replies whose sender had a timeout, in %."""
+    return 100 * quotient(sum(one.timeouts > 0 for one in found.values()), len(found))
+
+
+def with_by_without(found: Replies) -> float:
+    """Mean time of replies with a timeout by that of the others; NaN where either are none."""
+    late, others = (
+        [one.time for one in found.values() if (one.timeouts > 0) == flag] for flag in (True, False)
+    )
+    return quotient(average(late), average(others)) if late and others else float("nan")
+
+
+def average(values: Sequence[float]) -> float:
+    """Mean of some values."""
+    return sum(values) / len(values)
+
+
+def lead(without: Replies, pabo: Replies) -> float:
+    """Share in % of the time saved that is in replies with a timeout; of replies that came both ways."""
+    both = [key for key, one in without.items() if one.came and key in pabo and pabo[key].came]
+    saved = {key: without[key].time - pabo[key].time for key in both}
+    late = sum(time for key, time in saved.items() if without[key].timeouts > 0)
+    return 100 * quotient(late, sum(saved.values()))
+
+
+MEASURES: dict[str, Measure] = {
+    "claim-recovery": recovery,
+    "claim-timer": timer,
+}

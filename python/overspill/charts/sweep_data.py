@@ -1,0 +1,90 @@
+"""What figures need of a sweep: its metrics by point and variant, and its axes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from overspill.charts import common, spec
+from overspill.charts.spec import Look
+from overspill.results import tables
+from overspill.results.finished_runs import Finished
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A metric of a variant at a point."""
+
+    mean: float
+    low: float | None
+    high: float | None
+    censored: bool
+    n: int
+
+
+Key = tuple[tuple[str, ...], str]  # values of the axes; variant
+
+
+def cells_of(sweep: Finished, metric: str) -> dict[Key, Cell]:
+    """A metric by point and variant."""
+    rows = tables.of_metric(sweep.summary, metric).to_pylist()
+    paths = [axis.path for axis in sweep.axes]
+    return {
+        (tuple(str(row[path]) for path in paths), str(row["variant"])): cell_of(tables.Summary.from_row(row))
+        for row in rows
+        if row["mean"] is not None and math.isfinite(row["mean"])
+    }
+
+
+def cell_of(one: tables.Summary) -> Cell:
+    """A summary as it is drawn: an interval is nowhere narrower than what the mean may be off by."""
+    low, high = one.low, one.high
+    if low is not None and high is not None and one.resolution:
+        low, high = min(low, one.mean - one.resolution), max(high, one.mean + one.resolution)
+    return Cell(one.mean, low, high, one.censored, one.n)
+
+
+def telling(cells: dict[Key, Cell]) -> bool:
+    """Whether there is anything to see: not 0 everywhere."""
+    return any(cell.mean for cell in cells.values())
+
+
+def variants_of(sweep: Finished) -> list[str]:
+    """Variants in the order of the table."""
+    return list(dict.fromkeys(sweep.summary.column("variant").to_pylist()))
+
+
+def label_of(sweep: Finished, variant: str) -> str:
+    """The label of a variant, or its name if it has none."""
+    return str((sweep.facts.get("labels") or {}).get(variant, variant))
+
+
+def look_of(sweep: Finished, variant: str) -> Look:
+    """A variant's look, by its place in the scenario."""
+    return spec.look(common.place(sweep.facts, variants_of(sweep), variant))
+
+
+def groups(sweep: Finished) -> list[tuple[str, ...]]:
+    """The variants, those that are the same run at every point together."""
+    found = sweep.facts.get("same") or []
+    of = {name: tuple(one["variants"]) for one in found for name in one["variants"]}
+    return list(dict.fromkeys(of.get(variant, (variant,)) for variant in variants_of(sweep)))
+
+
+def free_axes(sweep: Finished) -> list[int]:
+    """Axes that move on their own, and the first of those that move together."""
+    together = sweep.facts.get("together", [])
+    led = {path for group in together for path in group[1:]}
+    return [at for at, axis in enumerate(sweep.axes) if axis.path not in led and len(axis.texts) > 1]
+
+
+def along(sweep: Finished) -> int:
+    """The axis that goes to the right: the one with most numbers, or most values, or the first."""
+    free = free_axes(sweep)
+    axes = sweep.axes
+    return max(free, key=lambda at: (axes[at].numbers is not None, len(axes[at].texts), -at), default=0)
+
+
+def others(point: tuple[str, ...], sweep: Finished, along_axis: int) -> tuple[str, ...]:
+    """The values of the other free axes."""
+    return tuple(point[at] for at in free_axes(sweep) if at != along_axis)

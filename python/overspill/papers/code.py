@@ -1,0 +1,86 @@
+"""The code of a paper, loaded by path: `measures` and `figures` in its folder."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import re
+import sys
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from overspill import Failed, Unwritable
+from overspill.whole_files import write_text
+
+PACKAGE = "overspill_papers"
+MEASURES, DRAWINGS = ("measures", "MEASURES"), ("figures", "DRAWINGS")  # modules, and what each has
+
+
+def register(folder: Path) -> str:
+    """Makes the folder of a paper a package; returns its name, such as `overspill_papers.qcn_os`.
+
+    A folder takes the place of another one of that name.
+    """
+    if PACKAGE not in sys.modules:
+        sys.modules[PACKAGE] = package(PACKAGE, [])
+    name = f"{PACKAGE}." + re.sub(r"\W", "_", folder.name)
+    path = [str(folder.resolve())]
+    known = sys.modules.get(name)
+    if known is None or list(known.__path__) != path:
+        for one in [one for one in sys.modules if one == name or one.startswith(f"{name}.")]:
+            del sys.modules[one]
+        sys.modules[name] = package(name, path)
+    return name
+
+
+def package(name: str, path: list[str]) -> ModuleType:
+    """An empty package."""
+    made = ModuleType(name)
+    made.__path__ = path
+    return made
+
+
+def make_inputs(folder: Path) -> None:
+    """Writes the files that `inputs.py` of a paper makes and that are missing.
+
+    `Failed` where they are not the same on this machine, `Unwritable` where the folder cannot be written.
+    """
+    if not (folder / "inputs.py").is_file():
+        return
+    module = importlib.import_module(f"{register(folder)}.inputs")
+    if all((folder / name).is_file() for name in module.INPUTS):
+        return
+    made = {name: text() for name, text in module.INPUTS.items()}
+    if hashlib.sha256("".join(made.values()).encode()).hexdigest() != module.DIGEST:
+        raise Failed(f"{folder / 'inputs.py'}: made other files than those of the published rows (DIGEST)")
+    try:
+        for name, text in made.items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            write_text(folder / name, text)
+    except OSError as error:
+        raise Unwritable(f"{folder}: cannot be written: {error.strerror or error}") from error
+
+
+def load(folder: Path, given: tuple[str, str], figures: Collection[str]) -> Mapping[str, Any]:
+    """The functions of figures, by their ids; a paper may have no drawings.
+
+    `Failed` where there is no other code, or a function of an unknown id.
+    """
+    name, table = given
+    module = f"{register(folder)}.{name}"
+    importlib.invalidate_caches()
+    try:
+        found: Mapping[str, Any] = getattr(importlib.import_module(module), table)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        if given == DRAWINGS:
+            return {}
+        raise Failed(f"{folder}: no code: expected {name}.py, or a folder {name}, with {table}") from None
+    except AttributeError:
+        raise Failed(f"{folder / name}: no {table}; expected functions by ids of figures") from None
+    if unknown := [one for one in found if one not in figures]:
+        raise Failed(f"{folder / name}: {table} has {unknown[0]!r}, which is no figure of the paper")
+    return found

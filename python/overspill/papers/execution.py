@@ -1,0 +1,129 @@
+"""The sweeps of a paper, one after the other: all checked and counted first, each with a store of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from overspill import (
+    BadInput,
+    Line,
+    Listener,
+    Options,
+    OverspillError,
+    Plan,
+    Results,
+    prepare,
+    run_plans,
+    warnings,
+)
+from overspill.papers.data import Experiment, WhatIf
+from overspill.papers.sweep_runs import SweepRuns
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A sweep to be run: as the paper has it, or with an open parameter changed."""
+
+    experiment: Experiment
+    folder: Path
+    seeds: int
+    what_if: WhatIf | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages."""
+        return f"{self.what_if.name}/{self.experiment.name}" if self.what_if else self.experiment.name
+
+    @property
+    def sets(self) -> list[str]:
+        """What is set at every point; what is changed takes the place of the same path.
+
+        It comes first, so that a whole table may be changed of which the sweep sets a part.
+        """
+        changed = list(self.what_if.sets) if self.what_if else []
+        paths = {one.partition("=")[0].strip() for one in changed}
+        kept = [one for one in self.experiment.sets if one.partition("=")[0].strip() not in paths]
+        return changed + kept
+
+
+@dataclass
+class Ran:
+    """What became of a sweep."""
+
+    planned: Planned
+    sweep: Results | None = None
+    runs: SweepRuns | None = None
+    errors: list[str] = field(default_factory=list)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every run of it is there."""
+        return self.sweep is not None and not self.sweep.facts["missing"]
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user stopped it."""
+        return self.sweep is not None and self.sweep.interrupted
+
+    @property
+    def notes(self) -> list[str]:
+        """What a user should know of its scenario, and is no error."""
+        return [] if self.sweep is None else self.sweep.notes
+
+    @property
+    def warnings(self) -> list[Line]:
+        """What makes it less than whole; of an open parameter changed, a line for all points."""
+        found = [] if self.sweep is None else warnings(self.sweep)
+        if self.planned.what_if is not None:
+            found = [
+                these[0] if len(these) == 1 else Line(label, f"at {len(these)} points")
+                for label in dict.fromkeys(one.label for one in found)
+                if (these := [line for line in found if line.label == label])
+            ]
+        lines = [Line("FAILED", one, True) for one in self.errors] + found
+        name = self.planned.name
+        # Runs that failed say themselves where they stand.
+        texts = (one.text.removeprefix(f"{name} ").removeprefix(f"{name}: ") for one in lines)
+        return [Line(one.label, f"{name}: {text}", one.loud) for one, text in zip(lines, texts, strict=True)]
+
+
+def everything(planned: Sequence[Planned], listener: Listener, jobs: int | None) -> list[Ran]:
+    """Run all sweeps, as far as their stores do not have them; `BadInput` with all that is wrong with any."""
+    plans = prepared(planned, listener, jobs)
+    found = []
+    for one, plan, made in zip(planned, plans, run_plans(plans, listener), strict=True):
+        if isinstance(made, OverspillError):
+            found.append(Ran(one, errors=made.lines))
+        else:
+            found.append(Ran(one, made, SweepRuns(one.name, made, plan)))
+    return found
+
+
+def prepared(planned: Sequence[Planned], listener: Listener, jobs: int | None) -> list[Plan]:
+    """Every sweep with its points checked."""
+    made, wrong = [], []
+    for plan in planned:
+        one = plan.experiment
+        options = Options(
+            over=one.over,
+            zips=one.zips,
+            sets=plan.sets,
+            seeds=plan.seeds,
+            variants=one.variants,
+            tables=one.tables,
+            jobs=jobs,
+            out=plan.folder,
+            listener=listener,
+            sweep=True,
+            single=True,
+            label=plan.name,
+        )
+        try:
+            made.append(prepare(one.scenario, options))
+        except BadInput as error:
+            wrong += [f"{plan.name}: {line}" for line in error.lines]
+    if wrong:
+        raise BadInput(wrong)
+    return made

@@ -1,0 +1,94 @@
+"""Which sweeps each row of a figure was computed from, seen while its code runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from overspill.papers.spec import Measure, Measured, Point, Runs
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+
+class Noted:
+    """The runs of a sweep; that a value of them was read is noted."""
+
+    def __init__(self, name: str, runs: Runs, read: set[str]) -> None:
+        self.name, self.runs, self.read = name, runs, read
+
+    @property
+    def variants(self) -> Sequence[str]:
+        """Variants in the order of the scenario."""
+        return self.runs.variants
+
+    @property
+    def points(self) -> Sequence[Point]:
+        """Every point."""
+        return self.runs.points
+
+    @property
+    def seeds(self) -> Sequence[int]:
+        """The seeds of every point."""
+        return self.runs.seeds
+
+    def metric(self, name: str, variant: str, point: Point | None = None) -> np.ndarray:
+        """A metric by seed."""
+        self.read.add(self.name)
+        return self.runs.metric(name, variant, point)
+
+    def tables(self, name: str, variant: str, point: Point | None = None) -> list[pa.Table]:
+        """A table by seed."""
+        self.read.add(self.name)
+        return self.runs.tables(name, variant, point)
+
+    def node(self, name: str) -> int:
+        """The number of a node in the tables."""
+        return self.runs.node(name)
+
+    def settings(self, variant: str) -> Mapping[str, Any]:
+        """A variant's scenario."""
+        self.read.add(self.name)
+        return self.runs.settings(variant)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.runs, name)
+
+    # What is kept of a sweep is found again by whoever reads it next.
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Noted) and self.runs is other.runs
+
+    def __hash__(self) -> int:
+        return hash(id(self.runs))
+
+
+class Sweeps(Mapping[str, Runs]):
+    """Sweeps by name; that one was asked for is noted, and what was read of it."""
+
+    def __init__(self, runs: Mapping[str, Runs]) -> None:
+        self.read: set[str] = set()
+        self.noted = {name: Noted(name, one, self.read) for name, one in runs.items()}
+
+    def __getitem__(self, name: str) -> Runs:
+        self.read.add(name)
+        return self.noted[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.noted)
+
+    def __len__(self) -> int:
+        return len(self.noted)
+
+
+def measured(measure: Measure, runs: Mapping[str, Runs]) -> Iterator[tuple[Measured, frozenset[str]]]:
+    """Each row with the sweeps that were read since the row before it.
+
+    Where none was, they are those of the row before: code may compute several rows before it gives the first.
+    """
+    sweeps, last = Sweeps(runs), frozenset[str]()
+    for one in measure(sweeps):
+        last = frozenset(sweeps.read) or last
+        sweeps.read.clear()
+        yield one, last

@@ -1,0 +1,109 @@
+"""The runs of a sweep as the code of a figure reads them: metrics and tables by seed, nodes by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from overspill import Failed, Plan, Results, metrics
+from overspill.papers.spec import Point
+
+Place = tuple[str, tuple[str, ...]]  # a variant, and the values of a point
+
+
+class SweepRuns:
+    """All runs of one sweep, which must be whole."""
+
+    def __init__(self, name: str, sweep: Results, made: Plan, most: int | None = None) -> None:
+        self.name, self.sweep, self.made, self.most = name, sweep, made, most
+        self.read: dict[str, dict[Place, dict[int, float]]] = {}
+
+    @property
+    def variants(self) -> Sequence[str]:
+        """Variants in the order of the scenario."""
+        return self.sweep.variants
+
+    @cached_property
+    def points(self) -> Sequence[Point]:
+        """Every point, its values by path."""
+        return self.sweep.points
+
+    @property
+    def seeds(self) -> Sequence[int]:
+        """The seeds of every point."""
+        return self.sweep.seeds[: self.most]
+
+    def first(self, seeds: int) -> SweepRuns:
+        """The same runs, of the first seeds alone."""
+        return SweepRuns(self.name, self.sweep, self.made, seeds)
+
+    def metric(self, name: str, variant: str, point: Point | None = None) -> np.ndarray:
+        """A metric by seed; NaN where a run has none of it, or only a bound since flows are unfinished."""
+        if metrics.base(name) not in metrics.REGISTRY:
+            raise Failed(
+                f"sweep {self.name}: found metric {name!r}; expected one of `overspill list metrics`"
+            )
+        place = self.place(variant, point)
+        if name not in self.read:
+            self.read[name] = self.values(name)
+        by_seed = self.read[name].get(place, {})
+        return np.array([by_seed.get(seed, np.nan) for seed in self.seeds])
+
+    def values(self, name: str) -> dict[Place, dict[int, float]]:
+        """All values of a metric."""
+        found: dict[Place, dict[int, float]] = {}
+        for row in self.sweep.metric(name).to_pylist():
+            place = row["variant"], tuple(row[axis.path] for axis in self.sweep.axes)
+            found.setdefault(place, {})[row["seed"]] = np.nan if row["censored"] else row["value"]
+        return found
+
+    def place(self, variant: str, point: Point | None) -> Place:
+        """A variant and a point, which must be there."""
+        if variant not in self.variants:
+            raise self.refused(f"variant {variant!r}", ", ".join(self.variants))
+        if point is None:
+            if len(self.points) > 1:
+                raise self.refused("no point", f"one of {len(self.points)}")
+            point = self.points[0]
+        given = {path: str(value) for path, value in point.items()}
+        if given not in self.points:
+            raise self.refused(f"point {given}", f"one of `points`, such as {dict(self.points[0])}")
+        return variant, tuple(given[axis.path] for axis in self.sweep.axes)
+
+    def refused(self, found: str, expected: str) -> Failed:
+        """What a figure's code asks for and is not there."""
+        return Failed(f"sweep {self.name}: found {found}; expected {expected}")
+
+    def tables(self, name: str, variant: str, point: Point | None = None) -> list[pa.Table]:
+        """A table that the sweep keeps, by seed."""
+        kept = self.sweep.facts["tables"]
+        if name not in kept or self.sweep.folder is None:
+            raise self.refused(f"table {name!r}", f"one of `tables`: {', '.join(kept) or 'none'}")
+        _, values = self.place(variant, point)
+        at = dict(zip((axis.path for axis in self.sweep.axes), values, strict=True))
+        found = {run.seed: run.table(name) for run in self.sweep.runs_of(variant, at)}
+        tables = [found.get(seed) for seed in self.seeds]
+        if absent := [seed for seed, table in zip(self.seeds, tables, strict=True) if table is None]:
+            raise Failed(f"sweep {self.name}: no table {name} of {variant}: seed {absent[0]} has none")
+        return tables
+
+    def node(self, name: str) -> int:
+        """The number of a node in the tables."""
+        if name not in self.nodes:
+            raise self.refused(f"node {name!r}", f"one of {', '.join(self.nodes)}")
+        return self.nodes[name]
+
+    def settings(self, variant: str) -> Mapping[str, Any]:
+        """A variant's scenario with every default filled in, of a sweep of one point."""
+        self.place(variant, None)
+        found: Mapping[str, Any] = self.made.document["resolved"][variant]
+        return found
+
+    @cached_property
+    def nodes(self) -> dict[str, int]:
+        """Numbers of nodes by name; of names whose number depends on the variant, none."""
+        return self.made.nodes

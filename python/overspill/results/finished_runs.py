@@ -1,0 +1,377 @@
+"""Runs side by side at one point or many: their tables, their metrics, and the warnings about them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from overspill.errors import BadInput
+from overspill.results import cache, columns, equal_variants, metrics, pooled, rows, steady, tables, unequal
+from overspill.results.axes import Axis, Point
+from overspill.results.cache import Cache
+from overspill.results.fairness import Fairness, judge
+from overspill.results.key import Key
+from overspill.results.measures import saturation
+from overspill.results.overwritten import Replaced
+from overspill.results.rows import Row, Rules
+from overspill.results.run_status import RunStatus
+from overspill.results.rundata import RunData
+from overspill.results.table_files import Named
+from overspill.stats.quantiles import Value
+
+
+@dataclass
+class Finished(Named):
+    """Finished runs of a scenario; `facts` has the other entries of their manifest.
+
+    Of one point, `runs` has every run with its tables. Of a sweep, which has `axes`, it is empty: `metrics`
+    and `summary` have all, and the store in `folder` the tables that were kept.
+    """
+
+    facts: dict[str, Any]
+    runs: list[RunData] = field(default_factory=list)
+    folder: Path | None = None
+    axes: list[Axis] = field(default_factory=list)
+    # The tables of metrics and of summaries, where they are made already.
+    tidy: tuple[pa.Table, pa.Table] | None = None
+    # The table of differences from a baseline, of a sweep.
+    compared: pa.Table | None = None
+    # Where finished runs lie, where there is a folder for them.
+    store: Path | None = None
+    # What tells these results from others that are put into their folder; empty where they have none.
+    identity: str = ""
+    # Earlier results of the folder whose place these took, if they have other runs.
+    replaced: Replaced | None = None
+    # The signal that ended the command before all runs were done; no part of what is written.
+    signal: int | None = None
+
+    @property
+    def of_sweep(self) -> bool:
+        """True if the runs are of the points of a grid."""
+        return "points" in self.facts
+
+    @property
+    def scenario(self) -> str:
+        """Name of the scenario."""
+        return str(self.facts["name"])
+
+    @property
+    def variants(self) -> list[str]:
+        """Variants in the order of the file."""
+        return list(self.facts["variants"])
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Labels of the variants that have one, by name."""
+        return dict(self.facts.get("labels") or {})
+
+    def label(self, variant: str) -> str:
+        """Returns the label of a variant, or its name if it has none."""
+        return self.labels.get(variant, variant)
+
+    @property
+    def seeds(self) -> list[int]:
+        """Seeds of every point."""
+        return list(self.facts["seeds"])
+
+    @property
+    def points(self) -> list[dict[str, str]]:
+        """All points, with their values by path; one point without values if nothing was swept."""
+        paths = [axis.path for axis in self.axes]
+        known = self.facts.get("points", [{"values": []}])
+        return [dict(zip(paths, one["values"], strict=True)) for one in known]
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences that a user should know and that are no errors."""
+        return list(self.facts["notes"])
+
+    @property
+    def interrupted(self) -> bool:
+        """True if runs were left out because the user stopped."""
+        return bool(self.facts["interrupted"])
+
+    @property
+    def failures(self) -> list[str]:
+        """Messages of runs that failed."""
+        return list(self.facts.get("failures", []))
+
+    @property
+    def finished(self) -> int:
+        """Number of finished runs."""
+        return int(self.facts["runs"]["finished"]) if self.of_sweep else len(self.runs)
+
+    @property
+    def planned(self) -> int:
+        """Number of runs that were asked for, with equal runs counted as often as they appear."""
+        return len(self.points) * len(self.variants) * len(self.seeds)
+
+    @property
+    def missing(self) -> bool:
+        """True if runs that were asked for are absent."""
+        return self.finished < self.planned
+
+    @property
+    def partial(self) -> bool:
+        """True if a run was cut, or runs are missing."""
+        return self.interrupted or bool(self.failures) or self.any_cut
+
+    @property
+    def any_cut(self) -> bool:
+        """True if a run stopped before its time."""
+        return bool(self.run_status.partial)
+
+    @cached_property
+    def run_status(self) -> RunStatus:
+        """Seeds that are missing, cut, unfinished or in a deadlock, by point and variant."""
+        if self.of_sweep:
+            return RunStatus.from_facts(self.facts)
+        found, point = RunStatus(), Point(0, {}, ())
+        for variant in self.variants:
+            there = {run.seed: run.summary for run in self.runs if run.variant == variant}
+            found.add(point, variant, {seed: there.get(seed) for seed in self.seeds})
+        return found
+
+    @property
+    def told(self) -> RunStatus:
+        """The former name of `run_status`."""
+        warnings.warn("Results.told is now Results.run_status", DeprecationWarning, stacklevel=2)
+        return self.run_status
+
+    @property
+    def unfinished(self) -> list[RunData]:
+        """Runs of one point that left measured flows unfinished although the scenario does not allow it."""
+        return [run for run in self.runs if run.unfinished and not run.summary["allow_unfinished"]]
+
+    @property
+    def stuck(self) -> bool:
+        """True if links wait for each other forever in a run whose flows have to finish."""
+        return any(not one.get("allowed") for one in self.run_status.deadlocks)
+
+    @cached_property
+    def fairness(self) -> Fairness:
+        """Reasons against calling a variant best."""
+        return judge(self.facts, {variant: self.runs_of(variant) for variant in self.variants}, self.values)
+
+    def runs_of(self, variant: str, point: Mapping[str, str] | None = None) -> list[RunData]:
+        """Returns a variant's runs, by seed; of a sweep those at a point, with the tables that were kept.
+
+        `BadInput` where there is no such variant or point.
+        """
+        if variant not in self.variants:
+            raise BadInput(f"variant: found {variant!r}; expected one of {', '.join(self.variants)}")
+        known, points = dict(point or {}), self.points
+        if known not in points:
+            raise BadInput(f"point: found {known}; expected one of {few(points)}")
+        if not self.of_sweep:
+            return sorted((run for run in self.runs if run.variant == variant), key=lambda run: run.seed)
+        at = points.index(known)
+        config = self.facts["points"][at]["configs"][variant]
+        found = (self.stored(config, variant, seed, points[at]) for seed in self.seeds)
+        return [run for run in found if run is not None]
+
+    def of(self, variant: str, point: Mapping[str, str] | None = None) -> list[RunData]:
+        """The former name of `runs_of`."""
+        warnings.warn("Results.of is now Results.runs_of", DeprecationWarning, stacklevel=2)
+        return self.runs_of(variant, point)
+
+    @cached_property
+    def values(self) -> dict[str, dict[int, dict[Key, Value]]]:
+        """Values of all metrics at one point: variant -> seed -> metric."""
+        found: dict[str, dict[int, dict[Key, Value]]] = {variant: {} for variant in self.variants}
+        for run in self.runs:
+            known = run.values
+            found[run.variant][run.seed] = metrics.measure(run) if known is None else known
+        return found
+
+    @cached_property
+    def groups(self) -> list[tuple[str, ...]]:
+        """Groups of variants whose runs are identical; variants without runs are left out."""
+        return equal_variants.classes(self.known, equal_variants.equal)
+
+    @property
+    def known(self) -> dict[str, dict[int, equal_variants.One]]:
+        """Values and summaries by which variants are compared at one point: variant -> seed -> run."""
+        values = self.values
+        found: dict[str, dict[int, equal_variants.One]] = {variant: {} for variant in self.variants}
+        for run in self.runs:
+            found[run.variant][run.seed] = equal_variants.One(values[run.variant][run.seed], run.summary, run)
+        return found
+
+    @cached_property
+    def built(self) -> tuple[pa.Table, pa.Table]:
+        """Tables of metrics and of summaries."""
+        if self.tidy is not None:
+            return self.tidy
+        point = Point(0, {}, ())
+        return tables.build([], ((point, variant, of) for variant, of in self.values.items() if of))
+
+    @property
+    def metrics(self) -> pa.Table:
+        """Table of all values of runs: the axes, `variant`, `seed`, `metric`, `by`, `of`, `value`, ...."""
+        return self.built[0]
+
+    @property
+    def summary(self) -> pa.Table:
+        """Means and 95% intervals over seeds: the axes, `variant`, `metric`, `by`, `of`, `n`, `mean`, ..."""
+        return self.built[1]
+
+    @property
+    def baseline(self) -> str:
+        """Variant from which differences are taken; empty if none are known."""
+        return str(self.facts.get("baseline") or "")
+
+    @property
+    def differences(self) -> pa.Table:
+        """Differences of a sweep's variants from `baseline`: the axes, `variant`, `metric`, ..., `note`.
+
+        `BadInput` if these results have none: those of one point, and of older versions.
+        """
+        if self.compared is None:
+            raise BadInput("differences: found none; expected a sweep by this version, run the command again")
+        return self.compared
+
+    @cached_property
+    def ranges(self) -> dict[tuple[str, ...], tuple[float, float]]:
+        """Least and largest value of each metric in two seeds or more, by the first columns of `summary`."""
+        return tables.ranges(self.metrics, self.summary)
+
+    def metric(self, name: str, /, **label: str) -> pa.Table:
+        """Returns the rows of one metric: `metric("fct_p99")` of all, `..., size="0-100KB")` of a part.
+
+        A name is also a `Key`, or a text such as `fct_p99[size=0-100KB]`, as files have it.
+        """
+        return tables.of_metric(self.metrics, name, label)
+
+    def means(self, name: str, /, **label: str) -> pa.Table:
+        """Returns the rows of `summary` of one metric, by a name as `metric` takes it."""
+        return tables.of_metric(self.summary, name, label)
+
+    @cached_property
+    def metric_names(self) -> list[Key]:
+        """All metrics that any run has, in the order of the registry."""
+        return tables.names_in(self.summary)
+
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        """Kind of traffic of each workload; empty for sweeps that older versions wrote."""
+        if self.of_sweep:
+            return dict(self.facts.get("workloads") or {})
+        return pooled.kinds_of(one for run in self.runs for one in run.summary["traffic"])
+
+    @cached_property
+    def trees(self) -> dict[str, dict[int, list[saturation.Tree]]]:
+        """Saturation trees by their begin: variant -> seed -> trees; none if no port is paused."""
+        found: dict[str, dict[int, list[saturation.Tree]]] = {variant: {} for variant in self.variants}
+        for run in self.runs:
+            found[run.variant][run.seed] = saturation.trees(run)
+        return found
+
+    def halves(self, run: RunData) -> dict[str, tuple[float, float]]:
+        """Returns the values by which the halves of a run's window are compared; computed once."""
+        if run.halves is None:
+            run.halves = steady.halves(run)
+        return run.halves
+
+    @cached_property
+    def rules(self) -> Rules:
+        """Rules that forbid to call a variant best, or add a statement beside the best one."""
+        beside = unequal.compare_runs(self.runs, self.values, self.facts.get("memory") or {})
+        return Rules.from_values(self.values, self.fairness, beside)
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """Rows of the summary table: metrics of all variants, with intervals and the best variant."""
+        return rows.build(self.values, self.rules)
+
+    def table(self, name: str) -> pa.Table:
+        """Returns a table of all runs, the axes, `variant` and `seed` first; empty if no run wrote it."""
+        parts = []
+        self.must_have(name)
+        for run in self.each():
+            part = run.table(name)
+            if part is not None:
+                parts.append(columns.identified(part, run.variant, run.seed, run.point))
+        # Only hosts that probe have columns of probes: others' rows are null there.
+        return (
+            pa.concat_tables(parts, promote_options="default").unify_dictionaries() if parts else pa.table({})
+        )
+
+    def batches(self, name: str, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Yields a table of all runs as `table` returns it, or some columns of it, in batches.
+
+        Of what lies on disk, which is everything where there is a folder and long traces in any case, only
+        some ten thousand rows are in memory at a time.
+        """
+        self.must_have(name)
+        for run in self.each():
+            for batch in run.batches(name, names):
+                part = pa.Table.from_batches([batch])
+                yield from columns.identified(part, run.variant, run.seed, run.point).to_batches()
+
+    def must_have(self, name: str) -> None:
+        """Raises `BadInput` if a sweep did not keep a table."""
+        if self.of_sweep and name not in self.facts["tables"]:
+            raise BadInput(f"{name}: not kept; sweep with `--tables {name}`")
+
+    def must_lie(self) -> Path:
+        """Returns the store of a sweep; raises `BadInput` if it has none."""
+        if self.folder is None and self.store is None:
+            raise BadInput(
+                "runs of a sweep are kept only with `out`: without it there are `metrics` and `summary`"
+            )
+        return self.store or Path(self.folder or "") / "store"
+
+    def each(self) -> Iterator[RunData]:
+        """Yields all finished runs; those of a sweep are read one by one, with the tables that were kept.
+
+        `BadInput` of a sweep without a folder, which keeps its metrics alone.
+        """
+        if not self.of_sweep:
+            yield from self.runs
+        else:
+            self.must_lie()
+            for point, known in zip(self.points, self.facts["points"], strict=True):
+                for variant, config in known["configs"].items():
+                    runs = (self.stored(config, variant, seed, point) for seed in self.seeds)
+                    yield from (run for run in runs if run is not None)
+
+    def stored(self, config: str, variant: str, seed: int, point: dict[str, str]) -> RunData | None:
+        """Returns a run of a sweep, from its store."""
+        key = cache.run_key(config, seed, self.facts["max_events"])
+        found = Cache(self.must_lie())
+        run = cache.stored(found, key)
+        if run is not None:
+            run = run.known_as({"variant": variant, "seed": seed})
+            run.point = point
+        elif not self.is_missing(variant, seed, point):
+            at = "".join(f", {path}={text}" for path, text in point.items())
+            raise BadInput(
+                f"{found.file(key)}: deleted or damaged; expected {variant} with seed {seed}"
+                f"{at}: the same command runs it again"
+            )
+        return run
+
+    def is_missing(self, variant: str, seed: int, point: Mapping[str, str]) -> bool:
+        """Returns true if a run was absent when these results were written."""
+        return any(
+            (one["variant"], one["point"]) == (variant, list(point.values())) and seed in one["seeds"]
+            for one in self.run_status.missing
+        )
+
+    @property
+    def captures(self) -> dict[tuple[str, int], dict[str, Path]]:
+        """Files (pcapng) of captured links: (variant, seed) -> link -> file."""
+        return {(run.variant, run.seed): run.captures for run in self.runs if run.captures}
+
+
+def few(points: Sequence[Mapping[str, str]]) -> str:
+    """Text of the first points, for a message."""
+    more = f" and {len(points) - 3} more" if len(points) > 3 else ""
+    return ", ".join(str(dict(point)) for point in points[:3]) + more

@@ -1,0 +1,230 @@
+"""A packet trace: the arcs that it crossed; detours over time, and queues, around its destination."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from overspill.charts import common
+from overspill.charts.axes import escaped
+from overspill.charts.spec import (
+    COLOURS,
+    GREY,
+    Arc,
+    Axis,
+    Chart,
+    Colours,
+    Entry,
+    Graph,
+    Heat,
+    Line,
+    Look,
+    Mark,
+    Nodes,
+    Panel,
+    Points,
+    Span,
+    extent,
+)
+from overspill.results import formats, measures
+from overspill.tracing.layout import ROW, Layout, placed
+from overspill.tracing.packet_trace import BOUNCED, DETOURED, PacketTrace
+from overspill.tracing.text import summary
+
+FORWARD, DETOUR, BOUNCE = Look(COLOURS[0]), Look(COLOURS[1], (3.0, 1.4)), Look(COLOURS[2], (1.0, 1.2))
+LOOKS = {"": FORWARD, "detour": DETOUR, "bounce": BOUNCE}
+NAMES = {"": "sent on the normal way", "detour": "detoured", "bounce": "bounced"}
+THINNEST, THICKEST = 1.2, 5.6  # points: crossed once, and as often as any
+FEW = 8  # where no arc was crossed oftener, so often is the thickest
+INSTANT = Look(GREY, (4, 2), 1.0)
+
+
+def build_figures(traced: PacketTrace) -> dict[str, Chart]:
+    """Every figure that there is something to draw for."""
+    found = [path(traced), detours(traced), occupancy(traced)]
+    return {chart.name: chart for chart in found if chart is not None}
+
+
+def path(traced: PacketTrace) -> Chart:
+    """The arcs, as thick as they were often crossed; those that detours chose are dashed."""
+    layout = placed(traced)
+    turned = [one for one in LOOKS if any(arc.turned == one for arc in traced.arcs)]
+    legend = [Entry(one or "normal", NAMES[one], look(one, 0.25)) for one in turned]
+    facts = traced.facts
+    which = f"packet {facts['n']} of flow {facts['flow']}{', backwards,' if facts['reverse'] else ''}"
+    which = traced.which if facts["notice"] else which
+    several = len(set(layout.shown.values())) < len(layout.shown)
+    more = "; switches that met the same nodes are one box" if several else ""
+    caption = (
+        f"The path of {which} of {facts['variant']} (seed {facts['seed']}): {summary(traced)[0]}. "
+        "The number at an arc is how often the packet crossed it, as is its width. Only nodes where it was "
+        f"are shown{more}."
+    )
+    panel = Panel(marks=[graph(traced, layout)])
+    return Chart(
+        "path",
+        "The path of the packet",
+        caption,
+        [panel],
+        height=ROW * (layout.height - 0.3) + 0.2,
+        legend=legend,
+    )
+
+
+def look(turned: str, share: float) -> Look:
+    """An arc that was crossed so often, from 0, which is once, to 1."""
+    base, width = LOOKS[turned], THINNEST + (THICKEST - THINNEST) * share
+    # Dashes are in units of the width, and would be long in a wide line.
+    dash = tuple(length * max(0.45, 1.6 / width) for length in base.dash)
+    return Look(base.colour, dash, round(width, 2))
+
+
+def graph(traced: PacketTrace, layout: Layout) -> Graph:
+    """Nodes as boxes, arcs between them."""
+    counts: Counter[tuple[int, int, str]] = Counter()
+    for one in traced.arcs:
+        counts[layout.shown[one.start], layout.shown[one.end], one.turned] += one.count
+    most = max([FEW, *counts.values()])
+    arcs = []
+    for (start, end, turned), count in counts.items():
+        x, y = layout.curve((start, end), turned != "" and (start, end, "") in counts)
+        ends = f"{escaped(layout.names[start])} to {escaped(layout.names[end])}"
+        hover = f"{ends}, {NAMES[turned]}<br>{common.counted(count, 'time')}"
+        drawn = look(turned, (count - 1) / (most - 1))
+        arcs.append(Arc(x, y, drawn, turned or "normal", str(count), hover))
+    hosts = [at for at in layout.places if traced.network["nodes"][at]["host"]]
+    switches = [at for at in layout.places if at not in hosts]
+    groups = [(group, plain) for group, plain in ((switches, "#eef2f6"), (hosts, "#ffffff")) if group]
+    return Graph([], [boxes(traced, layout, group, plain) for group, plain in groups], [], arcs)
+
+
+def boxes(traced: PacketTrace, layout: Layout, group: list[int], plain: str) -> Nodes:
+    """Nodes of one colour."""
+    x, y = (np.array([layout.places[at][axis] for at in group]) for axis in (0, 1))
+    hover = []
+    for shown in group:
+        nodes = [at for at, by in layout.shown.items() if by == shown]
+        stays = sum(visit.node in nodes for visit in traced.visits)
+        who = formats.listing([escaped(traced.names[at]) for at in nodes])
+        hover.append(f"{who}<br>{common.counted(stays, 'stay')}")
+    names = [layout.names[at] for at in group]
+    return Nodes(x, y, np.full(len(group), np.nan), names, hover, "box", 8.0, plain)
+
+
+def around(traced: PacketTrace) -> str:
+    """Which switches the other figures show."""
+    if traced.facts["topology"] == "fat_tree":
+        return "the destination's pod"
+    return "the destination's switch and its neighbours"
+
+
+def detours(traced: PacketTrace) -> Chart | None:
+    """When each switch around the destination detoured a packet."""
+    pod = traced.pod
+    nodes, times = traced.numbers("detours", "node", "time_ps")
+    counts = [int((nodes == node).sum()) for node in pod]
+    if not sum(counts):
+        return None
+    seconds = times * measures.PS
+    marks: list[Mark] = []
+    for at in traced.facts["instants_ps"]:
+        marks.append(
+            Line(np.full(2, at * measures.PS), np.array([-0.6, len(pod) - 0.4]), INSTANT, "instants")
+        )
+    rows = {node: at for at, node in enumerate(pod)}
+    known = np.isin(nodes, pod)
+    heights = np.array([rows[int(node)] for node in nodes[known]], np.float64)
+    marks.append(Points(seconds[known], heights, Look(COLOURS[0]), "all", size=1.4))
+    own = [step for step in traced.steps if step["what"] in (DETOURED, BOUNCED) and step["node"] in rows]
+    if own:
+        when = np.array([step["time_ps"] for step in own]) * measures.PS
+        marks.append(
+            Points(
+                when,
+                np.array([float(rows[step["node"]]) for step in own]),
+                Look(COLOURS[1]),
+                "own",
+                hollow=True,
+            )
+        )
+    ticks = tuple((float(at), f"{traced.names[node]} ({counts[at]})") for at, node in enumerate(pod))
+    panel = Panel("", Axis("time", "time", shown=reach(marks)),
+                  Axis("", ticks=ticks, shown=(-0.6, len(pod) - 0.4), reverse=True), marks)  # fmt: skip
+    legend = [Entry("all", "a detour", Look(COLOURS[0]), "circle"), Entry("instants", "t1, t2, t3", INSTANT)]
+    legend[1:1] = [Entry("own", "a detour of this packet", Look(COLOURS[1]), "ring")] if own else []
+    return Chart("detours", "Detours by switch over time", detours_caption(traced, sum(counts)), [panel],
+                 height=min(6.5, 0.9 + 0.24 * len(pod)), legend=legend)  # fmt: skip
+
+
+def reach(marks: list[Mark]) -> tuple[float, float]:
+    """From the first mark to the last, and a little more."""
+    start, end = extent([Panel(marks=marks)], "x")
+    margin = 0.02 * (end - start) or measures.PS
+    return start - margin, end + margin
+
+
+def detours_caption(traced: PacketTrace, count: int) -> str:
+    """What the figure of detours shows."""
+    total, left_out = traced.tables["detours"].num_rows, traced.facts["detours_left_out"]
+    more = (
+        f" Only the first {formats.number(total)} detours are known: {left_out} came after them."
+        if left_out
+        else ""
+    )
+    return (
+        f"When switches of {around(traced)} detoured a packet, one mark each, {formats.number(count)} in "
+        f"all; other switches detoured {common.counted(total - count, 'packet')} in that time: the trace, "
+        f"as much before and after it, and t1 to t3. The axis ends where there are no more marks.{more}"
+    )
+
+
+def occupancy(traced: PacketTrace) -> Chart | None:
+    """How many frames waited at every port of these switches, at three instants."""
+    pod = traced.pod
+    ports = {node: [port for of, port in traced.peers if of == node] for node in pod}
+    most = max((max(one) + 1 for one in ports.values() if one), default=0)
+    at_ps, node, port, packets = traced.numbers("occupancy", "at_ps", "node", "port", "packets")
+    if not most or not np.isin(node, pod).any():
+        return None
+    panels = []
+    names = [traced.names[one] for one in pod]
+    for number, instant in enumerate(traced.facts["instants_ps"], 1):
+        values = np.full((len(pod), most), np.nan)
+        for row, of in enumerate(pod):
+            values[row, ports[of]] = 0
+            keep = (at_ps == instant) & (node == of)
+            values[row, port[keep].astype(np.int64)] = packets[keep]
+        ticks = tuple((at + 0.5, str(at)) for at in range(0, most, -(-most // 12)))
+        title = f"t{number} = {formats.time(instant)}"
+        marks: list[Mark] = [Span(0, most), Heat(values, np.arange(most + 1), names)]
+        panels.append(Panel(title, Axis("port", ticks=ticks), Axis(), marks))
+    largest = float(packets[np.isin(node, pod)].max())
+    halves = " The first half of a switch's ports leads down, the other up." if is_tree(traced) else ""
+    fewer = any(len(ports[of]) < most for of in pod)
+    grey = " Grey: a switch has no such port." if fewer else ""
+    caption = (
+        f"Frames that wait at each port of {around(traced)}, one row per switch, at three instants: "
+        f"{rule(traced)}.{halves}{grey}"
+    )
+    colours = Colours(0, max(1.0, largest), "frames that wait", whole=True, zero=True)
+    height = min(5.5, 1.1 + 0.2 * len(pod))
+    return Chart("occupancy", "Queues at three instants", caption, panels, 3, height, colours=colours)
+
+
+def is_tree(traced: PacketTrace) -> bool:
+    """Whether ports are numbered from below."""
+    return bool(traced.facts["topology"] == "fat_tree")
+
+
+def rule(traced: PacketTrace) -> str:
+    """What the instants are."""
+    if traced.facts["instants_asked"]:
+        return "those asked for"
+    turns = traced.count(DETOURED) + traced.count(BOUNCED)
+    what = "detour or bounce" if traced.count(BOUNCED) else "detour"
+    return (
+        f"the packet's first {what}, its last, and half-way"
+        if turns > 1
+        else "both ends of the trace, and half-way"
+    )

@@ -1,0 +1,119 @@
+"""The figures of the study of held ACKs."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from overspill.plots import COLOURS
+from studies.abq.numbers import (
+    BACKGROUND,
+    MARGIN,
+    PLACES,
+    QCT,
+    QCT_MEAN,
+    QCT_TAIL,
+    Case,
+    Row,
+    chosen,
+    relative_difference,
+)
+from studies.common import by_case, saved
+
+NAMES = {QCT: "QCT, median", QCT_TAIL: "QCT, p99", BACKGROUND: "background FCT, mean"}
+LABELS = {
+    "abq": "held, marked from 2 K on (abq)",
+    "abq_alone": "held, not marked (abq_alone)",
+    "window": "held, windows written (window)",
+}
+CANDIDATES = {"dctcp": "marked from K on (dctcp)", **LABELS}
+HOLLOW: dict[str, Any] = {"markersize": 5, "markerfacecolor": "white"}
+LOOKS = dict(zip(CANDIDATES, zip(COLOURS, "oDs^", strict=False), strict=True))
+
+
+def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
+    """The figures of the rows, as PNG."""
+    return saved(lambda: {"gain": gain(rows), "tuning": tuning(rows)}, folder)
+
+
+def place(case: Case) -> str:
+    """A point in a line."""
+    more = "" if case.background == "20" else f", background {case.background} %"
+    return f"{case.network}: {case.degree} × {case.answer} BDP{more}"
+
+
+def gain(rows: Sequence[Row]) -> Figure:
+    """Each way to hold ACKs less DCTCP at every point, in per cent."""
+    known = by_case(rows)
+    points = list(dict.fromkeys(Case(*row.case.point, "") for row in rows if not row.case.k))
+    networks = list(PLACES)
+    points.sort(key=lambda at: (networks.index(at.network), at.answer != "8", int(at.background)))
+    figure = Figure(figsize=(10, 0.36 * len(points) + 1.5), layout="constrained")
+    panels = figure.subplots(1, len(NAMES), squeeze=False, sharey=True)[0]
+    for axes, (metric, title) in zip(panels, NAMES.items(), strict=True):
+        for at, (name, label) in enumerate(LABELS.items()):
+            colour, marker = LOOKS[name]
+            for height, point in enumerate(points):
+                less = relative_difference(known, Case(*point.point, name), metric, "dctcp")
+                if less is not None:
+                    axes.errorbar(
+                        [100 * less.mean],
+                        [height + 0.24 * (at - 1)],
+                        xerr=[[100 * (less.mean - less.low)], [100 * (less.high - less.mean)]],
+                        color=colour,
+                        marker=marker,
+                        markersize=4,
+                        capsize=2,
+                        elinewidth=1,
+                        linestyle="none",
+                        label=label if height == 0 else None,
+                    )
+        axes.axvspan(-100 * MARGIN, 100 * MARGIN, color="0.5", alpha=0.15, linewidth=0)
+        axes.axvline(0, color="0.4", linewidth=0.8)
+        axes.set_yticks(range(len(points)), [place(point) for point in points])
+        axes.set(title=title, xlabel="less dctcp (%)")
+    figure.axes[0].invert_yaxis()
+    return legend(figure, 3)
+
+
+def tuning(rows: Sequence[Row]) -> Figure:
+    """What each candidate of K came to, in parts of DCTCP's best; a large filled marker was chosen."""
+    networks = list(dict.fromkeys(row.case.network for row in rows if row.case.k))
+    figure = Figure(figsize=(2.6 * len(networks) + 1, 3.6), layout="constrained")
+    for axes, network in zip(
+        figure.subplots(1, len(networks), squeeze=False, sharey=True)[0], networks, strict=True
+    ):
+        best = min(cost(rows, network, "dctcp").values())
+        for name, label in CANDIDATES.items():
+            found = {k: of / best for k, of in sorted(cost(rows, network, name).items())}
+            colour, marker = LOOKS[name]
+            axes.plot(list(found), list(found.values()), color=colour, label=label, **HOLLOW, marker=marker)
+            k = chosen(rows, network, name)
+            axes.plot([k], [found[k]], marker=marker, markersize=8, color=colour)
+        axes.axhline(1, color="0.4", linewidth=0.8)
+        ticks = sorted({float(row.case.k) for row in rows if row.case.k})
+        axes.set(title=network, xscale="log", xlabel="K (BDP)")
+        axes.set_xticks(ticks, [f"{k:g}" for k in ticks])
+        axes.minorticks_off()
+    figure.axes[0].set_ylabel("√(mean QCT × mean FCT), by DCTCP's best")
+    return legend(figure, 4)
+
+
+def cost(rows: Sequence[Row], network: str, variant: str) -> dict[float, float]:
+    """Of each candidate the root of mean QCT times mean FCT of the background."""
+    means = {
+        (row.case.k, row.metric): row.mean
+        for row in rows
+        if row.case.k and (row.case.network, row.case.variant) == (network, variant)
+    }
+    tried = {k for k, _ in means}
+    full = {k for k in tried if (k, QCT_MEAN) in means and (k, BACKGROUND) in means}
+    return {float(k): (means[k, QCT_MEAN] * means[k, BACKGROUND]) ** 0.5 for k in full}
+
+
+def legend(figure: Figure, columns: int) -> Figure:
+    """One legend above all panels."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=columns)
+    return figure

@@ -1,0 +1,258 @@
+"""The numbers of the study of held ACKs: points, how K is chosen, sweeps and their rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import overspill
+from overspill import Key, Results
+from studies import common
+from studies.common import Line, Study, exact
+
+SCENARIO = Path(__file__).with_name("study.toml")
+SENDERS = "traffic.query.senders"
+MAIN = ("tcp", "dctcp", "abq", "abq_alone", "window")
+TUNED = ("dctcp", "abq", "abq_alone", "window")
+OF_ABQ = ("abq_no_ece", "abq_floor", "abq_all", "abq_open")
+ASIDES = (*OF_ABQ, "dctcp_open")
+HOLDING = ("abq", "abq_alone", "window", *OF_ABQ)
+MARKING_TWICE = ("abq", *OF_ABQ)
+REFERENCES = ("dctcp", "abq", "twin")
+
+QCT, QCT_MEAN, QCT_TAIL = "qct_p50", "qct_mean", "qct_p99"
+BACKGROUND, BACKGROUND_TAIL = (Key(name, traffic="background") for name in ("fct_mean", "fct_p99"))
+TIMES = (QCT, QCT_MEAN, QCT_TAIL, BACKGROUND, BACKGROUND_TAIL)
+METRICS = (
+    *TIMES,
+    *("drops", "timeouts", "retransmits", "marks", "held_acks", "hold_time_mean", "hold_share_max"),
+    *("queue_busiest_mean", "queue_busiest_max", "unfinished_flows"),
+)
+MARGIN, COUNT_MARGIN = 0.05, 0.2
+
+
+@dataclass(frozen=True)
+class Place:
+    """A network: its links' Gb/s, and a bandwidth-delay product in KB, from its round trip without load."""
+
+    rate: int
+    bdp: int
+    sets: Mapping[str, object]
+
+
+FAT_TREE = {"topology": {"kind": "fat_tree", "k": 8, "link": {"rate": "10Gbps", "delay": "1us"}}}
+PLACES = {
+    "rack, 1 Gb/s": Place(1, 24, {"topology.link.delay": "40us"}),
+    "rack, 10 Gb/s": Place(10, 24, {}),
+    "rack, 100 Gb/s": Place(100, 104, {"topology.link.delay": "2us"}),
+    "fat-tree, 10 Gb/s": Place(10, 24, FAT_TREE),
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    """A network, how many answer a query, with how many BDPs each, and per cent of background."""
+
+    network: str
+    degree: int = 32
+    answer: int = 8
+    background: int = 20
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run: points, where K is chosen for each network, asides; and sets for small trials."""
+
+    points: Sequence[Point] = (
+        *(Point(name) for name in PLACES),
+        *(Point(f"rack, {rate} Gb/s", degree) for rate in (10, 100) for degree in (8, 64)),
+        *(Point(name, answer=1) for name in PLACES),
+        Point("fat-tree, 10 Gb/s", background=50),
+    )
+    candidates: Sequence[float] = (0.25, 0.5, 1, 2, 4)  # of a BDP
+    asides: Mapping[Point, Sequence[str]] = field(
+        default_factory=lambda: {
+            Point("rack, 10 Gb/s"): ("abq_no_ece", "abq_floor", "abq_open", "dctcp_open"),
+            Point("fat-tree, 10 Gb/s"): ("abq_no_ece", "abq_floor", "abq_all", "abq_open", "dctcp_open"),
+        }
+    )
+    seeds: int = 10
+    tuning: int = 3  # seeds above those that tell
+    jobs: int | None = None
+    sets: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A variant at a point; `k` in BDPs, where it was tried to choose one."""
+
+    network: str
+    degree: str
+    answer: str
+    background: str
+    variant: str
+    k: str = ""
+
+    @property
+    def point(self) -> tuple[str, str, str, str]:
+        """Where it was run."""
+        return self.network, self.degree, self.answer, self.background
+
+
+Row = common.Row[Case]
+
+
+def family(case: Case, metric: str) -> tuple[str, ...]:
+    """What is corrected together: all main variants at a point, and apart from them all asides."""
+    return (metric, *case.point, case.k, "main" if case.variant in MAIN else "aside")
+
+
+def reference(case: Case, name: str) -> Case:
+    """The case of a reference at the same point; an aside has the one it changes, `abq_open` its twin."""
+    variant = case.variant
+    if case.k:
+        return Case(*case.point, "")
+    if name == "twin":
+        return Case(*case.point, "dctcp_open" if variant == "abq_open" else "")
+    return Case(*case.point, name if variant in MAIN or name == own(variant) else "")
+
+
+def own(variant: str) -> str:
+    """What an aside changes one thing of."""
+    return "dctcp" if variant == "dctcp_open" else "abq"
+
+
+STUDY = Study(Case, METRICS, REFERENCES, reference, family)
+
+
+def case_at(at: Point, variant: str, k: str = "") -> Case:
+    """The case of a variant at a point."""
+    return Case(at.network, str(at.degree), str(at.answer), str(at.background), variant, k)
+
+
+def settings(at: Point) -> dict[str, object]:
+    """What a point sets: memory and answers are multiples of its BDP, and load lasts for as many packets."""
+    place = PLACES[at.network]
+    bdp, time = place.bdp * 1000, 300 if place.rate == 1 else 30 if place.rate == 10 else 6
+    sets: dict[str, object] = {
+        **place.sets,
+        "topology.link.rate": f"{place.rate}Gbps",
+        "switch.buffer.size": f"{10 * bdp}B",
+        "traffic.query.size": f"{at.answer * bdp}B",
+        "traffic.query.stop": f"{time}ms",
+        "traffic.background.stop": f"{time}ms",
+        "traffic.background.load.fraction": at.background / 100,
+        "duration": f"{2 * time}ms",
+    }
+    for name in HOLDING:
+        sets[f"variants.{name}.switch.buffer.size"] = f"{9 * bdp}B"
+        sets[f"variants.{name}.switch.ack_hold.capacity"] = f"{bdp}B"
+    return sets
+
+
+def with_k(at: Point, variant: str, k: float) -> dict[str, object]:
+    """A variant with so many BDPs of K; the article marks from twice as much on as it holds from."""
+    size = int(k * PLACES[at.network].bdp * 1000)
+    if variant == "dctcp":
+        return {"switch.marking.k": f"{size}B"}
+    sets: dict[str, object] = {f"variants.{variant}.switch.ack_hold.k": f"{size}B"}
+    if variant in MARKING_TWICE:
+        sets[f"variants.{variant}.switch.marking.k"] = f"{2 * size}B"
+    return sets
+
+
+@dataclass
+class Lines:
+    """Values and their summaries as lines of tables, each with its case."""
+
+    table: list[Line] = field(default_factory=list)
+    summary: list[Line] = field(default_factory=list)
+
+    def add(self, sweep: Results, at: Point, k: str = "") -> None:
+        """A sweep at a point."""
+        self.table += [one | {"case": case_at(at, str(one["variant"]), k)} for one in exact(sweep)]
+        self.summary += [
+            one | {"case": case_at(at, str(one["variant"]), k)} for one in sweep.summary.to_pylist()
+        ]
+
+    def rows(self) -> list[Row]:
+        """The rows, compared with each other."""
+        return STUDY.rows(self.table, self.summary, lambda one: one["case"])
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Sweeps of one plan in one store."""
+
+    plan: Plan
+    out: Path
+
+    def sweep(
+        self, at: Point, variants: Sequence[str], sets: Mapping[str, object], tuning: bool = False
+    ) -> Results:
+        """A sweep on the seeds that tell, or on those that choose."""
+        plan = self.plan
+        return overspill.sweep(
+            SCENARIO,
+            over={SENDERS: [at.degree]},
+            variants=list(variants),
+            seeds=plan.tuning if tuning else plan.seeds,
+            seed=plan.seeds + 1 if tuning else 1,
+            jobs=plan.jobs,
+            sets={**settings(at), **sets, **plan.sets},
+            out=self.out,
+        )
+
+    def tune(self) -> list[Row]:
+        """Every candidate of K of every variant that has one, at the first point of each network."""
+        found = Lines()
+        for at in tuned_at(self.plan):
+            for k in self.plan.candidates:
+                sets = {path: one for name in TUNED for path, one in with_k(at, name, k).items()}
+                found.add(self.sweep(at, TUNED, sets, tuning=True), at, f"{k:g}")
+        return found.rows()
+
+    def run_tuned(self, tuned: Sequence[Row]) -> list[Row]:
+        """Every point, each variant with the K that was chosen for its network."""
+        found = Lines()
+        for at in self.plan.points:
+            best = {name: chosen(tuned, at.network, name) for name in TUNED}
+            best |= dict.fromkeys(OF_ABQ, best["abq"])
+            sets = {path: one for name, k in best.items() for path, one in with_k(at, name, k).items()}
+            found.add(self.sweep(at, [*MAIN, *self.plan.asides.get(at, ())], sets), at)
+        return found.rows()
+
+
+def tuned_at(plan: Plan) -> list[Point]:
+    """The first point of each network."""
+    first: dict[str, Point] = {}
+    for at in plan.points:
+        first.setdefault(at.network, at)
+    return list(first.values())
+
+
+def chosen(tuned: Sequence[Row], network: str, variant: str) -> float:
+    """The K with the least product of mean QCT and mean FCT of the background; the lesser of equals."""
+    means: dict[str, dict[str, float]] = {}
+    for row in tuned:
+        if (row.case.network, row.case.variant) == (network, variant) and row.case.k:
+            means.setdefault(row.case.k, {})[row.metric] = row.mean
+    both = {float(k): of for k, of in means.items() if of.keys() >= {QCT_MEAN, BACKGROUND}}
+    cost = {k: of[QCT_MEAN] * of[BACKGROUND] for k, of in both.items()}
+    if not cost:
+        raise SystemExit(f"{variant} in {network}: no candidate of K after which all flows ended")
+    return min(sorted(cost), key=lambda k: cost[k])
+
+
+def run(plan: Plan, out: Path) -> list[Row]:
+    """All sweeps, in one store, and their rows."""
+    runner = Runner(plan, out)
+    tuned = runner.tune()
+    return [*runner.run_tuned(tuned), *tuned]
+
+
+def relative_difference(
+    rows: Mapping[tuple[Case, str], Row], case: Case, metric: str, name: str
+) -> common.Told | None:
+    """The difference of a case from a reference, in parts of the reference's mean."""
+    margin = MARGIN if metric in TIMES else COUNT_MARGIN
+    return common.difference_text(rows, case, reference(case, name), (metric, name, margin))

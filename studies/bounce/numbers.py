@@ -1,0 +1,115 @@
+"""The numbers of the study of theta and lambda of PABO: its sweeps and their rows."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import overspill
+from overspill import Key, Results
+from studies import common
+from studies.common import Line, Study, whole
+
+SCENARIO = Path(__file__).with_name("study.toml")
+THETA, LAMBDA = "switch.overflow.theta", "switch.overflow.lambda"
+LOAD = "traffic.background.load.fraction"
+REFERENCES = ("drop", "dctcp_k32", "dctcp_k32_rto_1ms", "dctcp_k32_shared")
+BASELINES = (*REFERENCES, "drop_no_fast_retransmit", "dctcp")
+BOUNCING = ("pabo", "pabo_dctcp")
+SHORT, ALL, QCT, ENTROPY = Key("fct_p99", size="0-100KB"), "fct_p99", "qct_mean", "reorder_entropy"
+METRICS = (
+    *(
+        SHORT,
+        ALL,
+        Key("fct_p99", traffic="background"),
+        "fct_mean",
+        Key("fct_mean", size="10MB+"),
+        QCT,
+        "qct_p95",
+        ENTROPY,
+    ),
+    *(
+        "drop_ratio",
+        "bounced_share",
+        "hops_mean",
+        "hops_max",
+        "timeouts",
+        "retransmits",
+        Key("load_payload", of="host"),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run: the grid, the loads, seeds, and settings for small trials."""
+
+    thetas: tuple[float, ...] = (0.5, 0.7, 0.8, 0.9, 0.95)
+    lambdas: tuple[float, ...] = (1, 10, 50, 160)
+    loads: tuple[float, ...] = (0.2, 0.4, 0.6)
+    seeds: int = 10
+    jobs: int | None = None
+    sets: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One configuration of one of the two sweeps; theta and lambda are empty where nothing is bounced."""
+
+    series: str
+    load: str
+    theta: str
+    lambda_: str
+    variant: str
+
+
+Row = common.Row[Case]
+
+
+def family(case: Case, metric: str) -> tuple[str, ...]:
+    """What is corrected together: the whole grid of a variant, or all variants under one load."""
+    return (metric, case.variant) if case.series == "grid" and case.theta else (metric, case.load)
+
+
+def reference(case: Case, name: str) -> Case:
+    """The case of a reference under the same load."""
+    return Case(case.series, case.load, "", "", name)
+
+
+STUDY = Study(Case, METRICS, REFERENCES, reference, family)
+
+
+def run(plan: Plan, out: Path) -> list[Row]:
+    """Both sweeps, in one store, and their rows."""
+    loads = overspill.sweep(
+        SCENARIO, over={LOAD: list(plan.loads)}, seeds=plan.seeds, jobs=plan.jobs, sets=plan.sets, out=out
+    )
+    grid = overspill.sweep(
+        SCENARIO,
+        over={THETA: list(plan.thetas), LAMBDA: list(plan.lambdas)},
+        variants=[*BASELINES, *BOUNCING],
+        seeds=plan.seeds,
+        jobs=plan.jobs,
+        sets=plan.sets,
+        out=out,
+    )
+    return [*rows(grid, at_point), *rows(loads, at_load)]
+
+
+def rows(sweep: Results, case_of: Callable[[Line], Case]) -> list[Row]:
+    """The rows of a whole sweep."""
+    made = whole(sweep)
+    return STUDY.rows(made.metrics.to_pylist(), made.summary.to_pylist(), case_of)
+
+
+def at_point(row: Line) -> Case:
+    """The case of a row of the grid."""
+    variant = str(row["variant"])
+    at = ("", "") if variant in BASELINES else (str(row[THETA]), str(row[LAMBDA]))
+    return Case("grid", "0.4", *at, variant)
+
+
+def at_load(row: Line) -> Case:
+    """The case of a row of the series over loads."""
+    variant = str(row["variant"])
+    at = ("", "") if variant in BASELINES else ("0.8", "50")
+    return Case("load", str(row[LOAD]), *at, variant)

@@ -1,0 +1,141 @@
+"""The study of the detour policies of DIBS: its numbers, and the tables and figures of its page.
+
+`make studies` runs it; `python -m studies.detour --page` runs nothing and takes the committed CSV.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from studies import common
+from studies.common import Page, asked, less, lines, value, written
+from studies.detour import figures
+from studies.detour.numbers import (
+    BACKGROUND,
+    DETOURED,
+    EACH,
+    EACH_TAIL,
+    ENTROPY,
+    LINKS,
+    NETWORKS,
+    POLICIES,
+    QCT,
+    QCT_TAIL,
+    STUDY,
+    TUNED,
+    Case,
+    Plan,
+    Row,
+    chosen,
+    run,
+)
+
+Cells = common.Cells[Case]
+HEADS = {
+    QCT: "QCT mean (ms)",
+    QCT_TAIL: "QCT p99 (ms)",
+    BACKGROUND: "FCT p99, short background (ms)",
+    DETOURED: "detoured (%)",
+    EACH: "detours of these, mean",
+    EACH_TAIL: "p99",
+    "drop_ratio": "lost (%)",
+    "timeouts": "timeouts",
+    ENTROPY: "entropy (nat)",
+    LINKS: "links between switches, used (%)",
+}
+DUEL_HEADS = {
+    **{metric: HEADS[metric] for metric in (QCT, QCT_TAIL, BACKGROUND, DETOURED)},
+    "bounced_share": "bounced (%)",
+    **{metric: HEADS[metric] for metric in ("drop_ratio", "timeouts", ENTROPY, LINKS)},
+}
+TOLD = {QCT: "qct", QCT_TAIL: "qct tail", BACKGROUND: "background"}
+GROUPS = {
+    "fat_tree": ("fat_tree",),
+    "lean": ("hyperx", "jellyfish"),
+    "paths": ("hyperx, 8 paths", "jellyfish, 8 paths", "hyperx_wide"),
+}
+
+
+def bold(row: Row, reference: str) -> str:
+    """Mean and half-width, the mean in bold where the difference from a reference excludes 0."""
+    mean, _, half = value(row).partition(" ± ")
+    return f"**{mean}** ± {half}" if row.differs(reference) else f"{mean} ± {half}"
+
+
+def values(cells: Cells, heads: dict[str, str], reference: str) -> str:
+    """A table of means."""
+    body = (
+        [name, *(bold(cell[one], reference) if one in cell else "–" for one in heads)]
+        for name, cell in cells.items()
+    )
+    return written(["variant", *heads.values()], body)
+
+
+def label(row: Row) -> str:
+    """The variant's name as code."""
+    return f"`{row.case.variant}`"
+
+
+def differences(found: Sequence[Row], metric: str, networks: Iterable[str]) -> str:
+    """Differences from `random` in ms at every point of some networks, and the values of `random`."""
+    rows = [one for one in found if one.metric == metric and one.case.series == "policy"]
+    points = {
+        (one.case.network, one.case.load): None
+        for name in networks
+        for one in rows
+        if one.case.network == name
+    }
+    at = {(one.case.network, one.case.load, one.case.variant): one for one in rows}
+    body = []
+    for variant in ("random", *(name for name in POLICIES if name != "random")):
+        there = [at.get((*point, variant)) for point in points]
+        show: Callable[[Row], str] = value if variant == "random" else lambda row: less(row, "random")
+        body.append([f"`{variant}`", *("" if one is None else show(one) for one in there)])
+    heads = [f"{network}, {load} qps" for network, load in points]
+    return written(["", *heads], body)
+
+
+def tried(found: Sequence[Row]) -> str:
+    """Every setting that was tried, the chosen ones in bold."""
+    rows = [one for one in found if one.metric == QCT]
+    best = {chosen(found, name) for name in TUNED}
+    group = {variant: at for at, names in enumerate(TUNED.values()) for variant in names}
+    body = []
+    for row in sorted(rows, key=lambda row: (group[row.case.variant], row.mean)):
+        mark = "**" if row.case in best else ""
+        body.append([f"`{row.case.variant}`", f"{mark}{row.case.setting}{mark}", value(row)])
+    return written(["overflow", "setting", "QCT mean (ms)"], body)
+
+
+def tables(found: Sequence[Row]) -> dict[str, str]:
+    """Every table of the page by its name."""
+    made = {}
+    for metric, name in TOLD.items():
+        for group, networks in GROUPS.items():
+            made[f"{name}, {group}"] = differences(found, metric, networks)
+    for network in NETWORKS:
+        there = [one for one in found if (one.case.series, one.case.network) == ("policy", network)]
+        load = "4000" if network == "hyperx_wide" else "2000"
+        cells = lines((one for one in there if one.case.load == load), label)
+        if cells:
+            made[f"{network}, {load}"] = values(cells, HEADS, "random")
+    for series in ("aside", "swapped"):
+        asides = [one for one in found if one.case.series == series]
+        for network in dict.fromkeys(one.case.network for one in asides):
+            cells = lines((one for one in asides if one.case.network == network), label)
+            made[f"{series}, {network}"] = values(cells, HEADS, "random")
+    made["tried"] = tried([one for one in found if one.case.series == "tune"])
+    duel = [one for one in found if one.case.series == "duel"]
+    for load in dict.fromkeys(one.case.load for one in duel):
+        cells = lines((one for one in duel if one.case.load == load), label)
+        made[f"duel, {load}"] = values(cells, DUEL_HEADS, "dibs_tuned")
+    return made
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run what the store does not have, then write CSV, tables and figures."""
+    given = asked("detour", __doc__, arguments)
+    page = Page("detour", STUDY, tables, figures.draw)
+    page.publish(None if given.page else lambda: run(Plan(jobs=given.jobs), given.out))
+
+
+if __name__ == "__main__":
+    main()

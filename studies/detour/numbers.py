@@ -1,0 +1,279 @@
+"""The numbers of the study of detour policies: its networks, loads and sweeps, and their rows."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+import overspill
+from overspill import Key, Results, columns
+from studies import common
+from studies.common import Line, Study, summed, whole
+
+SCENARIO = Path(__file__).with_name("study.toml")
+QPS, K = "traffic.query.qps", "switch.marking.k"
+THETA, LAMBDA = (f"variants.pabo.switch.overflow.{name}" for name in ("theta", "lambda"))
+ALPHA = "variants.drop_shared.switch.buffer.alpha"
+PATHS = {"θ": THETA, "λ": LAMBDA, "α": ALPHA, "K": K}
+Sets = Mapping[str, object]
+
+LINK = {"rate": "1Gbps", "delay": "1us"}
+HYPERX: Sets = {"topology": {"kind": "hyperx", "dims": [4, 4], "hosts_per_switch": 8, "link": LINK}}
+JELLYFISH: Sets = {
+    "topology": {"kind": "jellyfish", "switches": 16, "degree": 6, "hosts_per_switch": 8, "link": LINK}
+}
+WIDE: Sets = {"topology": {"kind": "hyperx", "dims": [4, 8], "hosts_per_switch": 4, "link": LINK}}
+EIGHT_PATHS: Sets = {"switch.routing": {"kind": "k_shortest", "k": 8}}
+NETWORKS: Mapping[str, Sets] = {
+    "fat_tree": {},
+    "hyperx": HYPERX,
+    "jellyfish": JELLYFISH,
+    "hyperx, 8 paths": {**HYPERX, **EIGHT_PATHS},
+    "jellyfish, 8 paths": {**JELLYFISH, **EIGHT_PATHS},
+    "hyperx_wide": WIDE,
+}
+ONE_CLASS: Sets = {"traffic.query.class": 0, "traffic.background.class": 0}
+SWAPPED: Sets = {"traffic.query.class": 0, "traffic.background.class": 7}
+
+DETOURING = (
+    *("random", "load_aware", "flow_all", "flow_short", "flow_long"),
+    *("probabilistic", "probabilistic_early"),
+)
+POLICIES = ("drop", "drop_no_fast_retransmit", *DETOURING)
+AT_WIDE = ("drop", "drop_no_fast_retransmit", "random", "load_aware", "flow_all")
+ASIDES = (
+    *("drop", "random", "probabilistic", "probabilistic_early", "random_not_back", "random_at_most_8"),
+    *("random_not_marked", "random_fast_retransmit", "drop_strict_priority", "flow_all", "flow_short"),
+    "flow_short_1mb",
+)
+AT_SWAPPED = ("random", "probabilistic", "probabilistic_early")
+TUNED: Mapping[str, tuple[str, ...]] = {
+    "dibs": ("random", "load_aware", "flow_all", "probabilistic"),
+    "pabo": ("pabo",),
+    "pool": ("drop_shared",),
+}
+BESIDE = ("drop", "drop_rto_1ms", "drop_shared")
+REFERENCES = ("random", "dibs_tuned", "drop")
+
+QCT, QCT_TAIL, BACKGROUND = "qct_mean", "qct_p99", "fct_p99[background, up to 100 KB]"
+DETOURED, EACH, EACH_TAIL = "detoured_share", "detours_mean[of detoured]", "detours_p99[of detoured]"
+ENTROPY, LINKS = "reorder_entropy", Key("link_utilisation_mean", of="switches")
+METRICS = (
+    *(QCT, QCT_TAIL, BACKGROUND, Key("fct_p99", traffic="background"), Key("fct_mean", traffic="background")),
+    *(DETOURED, EACH, EACH_TAIL, "hops_mean", "bounced_share", "drop_ratio", "timeouts"),
+    *(ENTROPY, Key("reorder_entropy", traffic="query"), "reorder_extent_p99", "retransmits"),
+    *(Key("load_payload", of="host"), LINKS),
+)
+SHORT = 100_000  # bytes
+TABLES = ("flows", "packet_hist")
+MS = 1e-12  # seconds of a picosecond
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run: loads in queries a second, seeds, settings to choose from, and sets for small trials."""
+
+    loads: Mapping[str, Sequence[int]] = field(
+        default_factory=lambda: {
+            "fat_tree": (300, 1000, 2000, 4000),
+            "hyperx": (1000, 2000, 4000),
+            "jellyfish": (1000, 2000, 4000),
+            "hyperx, 8 paths": (2000,),
+            "jellyfish, 8 paths": (2000,),
+            "hyperx_wide": (4000,),
+        }
+    )
+    asides: Mapping[str, int] = field(default_factory=lambda: {"fat_tree": 2000, "hyperx": 4000})
+    duel: Sequence[int] = (300, 1000, 2000)
+    tuned_at: int = 1000
+    thetas: Sequence[float] = (0.6, 0.8)
+    lambdas: Sequence[int] = (1, 50)
+    alphas: Sequence[int] = (1, 2, 4, 8)
+    marks: Sequence[int] = (5, 10, 20, 40)
+    seeds: int = 10
+    tuning: int = 5  # seeds above those that tell
+    jobs: int | None = None
+    sets: Sets = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One configuration; `setting` is what was tried where a setting is chosen."""
+
+    series: str
+    network: str
+    load: str
+    variant: str
+    setting: str = ""
+
+
+Row = common.Row[Case]
+
+
+def family(case: Case, metric: str) -> tuple[str, ...]:
+    """What is corrected together: all variants of a network under one load."""
+    return (metric, case.series, case.network, case.load)
+
+
+def reference(case: Case, name: str) -> Case:
+    """The case of a reference in the same network under the same load."""
+    return Case(case.series, case.network, case.load, name)
+
+
+STUDY = Study(Case, METRICS, REFERENCES, reference, family)
+
+
+@dataclass
+class Lines:
+    """Values and their summaries as lines of tables, each with its case."""
+
+    table: list[Line] = field(default_factory=list)
+    summary: list[Line] = field(default_factory=list)
+
+    def add(self, sweep: Results, case: Case) -> None:
+        """A sweep whose points and variants are filled into a case's empty places."""
+        extra = list(derived(whole(sweep)))
+        for one in [*sweep.metrics.to_pylist(), *extra]:
+            self.table.append(one | {"case": filled(case, one)})
+        for one in [*sweep.summary.to_pylist(), *summed(extra)]:
+            self.summary.append(one | {"case": filled(case, one)})
+
+    def rows(self) -> list[Row]:
+        """The rows, compared with each other."""
+        return STUDY.rows(self.table, self.summary, lambda one: one["case"])
+
+
+def filled(case: Case, one: Line) -> Case:
+    """A case with its load, variant and setting from a line, where it has none itself."""
+    tried = [f"{name} {one[path]}" for name, path in PATHS.items() if path in one]
+    variant, load = str(one["variant"]), case.load or str(one[QPS])
+    return Case(case.series, case.network, load, case.variant.format(variant), ", ".join(tried))
+
+
+def derived(sweep: Results) -> Iterator[Line]:
+    """Metrics that only the tables of runs tell: short background flows, and how often packets detour."""
+    if sweep.folder is None:
+        return
+    for run in sweep.each():
+        front = {**run.point, "variant": run.variant, "seed": run.seed}
+        for name, make in (("flows", short_flows), ("packet_hist", how_often)):
+            for metric, (value, unit) in make(run.table(name)).items():
+                yield front | {"metric": metric, "value": value, "unit": unit}
+
+
+def short_flows(flows: pa.Table) -> dict[str, tuple[float, str]]:
+    """The 99th percentile of FCT of measured background flows of up to 100 KB (workload 1)."""
+    counts = columns.numbers(flows, "measured") != 0
+    counts &= (columns.numbers(flows, "traffic") == 1) & (columns.numbers(flows, "bytes") <= SHORT)
+    took = np.sort((columns.numbers(flows, "end_ps") - columns.numbers(flows, "start_ps"))[counts])
+    return {BACKGROUND: (float(took[-(-99 * len(took) // 100) - 1]) * MS, "s")} if len(took) else {}
+
+
+def how_often(hist: pa.Table) -> dict[str, tuple[float, str]]:
+    """Mean and 99th percentile of the detours of data packets that were detoured."""
+    some = (columns.numbers(hist, "data") == 1) & (columns.numbers(hist, "metric") == 2)
+    some &= columns.numbers(hist, "low") > 0
+    if not some.any():
+        return {}
+    low, count = (columns.numbers(hist, name)[some].astype(float) for name in ("low", "count"))
+    high = columns.numbers(hist, "high")[some].astype(float)
+    order = np.argsort(low)
+    middle, many = ((low + high - 1) / 2)[order], count[order]
+    tail = middle[np.searchsorted(np.cumsum(many), 0.99 * many.sum())]
+    return {
+        EACH: (float((middle * many).sum() / many.sum()), "detours"),
+        EACH_TAIL: (float(tail), "detours"),
+    }
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Sweeps of one plan in one store."""
+
+    plan: Plan
+    out: Path
+
+    def sweep(
+        self, over: Mapping[str, Sequence[object]], variants: Sequence[str], sets: Sets, tuning: bool = False
+    ) -> Results:
+        """A sweep on the seeds that tell, or on those that choose."""
+        seeds, first = (self.plan.tuning, self.plan.seeds + 1) if tuning else (self.plan.seeds, 1)
+        return overspill.sweep(
+            SCENARIO,
+            over={path: list(values) for path, values in over.items()},
+            variants=list(variants),
+            seeds=seeds,
+            seed=first,
+            jobs=self.plan.jobs,
+            sets={**sets, **self.plan.sets},
+            tables=TABLES,
+            out=self.out,
+        )
+
+    def policies(self) -> list[Row]:
+        """Every policy in every network under every load."""
+        found = Lines()
+        for network, loads in self.plan.loads.items():
+            variants = AT_WIDE if network == "hyperx_wide" else POLICIES
+            sweep = self.sweep({QPS: loads}, variants, NETWORKS[network])
+            found.add(sweep, Case("policy", network, "", "{}"))
+        return found.rows()
+
+    def asides(self) -> list[Row]:
+        """Other settings of some policies, and classes the other way round, each network at one load."""
+        found = Lines()
+        for network, load in self.plan.asides.items():
+            over, sets = {QPS: [load]}, NETWORKS[network]
+            found.add(self.sweep(over, ASIDES, sets), Case("aside", network, "", "{}"))
+            other = self.sweep(over, AT_SWAPPED, {**sets, **SWAPPED})
+            found.add(other, Case("swapped", network, "", "{}"))
+        return found.rows()
+
+    def tune(self) -> list[Row]:
+        """Sixteen settings of DIBS, of PABO and of one pool each, on seeds of their own."""
+        plan, found = self.plan, Lines()
+        sets = {**ONE_CLASS, QPS: plan.tuned_at}
+        case = Case("tune", "fat_tree", str(plan.tuned_at), "{}")
+        grids: dict[str, dict[str, Sequence[object]]] = {
+            "dibs": {},
+            "pabo": {THETA: plan.thetas, LAMBDA: plan.lambdas},
+            "pool": {ALPHA: plan.alphas},
+        }
+        for name, grid in grids.items():
+            over = {**grid, K: [f"{k}pkt" for k in plan.marks]}
+            found.add(self.sweep(over, TUNED[name], sets, tuning=True), case)
+        return found.rows()
+
+    def duel(self, tuned: Sequence[Row]) -> list[Row]:
+        """DIBS, PABO and one pool as published or plain, and as tuned, beside what else there is."""
+        found, over = Lines(), {QPS: self.plan.duel}
+        runs: list[tuple[str, Sequence[str], Sets]] = [
+            ("{}", BESIDE, {}),
+            ("dibs", ("random",), {}),
+            ("pabo", ("pabo",), {}),
+        ]
+        best = {name: chosen(tuned, name) for name in TUNED}
+        runs += [(f"{name}_tuned", (case.variant,), settings(case)) for name, case in best.items()]
+        for name, variants, sets in runs:
+            found.add(self.sweep(over, variants, {**ONE_CLASS, **sets}), Case("duel", "fat_tree", "", name))
+        return found.rows()
+
+
+def chosen(tuned: Sequence[Row], name: str) -> Case:
+    """Of all settings tried of DIBS, PABO or the pool, the one with the lowest mean of the mean QCT."""
+    of = [one for one in tuned if one.metric == QCT and one.case.variant in TUNED[name]]
+    return min(of, key=lambda one: one.mean).case
+
+
+def settings(case: Case) -> Sets:
+    """What to set for a setting."""
+    return {PATHS[name]: text for name, text in (one.split(" ") for one in case.setting.split(", "))}
+
+
+def run(plan: Plan, out: Path) -> list[Row]:
+    """All sweeps, in one store, and their rows."""
+    runner = Runner(plan, out)
+    tuned = runner.tune()
+    return [*runner.policies(), *runner.asides(), *tuned, *runner.duel(tuned)]

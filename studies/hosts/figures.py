@@ -1,0 +1,74 @@
+"""Figures of the study of hosts of 2011 and of today."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from overspill.plots import COLOURS, DASHES, GREY
+from studies.common import plain, saved
+from studies.hosts.numbers import COMPLETION, CP, DCTCP, MAIN, TIMEOUTS, Row
+
+LABELS = ("RFC 6675", "Linux 2.6.38 (2011)", "Linux 6.18 (today)")
+GROUPS = {"TCP, tail drop": MAIN, "DCTCP, tail drop": DCTCP, "TCP with CP": CP}
+# 46 segments a server, with 90 B of headers, preamble and gap each, at 1 Gb/s.
+LEAST_MS = (65_536 + 46 * 90) * 8e-6
+
+
+def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
+    """The figures of the rows, as PNG."""
+    return saved(lambda: {"completion": grid(rows, COMPLETION), "timeouts": grid(rows, TIMEOUTS)}, folder)
+
+
+def spaced(time: str) -> str:
+    """A time of a scenario with a space before its unit."""
+    return time.replace("ms", " ms")
+
+
+def grid(rows: Sequence[Row], metric: str) -> Figure:
+    """A metric over the number of servers: a row for each minimum RTO, a column for each mechanism."""
+    timeouts = list(dict.fromkeys(row.case.rto for row in rows))
+    figure = Figure(figsize=(9.5, 3.1 * len(timeouts) + 0.7), layout="constrained")
+    panels = figure.subplots(len(timeouts), len(GROUPS), squeeze=False, sharey="row")
+    for line, rto in zip(panels, timeouts, strict=True):
+        for axes, (title, group) in zip(line, GROUPS.items(), strict=True):
+            panel(axes, [row for row in rows if (row.case.rto, row.metric) == (rto, metric)], group)
+            axes.set_title(f"{title}, minimum RTO {spaced(rto)}")
+        line[0].set_ylabel(
+            "completion of a round, mean (ms)" if metric == COMPLETION else "timeouts of servers, 20 rounds"
+        )
+    if metric == COMPLETION:
+        for axes in panels.flat:
+            servers = sorted({int(row.case.degree) for row in rows})
+            full = [LEAST_MS * n for n in servers]
+            axes.plot(servers, full, color=GREY, linestyle=":", label="link at full rate", zorder=0)
+            axes.set(yscale="log", ylim=(0.8 * full[0], None))
+            plain(axes)
+    handles, labels = panels[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8)
+    return figure
+
+
+def panel(axes: Axes, rows: Sequence[Row], group: Sequence[str]) -> None:
+    """One line for each host, with 95% intervals."""
+    for at, (name, label) in enumerate(zip(group, LABELS, strict=True)):
+        found = [row for row in rows if (row.case.variant, row.case.connection) == (name, "new")]
+        found.sort(key=lambda row: int(row.case.degree))
+        low = [max(0.0, row.scale * (row.mean - row.low)) for row in found]
+        high = [max(0.0, row.scale * (row.high - row.mean)) for row in found]
+        axes.errorbar(
+            [int(row.case.degree) for row in found],
+            [row.shown for row in found],
+            [low, high],
+            label=label,
+            color=COLOURS[at],
+            linestyle=(0, DASHES[at % len(DASHES)]),
+            marker="os^"[at],
+            markersize=4,
+            capsize=2,
+            elinewidth=0.7,
+        )
+    axes.set(xlabel="servers", xlim=(0, None))
+    if not rows or rows[0].unit != "s":
+        axes.set_ylim(0, None)

@@ -1,0 +1,136 @@
+"""Numbers of the study of hosts: sweeps over servers, minimum RTO and connections, and their rows."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+import overspill
+from overspill import Results, columns
+from studies import common
+from studies.common import Line, Study, exact, summed
+
+SCENARIO = Path(__file__).with_name("study.toml")
+DEGREE, CONNECTION = "traffic.incast.sessions", "traffic.incast.connection"
+TEXTBOOK = ("textbook", "textbook_dctcp", "textbook_cp")  # their first timeout is a parameter of its own
+MAIN = ("textbook", "host_2011", "today")
+DCTCP = ("textbook_dctcp", "host_2011_dctcp", "today_dctcp")
+CP = ("textbook_cp", "host_2011_cp", "today_cp")
+ASIDES = (
+    *("host_2011_forgets", "host_2011_sack", "host_2011_no_frto", "host_2011_bic", "host_2011_delays"),
+    "today_reno",
+)
+REFERENCES = ("textbook", "host_2011")
+ROUND = 10**12  # ps from one request to the next
+
+COMPLETION, WORST, TIMEOUTS = "round_mean", "round_worst", "reply_timeouts"
+METRICS = (COMPLETION, WORST, TIMEOUTS, "retransmits", "drops", "undos", "trims")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Points of the study: servers that answer and minimum RTOs; and sets for small trials."""
+
+    degrees: Sequence[int] = (9, 18, 27, 36, 54, 72, 99)
+    timeouts: Sequence[str] = ("10ms", "200ms")
+    kept_at: int = 36
+    asides_at: int = 36
+    seeds: int = 10
+    jobs: int | None = None
+    sets: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A variant with so many servers, a minimum RTO, and new or persistent connections."""
+
+    degree: str
+    rto: str
+    connection: str
+    variant: str
+
+
+Row = common.Row[Case]
+Rows = Mapping[tuple[Case, str], Row]
+
+
+def family(case: Case, metric: str) -> tuple[str, ...]:
+    """Cases that are corrected together: all variants at a point."""
+    return (metric, case.degree, case.rto, case.connection)
+
+
+def reference(case: Case, name: str) -> Case:
+    """The case of a reference at the same point; with DCTCP or CP the reference has that, too."""
+    ending = next((one for one in ("_dctcp", "_cp") if case.variant.endswith(one)), "")
+    return Case(case.degree, case.rto, case.connection, name + ending)
+
+
+STUDY = Study(Case, METRICS, REFERENCES, reference, family)
+
+
+def settings(rto: str, variants: Sequence[str]) -> dict[str, object]:
+    """The minimum RTO of every variant, and the first timeout where that is a parameter of its own."""
+    made: dict[str, object] = {f"variants.{name}.transport.min_rto": rto for name in variants}
+    made |= {f"variants.{name}.transport.initial_rto": rto for name in variants if name in TEXTBOOK}
+    return made
+
+
+def run(plan: Plan, out: Path) -> list[Row]:
+    """Every sweep, in one store, and their rows."""
+    main = [*MAIN, *DCTCP, *CP]
+    jobs = [(rto, "new", plan.degrees, main) for rto in plan.timeouts]
+    jobs += [(rto, "new", [plan.asides_at], [*ASIDES]) for rto in plan.timeouts]
+    jobs += [(rto, "persistent", [plan.kept_at], main) for rto in plan.timeouts]
+    table: list[Line] = []
+    for rto, connection, degrees, variants in jobs:
+        sweep = overspill.sweep(
+            SCENARIO,
+            over={DEGREE: list(degrees)},
+            variants=list(variants),
+            seeds=plan.seeds,
+            jobs=plan.jobs,
+            sets={CONNECTION: connection, **settings(rto, variants), **plan.sets},
+            tables=["flows"],
+            out=out,
+        )
+        place = {"rto": rto, "connection": connection}
+        table += [one | place for one in [*exact(sweep), *rounds(sweep)]]
+    return STUDY.rows(table, summed(table), case_of)
+
+
+def case_of(line: Line) -> Case:
+    """The case of a line."""
+    return Case(str(line[DEGREE]), line["rto"], line["connection"], str(line["variant"]))
+
+
+def rounds(sweep: Results) -> Iterator[Line]:
+    """Mean and longest completion of the rounds of each run, and timeouts of replies.
+
+    Timeouts of requests delay no reply: a full port drops their ACKs, and the server has them already.
+    """
+    for one in sweep.each():
+        front = {**one.point, "variant": one.variant, "seed": one.seed, "unit": "s"}
+        flows = one.table("flows")
+        replies = columns.numbers(flows, "role") == 0
+        expired = float(columns.numbers(flows, "timeouts")[replies].sum())
+        yield front | {"metric": TIMEOUTS, "value": expired, "unit": "events"}
+        took = completions(flows)
+        if len(took):
+            yield front | {"metric": COMPLETION, "value": float(took.mean())}
+            yield front | {"metric": WORST, "value": float(took.max())}
+
+
+def completions(flows: pa.Table) -> np.ndarray:
+    """Seconds from a round's requests to the last byte of its last reply."""
+    starts, ends = (columns.numbers(flows, name).astype(float) for name in ("start_ps", "end_ps"))
+    # A reply that starts late belongs to the round of its request, whose query it shares.
+    query = columns.numbers(flows, "query")
+    first = {q: starts[query == q].min() for q in columns.distinct(query)}
+    of_round: dict[int, float] = {}
+    for q, start in first.items():
+        number = int(start // ROUND)
+        last = float(ends[query == q].max())
+        of_round[number] = max(of_round.get(number, 0.0), last - number * ROUND)
+    return np.array(list(of_round.values())) * 1e-12

@@ -1,0 +1,101 @@
+"""The figures of the study of PAUSE and PFC beside DIBS."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
+
+import overspill
+from overspill import Key, plots
+from overspill.plots import COLOURS
+from studies.common import plain, saved
+from studies.pause.numbers import MAIN, QPS, SCENARIO, SHORT_MEAN, SHORT_P99, TIERS, Row
+
+PAUSING = ("pause", "pfc", "pfc_query")
+LABELS = {
+    "drop": "lost (drop)",
+    "dibs": "detoured (dibs)",
+    "shared": "pool, lost (shared)",
+    "pause": "pool, PAUSE",
+    "pfc": "pool, PFC",
+    "pfc_query": "pool, PFC for queries",
+}
+TIMES = {
+    "qct_mean": "QCT mean (ms)",
+    "qct_p99": "QCT p99 (ms)",
+    SHORT_MEAN: "short background FCT, mean (ms)",
+    SHORT_P99: "short background FCT, p99 (ms)",
+}
+WHERE: dict[str, str] = {
+    **{Key("paused_fraction_mean", tier=tier): f"{tier}: paused, mean of classes (%)" for tier in TIERS},
+    "saturation_hosts_max": "most hosts paused by a tree",
+    "saturation_depth_mean": "depth of trees, mean (links)",
+}
+TREES = {QPS: 4000, "duration": "150ms", "traffic.query.stop": "150ms", "traffic.background.stop": "150ms"}
+
+
+def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
+    """The figures of the rows, as PNG."""
+    return saved(lambda: {"times": times(rows), "where": where(rows)}, folder)
+
+
+def times(rows: Sequence[Row]) -> Figure:
+    """Completion times over the rate of queries."""
+    figure = Figure(figsize=(9, 6.4), layout="constrained")
+    for axes, (metric, name) in zip(figure.subplots(2, 2).flat, TIMES.items(), strict=True):
+        curves(axes, [row for row in rows if row.metric == metric], MAIN)
+        axes.set(yscale="log", ylabel=name)
+        plain(axes)
+    return legend(figure)
+
+
+def where(rows: Sequence[Row]) -> Figure:
+    """Which ports were paused, and how far pauses reached."""
+    figure = Figure(figsize=(9, 5.6), layout="constrained")
+    for axes, (metric, name) in zip(figure.subplots(2, 3).flat, WHERE.items(), strict=True):
+        curves(axes, [row for row in rows if row.metric == metric], PAUSING)
+        axes.set(title=name, ylim=(0, None))
+    return legend(figure)
+
+
+def curves(axes: Axes, rows: Sequence[Row], variants: Sequence[str]) -> None:
+    """A line for each variant, with its 95 % intervals."""
+    for name in variants:
+        found = [row for row in rows if row.case.variant == name]
+        at = [float(row.case.qps) for row in found]
+        middle = [row.mean * row.scale for row in found]
+        below = [max(0.0, row.mean - row.low) * row.scale for row in found]
+        above = [max(0.0, row.high - row.mean) * row.scale for row in found]
+        look: dict[str, Any] = {
+            "color": COLOURS[MAIN.index(name)],
+            "marker": "o",
+            "markersize": 4,
+            "capsize": 2.5,
+        }
+        # It lies on PAUSE's in places.
+        look["linestyle"] = "--" if name == "pfc_query" else "-"
+        axes.errorbar(at, middle, [below, above], label=LABELS[name], elinewidth=1, **look)
+    axes.set(xlabel="queries per second", xscale="log")
+    rates = sorted({float(row.case.qps) for row in rows})
+    axes.set_xticks(rates, [f"{rate:g}" for rate in rates])
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def legend(figure: Figure) -> Figure:
+    """One legend above all panels."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=3)
+    return figure
+
+
+def trees(path: Path, jobs: int | None) -> Path:
+    """The largest saturation trees of a short run with most queries, as PNG."""
+    results = overspill.run(SCENARIO, sets=TREES, jobs=jobs)
+    results.runs = [run for run in results.runs if run.variant in PAUSING]
+    figure = plots.saturation_tree(results)
+    assert figure is not None
+    plots.save_small(figure, path)
+    return path

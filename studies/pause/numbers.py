@@ -1,0 +1,246 @@
+"""The numbers of the study of PAUSE and PFC beside DIBS: its sweeps, their rows, and the rows as CSV."""
+
+import csv
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import overspill
+from overspill import Key, Results, RunData, metrics, quantiles, stats
+
+SCENARIO = Path(__file__).with_name("study.toml")
+QPS = "traffic.query.qps"
+REFERENCES = ("drop", "dibs", "shared")
+MAIN = (*REFERENCES, "pause", "pfc", "pfc_query")
+ASIDES = ("drop_tcp", "pfc_tcp", "pfc_dibs")
+TIERS = ("host", "edge", "agg", "core")
+SHORT_P99, SHORT_MEAN, DEADLOCKS = "short_p99", "short_mean", "deadlocks"
+COMPARED = ("qct_mean", "qct_p99", SHORT_P99, SHORT_MEAN)
+METRICS = (
+    *COMPARED,
+    *(
+        Key("fct_mean", traffic="background"),
+        "drops",
+        Key("drops", traffic="background"),
+        "timeouts",
+        "detoured_share",
+    ),
+    *(
+        "hops_mean",
+        "pauses",
+        "paused_fraction_mean",
+        *(Key("paused_fraction_mean", tier=tier) for tier in TIERS),
+    ),
+    *("pause_length_mean", "saturation_depth_mean", "saturation_depth_max"),
+    *("saturation_hosts_mean", "saturation_hosts_max", Key("achieved_load", traffic="query"), DEADLOCKS),
+)
+BACKGROUND, LEAST, MOST = 1, 1_000, 10_000  # the workload, and bytes of its short flows
+BOUNDS = ("", "_low", "_high")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run: rates of queries, those of the asides, seeds, and settings for small trials."""
+
+    rates: tuple[int, ...] = (300, 1000, 2000, 4000)
+    asides: tuple[int, ...] = (2000,)
+    seeds: int = 10
+    jobs: int | None = None
+    sets: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A variant at a rate of queries."""
+
+    qps: str
+    variant: str
+
+
+Less = tuple[float, float, float]  # mean, low, high of a difference
+
+
+@dataclass(frozen=True)
+class Row:
+    """A metric of a case over seeds, in its unit, and what it is less each reference (paired, Holm)."""
+
+    case: Case
+    metric: str
+    unit: str
+    n: int
+    mean: float
+    low: float
+    high: float
+    less: Mapping[str, Less]
+
+    @property
+    def scale(self) -> float:
+        """What a number of the metric is multiplied with to be shown: ms and per cent."""
+        shares = "_share" in self.metric or self.metric.startswith(
+            ("load", "achieved_load", "drop_ratio", "paused_fraction")
+        )
+        return 1e3 if self.unit == "s" else 100.0 if shares else 1.0
+
+    def differs(self, reference: str) -> bool:
+        """Whether the interval of the difference from a reference excludes 0."""
+        found = self.less.get(reference)
+        return found is not None and (found[1] > 0 or found[2] < 0)
+
+
+Values = dict[Case, dict[str, dict[int, float]]]  # metric, seed
+
+
+def run(plan: Plan, out: Path) -> list[Row]:
+    """Both sweeps, in one store, and their rows."""
+    values: Values = {}
+    for rates, variants in ((plan.rates, MAIN), (plan.asides, ASIDES)):
+        found = overspill.sweep(
+            SCENARIO,
+            over={QPS: list(rates)},
+            variants=list(variants),
+            seeds=plan.seeds,
+            jobs=plan.jobs,
+            sets=plan.sets,
+            out=out,
+            tables=["flows"],
+        )
+        locked = stuck(whole(found))
+        for case, metric, seed, value in [*measured(found), *short(found, locked)]:
+            if (case, seed) not in locked:
+                values.setdefault(case, {}).setdefault(metric, {})[seed] = value
+        for run in found.each():
+            case = Case(run.point[QPS], run.variant)
+            values[case].setdefault(DEADLOCKS, {})[run.seed] = float((case, run.seed) in locked)
+    return rows(values)
+
+
+def whole(sweep: Results) -> Results:
+    """The sweep, if all of it is there and every flow ended but where a deadlock holds it."""
+    left = [one for one in sweep.run_status.unfinished if not places(one) <= stuck(sweep)]
+    if sweep.failures or left or sweep.run_status.partial or sweep.finished < sweep.planned:
+        wrong = sweep.failures or left or sweep.run_status.partial
+        raise SystemExit(f"{sweep.scenario}: {sweep.finished} of {sweep.planned} runs, {wrong}")
+    return sweep
+
+
+def stuck(sweep: Results) -> set[tuple[Case, int]]:
+    """Cases and seeds that end in a deadlock: what they measured says nothing of those that do not."""
+    return {place for one in sweep.run_status.deadlocks for place in places(one)}
+
+
+def places(one: Mapping[str, Any]) -> set[tuple[Case, int]]:
+    """The cases and seeds of what a sweep tells of a point and variant."""
+    return {(Case(one["point"][0], one["variant"]), seed) for seed in one["seeds"]}
+
+
+One = tuple[Case, str, int, float]
+
+
+def measured(sweep: Results) -> Iterator[One]:
+    """The metrics of every run."""
+    for one in sweep.metrics.to_pylist():
+        if (metric := metrics.name(one)) in METRICS:
+            yield Case(one[QPS], one["variant"]), metric, one["seed"], one["value"]
+
+
+def short(sweep: Results, without: Collection[tuple[Case, int]]) -> Iterator[One]:
+    """Completion times of the background's short flows in every run but these, s."""
+    for run in sweep.each():
+        case, seed = Case(run.point[QPS], run.variant), run.seed
+        if (case, seed) in without:
+            continue
+        took = short_times(run)
+        tail = quantiles.percentile(took, np.zeros(len(took), bool), 99)
+        assert tail is not None
+        yield case, SHORT_P99, seed, tail.value
+        yield case, SHORT_MEAN, seed, float(took.mean())
+
+
+def short_times(run: RunData) -> np.ndarray:
+    """The same of a run whose flows all ended."""
+    names = ("traffic", "bytes", "start_ps", "end_ps", "measured")
+    workload, size, start, end, counts = run.columns("flows", *names)
+    keep = (workload == BACKGROUND) & (size >= LEAST) & (size <= MOST) & (counts != 0)
+    return np.asarray((end[keep] - start[keep]) * 1e-12, np.float64)
+
+
+def rows(values: Values) -> list[Row]:
+    """Every metric of every case, with its differences from the references."""
+    less = differences(values)
+    found = []
+    for case, by_metric in values.items():
+        for metric in METRICS:
+            numbers = list(by_metric.get(metric, {}).values())
+            if not numbers:
+                continue
+            unit, tail = declared(metric)
+            low, high = stats.interval(numbers, tail) or (numbers[0], numbers[0])
+            mean, of_case = stats.mean(numbers), less.get((case, metric), {})
+            found.append(Row(case, metric, unit, len(numbers), mean, low, high, of_case))
+    return found
+
+
+def declared(metric: str) -> tuple[str, bool]:
+    """Its unit, and whether it is a percentile or a maximum."""
+    if metric in (SHORT_P99, SHORT_MEAN):
+        return "s", metric == SHORT_P99
+    if metric == DEADLOCKS:
+        return "1", False
+    found = metrics.find(metric)
+    return found.unit, found.order_statistic
+
+
+def differences(values: Values) -> dict[tuple[Case, str], dict[str, Less]]:
+    """Each case less each reference, seed by seed; Holm's over all comparisons of a metric at a rate."""
+    families: dict[tuple[str, str], dict[tuple[Case, str], list[float]]] = {}
+    for case, by_metric in values.items():
+        for metric in COMPARED:
+            for reference in compared_with(case.variant):
+                other = values[Case(case.qps, reference)][metric]
+                paired = [stats.subtract(value, other[seed]) for seed, value in by_metric[metric].items()]
+                if len(paired) > 1:
+                    families.setdefault((metric, case.qps), {})[case, reference] = paired
+    found: dict[tuple[Case, str], dict[str, Less]] = {}
+    for (metric, _), members in families.items():
+        made = stats.holm("", {str(at): paired for at, paired in enumerate(members.values())})
+        for (case, reference), one in zip(members, made, strict=True):
+            found.setdefault((case, metric), {})[reference] = (one.mean, one.low, one.high)
+    return found
+
+
+def compared_with(variant: str) -> Sequence[str]:
+    """The references of a variant; of two references the later one is compared with the earlier."""
+    return REFERENCES[: REFERENCES.index(variant)] if variant in REFERENCES else REFERENCES
+
+
+def write(found: Iterable[Row], path: Path) -> None:
+    """The rows as CSV, numbers with six digits."""
+    names = [one.name for one in (*fields(Case), *fields(Row)[1:-1])]
+    names += [f"less_{reference}{bound}" for reference in REFERENCES for bound in BOUNDS]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(names)
+        for row in found:
+            numbers: list[float | str] = [row.mean, row.low, row.high]
+            for reference in REFERENCES:
+                numbers += row.less.get(reference, ("", "", ""))
+            digits = (one if isinstance(one, str) else f"{one:.6g}" for one in numbers)
+            out.writerow([*astuple(row.case), row.metric, row.unit, row.n, *digits])
+
+
+def read(path: Path) -> list[Row]:
+    """The rows of such a CSV."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return [row_of(line) for line in list(csv.reader(file))[1:]]
+
+
+def row_of(line: Sequence[str]) -> Row:
+    """The row of a line."""
+    qps, variant, metric, unit, n, *numbers = line
+    triples = zip(REFERENCES, *(numbers[3 + start :: 3] for start in range(3)), strict=True)
+    less = {name: (float(a), float(b), float(c)) for name, a, b, c in triples if a}
+    mean, low, high = (float(one) for one in numbers[:3])
+    return Row(Case(qps, variant), metric, unit, int(n), mean, low, high, less)

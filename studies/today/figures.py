@@ -1,0 +1,193 @@
+"""The figures of the study of occupancy sampling today."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from overspill import plots
+from overspill.plots import COLOURS
+from studies.common import saved
+from studies.today.numbers import (
+    BASE,
+    COUNTS,
+    HOT,
+    MAIN,
+    MANY,
+    PAUSED,
+    RING,
+    RING_GOODPUT,
+    THIRD,
+    VICTIMS,
+    WRITES,
+    Case,
+    Course,
+    Row,
+)
+
+LABELS = {
+    "pfc": "PFC alone (pfc)",
+    "dcqcn": "DCQCN (dcqcn)",
+    "qcn_out": "QCN, arrivals at outputs (qcn_out)",
+    "qcn_as": "QCN, arrivals at inputs (qcn_as)",
+    "qcn_os": "QCN, occupancy at inputs (qcn_os)",
+    "two_samples": "QCN, two samples at inputs (two_samples)",
+}
+COLOUR = dict(zip(LABELS, COLOURS, strict=False))
+# Where lines lie on each other, wide ones show beside and between the dashes of those that come later.
+LOOK = {name: plots.look(at) for at, name in enumerate(LABELS)}
+# What is drawn, and up to which Gb/s.
+PANELS = (("victims", "seven victims", 720), ("hot", "hot link", 105))
+BARS = {
+    RING: "all-reduce, mean",
+    RING_GOODPUT: "goodput of the ring",
+    WRITES: "writes, mean",
+    PAUSED: "ports paused",
+}
+
+
+def draw(rows: Sequence[Row], courses: Sequence[Course], folder: Path) -> list[Path]:
+    """The figures, as PNG."""
+    return saved(
+        lambda: {
+            "hotspot": hotspot(courses),
+            "trade": trade(rows),
+            "reduce": reduce(rows),
+            "many": many(courses),
+        },
+        folder,
+    )
+
+
+def lines(axes: Axes, courses: Sequence[Course], variants: Sequence[str]) -> None:
+    """Goodput over time, a line and its 95 % band for each variant."""
+    for name in variants:
+        found = [one for one in courses if one.variant == name]
+        if not found:
+            continue
+        width = found[1].start - found[0].start if len(found) > 1 else 0.0
+        at = [1e3 * (one.start + width / 2) for one in found]
+        low, high = ([1e-9 * max(0.0, getattr(one, end)) for one in found] for end in ("low", "high"))
+        means = [1e-9 * one.mean for one in found]
+        axes.plot(at, means, label=LABELS[name], **plots.line(LOOK[name]))
+        axes.fill_between(at, low, high, color=COLOUR[name], alpha=0.15, linewidth=0)
+    axes.set(ylim=(0, None))
+
+
+def chosen(courses: Sequence[Course], series: str, point: str, who: str) -> list[Course]:
+    """The courses of a point."""
+    return [one for one in courses if (one.series, one.point, one.who) == (series, point, who)]
+
+
+def hotspot(courses: Sequence[Course]) -> Figure:
+    """What victims get and what the hot link carries, over time, with both memories."""
+    memories = [one for one in (BASE, THIRD) if chosen(courses, "hotspot", one, "hot")] or [BASE]
+    figure = Figure(figsize=(9.5, 2.8 * len(memories) + 0.8), layout="constrained")
+    for row, memory in zip(
+        figure.subplots(len(memories), 2, squeeze=False, sharex=True), memories, strict=True
+    ):
+        for axes, (who, title, top) in zip(row, PANELS, strict=True):
+            lines(axes, chosen(courses, "hotspot", memory, who), MAIN)
+            axes.set(title=f"{title}, {memory} an input", ylabel="goodput (Gb/s)", ylim=(0, top))
+            axes.axvline(1, color="0.6", linewidth=0.8, linestyle=":")
+    for axes in figure.axes[-2:]:
+        axes.set_xlabel("time (ms)")
+    return legend(figure, 3)
+
+
+def trade(rows: Sequence[Row]) -> Figure:
+    """Every variant by what its victims get and what the hot link carries."""
+    figure = Figure(figsize=(7.5, 4.6), layout="constrained")
+    axes = figure.subplots()
+    small = any((row.case.series, row.case.point) == ("hotspot", THIRD) for row in rows)
+    for point, marker in ((BASE, "o"), (THIRD, "s")):
+        found: dict[str, dict[str, Row]] = {}
+        for row in rows:
+            if (row.case.series, row.case.point) == ("hotspot", point):
+                found.setdefault(row.case.variant, {})[row.metric] = row
+        for name, of in found.items():
+            x, y = of[VICTIMS], of[HOT]
+            colour = COLOUR[name] if name in MAIN else "0.45"
+            axes.errorbar(
+                [1e-9 * x.mean],
+                [1e-9 * y.mean],
+                xerr=[[1e-9 * (x.mean - x.low)], [1e-9 * (x.high - x.mean)]],
+                yerr=[[1e-9 * (y.mean - y.low)], [1e-9 * (y.high - y.mean)]],
+                color=colour,
+                marker=marker,
+                markersize=5,
+                markerfacecolor=colour if marker == "o" else "white",
+                capsize=2,
+                elinewidth=0.8,
+            )
+            if marker == "o":
+                axes.annotate(
+                    name,
+                    (1e-9 * x.mean, 1e-9 * y.mean),
+                    (4, NUDGE.get(name, 5)),
+                    textcoords="offset points",
+                    fontsize=7.5,
+                    color=colour,
+                )
+    axes.set(
+        xlabel="goodput of the seven victims (Gb/s), 1 to 30 ms",
+        ylabel="goodput of the hot link (Gb/s)",
+        xlim=(0, None),
+        ylim=(0, 110),
+        title=f"circles: {BASE} an input" + ("; squares: 0.5 MB" if small else ""),
+    )
+    return figure
+
+
+# Labels that would lie on each other, in points.
+NUDGE = {
+    **{"pfc": -14, "pfc_shared": 12, "qcn_os": -14},
+    **{"dcqcn": -14, "dcqcn_shared": 12},
+}
+
+
+def reduce(rows: Sequence[Row]) -> Figure:
+    """What each scheme changes of the all-reduce and of the writes beside it, less PFC alone, by seed."""
+    known = {row.metric: row for row in rows if row.case == Case("reduce", BASE, "pfc")}
+    figure = Figure(figsize=(9.5, 2.6), layout="constrained")
+    for axes, (metric, name) in zip(figure.subplots(1, len(BARS), sharey=True), BARS.items(), strict=True):
+        chosen_rows = [row for row in rows if row.case.variant in MAIN and row.metric == metric]
+        for row in chosen_rows:
+            if (row.case.series, row.case.point) == ("reduce", BASE) and "pfc" in row.less:
+                mean, low, high = (100 * one / known[metric].mean for one in row.less["pfc"])
+                axes.errorbar(
+                    [mean],
+                    [MAIN.index(row.case.variant)],
+                    xerr=[[mean - low], [high - mean]],
+                    color=COLOUR[row.case.variant],
+                    marker="o",
+                    markersize=5,
+                    capsize=3,
+                )
+        axes.axvline(0, color="0.4", linewidth=0.8)
+        axes.set(title=name, xlabel="less pfc (%)", ylim=(len(MAIN) - 0.5, 0.5))
+        axes.set_yticks(range(1, len(MAIN)), MAIN[1:])
+    return figure
+
+
+def many(courses: Sequence[Course]) -> Figure:
+    """What the victim gets over time, by the number of its flows and the culprit's."""
+    figure = Figure(figsize=(9.5, 5.4), layout="constrained")
+    for axes, count in zip(figure.subplots(2, 2, sharex=True, sharey=True).flat, COUNTS, strict=True):
+        lines(axes, chosen(courses, "many", f"10 Gb/s, {count}", "victims"), MANY)
+        axes.set(title=f"{count} flow{'s' * (count > 1)} of victim and culprit")
+        axes.axvline(5, color="0.6", linewidth=0.8, linestyle=":")
+    figure.axes[0].set_ylim(0, 5.6)
+    for axes in figure.axes[::2]:
+        axes.set_ylabel("goodput of the victim (Gb/s)")
+    for axes in figure.axes[-2:]:
+        axes.set_xlabel("time (ms)")
+    return legend(figure, 3)
+
+
+def legend(figure: Figure, columns: int) -> Figure:
+    """One legend above all panels."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=columns)
+    return figure

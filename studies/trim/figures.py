@@ -1,0 +1,184 @@
+"""The figures of the study of cut packets and their queues."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from overspill.plots import COLOURS
+from studies.common import Told, by_case, saved
+from studies.trim.numbers import (
+    BACKGROUND,
+    MAIN,
+    MARGIN,
+    QCT,
+    QCT_TAIL,
+    TIMES,
+    Case,
+    Row,
+    own,
+    relative_difference,
+)
+
+LABELS = {
+    "tcp": "dropped, SACK (tcp)",
+    "dctcp": "dropped, DCTCP (dctcp)",
+    "cp": "headers with data (cp)",
+    "strict": "headers first (strict)",
+    "quarter": "headers a quarter (quarter)",
+}
+NAMES = dict(
+    zip(TIMES, ("QCT median", "QCT p99", "background FCT, mean", "background FCT, p99"), strict=True)
+)
+PERCENTS = (-100, -20, -5, 0, 5, 20, 100, 500)
+SHOWN = (QCT, QCT_TAIL, BACKGROUND)
+
+
+def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
+    """The figures of the rows, as PNG."""
+    return saved(lambda: {"times": times(rows), "gain": gain(rows), "asides": asides(rows)}, folder)
+
+
+Bar = tuple[float, float, float, float]  # where it stands, mean, low, high
+
+
+def bars(axes: Axes, found: Sequence[Bar], at: int, label: str, linestyle: str = "-") -> None:
+    """A line of means with their 95 % intervals."""
+    axes.errorbar(
+        [one[0] for one in found],
+        [one[1] for one in found],
+        [[max(0.0, one[1] - one[2]) for one in found], [max(0.0, one[3] - one[1]) for one in found]],
+        label=label,
+        color=COLOURS[at],
+        marker="os^vDx"[at],
+        markersize=4,
+        capsize=2,
+        elinewidth=1,
+        linestyle=linestyle,
+    )
+
+
+def bar(at: float, one: Row | Told, scale: float) -> Bar:
+    """Mean and interval of a row or a difference, as they are shown."""
+    return at, scale * one.mean, scale * one.low, scale * one.high
+
+
+def rates(rows: Sequence[Row]) -> list[str]:
+    """Rates of links."""
+    return list(dict.fromkeys(row.case.rate for row in rows))
+
+
+def times(rows: Sequence[Row]) -> Figure:
+    """Completion times over the memory of a port, a row of panels for each rate."""
+    every, fixed = rates(rows), middle(rows)
+    figure = Figure(figsize=(9.5, 3.1 * len(every) + 0.6), layout="constrained")
+    for row, rate in zip(figure.subplots(len(every), len(SHOWN), squeeze=False), every, strict=True):
+        for axes, metric in zip(row, SHOWN, strict=True):
+            for at, name in enumerate(LABELS):
+                chosen = [
+                    one
+                    for one in rows
+                    if (one.case.rate, one.case.variant, one.metric) == (rate, name, metric)
+                    and one.case.degree == fixed
+                ]
+                chosen.sort(key=lambda one: int(one.case.buffer))
+                found = [bar(int(one.case.buffer), one, one.scale) for one in chosen]
+                bars(axes, found, at, LABELS[name], "--" if name == "quarter" else "-")
+            axes.set(title=f"{rate} Gb/s: {NAMES[metric]} (ms)", ylim=(0, None))
+            over(axes, "memory of a port for each Gb/s (KB)", [one.case.buffer for one in rows])
+    return legend(figure, 3)
+
+
+def middle(rows: Sequence[Row]) -> str:
+    """The degree at which most buffers were run."""
+    degrees = dict.fromkeys(row.case.degree for row in rows)
+    return max(degrees, key=lambda one: len({row.case.buffer for row in rows if row.case.degree == one}))
+
+
+def over(axes: Axes, name: str, at: Sequence[str]) -> None:
+    """A logarithmic axis with the values that were run."""
+    ticks = sorted({int(one) for one in at})
+    axes.set(xlabel=name, xscale="log")
+    axes.set_xticks(ticks, [str(one) for one in ticks])
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def gain(rows: Sequence[Row]) -> Figure:
+    """What headers that go first change, in per cent of `cp`: over the memory, and over the degree."""
+    every, fixed, known = rates(rows), middle(rows), by_case(rows)
+    figure = Figure(figsize=(9, 2.9 * len(every) + 0.6), layout="constrained")
+    grid = figure.subplots(len(every), 2, squeeze=False, sharey="row")
+    buffers = {row.case.buffer for row in rows if row.case.degree != fixed} or {rows[0].case.buffer}
+    for panels, rate in zip(grid, every, strict=True):
+        for axes, by_degree in zip(panels, (False, True), strict=True):
+            points = {
+                row.case.point
+                for row in rows
+                if row.case.rate == rate
+                and (row.case.buffer in buffers if by_degree else row.case.degree == fixed)
+            }
+            axis = 2 if by_degree else 1
+            for at, metric in enumerate(TIMES):
+                found = [
+                    bar(int(point[axis]) * 1.02 ** (at - 1.5), less, 100)
+                    for point in sorted(points, key=lambda point: int(point[axis]))
+                    if (less := relative_difference(known, Case(*point, "strict"), metric, "cp")) is not None
+                ]
+                bars(axes, found, at, NAMES[metric])
+            axes.axhspan(-100 * MARGIN, 100 * MARGIN, color="0.5", alpha=0.15, linewidth=0)
+            axes.axhline(0, color="0.4", linewidth=0.8)
+            name = "degree of queries" if by_degree else "memory of a port for each Gb/s (KB)"
+            over(axes, name, [point[axis] for point in points])
+            if not by_degree:
+                axes.set(ylabel=f"{rate} Gb/s: strict less cp (%)")
+    return legend(figure, 4)
+
+
+def asides(rows: Sequence[Row]) -> Figure:
+    """What each aside changes of its reference, in per cent; where nothing is drawn it says why."""
+    known = by_case(rows)
+    names = list(dict.fromkeys(row.case.variant for row in rows if row.case.variant not in MAIN))
+    points = list(dict.fromkeys(row.case.point for row in rows if row.case.variant not in MAIN))
+    figure = Figure(figsize=(9, 0.27 * len(names) + 1.4), layout="constrained")
+    panels = figure.subplots(1, len(points), squeeze=False, sharey=True)[0]
+    for axes, point in zip(panels, points, strict=True):
+        for at, metric in enumerate(SHOWN):
+            for height, name in enumerate(names):
+                less = relative_difference(known, Case(*point, name), metric, own(name))
+                if less is None:
+                    continue
+                axes.errorbar(
+                    [100 * less.mean],
+                    [height + 0.2 * (at - 1)],
+                    xerr=[[100 * (less.mean - less.low)], [100 * (less.high - less.mean)]],
+                    color=COLOURS[at],
+                    marker="os^"[at],
+                    markersize=4,
+                    capsize=2,
+                    elinewidth=1,
+                    linestyle="none",
+                    label=NAMES[metric] if height == 0 else None,
+                )
+        for height, name in enumerate(names):
+            case = Case(*point, name)
+            if all(relative_difference(known, case, metric, own(name)) is None for metric in SHOWN):
+                why = "flows without an end" if (case, "unfinished_flows") in known else "not run"
+                axes.text(0, height, why, ha="center", va="center", fontsize=7, color="0.35")
+        axes.axvspan(-100 * MARGIN, 100 * MARGIN, color="0.5", alpha=0.15, linewidth=0)
+        axes.axvline(0, color="0.4", linewidth=0.8)
+        axes.set_xscale("symlog", linthresh=10)
+        axes.set_xticks(PERCENTS, [str(one) for one in PERCENTS])
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_yticks(range(len(names)), [f"{name} less {own(name)}" for name in names])
+        axes.set(title=f"{point[0]} Gb/s, {point[1]} KB, degree {point[2]}", xlabel="difference (%)")
+    figure.axes[0].invert_yaxis()
+    return legend(figure, 3)
+
+
+def legend(figure: Figure, columns: int) -> Figure:
+    """One legend above all panels."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=columns)
+    return figure

@@ -1,0 +1,186 @@
+"""The numbers of the study of cut packets: points and sweeps, their rows, and what counts as a difference."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import overspill
+from overspill import Key, metrics
+from studies import common
+from studies.common import Line, Study, Told, exact, summed
+
+SCENARIO = Path(__file__).with_name("study.toml")
+SENDERS = "traffic.query.senders"
+ROOM = 4096  # bytes that CP asks for
+MAIN = ("tcp", "dctcp", "cp", "strict", "quarter", "return")
+SIZES = ("cp_128", "cp_256", "strict_128", "strict_256")
+AFTERWARDS = ("strict_128_mark", "ten_to_one_128", "quarter_128")
+ASIDES = (
+    *("cp_mark", "strict_mark", "cp_128", "cp_256", "strict_128", "strict_256", "ten_to_one", "strict_coin"),
+    *("cp_16k", "strict_16k", "cp_tcp", "strict_tcp", "cp_spray", "strict_spray", "cp_rto_10ms"),
+    *("strict_rto_10ms", "dctcp_rto_10ms", "dctcp_rack", *AFTERWARDS),
+)
+DROPPING = ("tcp", "dctcp", "dctcp_rto_10ms", "dctcp_rack")
+LARGER_ROOM = {"cp_16k": 16384, "strict_16k": 16384}
+REFERENCES = ("dctcp", "cp", "strict", "twin")
+
+QCT, QCT_TAIL = "qct_p50", "qct_p99"
+BACKGROUND, BACKGROUND_TAIL = (Key(name, traffic="background") for name in ("fct_mean", "fct_p99"))
+TIMES = (QCT, QCT_TAIL, BACKGROUND, BACKGROUND_TAIL)
+UNHEARD = "unheard"
+METRICS = (
+    *("qct_mean", *TIMES, Key("slowdown_mean", traffic="background"), Key("fct_mean", traffic="query")),
+    *("trims", "packs", UNHEARD, "drops", "timeouts", "retransmits", "marks", "unfinished_flows"),
+)
+MARGIN, COUNT_MARGIN = 0.05, 0.2
+
+
+@dataclass(frozen=True)
+class Point:
+    """Gb/s of a link, KB of a port's memory for each of them, and how many answer a query."""
+
+    rate: int
+    buffer: int
+    degree: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run: buffers at one degree, degrees at one buffer, asides; and sets for small trials."""
+
+    rates: Sequence[int] = (10, 100)
+    buffers: Sequence[int] = (5, 15, 30, 75, 150)
+    degrees: Sequence[int] = (8, 32, 128)
+    buffer: int = 15
+    degree: int = 32
+    asides: Mapping[Point, Sequence[str]] = field(
+        default_factory=lambda: {
+            Point(10, 15, 32): ASIDES,
+            Point(10, 15, 128): (*SIZES, "ten_to_one", "strict_coin", "cp_16k", "strict_16k"),
+        }
+    )
+    fast: Sequence[str] = ("dctcp", "cp", "strict", "quarter", "return")  # at more than 10 Gb/s
+    seeds: int = 10
+    jobs: int | None = None
+    sets: Mapping[str, object] = field(default_factory=dict)
+
+    def points(self) -> list[Point]:
+        """Each point once: one factor differs from the middle."""
+        grid = [Point(rate, buffer, self.degree) for rate in self.rates for buffer in self.buffers]
+        grid += [Point(rate, self.buffer, degree) for rate in self.rates for degree in self.degrees]
+        return list(dict.fromkeys(grid))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A variant at a point."""
+
+    rate: str
+    buffer: str
+    degree: str
+    variant: str
+
+    @property
+    def point(self) -> tuple[str, str, str]:
+        """Where it was run."""
+        return self.rate, self.buffer, self.degree
+
+
+Row = common.Row[Case]
+
+
+def family(case: Case, metric: str) -> tuple[str, ...]:
+    """What is corrected together: all main variants at a point, and apart from them all asides."""
+    return (metric, *case.point, "main" if case.variant in MAIN else "aside")
+
+
+def reference(case: Case, name: str) -> Case:
+    """The case of a reference at the same point; an aside has the one it changes, and its twin of `cp`."""
+    variant = case.variant
+    if (variant, name) == ("dctcp_rack", "twin"):  # what hosts do alone beside what the switch does
+        return Case(*case.point, "cp")
+    if name == "twin":
+        name = variant.replace("strict", "cp") if variant.startswith("strict_") else ""
+        return Case(*case.point, name if name in ASIDES else "")
+    return Case(*case.point, name if variant in MAIN or name == own(variant) else "")
+
+
+def own(variant: str) -> str:
+    """What an aside changes one thing of."""
+    return next((name for name in ("dctcp", "cp") if variant.startswith(name)), "strict")
+
+
+STUDY = Study(Case, METRICS, REFERENCES, reference, family)
+
+
+def settings(at: Point) -> dict[str, object]:
+    """What a point sets: memory, marks, windows and queries grow with the rate, so that all lasts as long."""
+    memory = at.buffer * 1000 * at.rate
+    short = at.rate > 10  # as many packets cost as much in a tenth of the time
+    stop = "3500us" if short else "12ms"
+    rooms = dict.fromkeys(DROPPING, 0) | LARGER_ROOM
+    window = f"{at.rate}pkt"
+    return {
+        "transport.initial_window": window,
+        **{f"variants.{name}.transport.initial_window": window for name in ("tcp", "cp_tcp", "strict_tcp")},
+        "topology.link.rate": f"{at.rate}Gbps",
+        "switch.buffer.size": f"{memory - ROOM}B",
+        "switch.marking.k": f"{3 * at.rate}KB",
+        "traffic.query.size": f"{64_000 * at.rate // at.degree}B",
+        "traffic.query.start": "500us" if short else "2ms",
+        "traffic.query.stop": stop,
+        "traffic.background.stop": stop,
+        **{f"variants.{name}.switch.buffer.size": f"{memory - room}B" for name, room in rooms.items()},
+    }
+
+
+def run(plan: Plan, out: Path) -> list[Row]:
+    """A sweep for each point, in one store, and their rows."""
+    table: list[Line] = []
+    summary: list[Line] = []
+    for at in plan.points():
+        variants = [*(plan.fast if at.rate > 10 else MAIN), *plan.asides.get(at, ())]
+        sweep = overspill.sweep(
+            SCENARIO,
+            over={SENDERS: [at.degree]},
+            variants=variants,
+            seeds=plan.seeds,
+            jobs=plan.jobs,
+            sets={**settings(at), **plan.sets},
+            out=out,
+        )
+        lines = exact(sweep)
+        more = list(unheard(lines))
+        place = {"rate": str(at.rate), "buffer": str(at.buffer), "degree": str(at.degree)}
+        table += [one | place for one in [*lines, *more]]
+        summary += [one | place for one in [*sweep.summary.to_pylist(), *summed(more)]]
+    return STUDY.rows(table, summary, case_of)
+
+
+def case_of(line: Line) -> Case:
+    """The case of a line."""
+    return Case(line["rate"], line["buffer"], line["degree"], str(line["variant"]))
+
+
+def unheard(lines: Sequence[Line]) -> Iterator[Line]:
+    """Cut packets of which no PACK told the sender: header or PACK was lost, or the header went back."""
+    counts: dict[tuple[str, int], dict[str, float]] = {}
+    # Where flows go on after the window PACKs of later cuts are counted and these cuts are not.
+    without_end = {one["variant"] for one in lines if one["metric"] == "unfinished_flows" and one["value"]}
+    for one in (one for one in lines if one["variant"] not in without_end):
+        if (name := metrics.name(one)) in ("trims", "packs"):
+            counts.setdefault((one["variant"], one["seed"]), {})[name] = one["value"]
+    for (variant, seed), found in counts.items():
+        if len(found) == 2:
+            value = found["trims"] - found["packs"]
+            front = {"variant": variant, "seed": seed, "metric": UNHEARD}
+            yield front | {"value": value, "unit": "packets"}
+
+
+Rows = Mapping[tuple[Case, str], Row]
+
+
+def relative_difference(rows: Rows, case: Case, metric: str, name: str) -> Told | None:
+    """The difference of a case from a reference, where there is one and the reference is not 0."""
+    margin = MARGIN if metric in TIMES else COUNT_MARGIN
+    return common.difference_text(rows, case, reference(case, name), (metric, name, margin))

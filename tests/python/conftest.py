@@ -1,0 +1,122 @@
+"""The fake core under the real command."""
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import fake_core
+import pytest
+
+from overspill import cli, report, run
+from overspill.charts import files
+from overspill.engine import core, machine
+from overspill.papers import code
+from overspill.results.results import Results
+
+# A job in the background of a shell inherits an ignored SIGINT; tests interrupt themselves.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# So that tests may import the code of papers: `overspill_papers.pabo.measures`.
+for paper in (Path(__file__).parents[2] / "papers").iterdir():
+    code.register(paper)
+
+# Files that run whole commands, sweeps and papers, or draw many figures.
+SLOW = (
+    "test_charts",
+    "test_page",
+    "test_paper_dibs_figures_1_to_6",
+    "test_papers",
+    "test_pauses_shown",
+    "test_plots",
+    "test_results",
+    "test_safety",
+    "test_stream",
+    "test_sweep",
+    "test_sweep_told",
+    "test_sweep_whole",
+    "test_trace",
+    "test_trace_outcomes",
+)
+
+SCENARIO = """
+name = "incast"
+[variants.drop]
+z = "tail_drop"
+[variants.detour]
+z = "detour"
+[variants.bounce]
+z = "bounce"
+"""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests of slow files: `make check` leaves them out."""
+    for item in items:
+        if item.path.stem in SLOW:
+            item.add_marker(pytest.mark.slow)
+
+
+@dataclass
+class Ran:
+    """What a command left behind."""
+
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture(autouse=True)
+def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    # A command that was stopped while a network was built ends its process at once, and so other tests.
+    monkeypatch.setattr(machine.Abandoned, "threads", False)
+    monkeypatch.setattr(cli, "at_once", sys.exit)
+    fake_core.reset()
+    core.use(fake_core)
+    yield
+    core.use(None)
+
+
+@pytest.fixture
+def compiled(fake: None) -> None:
+    """The compiled core in place of the fake."""
+    core.use(None)
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    path = tmp_path / "incast.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+@pytest.fixture
+def command(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Ran]:
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: object) -> Ran:
+        with pytest.raises(SystemExit) as left:
+            cli.main([str(argument) for argument in arguments])
+        said = capfd.readouterr()
+        assert isinstance(left.value.code, int)
+        return Ran(left.value.code, said.out, said.err)
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of two seeds."""
+    core.use(fake_core)
+    folder = tmp_path_factory.mktemp("reported")
+    (folder / "incast.toml").write_text(SCENARIO)
+    made = run(folder / "incast.toml", seeds=2, out=folder / "out")
+    return report.write(made, folder / "out", files.FORMATS)
+
+
+@pytest.fixture
+def three_seeds(scenario: Path, tmp_path: Path) -> Results:
+    return run(scenario, seeds=3, out=tmp_path / "three")

@@ -1,0 +1,173 @@
+"""Runs of DIBS's sweeps made by hand, whose answers are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import runs_made
+from overspill_papers.dibs.measures import claims, loads, mixed, parameters
+from runs_made import Told
+
+from overspill.papers.spec import Point, Runs
+
+SEEDS = (1, 2, 3, 4)
+BOTH = ("dctcp", "dibs")
+NODES = ["s0", "s1", "s2", "s3"]
+
+
+@dataclass(eq=False)
+class Made(runs_made.Made):
+    """With and without DIBS, in a network of four switches."""
+
+    variants: Sequence[str] = BOTH
+    seeds: Sequence[int] = SEEDS
+
+    def node(self, name: str) -> int:
+        return NODES.index(name)
+
+
+def flows(
+    queries: Iterable[Sequence[float | None]] = (),
+    background: Iterable[tuple[int, float | None]] = (),
+    **more: Sequence[int],
+) -> pa.Table:
+    """`flows` of queries, the times of their responses in ms, and of background flows, their bytes and times.
+
+    `more` are columns from the first row on, 0 where they end. All start after 1 ms but for a flow that does
+    not count and ends after 500 ms; `None` never ends.
+    """
+    rows: list[tuple[int, int | None, int, float | None]] = [
+        (0, query, 20_000, took) for query, responses in enumerate(queries) for took in responses
+    ]
+    rows += [(1, None, size, took) for size, took in background]
+    start = 1_000_000_000
+    made = [
+        {
+            "traffic": traffic,
+            "query": query,
+            "src": at,
+            "dst": 0,
+            "bytes": size,
+            "start_ps": start,
+            "end_ps": None if took is None else start + round(took * 1e9),
+            "measured": 1,
+            "retransmits": 0,
+            "timeouts": 0,
+            "ece_acks": 0,
+        }
+        for at, (traffic, query, size, took) in enumerate(rows)
+    ]
+    made.append(
+        dict.fromkeys(made[0] if made else (), 0) | {"bytes": 5_000, "end_ps": 500_000_000_000, "measured": 0}
+    )
+    table = pa.Table.from_pylist(made)
+    kinds = {"query": pa.uint32(), "bytes": pa.uint64(), "start_ps": pa.uint64(), "end_ps": pa.uint64()}
+    for name, kind in kinds.items():
+        table = table.set_column(table.column_names.index(name), name, table.column(name).cast(kind))
+    for name, values in more.items():
+        column = pa.array([*values, *[0] * (len(table) - len(values))])
+        table = table.set_column(table.column_names.index(name), name, column)
+    return table
+
+
+def detours(*rows: tuple[int, int, int, int]) -> pa.Table:
+    """`packet_hist` of workload, data, detours and packets; links crossed are something else."""
+    names = ("traffic", "data", "metric", "low", "count")
+    every = [(workload, data, 2, low, count) for workload, data, low, count in rows]
+    every.append((0, 1, 1, 6, 10_000))
+    return pa.table({name: [row[at] for row in every] for at, name in enumerate(names)})
+
+
+def simple(qct: float, fct: float, large: float = 50.0) -> pa.Table:
+    """One query and four background flows: of 5 KB, of 1 MB, of sizes just beside those that are short."""
+    beside = [(999, 9_000.0), (10_001, 9_000.0)]
+    return flows([[qct, qct / 2]], [(5_000, fct), (1_000_000, large), *beside])
+
+
+def packets(variant: str, point: Point, seed: int) -> pa.Table:
+    """`packet_hist`: of 100 of queries 30 are detoured once, one 20 times; of 100 others one twice."""
+    query = [(0, 1, 0, 49), (0, 1, 1, 30), (0, 1, 20, 1), (0, 0, 0, 20)]
+    return detours(*query, (1, 1, 0, 79), (1, 1, 2, 1), (1, 0, 0, 20))
+
+
+def swept(path: str, values: Iterable[object], qct: Told, fct: Told | None = None, **more: Any) -> Made:
+    """A sweep of one path with these 99th percentiles, ms; `fct` is 2 where it is not given."""
+
+    def table(variant: str, point: Point, seed: int) -> pa.Table:
+        return simple(qct(variant, point, seed), fct(variant, point, seed) if fct else 2.0)
+
+    metrics: dict[str, Told] = {f"drops[reason={one}]": lambda *_: 0 for one in mixed.WHY}
+    metrics |= {"drops": lambda variant, *_: 7 * (variant == "dctcp")} | more.pop("metrics", {})
+    points = [{path: str(value)} for value in values]
+    return Made(points, metrics=metrics, kept={"flows": table, "packet_hist": packets}, **more)
+
+
+def better(variant: str, point: Point, seed: int) -> float:
+    """DIBS is 20 ms quicker."""
+    return 37.0 + seed - 20 * (variant == "dibs")
+
+
+SIZES = (1, 5, 10, 20, 40, 60, 80, 100, 150, 200)
+TTLS = (12, 24, 36, 48, 255)
+DEGREES = (40, 60, 80, 100, 120, 130, 140, 150, 160, 180, 200, 220, 240)
+FLOWS = (1, 2, 3, 4, 6, 8, 12, 16)
+RATES = (300, 500, 1000, 1500, 2000)
+
+
+def alone(*_: Any) -> pa.Table:
+    """`packets` of three segments at once, and two more when the first ACK is there, the second ACK never."""
+    data = [(0, 0, 0, 5), (0, 1, 0, 6), (0, 2, 0, 7), (0, 3, 10, 20), (0, 4, 10, 21)]
+    acks = [(1, 0, 5, 10), (1, 1, 6, 30)]
+    names = ("reverse", "emission", "sent_ps", "end_ps")
+    return pa.table({name: [row[at] for row in data + acks] for at, name in enumerate(names)})
+
+
+def everything() -> dict[str, Runs]:
+    """Every sweep of sections 5.3 to 5.8 and of the claims in words."""
+    lost = {"drops[traffic=background]": lambda *_: 3, "drops[reason=ttl_expired]": lambda *_: 2}
+    metrics = {"detours": lambda *_: 0, "jain": lambda *_: 0.95, "reordered_share": lambda *_: 0.02, **lost}
+    metrics |= {
+        "queue_all_mean": lambda variant, *_: 1 + (variant == "dibs_newreno"),
+        "qct_p99": lambda *_: 0.02,
+    }
+    metrics |= {"unfinished_flows": lambda *_: 0, "drops[reason=no_detour]": lambda *_: 7}
+    metrics |= {"flow_goodput_mean": lambda *_: 1e8}
+
+    def made(path: str, values: Iterable[object], **more: Any) -> Made:
+        return swept(path, values, better, metrics=metrics, **more)
+
+    buffer = [f"{size}pkt" for size in SIZES]
+    size = [f"{kb}KB" for kb in (20, 30, 40, 50)]
+    quiet = Made(({},), ("dctcp_nofr", "dibs"), {"drops": lambda *_: 0, "detours": lambda *_: 0})
+    quiet.kept = {"flows": lambda *_: simple(7, 2)}
+    ports = {"ports": lambda *_: pa.table({"node": [0, 3, 3], "detoured": [5, 1, 2]})}
+    line = Made(
+        [{claims.BURST: "44"}, {claims.BURST: "110"}], ("dibs",), {"drops": lambda *_: 7} | metrics, ports
+    )
+    return {
+        "default": made("x", [0]),
+        "background": made(loads.GAP, [f"{ms}ms" for ms in (10, 20, 40, 60, 80, 100, 120)]),
+        "queries": made(loads.QPS, RATES),
+        "responses": made(loads.SIZE, size),
+        "degrees": made(loads.DEGREE, (40, 60, 80, 100)),
+        "buffers": made(parameters.BUFFER, buffer),
+        "buffers_fifth": made(parameters.BUFFER, buffer),
+        "shared": made(loads.DEGREE, DEGREES),
+        "shared_alone": made(loads.DEGREE, DEGREES),
+        "ttl": made(parameters.TTL, TTLS),
+        "ttl_degree_100": made(parameters.TTL, TTLS, variants=("dibs",)),
+        "oversubscription": made(parameters.FACTOR, (2, 3, 4)),
+        "pairs": made(parameters.FLOWS, FLOWS, variants=("dibs",)),
+        "extreme": made(loads.QPS, (6000, 8000, 10000, 12000, 14000, 15000)),
+        "large": made(loads.SIZE, [f"{kb}KB" for kb in range(20, 161, 20)]),
+        loads.PFABRIC: made(loads.QPS, RATES, variants=("pfabric",)),
+        "quiet": quiet,
+        "newreno": made("x", [0], variants=("dibs", "dibs_newreno")),
+        "dupacks": made(claims.DUPACKS, (3, 5, 10, 20, "off"), variants=("dibs",)),
+        "min_rto": made(claims.MIN_RTO, ("1ms", "10ms"), variants=("dibs",)),
+        "alone": Made(({},), ("default",), kept={"packets": alone}, seeds=(1,)),
+        "line": line,
+    }

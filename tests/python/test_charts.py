@@ -1,0 +1,325 @@
+"""Charts: both renderers draw every one, and with the same data."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import charted
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from conftest import SCENARIO
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from overspill import Results, charts, run
+from overspill.charts import axes as words
+from overspill.charts import common, flows, mpl, network, spec, web
+from overspill.charts import sweep as sweeping
+from overspill.charts.spec import Axis, Band, Bars, Chart, Graph, Heat, Line, Look, Panel, Points
+from overspill.report import card
+
+EXPECTED = [
+    *("network", "fct", "fct-burst", "fct-background", "qct", "slowdown-size", "goodput", "goodput-hosts"),
+    *("goodput-flows", "queue", "queue-cdf", "sojourn", "drops", "marks", "detours", "bounces"),
+    *("bounces-switches", "bounced", "links", "reorder"),
+]
+
+
+@pytest.fixture(scope="module")
+def every(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
+    """Every chart there is: of results, and of sweeps over one and two axes."""
+    import fake_core
+
+    from overspill.engine import core
+
+    core.use(fake_core)
+    path = tmp_path_factory.mktemp("charts") / "incast.toml"
+    path.write_text(SCENARIO)
+    found = charts.of_results(charted.with_everything(run(path, seeds=3)))
+    assert list(found) == EXPECTED
+    many = charted.Axis("k", [f"{at}pkt" for at in range(9)])
+    for number, axes in enumerate(([charted.SIZES], [charted.SIZES, charted.THETA], [charted.SIZES, many])):
+        found |= {f"{number}-{key}": one for key, one in sweeping.of_sweep(charted.sweep(axes)).items()}
+    counts = charted.sweep_of(
+        ("drops", "packets"), {"drop": [(0.0, 0.0), (3.0, 4.0), (40.0, 9.0), (9e3, 90.0)]}
+    )
+    found |= {f"counts-{key}": one for key, one in sweeping.of_sweep(counts).items()}
+    bars = Bars(np.arange(3.0), np.array([1.0, 2.0, 3.0]), 0.8, Look(), low=np.ones(3), high=np.full(3, 4.0))
+    return found | {"bars": Chart("bars", "Bars", "Bars.", [Panel("bars", marks=[bars])])}
+
+
+def decoded(value: Any) -> np.ndarray:
+    """An array as the page has it."""
+    if isinstance(value, dict):
+        import base64
+
+        found = np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"])
+        return found.reshape([int(one) for one in value["shape"].split(",")]) if "shape" in value else found
+    return np.array(value, np.float64)
+
+
+def parsed(chart: Chart) -> list[dict[str, Any]]:
+    """Traces as the page's script reads them."""
+    made = json.loads(web.dump(web.figure(chart)))
+    assert isinstance(made, dict)
+    return list(made["data"])
+
+
+def test_every_chart_is_drawn_by_both(every: dict[str, Chart]) -> None:
+    for name, chart in every.items():
+        figure = mpl.figure(chart)
+        FigureCanvasAgg(figure).draw()
+        assert len([axes for axes in figure.axes if axes.get_label() != "<colorbar>"]) == len(chart.panels), (
+            name
+        )
+        for narrow in (False, True):
+            made = web.figure(chart, narrow)
+            go.Figure(made)  # plotly's own check of every attribute
+            assert made["data"], name
+
+
+def of_panel(traces: list[dict[str, Any]], index: int) -> list[dict[str, Any]]:
+    return [one for one in traces if one["xaxis"] == f"x{'' if index == 0 else index + 1}"]
+
+
+def test_both_show_the_same_data(every: dict[str, Chart]) -> None:
+    compared = 0
+    for chart in every.values():
+        drawn = mpl.figure(chart).axes
+        traces = parsed(chart)
+        for index, panel in enumerate(chart.panels):
+            compared += compare(panel, drawn[index], of_panel(traces, index))
+    assert compared > 300
+
+
+def compare(panel: Panel, axes: Any, traces: list[dict[str, Any]]) -> int:
+    """Every mark of a panel against both drawings; how many there were."""
+    left = list(traces)
+    lines, areas = list(axes.lines), list(axes.collections)
+    for mark in panel.marks:
+        match mark:
+            case Line():
+                one = left.pop(0)
+                line = lines.pop(0)
+                same(placed(line.get_xdata(), panel.x), decoded(one["x"]))
+                same(placed(line.get_ydata(), panel.y), decoded(one["y"]))
+                assert (
+                    one["line"]["color"] == line.get_color() and one["line"]["width"] == line.get_linewidth()
+                )
+                assert (one["line"]["dash"] == "solid") == (line.get_linestyle() == "-")
+            case Band():
+                low, high = left.pop(0), left.pop(0)
+                corners = areas.pop(0).get_paths()[0].vertices
+                both = np.concatenate([decoded(low["y"]), decoded(high["y"])])
+                drawn = placed(corners[:, 1], panel.y)
+                assert set(np.round(both, 12)) <= set(np.round(drawn, 12))
+                assert high["fill"] == "tonexty"
+            case Points():
+                one, line = left.pop(0), lines.pop(0)
+                same(placed(line.get_ydata(), panel.y), decoded(one["y"]))
+                same(placed(line.get_xdata(), panel.x), decoded(one["x"]))
+            case Heat():
+                one = left.pop(0)
+                image = np.ma.filled(axes.images[0].get_array(), np.nan)
+                same(image, decoded(one["z"]))
+            case Graph():
+                ours = [one for one in left if one["mode"] == "markers+text"]
+                points = np.concatenate([one.get_offsets() for one in axes.collections])
+                theirs = np.concatenate([np.stack([decoded(o["x"]), decoded(o["y"])], 1) for o in ours])
+                same(np.sort(points, 0), np.sort(theirs, 0))
+            case Bars():
+                same(np.array([bar.get_height() for bar in axes.patches]), decoded(left.pop(0)["y"]))
+    return len(panel.marks)
+
+
+def placed(values: Any, axis: Axis) -> np.ndarray:
+    numbers = np.asarray(values, np.float64)
+    return spec.symlog(numbers) if axis.scale == "symlog" else numbers
+
+
+def same(left: np.ndarray, right: np.ndarray) -> None:
+    np.testing.assert_allclose(left, right, rtol=1e-12)
+
+
+def test_a_page_never_takes_a_name_for_a_tag() -> None:
+    line = Line(np.array([1.0, 2.0]), np.array([1.0, 2.0]), Look(), "<b>")
+    panel = Panel("</script><b>", Axis("<i>"), Axis("y"), [line])
+    text = web.dump(web.figure(Chart("x", "x", "x", [panel], legend=[spec.Entry("<b>", "<b>", Look())])))
+    assert "<" not in text and ">" not in text
+    made = json.loads(text)
+    assert made["layout"]["annotations"][0]["text"] == "&lt;/script&gt;&lt;b&gt;"
+    assert made["data"][0]["name"] == "&lt;b&gt;"
+
+
+def test_places_on_a_symlog_axis_lead_back() -> None:
+    values = np.array([-1000.0, -1, 0, 0.5, 7, 1e6])
+    np.testing.assert_allclose(spec.symlog_inverse(spec.symlog(values)), values, atol=1e-9)
+    assert spec.symlog_ticks(-50, 200) == [-10, -1, 0, 1, 10, 100]
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "text"),
+    [
+        (1e-4, "time", "100 us"), (2e4, "bytes", "20 KB"), (2.5e9, "rate", "2.5 Gbit/s"),
+        (0.001, "share", "0.1 %"), (0, "rate", "0"), (1234.5, "number", "1 234.5"),
+    ],
+)  # fmt: skip
+def test_ticks_have_their_units(value: float, kind: spec.Kind, text: str) -> None:
+    assert words.text(value, kind) == text
+
+
+def test_a_percentile_is_taken_per_seed_and_bin_and_few_samples_are_told() -> None:
+    sizes = np.repeat([1000.0, 50_000.0, 2e6], [200, 30, 3])
+    one = (sizes, np.concatenate([np.arange(1, 201), np.full(30, 7.0), np.full(3, 9.0)]), np.zeros(233, bool))
+    two = (sizes, one[1] * 3, np.zeros(233, bool))
+    edges = flows.size_bins([sizes])
+    size, middle, low, high, doubtful, texts = flows.binned([one, two], edges, 99.0)
+    assert size.tolist() == pytest.approx([1000, 50_000])  # three flows are too few
+    assert middle.tolist() == [198 * 2, 14]  # the mean of 198 and 594, and of 7 and 21
+    assert doubtful.tolist() == [0, 1]  # of 30 flows nobody knows p99
+    assert (low == middle).all() and (high == middle).all()  # two seeds have no band
+    assert "30 flows or more" in texts[1]
+
+
+def test_a_percentile_among_unfinished_flows_is_a_lower_bound() -> None:
+    sizes = np.repeat([1000.0, 9000.0], 100)
+    late = np.arange(200) % 4 != 0
+    *_, doubtful, texts = flows.binned([(sizes, np.ones(200) * 5, late)], flows.size_bins([sizes]), 50.0)
+    assert doubtful.tolist() == [1, 1] and "slowdown > 5" in texts[0]
+
+
+def test_bands_are_student_s_intervals() -> None:
+    middle, low, high = common.mean_and_interval(np.array([[11.0], [12.0], [13.0]]))
+    assert middle[0] == 12
+    assert high[0] - middle[0] == pytest.approx(4.302653 / 3**0.5, rel=1e-6)
+    assert middle[0] - low[0] == pytest.approx(high[0] - middle[0])
+
+
+def fat_tree(k: int) -> network.Network:
+    half = k // 2
+    hosts, edges = k * half * half, k * half
+    nodes = [network.Node(f"h{at}", "host", True) for at in range(hosts)]
+    nodes += [network.Node(f"edge{at}", "edge", False) for at in range(edges)]
+    nodes += [network.Node(f"agg{at}", "agg", False) for at in range(edges)]
+    nodes += [network.Node(f"core{at}", "core", False) for at in range(half * half)]
+    links = [network.Link(at, hosts + at // half, 1e9, 1) for at in range(hosts)]
+    for edge in range(edges):
+        pod = edge // half
+        links += [network.Link(hosts + edge, hosts + edges + pod * half + up, 1e9, 1) for up in range(half)]
+        for up in range(half):
+            core = hosts + 2 * edges + (edge % half) * half + up
+            links.append(network.Link(hosts + edges + edge, core, 4e9, 1))
+    return network.Network(tuple(nodes), tuple(links))
+
+
+def test_a_network_of_1024_hosts_stays_apart_and_in_rows() -> None:
+    net = fat_tree(16)
+    place = network.places(net)
+    assert sum(node.host for node in net.nodes) == 1024
+    assert [len(row) for row in place.rows] == [128, 128, 64]
+    hosts = np.array([at for at, node in enumerate(net.nodes) if node.host])
+    spots = set(zip(place.x[hosts].round(6).tolist(), place.y[hosts].round(6).tolist(), strict=True))
+    assert len(spots) == 1024 and place.per_column > 1
+    assert place.x.min() >= 0 and place.x.max() <= 1
+    names = network.names_of(net, place, (hosts.tolist(), network.LETTERS))
+    assert not any(net.nodes[at].host for at in names)
+    for row in place.rows:
+        assert sum(len(net.nodes[at].name) + 1 for at in row if at in names) <= network.LETTERS + 8
+
+
+def test_switches_stand_above_their_hosts() -> None:
+    net = fat_tree(4)
+    place = network.places(net)
+    for link in net.links[:16]:
+        near = [at for at in range(16) if net.links[at].b == link.b]
+        assert place.x[link.b] == pytest.approx(np.mean([place.x[at] for at in near]))
+
+
+def test_the_network_comes_from_the_facts_or_from_ports(scenario: Path) -> None:
+    results = run(scenario)
+    ports = network.network_of(results, "drop")
+    assert (
+        ports is not None and len(ports.links) == len(results.runs_of("drop")[0].column("ports", "node")) // 2
+    )
+    told = {
+        "nodes": [
+            {"name": "h0", "tier": "host", "host": True},
+            {"name": "s0", "tier": "leaf", "host": False},
+        ],
+        "links": [{"a": 0, "a_port": 0, "b": 1, "b_port": 0, "rate_bps": 10**9, "delay_ps": 5, "weight": 1}],
+    }
+    results.facts |= {"networks": [told], "network_of": {"drop": 0}}
+    found = network.network_of(results, "drop")
+    assert found is not None and found.links == (network.Link(0, 1, 1e9, 5),)
+    told_link = network.hover_text(found, network.Link(0, 1, 1e9, 5_000_000))
+    assert told_link == "h0 - s0<br>1 Gbit/s, 5 us"
+
+
+def test_an_axis_follows_the_spacing_of_its_values() -> None:
+    assert sweeping.places(charted.SIZES)[1].scale == "log"
+    assert sweeping.places(charted.THETA)[1].scale == "linear"
+    at, axis = sweeping.places(charted.Axis("transport.kind", ["reno", "sack"]))
+    assert at.tolist() == [0, 1] and axis.ticks == ((0.0, "reno"), (1.0, "sack"))
+
+
+def test_a_sweep_over_one_axis_has_a_panel_a_metric() -> None:
+    made = sweeping.of_sweep(charted.sweep([charted.SIZES]))
+    fct = made["sweep-fct"]
+    assert [panel.title for panel in fct.panels] == ["FCT mean", "FCT p99"]
+    lines = [mark for mark in fct.panels[0].marks if isinstance(mark, Line)]
+    assert lines[0].x.tolist() == [10, 20, 40, 80] and lines[0].y.tolist() == pytest.approx(
+        [1e-3, 2e-3, 3e-3, 4e-3]
+    )
+    hollow = [mark for mark in fct.panels[1].marks if isinstance(mark, Points) and mark.hollow]
+    assert [one.x.tolist() for one in hollow] == [[10], [10]] and "lower bounds" in fct.caption
+
+
+def test_a_sweep_over_two_axes_has_small_panels_or_maps() -> None:
+    small = sweeping.of_sweep(charted.sweep([charted.SIZES, charted.THETA]))["sweep-fct_mean"]
+    assert [panel.title for panel in small.panels] == [
+        f"switch.overflow.theta = {text}" for text in charted.THETA.texts
+    ]
+    many = charted.Axis("k", [f"{at}pkt" for at in range(9)])
+    heat = sweeping.of_sweep(charted.sweep([charted.SIZES, many]))["sweep-fct_mean"]
+    mark = heat.panels[0].marks[0]
+    assert isinstance(mark, Heat) and mark.values.shape == (9, 4)
+    assert mark.values[8].tolist() == pytest.approx([1e-3, 2e-3, 3e-3, 4e-3])  # the first value is lowest
+
+
+def test_one_seed_has_no_bands(scenario: Path) -> None:
+    made = sweeping.of_sweep(charted.sweep([charted.SIZES], seeds=1))
+    assert not any(isinstance(mark, Band) for panel in made["sweep-fct"].panels for mark in panel.marks)
+    found = charts.of_results(run(scenario))
+    assert "One seed" in found["queue-cdf"].caption
+
+
+def test_the_card_says_what_variants_share_once(scenario: Path) -> None:
+    results = run(scenario)
+    base: dict[str, Any] = {
+        "topology": {"kind": "dumbbell", "n": 4},
+        "traffic": [{"name": "burst", "kind": "incast", "senders": 3, "class": 0}],
+        "transport": {"kind": "dctcp", "g": 0.5},
+        "switches": [
+            {"nodes": ["s0"], "buffer": {"kind": "per_port", "size": "9pkt"}, "marking": {"kind": "none"}}
+        ],
+    }
+    other = {**base, "transport": {"kind": "dctcp", "g": 0.25}}
+    results.facts["resolved"] = {"drop": base, "detour": other, "bounce": base}
+    rows = {row.label: row for row in card.rows(results)}
+    assert rows["network"].same == "dumbbell, n 4" and rows["traffic burst"].same == "incast, senders 3"
+    assert rows["buffer"].same == "per_port, size 9pkt" and "marking" not in rows
+    assert rows["transport: g"].texts == {"drop": "0.5", "detour": "0.25", "bounce": "0.5"}
+
+
+def test_the_card_tells_what_a_load_is_of_only_where_one_is_asked_for() -> None:
+    of = {"of": "host", "bytes": "payload"}
+    workload = {"name": "w", "kind": "incast", "senders": 3}
+    told = [
+        dict(card.of_variant({"traffic": [workload | {"load": one}]})) for one in (of, of | {"fraction": 0.5})
+    ]
+    assert told[0] == {"traffic w": "incast, senders 3"}
+    assert told[1] == {"traffic w": "incast, senders 3, load (of host, bytes payload, fraction 0.5)"}
+
+
+def test_nothing_is_drawn_of_nothing(scenario: Path) -> None:
+    assert charts.of_results(Results(run(scenario).facts, [])) == {}

@@ -1,0 +1,65 @@
+"""Every figure of ABQ measures exactly its rows, and is drawn; its files of flows are those of its code."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from abq_runs import PAPER, everything
+from overspill_papers.abq import inputs
+from overspill_papers.abq.figures import DRAWINGS
+from overspill_papers.abq.measures import MEASURES
+from papered import has_code_for, marked, measures_exactly
+
+from overspill import Failed
+from overspill.papers import code, data
+
+ROWS = tomllib.loads((PAPER / "rows.toml").read_text())["row"]
+SWEEPS = everything()
+
+
+def test_every_figure_has_code_unless_all_its_rows_are_for_later() -> None:
+    has_code_for(MEASURES, data.read(PAPER).figures, ROWS)
+
+
+@pytest.mark.parametrize("name", sorted(MEASURES))
+def test_a_figure_measures_exactly_its_rows(name: str) -> None:
+    measures_exactly(name, MEASURES[name], SWEEPS, ROWS)
+
+
+@pytest.mark.parametrize("name", sorted(DRAWINGS))
+def test_a_figure_is_drawn_with_what_was_published_where_it_has_a_place(name: str) -> None:
+    places = {"tab1": 12}
+    assert marked(name, DRAWINGS[name], SWEEPS, ROWS) == [0, places.get(name, 0)]
+
+
+def elsewhere(folder: Path, change: tuple[str, str] = ("", "")) -> Path:
+    """A folder with ABQ's inputs alone, as they are or changed."""
+    folder.mkdir()
+    (folder / "inputs.py").write_text((PAPER / "inputs.py").read_text().replace(*change))
+    return folder
+
+
+def test_files_of_flows_are_made_where_they_are_missing_and_are_the_same_everywhere(tmp_path: Path) -> None:
+    made = elsewhere(tmp_path / "made")
+    code.make_inputs(made)
+    assert sorted(path.name for path in (made / "waves").iterdir()) == sorted(
+        f"{kind}_{draw}.csv" for kind, count in inputs.DRAWS.items() for draw in range(1, count + 1)
+    )
+    (made / "waves/wave_1.csv").write_text("kept")
+    code.make_inputs(made)
+    assert (made / "waves/wave_1.csv").read_text() == "kept"
+    other = elsewhere(tmp_path / "other", ("START = 10_000_000", "START = 10_000_001"))
+    with pytest.raises(Failed, match="made other files than those of the published rows"):
+        code.make_inputs(other)
+
+
+@pytest.mark.parametrize("kind", inputs.DRAWS)
+def test_a_draw_has_five_groups_of_a_receiver_a_long_flow_and_198_short_ones(kind: str) -> None:
+    header, *rows = inputs.text(kind, 1).splitlines()
+    assert header == "start,source,destination,bytes,query"
+    flows = [row.split(",") for row in rows]
+    assert [row[4] for row in flows].count("") == 5
+    hosts = {row[1] for row in flows} | {row[2] for row in flows}
+    assert len(flows) == 995 and len(hosts) == 1000 and len({row[2] for row in flows}) == 5
+    starts = [len({row[0] for row in flows if row[4] == str(group)}) for group in range(5)]
+    assert starts == [198 if kind == "apart" else 1] * 5

@@ -1,0 +1,29 @@
+"""Every figure of CP measures exactly its rows, and is drawn."""
+
+import tomllib
+
+import pytest
+from cp_runs import PAPER, everything
+from overspill_papers.cp.figures import DRAWINGS
+from overspill_papers.cp.measures import MEASURES
+from papered import has_code_for, marked, measures_exactly
+
+from overspill.papers import data
+
+ROWS = tomllib.loads((PAPER / "rows.toml").read_text())["row"]
+SWEEPS = everything()
+
+
+def test_every_figure_has_code_unless_all_its_rows_are_for_later() -> None:
+    has_code_for(MEASURES, data.read(PAPER).figures, ROWS)
+
+
+@pytest.mark.parametrize("name", sorted(MEASURES))
+def test_a_figure_measures_exactly_its_rows(name: str) -> None:
+    measures_exactly(name, MEASURES[name], SWEEPS, ROWS)
+
+
+@pytest.mark.parametrize("name", sorted(DRAWINGS))
+def test_a_figure_is_drawn_with_what_was_published_where_it_has_a_place(name: str) -> None:
+    places = {"fig8a": 1, "fig8b": 3}
+    assert marked(name, DRAWINGS[name], SWEEPS, ROWS) == [0, places.get(name, 0)]

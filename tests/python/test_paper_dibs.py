@@ -1,0 +1,58 @@
+"""Every figure of DIBS's sections 5.3 to 5.8 measures exactly its rows, and is drawn."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dibs_runs import Made, everything, flows
+from overspill_papers.dibs.figures import DRAWINGS, completion_times
+from overspill_papers.dibs.measures import SECTIONS_5_3_TO_5_8
+from papered import marked, measures_exactly
+
+from overspill.papers import data
+from overspill.papers.spec import Point
+
+PAPER = Path(__file__).parents[2] / "papers" / "dibs"
+ROWS = tomllib.loads((PAPER / "rows.toml").read_text())["row"]
+MEASURES = SECTIONS_5_3_TO_5_8
+IDS = """sec2a sec3 sec4a sec4b sec4c sec5.3 sec5.4a fig7 fig8 fig9 fig10 fig9v10 abs fig11 fig11a sec5.5.2
+fig12 sec5.5.3 sec5.5.4 sec5.6 sec5.7 fig13 fig14 fig15a fig15b sec7"""
+
+
+def test_every_figure_of_these_sections_has_code() -> None:
+    assert sorted(MEASURES) == sorted(IDS.split())
+
+
+def test_the_paper_is_whole_and_its_sweeps_are_those_that_the_tests_make() -> None:
+    paper = data.read(PAPER)
+    for name in IDS.split():
+        assert set(paper.figures[name].sweeps) <= set(everything())
+    assert {row["figure"] for row in ROWS} >= set(IDS.split())
+
+
+@pytest.mark.parametrize("name", sorted(MEASURES))
+def test_a_figure_measures_exactly_its_rows(name: str) -> None:
+    measures_exactly(name, MEASURES[name], everything(), ROWS)
+
+
+@pytest.mark.parametrize("name", sorted(set(MEASURES) & set(DRAWINGS)))
+def test_a_figure_is_drawn_with_what_was_published_where_it_has_a_place(name: str) -> None:
+    assert marked(name, DRAWINGS[name], everything(), ROWS) == [0, 2 if name in ("fig9", "fig10") else 0]
+
+
+def test_values_that_are_only_bounds_are_drawn_as_such() -> None:
+    def table(variant: str, point: Point, _: int) -> Any:
+        return flows([[None if (variant, point["x"]) == ("dctcp", "20KB") else 9.0]])
+
+    runs = Made([{"x": "10KB"}, {"x": "20KB"}], kept={"flows": table})
+    axes = completion_times.two(runs, completion_times.Panel("x", "size (KB)", "Queries")).axes[0]
+    [bound] = [line for line in axes.lines if line.get_marker() == "^"]
+    assert (list(bound.get_xdata()), bound.get_label()) == ([20.0], "DCTCP: at least")
+    assert bound.get_ydata()[0] == pytest.approx(499)
+
+
+def test_a_value_is_placed_by_the_number_that_it_begins_with() -> None:
+    assert [completion_times.number(text) for text in ("20KB", "2.5pkt", "255")] == [20, 2.5, 255]
+    even = completion_times.Panel("x", "", "", even=True)
+    assert completion_times.places(even, [{"x": "12"}, {"x": "255"}]) == [0, 1]

@@ -1,0 +1,235 @@
+"""Figures and tables of pauses: both renderers draw them, with what the tables say."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+import test_pausing as made
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+import overspill
+from overspill import charts, report
+from overspill.charts import mpl, pauses, saturation, web
+from overspill.charts.spec import Bars, Chart, Graph, Heat, Line, Span
+from overspill.results import deadlocks
+from overspill.results import warnings as show
+from overspill.results.results import Results
+
+pytestmark = pytest.mark.usefixtures("compiled")
+
+FLOWS = ["start,source,destination,bytes", *(f"0ms,h{i},h{(i + 2) % 5},500KB" for i in range(5))]
+
+BETWEEN = '{ a = "r", b = "s", rate = "1Gbps", delay = "1us" },'
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> Results:
+    """One NIC that is paused from 51.888 to 384.096 us, and again after 400 us, the window's end."""
+    return made.ran(tmp_path)
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> Path:
+    """The same with a switch `r` before `s`, so that s pauses r, and r pauses the NIC."""
+    path = tmp_path / "chain.toml"
+    text = made.SLOW.replace('{ name = "s"', '{ name = "r", kind = "switch" }, { name = "s"')
+    text = text.replace('a = "a", b = "s"', 'a = "a", b = "r"').replace("link = [", f"link = [{BETWEEN}")
+    path.write_text(text.replace('"100KB"', '"200KB"').replace('"80us"', '"200us"'))
+    return path
+
+
+@pytest.fixture
+def ring(tmp_path: Path) -> Path:
+    """Five switches that pause each other for ever."""
+    (tmp_path / "flows.csv").write_text("\n".join(FLOWS))
+    path = tmp_path / "ring.toml"
+    path.write_text(made.ring())
+    return path
+
+
+def drawn(chart: Chart) -> None:
+    """Both renderers draw it."""
+    FigureCanvasAgg(mpl.figure(chart)).draw()
+    figure = web.figure(chart)
+    go.Figure(json.loads(web.dump(figure)) and figure)
+
+
+def marks(chart: Chart, kind: type) -> list[Any]:
+    return [mark for panel in chart.panels for mark in panel.marks if isinstance(mark, kind)]
+
+
+def test_a_map_has_the_time_paused_to_the_picosecond(slow: Results) -> None:
+    chart = charts.of_results(slow)["pauses"]
+    drawn(chart)
+    (heat,) = marks(chart, Heat)
+    assert heat.rows == ["a > s"]
+    run = slow.runs_of("pfc")[0]
+    _, times = run.columns("pause_trace", "from_ps", "to_ps")
+    start = run.column("pause_trace", "from_ps")
+    width = np.diff(heat.edges)
+    assert np.nansum(heat.values[0] * width) == pytest.approx(float((times - start).sum()) * 1e-12)
+    assert np.nanmax(heat.values) == 1.0
+    # The heat is empty before the pause and whole within it.
+    middle = (heat.edges[:-1] + heat.edges[1:]) / 2
+    assert (
+        np.isnan(heat.values[0][middle < 45e-6]).all()
+        and (heat.values[0][(middle > 60e-6) & (middle < 370e-6)] == 1).all()
+    )
+    (span,) = marks(chart, Span)
+    assert span.start == pytest.approx(400e-6) and span.end >= float(times.max()) * 1e-12
+    assert [panel.title for panel in chart.panels] == ["pfc: 1 pause in the window (seed 1)"]
+
+
+def test_bars_are_the_share_of_the_window_by_tier(slow: Results) -> None:
+    chart = charts.of_results(slow)["pauses-tiers"]
+    drawn(chart)
+    (bars,) = marks(chart, Bars)
+    assert chart.panels[0].x.ticks is not None
+    found = dict(zip((text for _, text in chart.panels[0].x.ticks), bars.height.tolist(), strict=True))
+    # Of two hosts one was paused.
+    assert found == {"host": pytest.approx((384.096 - 51.888) / 400 / 2)}
+    # The switch, of another tier, never was: no empty place, but told, in files too.
+    assert "Never paused in the window: ports of switch." in chart.caption and "Never paused" in chart.told
+
+
+def test_the_tree_is_drawn_and_told_from_its_root_on(chain: Path, tmp_path: Path) -> None:
+    results = overspill.run(chain)
+    chart = charts.of_results(results)["saturation"]
+    drawn(chart)
+    (graph,) = marks(chart, Graph)
+    assert [(arc.entry, arc.hover) for arc in graph.arcs] == [
+        ("tree", "s pauses r"),
+        ("tree", "r pauses a"),
+    ]
+    entries = {entry.key: (entry.symbol, entry.look.colour) for entry in chart.legend}
+    assert list(entries) == ["root", "paused", "tree"], "what is not drawn is not in the legend"
+    assert entries["root"] == ("square", saturation.ROOT)
+    assert {(nodes.entry, nodes.plain) for nodes in graph.nodes if nodes.entry} == {
+        (key, entries[key][1]) for key in ("root", "paused")
+    }
+    handles: list[Any] = list(mpl.figure(chart).legends[0].legend_handles)
+    assert [one.get_marker() for one in handles] == ["s", "s", "None"]
+    assert handles[0].get_markerfacecolor() == saturation.ROOT
+    colours = {name: nodes.plain for nodes in graph.nodes for name in nodes.hover}
+    assert [colours[name] for name in "sra"] == [saturation.ROOT, saturation.PAUSED, saturation.PAUSED]
+    assert colours["b"] not in (saturation.ROOT, saturation.PAUSED)
+    first, second = saturation.rows(results)
+    assert (first["root"], first["from"], first["to"]) == ("s", "65.192 us", "397.4 us")
+    assert [first[name] for name in ("depth", "ports", "switches", "hosts")] == ["2", "2", "1", "1"]
+    assert (second["root"], second["from"], second["ports"]) == ("r", "397.4 us", "1"), "beside a larger one"
+    assert charts.left_out(results) == []
+    results.save(tmp_path / "out")
+    page = report.write(results, tmp_path / "out").read_text(encoding="utf-8")
+    assert f'<rect x="1" y="1" width="10" height="10" fill="{saturation.ROOT}"' in page
+    assert 'id="trees"' in page and "<td>65.192 us</td><td>397.4 us</td>" in page
+    assert saturation.OVERLAP in page
+
+
+def test_trees_of_a_single_switch_or_port_are_left_out(slow: Results, chain: Path) -> None:
+    ((tree,),) = saturation.trees_of(slow).values()
+    assert tree.tree.most.ports == 1, "the other tree begins after the window"
+    one_port = overspill.run(chain, sets=["traffic.t.stop='80us'"])
+    for results, why in (
+        (slow, "the network has one switch"),
+        (one_port, "no tree has more than one port"),
+    ):
+        assert saturation.trees_of(results)
+        assert "saturation" not in charts.of_results(results) and saturation.rows(results) == []
+        assert charts.left_out(results) == [f"Saturation trees: omitted, because {why}."]
+        page = report.run.render(results, [])
+        assert why in page and "#trees" not in page
+
+
+def test_a_run_without_pauses_has_no_figures_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "calm.toml"
+    path.write_text(made.SLOW.partition("[variants.pfc]")[0])
+    results = overspill.run(path)
+    assert not {"pauses", "pauses-tiers", "saturation", "deadlock"} & set(charts.of_results(results))
+    assert saturation.rows(results) == []
+
+
+def test_a_deadlock_is_drawn_as_its_ring(ring: Path) -> None:
+    results = overspill.run(ring)
+    chart = charts.of_results(results)["deadlock"]
+    drawn(chart)
+    (graph,) = marks(chart, Graph)
+    stuck = {arc.hover for arc in graph.arcs if arc.entry == "cycle"}
+    assert stuck == {f"s{(i + 1) % 5} pauses s{i}" for i in range(5)}
+    colours = {name: nodes.plain for nodes in graph.nodes for name in nodes.hover}
+    assert {name for name, colour in colours.items() if colour == saturation.ROOT} == {
+        f"s{i}" for i in range(5)
+    }
+    last = saturation.trees_of(results)[results.variants[0]][0]
+    assert [results.runs[0].node_name(at) for at in last.tree.roots] == [f"s{i}" for i in range(5)]
+    assert last.tree.end == results.runs[0].end_ps, "a deadlock's tree lasts to the end"
+    assert saturation.rooted(last) == "cycle of s0, s1, s2, s3, s4 (a deadlock)"
+    assert list(deadlocks.none_found(results)) == []
+
+
+def test_cycle_that_dissolves_is_no_deadlock_and_not_red(ring: Path) -> None:
+    results = overspill.run(ring)
+    last = saturation.trees_of(results)[results.variants[0]][0]
+    network = saturation.drawable(results, results.variants[0])
+    assert network is not None and saturation.ROOT in {
+        one.plain for one in saturation.drawn(network, last).nodes
+    }
+    last.run.summary["deadlock"] = None
+    assert saturation.rooted(last).endswith("(no deadlock)")
+    assert saturation.ROOT not in {one.plain for one in saturation.drawn(network, last).nodes}
+
+
+def test_goodput_of_a_deadlocked_run_goes_to_the_end(ring: Path) -> None:
+    results = overspill.run(ring)
+    (run,) = results.runs
+    chart = charts.of_results(results)["goodput"]
+    (line,) = [mark for mark in marks(chart, Line)]
+    end = min(run.end_ps, run.window_ps[1]) * 1e-12
+    stopped = np.flatnonzero(line.y > 0).max() + 1
+    assert line.x[stopped] < end / 2 and line.x[-1] >= end and (line.y[stopped:] == 0).all()
+
+
+def test_pauses_without_a_deadlock_are_said_to_have_none(slow: Results) -> None:
+    (line,) = deadlocks.none_found(slow)
+    assert line.text.startswith("pfc: no deadlock found") or line.text.startswith("no deadlock found")
+
+
+def test_a_sweep_keeps_deadlocks_and_tells_of_them(ring: Path, tmp_path: Path) -> None:
+    pause = "switch.pause.xoff"
+    out = tmp_path / "out"
+    sweep = overspill.sweep(ring, over={pause: ["20KB", "150KB"]}, seeds=2, out=out)
+    (found,) = [one for one in sweep.run_status.deadlocks if one["point"] == ["20KB"]]
+    assert found["seeds"] == [1, 2] and len(found["cycle"]) == 5 and found["class"] == 0
+    loud = [line.text for line in show.warnings(sweep) if line.label == "DEADLOCK"]
+    way = " -> ".join([*found["cycle"], found["cycle"][0]])
+    assert any("switch.pause.xoff=20KB" in text and "seeds 1, 2" in text and way in text for text in loud)
+    assert sweep.document()["deadlocks"] == sweep.run_status.deadlocks and sweep.stuck
+    again = overspill.Results.load(out)
+    assert again.run_status.deadlocks == sweep.run_status.deadlocks, "the store and the manifest keep them"
+    page = report.of_folder(out).read_text(encoding="utf-8")
+    assert "DEADLOCK" in page and found["cycle"][0] in page
+
+
+def test_trees_of_a_pause_of_all_classes_are_one_row(chain: Path) -> None:
+    text = chain.read_text().replace('kind = "pfc"', 'kind = "pause"')
+    quiet = text.partition("[[traffic]]")[2].partition("[variants")[0].replace('"t"', '"u"')
+    quiet = quiet.replace('"200us"', '"20us"\nclass = 1')
+    chain.write_text(text.replace("[variants.pfc]", f"[[traffic]]{quiet}[variants.pfc]", 1))
+    results = overspill.run(chain, sets=["traffic.u.rate='10Mbps'"])
+    found = saturation.trees_of(results)["pfc"]
+    assert [one.tree.kind for one in found if one.tree.most.ports > 1] == [0, 1]
+    assert [told["class"] for told in saturation.rows(results)] == ["0, 1"] * (len(found) // 2)
+
+
+def test_the_title_says_how_many_ports_there_are_beside_those_shown(
+    slow: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = pauses.over_time(slow)
+    assert whole is not None and whole.title == "Paused ports over time"
+    longest = pauses.longest
+    monkeypatch.setattr(pauses, "ROWS_SHOWN", 1)
+    monkeypatch.setattr(pauses, "longest", lambda found: longest(found) * 3)
+    part = pauses.over_time(slow)
+    assert part is not None and part.title.endswith(": the 1 of 3 that stood still longest")

@@ -1,0 +1,97 @@
+"""Compare two checkouts: published rows, and the results of ready scenarios. A move of code changes neither.
+
+`python tests/unchanged.py BEFORE AFTER`, two folders whose cores are built. Versions, hashes and prose do not
+count.
+Every difference is printed, and the exit status is 1 where there is one.
+"""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+PROSE = {"overspill", "tolerances", "note", "notes", "cautions"}
+ROWS = ("rows.json", "what_if.json", "what_if.json.gz")
+PUBLISHED = ("papers", "docs/reproduction")  # where papers have lain
+
+
+def compared(document: Any) -> Any:
+    """A document without versions, hashes and prose."""
+    if isinstance(document, dict):
+        return {key: compared(value) for key, value in document.items() if key not in PROSE}
+    return [compared(value) for value in document] if isinstance(document, list) else document
+
+
+def differences(before: Any, after: Any, place: str) -> Iterator[str]:
+    """Places at which two documents differ, with both values."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in sorted(before.keys() | after.keys()):
+            yield from differences(before.get(key), after.get(key), f"{place}.{key}")
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for at, pair in enumerate(zip(before, after, strict=True)):
+            yield from differences(*pair, f"{place}[{at}]")
+    elif before != after or type(before) is not type(after):
+        yield f"{place}: {json.dumps(before)[:120]} became {json.dumps(after)[:120]}"
+
+
+def published(checkout: Path) -> dict[str, Any]:
+    """Published rows of a checkout by paper and file."""
+    found = {}
+    for folder in PUBLISHED:
+        for name in ROWS:
+            for path in sorted((checkout / folder).glob(f"*/{name}")):
+                data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+                found[f"{path.parent.name}/{name.removesuffix('.gz')}"] = compared(json.loads(data))
+    return found
+
+
+def measured(checkout: Path, scenario: Path, out: Path) -> Any:
+    """Results of one seed of a scenario, run by a checkout's own code."""
+    command = [
+        sys.executable,
+        "-m",
+        "overspill",
+        "run",
+        str(scenario),
+        "--seeds",
+        "1",
+        "--no-report",
+        "--out",
+        str(out),
+    ]
+    ran = subprocess.run(
+        command,
+        env=os.environ | {"PYTHONPATH": str(checkout / "python")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    results = out / "results.json"
+    return compared(json.loads(results.read_text(encoding="utf-8"))) if results.exists() else ran.stderr
+
+
+def everything(before: Path, after: Path) -> Iterator[str]:
+    """All differences; progress goes to standard error."""
+    rows = published(before), published(after)
+    for name in sorted(rows[0].keys() | rows[1].keys()):
+        print(name, file=sys.stderr)
+        yield from differences(rows[0].get(name), rows[1].get(name), name)
+    for scenario in sorted((after / "scenarios").glob("*.toml")):
+        print(scenario.name, file=sys.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            pair = [
+                measured(side, scenario, Path(folder, side.name + str(at)))
+                for at, side in enumerate((before, after))
+            ]
+        yield from differences(*pair, scenario.name)
+
+
+if __name__ == "__main__":
+    found = list(everything(*(Path(given).resolve() for given in sys.argv[1:3])))
+    print(*found, sep="\n") if found else print("nothing is different")
+    sys.exit(bool(found))
