@@ -1,7 +1,9 @@
 """Hooks of the documentation site: links that leave `docs/` lead to pages made of the files they name."""
 
+import importlib.util
 import os.path
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ LANGUAGES = {".rs": "rust", ".py": "python", ".toml": "toml", ".csv": "text"}
 def on_files(files: Files, config: Any) -> Files:
     """Add a page for every file outside of `docs/` that pages link to, and that those link to in turn."""
     open_ones = [ROOT / "docs" / file.src_uri for file in files.documentation_pages()]
+    files.append(File.generated(config, "internals/mutations.md", content=mutations()))
     seen: set[Path] = set()
     while open_ones:
         page = open_ones.pop()
@@ -30,6 +33,16 @@ def on_files(files: Files, config: Any) -> Files:
             if target.suffix == ".md" or target.is_dir():
                 open_ones.append(target)
     return files
+
+
+def mutations() -> str:
+    """The page of deliberate faults, made of their tables."""
+    spec = importlib.util.spec_from_file_location("mutate", ROOT / "tests/mutate.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return str(module.page())
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:

@@ -1,8 +1,8 @@
 """Puts deliberate faults into the code, one at a time, and says whether the tests catch them.
 
-The faults are data: `tests/mutations/*.toml`, described in docs/internals/mutations.md, which this writes
-(`--docs`). `make mutations` runs all, `make mutations MUTATIONS=rfc6298` those in which the words occur. It
-works on a copy of the tree under out/mutations and goes on where it was interrupted.
+The faults are data: `tests/mutations/*.toml`, which `make docs` makes a page of. `make mutations` runs all,
+`make mutations MUTATIONS=rfc6298` those in which the words occur. It works on a copy of the tree under
+out/mutations and goes on where it was interrupted.
 """
 
 import argparse
@@ -24,7 +24,6 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "mutations"
-PAGE = ROOT / "docs" / "internals" / "mutations.md"
 ABORTED = "the tests end before their time"
 SCRATCH = ROOT / "out" / "mutations"
 # What a build and its tests read.
@@ -357,7 +356,7 @@ def place(fault: Fault) -> str:
 
 
 def page() -> str:
-    """docs/internals/mutations.md."""
+    """The page of all faults, as Markdown."""
     all_tables = tables()
     faults = sum(len(t.faults) for t in all_tables)
     out = [(FOLDER / "page.md").read_text().rstrip().replace("{faults}", str(faults))]
@@ -379,11 +378,7 @@ def main() -> int:
     parser.add_argument("words", nargs="*", help="only faults in which all of these occur")
     parser.add_argument("--scratch", type=Path, default=SCRATCH, help="where to work; out/mutations")
     parser.add_argument("--record", action="store_true", help="write `caught_by` into the tables")
-    parser.add_argument("--docs", action="store_true", help="only write docs/internals/mutations.md")
     args = parser.parse_args()
-    if args.docs:
-        PAGE.write_text(page())
-        return 0
     return 1 if campaign(args.words, args.scratch.resolve(), args.record) else 0
 
 

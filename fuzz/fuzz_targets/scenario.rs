@@ -9,6 +9,7 @@ use scenario::routes::Routes;
 use scenario::traffic::Flows;
 use scenario::{Diagnostic, Loaded, Scenario, Source, load};
 use serde_json::{Map, Value as Json};
+use std::io::{BufRead, Cursor};
 use units::Time;
 
 /// Networks of more hosts are loaded, and not built.
@@ -27,7 +28,7 @@ impl Input<'_> {
         let file = self.file.clone();
         let files = Box::new(move |name: &str| match name {
             "" => Err("has no name".to_string()),
-            _ => Ok(file.clone()),
+            _ => Ok(Box::new(Cursor::new(file.clone())) as Box<dyn BufRead>),
         });
         load(&Source { path: "fuzz.toml".into(), text: self.text.into(), files, registry: mech::Registry::catalogue() }, &self.sets)
     }

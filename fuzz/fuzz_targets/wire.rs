@@ -44,7 +44,7 @@ fn restore(frame: &[u8], plan: Option<AddressPlan>) {
     let side = Side { flow: FlowId(flow), ..Side::default() };
     let Ok(found) = network.restore(frame, &side) else { return };
     let mut again = Vec::new();
-    deparse(&Crossing { pkt: &found.pkt, ext: found.ext.as_ref(), push: found.push, plan }, &mut again);
+    deparse(&Crossing { pkt: &found.pkt, ext: found.ext.as_ref(), push: found.push, plan, roce: None }, &mut again);
     let back = network.restore(&again, &side).expect("what is restored is written");
     assert_eq!(back.pkt, found.pkt);
     assert_eq!((back.ext, back.push), (found.ext, found.push));
