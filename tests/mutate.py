@@ -40,7 +40,7 @@ SOURCES = (
     "benches/micro",
 )
 # What the tests of Python read, with the core that is built there, if any.
-PYTHON = ("pyproject.toml", "python")
+PYTHON = ("pyproject.toml", "python", "tests/python", "papers")
 PYTEST = (
     "pytest "  # how the tests of a fault in Python begin; those of others are a package of Rust and a target
 )

@@ -74,6 +74,12 @@ def test_everything_that_caught_a_fault_exists() -> None:
     assert not [name for name in found if name.rpartition("::")[2] not in words]
 
 
+def test_what_catches_a_fault_is_copied_with_it() -> None:
+    paths = {fault.tests.split()[1] for fault in FAULTS if fault.tests.startswith(mutate.PYTEST)}
+    assert paths
+    assert not [path for path in paths if not path.startswith(mutate.PYTHON)]
+
+
 def test_the_page_has_every_fault() -> None:
     page = mutate.page()
     assert all(fault.fault.replace("|", "\\|") in page or fault.fault in page for fault in FAULTS)

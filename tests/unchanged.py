@@ -72,7 +72,9 @@ def measured(checkout: Path, scenario: Path, out: Path) -> Any:
         check=False,
     )
     results = out / "results.json"
-    return compared(json.loads(results.read_text(encoding="utf-8"))) if results.exists() else ran.stderr
+    if not results.exists():
+        sys.exit(f"{checkout}: no results of {scenario.name}:\n{ran.stderr}")
+    return compared(json.loads(results.read_text(encoding="utf-8")))
 
 
 def everything(before: Path, after: Path) -> Iterator[str]:
@@ -92,6 +94,8 @@ def everything(before: Path, after: Path) -> Iterator[str]:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
     found = list(everything(*(Path(given).resolve() for given in sys.argv[1:3])))
     print(*found, sep="\n") if found else print("nothing is different")
     sys.exit(bool(found))

@@ -1,5 +1,6 @@
 """`overspill paper` over the fake core: what is run, what is written, what is told."""
 
+import gzip
 import json
 import os
 import signal
@@ -368,6 +369,44 @@ def test_whole_papers_are_published(paper: Paper) -> None:
     for partial in (("fig1",), ("--seeds", 1)):
         ran = paper(*partial, "--publish")
         assert ran.status == 2 and "expected the whole paper" in ran.err
+    ran = paper("--publish", "--no-report")
+    assert ran.status == 2 and "expected a page to publish" in ran.err
+
+
+def test_broken_plotted_data_are_named_and_replace_nothing(paper: Paper) -> None:
+    assert paper("--publish").status == 0
+    path, page = Path("papers/small/plotted.json.gz"), Path("papers/small/README.md").read_bytes()
+    data = path.read_bytes()
+    odd = gzip.compress(b'{"fig1": {}}')
+    for broken in (data[:20], b"no gzip", gzip.compress(b"[1]"), odd):
+        path.write_bytes(broken)
+        ran = paper("--redraw", "--publish")
+        assert ran.status == 2 and "plotted.json.gz: " in ran.err, broken
+        assert Path("papers/small/README.md").read_bytes() == page
+    path.unlink()
+    ran = paper("--redraw", "--publish")
+    assert ran.status == 2 and "no plotted data of fig1" in ran.err
+    ran = paper("--redraw")
+    assert ran.status == 0 and "left out of the page" in ran.err
+
+
+def test_redraw_takes_no_option_of_runs(paper: Paper) -> None:
+    assert paper("--publish").status == 0
+    for options in (("fig1",), ("--seeds", 1), ("--json",), ("--no-report",), ("--what-if",)):
+        ran = paper("--redraw", *options)
+        assert ran.status == 2 and "expected --out, --figures or --publish" in ran.err
+
+
+def test_errors_in_a_papers_code_name_its_file(paper: Paper) -> None:
+    path = Path("papers/small/measures.py")
+    for text, said in (
+        ("1 / 0", "ZeroDivisionError"),
+        ("x = (", "SyntaxError"),
+        ("MEASURES = [1]", "no MEASURES"),
+    ):
+        path.write_text(text)
+        ran = paper()
+        assert ran.status == 1 and "papers/small/measures" in ran.err and said in ran.err
 
 
 def test_what_is_published_is_drawn_again_without_a_run(paper: Paper) -> None:

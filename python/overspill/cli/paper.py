@@ -10,7 +10,7 @@ from rich.text import Text
 
 from overspill.cli import console as commands
 from overspill.cli.options import figures_asked
-from overspill.errors import Unwritable
+from overspill.errors import BadInput, Unwritable
 
 if TYPE_CHECKING:
     from overspill.papers.data import Paper
@@ -35,7 +35,7 @@ def paper(
     ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: all cores).")] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="So many seeds of every sweep, for a quick look.")
+        int | None, typer.Option(min=1, help="Number of seeds of every sweep, for a quick look.")
     ] = None,
     what_if: Annotated[
         bool, typer.Option("--what-if", help="Also with each open parameter of the paper changed alone.")
@@ -53,17 +53,21 @@ def paper(
         bool,
         typer.Option(
             "--publish",
-            help="Also put rows, plotted data and README into the paper's folder, if it is whole.",
+            help="Also put rows, plotted data and README into the paper's folder; the whole paper only.",
         ),
     ] = False,
     redraw: Annotated[
         bool,
-        typer.Option("--redraw", help="Draw page, README and figures of what is published; run nothing."),
+        typer.Option(
+            "--redraw",
+            help="Draw page, README and figures from published rows and plotted data; run nothing.",
+        ),
     ] = False,
     papers: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Folder of the papers (default: $OVERSPILL_PAPERS, or the project's)."
+            metavar="DIR",
+            help="Folder of the papers (default: $OVERSPILL_PAPERS, the repository, or the package).",
         ),
     ] = None,
 ) -> None:
@@ -93,13 +97,17 @@ def paper(
             return
         out = Path("out") / "papers" / store.slug(name)
         if redraw:
+            if wanted or seeds or what_if or as_json or not report:
+                raise BadInput(
+                    "--redraw: found figures, or an option of runs; expected --out, --figures or --publish"
+                )
             draw_again(found, out_dir or out / "published", formats or (), publish)
             return
         asked = select(found, wanted or (), what_if, (out_dir or out, seeds))
         if publish:
             from overspill.papers import write
 
-            write.check_publish(asked)
+            write.check_publish(asked, report)
         if what_if and not asked.what_ifs:
             commands.err().print(f"{name}: no open parameter for this; --what-if changes nothing")
         with progress.watch(commands.err()) as watch:
@@ -115,6 +123,10 @@ def draw_again(paper: "Paper", out: Path, formats: Sequence[str], publish: bool)
     """Write page, README and figures of what is published, and say where they are."""
     from overspill.papers import write
 
+    if undrawn := ", ".join(write.undrawn(paper)):
+        if publish:
+            raise BadInput(f"--redraw --publish: no plotted data of {undrawn}; expected those of a whole run")
+        commands.err().print(Text(f"{paper.name}: no plotted data of {undrawn}: left out of the page"))
     commands.say(commands.out(), "page", write.redraw(paper, out, formats))
     if publish:
         commands.say(commands.out(), "published", write.publish(paper, out))

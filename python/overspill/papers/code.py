@@ -54,7 +54,9 @@ def make_inputs(folder: Path) -> None:
         return
     made = {name: text() for name, text in module.INPUTS.items()}
     if hashlib.sha256("".join(made.values()).encode()).hexdigest() != module.DIGEST:
-        raise Failed(f"{folder / 'inputs.py'}: made other files than those of the published rows (DIGEST)")
+        raise Failed(
+            f"{folder / 'inputs.py'}: made files that differ from those behind the published rows (SHA-256)"
+        )
     try:
         for name, text in made.items():
             (folder / name).parent.mkdir(exist_ok=True)
@@ -72,15 +74,16 @@ def load(folder: Path, given: tuple[str, str], figures: Collection[str]) -> Mapp
     module = f"{register(folder)}.{name}"
     importlib.invalidate_caches()
     try:
-        found: Mapping[str, Any] = getattr(importlib.import_module(module), table)
-    except ModuleNotFoundError as error:
-        if error.name != module:
-            raise
+        loaded = importlib.import_module(module)
+    except Exception as error:
+        if not isinstance(error, ModuleNotFoundError) or error.name != module:
+            raise Failed(f"{folder / name}: cannot be loaded: {type(error).__name__}: {error}") from error
         if given == DRAWINGS:
             return {}
         raise Failed(f"{folder}: no code: expected {name}.py, or a folder {name}, with {table}") from None
-    except AttributeError:
-        raise Failed(f"{folder / name}: no {table}; expected functions by ids of figures") from None
+    found: Mapping[str, Any] | None = getattr(loaded, table, None)
+    if not isinstance(found, Mapping):
+        raise Failed(f"{folder / name}: no {table}; expected functions by ids of figures")
     if unknown := [one for one in found if one not in figures]:
         raise Failed(f"{folder / name}: {table} has {unknown[0]!r}, which is no figure of the paper")
     return found

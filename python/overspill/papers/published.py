@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from overspill import BadInput
 from overspill.results import store
 from overspill.whole_files import write_text
 
@@ -18,18 +20,18 @@ WHAT_IF, PLOTTED = "what_if.json.gz", "plotted.json.gz"
 
 @dataclass(frozen=True)
 class Found:
-    """What `rows.json` and, where open parameters were changed, `what_if.json.gz` hold."""
+    """The documents in `rows.json` and, where open parameters were changed, `what_if.json.gz`."""
 
     document: dict[str, Any]
     changed: dict[str, Any] | None
 
     @staticmethod
     def read(folder: Path) -> Found:
-        """Both from a folder."""
+        """Reads both from a folder."""
         return Found(read_json(folder / ROWS) or {}, read_json(folder / WHAT_IF))
 
     def write(self, folder: Path) -> None:
-        """Both into a folder."""
+        """Writes both into a folder."""
         write_json(folder / ROWS, self.document, 2)
         if self.changed is not None:
             write_json(folder / WHAT_IF, self.changed, 2)
@@ -45,9 +47,14 @@ def write_json(path: Path, document: Mapping[str, Any], levels: int) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """A document that `write_json` wrote, or `None` where there is none."""
+    """Returns a document of `write_json`, or `None` where there is none; `BadInput` where it is broken."""
     if not path.is_file():
         return None
-    data = path.read_bytes()
-    found: dict[str, Any] = json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
+    try:
+        data = path.read_bytes()
+        found = json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise BadInput(f"{path}: cannot be read: {error}") from error
+    if not isinstance(found, dict):
+        raise BadInput(f"{path}: found no table; expected a document of `overspill paper NAME --publish`")
     return found

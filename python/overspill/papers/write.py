@@ -20,7 +20,7 @@ from overspill.papers.data import Paper
 from overspill.papers.published import HISTORY, PLOTTED, README, ROWS, WHAT_IF, Found, read_json, write_json
 from overspill.papers.reproduce import Asked, Reproduced, named, runs
 from overspill.results import store
-from overspill.whole_files import write_text
+from overspill.whole_files import replacing, write_text
 
 TABLE, PAGE = "rows.parquet", "page.html"
 SHOWN = ("svg", "png")  # of figures
@@ -182,15 +182,26 @@ def draw_all(made: Reproduced, data: dict[str, Any]) -> Iterator[tuple[str, Draw
 def redrawn(data: Mapping[str, Any]) -> Iterator[tuple[str, Drawing]]:
     """Every figure from its plotted data."""
     for name, document in data.items():
-        with look.style():
-            drawing = plotted.redraw(document)
+        try:
+            with look.style():
+                drawing = plotted.redraw(document)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise BadInput(f"{PLOTTED}: {name} cannot be drawn: {type(error).__name__}: {error}") from error
         yield name, drawing
 
 
-def check_publish(asked: Asked) -> None:
-    """`BadInput` where less than the whole paper is to be published."""
+def undrawn(paper: Paper) -> list[str]:
+    """Figures of the paper's page without plotted data."""
+    data = read_json(paper.folder / PLOTTED) or {}
+    return [name for name in paper.on_page if name not in data]
+
+
+def check_publish(asked: Asked, report: bool) -> None:
+    """`BadInput` where less than the whole paper, or no page, is to be published."""
     if not asked.whole:
         raise BadInput("--publish: found only some figures or other seeds; expected the whole paper")
+    if not report:
+        raise BadInput("--publish: found --no-report; expected a page to publish")
 
 
 def publish(paper: Paper, out: Path) -> Path:
@@ -199,7 +210,8 @@ def publish(paper: Paper, out: Path) -> Path:
         for name in sorted(present(out)):
             if name.parent.name == paper_page.IMAGES or name.name in PUBLISHED:
                 (paper.folder / name).parent.mkdir(exist_ok=True)
-                shutil.copyfile(out / name, paper.folder / name)
+                with replacing(paper.folder / name) as new:
+                    shutil.copyfile(out / name, new)
         for name in sorted(present(paper.folder) - present(out)):
             (paper.folder / name).unlink()
     except OSError as error:
