@@ -145,11 +145,14 @@ def test_tolerances_are_ranges_around_what_was_published(tmp_path: Path) -> None
 def test_papers_are_found_by_the_environment_or_beside_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(data.VARIABLE, str(papered.written(tmp_path)))
+    folder = papered.written(tmp_path)
+    monkeypatch.setenv(data.VARIABLE, str(folder))
     assert data.titles() == [("small", "A small paper")]
     monkeypatch.setenv(data.VARIABLE, str(tmp_path / "nowhere"))
-    with pytest.raises(BadInput, match="no such folder"):
+    with pytest.raises(BadInput, match=r"OVERSPILL_PAPERS: .* is no folder"):
         data.names()
+    with pytest.raises(BadInput, match=r"--papers: .* is a paper; expected the folder that it is in"):
+        data.names(folder / "small")
     monkeypatch.delenv(data.VARIABLE)
     assert "small" not in data.names()
     with pytest.raises(BadInput, match="paper: found 'small'; expected one of"):

@@ -110,8 +110,12 @@ def places(given: Path | None = None) -> list[Path]:
 def home(given: Path | None = None) -> Path | None:
     """The first of these folders with a paper in it; `BadInput` where one is named that is none."""
     known = places(given)
-    if len(known) == 1 and not known[0].is_dir():
-        raise BadInput(f"{known[0]}: no such folder; expected one with papers in it")
+    if len(known) == 1:
+        option = "--papers" if given else VARIABLE
+        if not known[0].is_dir():
+            raise BadInput(f"{option}: {known[0]} is no folder; expected one with NAME/{PAPER}")
+        if (known[0] / PAPER).is_file():
+            raise BadInput(f"{option}: {known[0]} is a paper; expected the folder that it is in")
     return next((one for one in known if any(one.glob(f"*/{PAPER}"))), None)
 
 
@@ -139,7 +143,7 @@ def load(name: str, given: Path | None = None) -> Paper:
     folder, known = home(given), names(given)
     if folder is None:
         looked = ", ".join(map(str, places(given)))
-        raise BadInput(f"paper: found none in {looked}; --papers and {VARIABLE} name another folder")
+        raise BadInput(f"paper: no papers found in {looked}; give their folder with --papers or {VARIABLE}")
     if name not in known:
         raise BadInput(f"paper: found {name!r}; expected one of {', '.join(known)}")
     return read(folder / name)
