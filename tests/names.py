@@ -23,9 +23,10 @@ def stem(name: str) -> str:
 
 
 def modules(folder: Path) -> Iterator[tuple[str, list[Path]]]:
-    """Folders of sources, with the modules of each."""
-    for place in sorted({path.parent for path in folder.rglob("*") if path.suffix in (".py", ".rs")}):
-        found = [path for path in place.iterdir() if path.suffix in (".py", ".rs")]
+    """Folders of sources, with the modules of each; a folder of modules is one."""
+    places = {path.parent for path in folder.rglob("*") if path.suffix in (".py", ".rs")}
+    for place in sorted(places):
+        found = [path for path in place.iterdir() if path.suffix in (".py", ".rs") or path in places]
         yield place.relative_to(ROOT).as_posix(), sorted(found)
 
 
@@ -41,11 +42,11 @@ def functions(path: Path) -> list[tuple[str, int]]:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".rs":
         return [(found[1], text.count("\n", 0, found.start()) + 1) for found in RUST.finditer(text)]
-    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     return [(node.name, node.lineno) for node in nodes if not is_former(node)]
 
 
-def is_former(node: ast.FunctionDef) -> bool:
+def is_former(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether a function is a name of the last release, which warns."""
     return (ast.get_docstring(node) or "").startswith("The former name of")
 
@@ -57,7 +58,7 @@ def main(folders: list[str]) -> int:
     for folder in [Path(one).resolve() for one in folders] or ours:
         for place, paths in modules(folder):
             lines = [f"{place}: {text}" for text in alike(paths)]
-            for path in paths:
+            for path in filter(Path.is_file, paths):
                 lines += [
                     f"{path.relative_to(ROOT)}:{line}: a function named {name} does not say what it does"
                     for name, line in functions(path)

@@ -36,7 +36,7 @@
 //! assert_eq!(brake.levels(Account::AllInput(PortId(0))), (0, 3000));
 //! ```
 
-use crate::pausing::Pausing;
+use crate::pause_levels::Pausing;
 use crate::{Beside, ClassSet, Env, Head, Needs, PortId, Report, Room, TimerId, View};
 use units::Clock;
 

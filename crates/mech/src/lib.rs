@@ -29,7 +29,7 @@ pub mod notify;
 pub mod overflow;
 pub mod params;
 pub mod pause;
-mod pausing;
+mod pause_levels;
 mod place;
 mod preset;
 mod registry;

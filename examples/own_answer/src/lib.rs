@@ -62,7 +62,8 @@ mod tests {
         let source = Source::new("scenario.toml", include_str!("../scenario.toml"), Path::new(""));
         let loaded = load(&source.with(Registry::catalogue().with(MINE)), &[]).expect("the scenario is right");
         let scenario = loaded.variants.into_iter().find(|v| v.variant == variant).expect("it is there");
-        let mut world = build(&scenario, 1, Options::default(), Recorder::from_scenario(&scenario)).expect("it is built");
+        let mut world =
+            build(&scenario, 1, Options::default(), Recorder::from_scenario(&scenario)).expect("it is built");
         world.run();
         world.results(&scenario)
     }

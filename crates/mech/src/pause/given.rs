@@ -1,7 +1,7 @@
 //! Parameters that both kinds of pause have.
 
 use crate::params::{Kind, MaybeOff};
-use crate::pausing::Level;
+use crate::pause_levels::Level;
 use crate::{Beside, Report, params};
 use units::{Bytes, Dur};
 

@@ -10,7 +10,7 @@ mod pfc;
 mod port_pause;
 mod thresholds;
 
-pub use crate::pausing::{Level, Pausing};
+pub use crate::pause_levels::{Level, Pausing};
 pub use headroom::{CONTROL_FRAME, Span};
 pub use pfc::Pfc;
 pub use port_pause::PortPause;

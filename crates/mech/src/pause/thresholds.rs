@@ -2,7 +2,7 @@
 
 use super::given::{Frames, Thresholds};
 use crate::params::MaybeOff;
-use crate::pausing::Level;
+use crate::pause_levels::Level;
 use crate::{Account, Beside, Report};
 use units::{Clock, Dur};
 
