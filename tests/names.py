@@ -42,7 +42,9 @@ def functions(path: Path) -> list[tuple[str, int]]:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".rs":
         return [(found[1], text.count("\n", 0, found.start()) + 1) for found in RUST.finditer(text)]
-    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    nodes = [
+        node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
     return [(node.name, node.lineno) for node in nodes if not is_former(node)]
 
 

@@ -390,6 +390,15 @@ def test_broken_plotted_data_are_named_and_replace_nothing(paper: Paper) -> None
     assert ran.status == 0 and "left out of the page" in ran.err
 
 
+def test_redraw_says_that_rows_have_changed_since(paper: Paper) -> None:
+    assert paper("--publish").status == 0
+    assert "has changed since" not in paper("--redraw").err
+    rows = Path("papers/small/rows.toml")
+    rows.write_text(rows.read_text() + "\n# more\n")
+    ran = paper("--redraw")
+    assert ran.status == 0 and "small: rows.toml has changed since its rows were published" in ran.err
+
+
 def test_redraw_takes_no_option_of_runs(paper: Paper) -> None:
     assert paper("--publish").status == 0
     for options in (("fig1",), ("--seeds", 1), ("--json",), ("--no-report",), ("--what-if",)):

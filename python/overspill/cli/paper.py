@@ -127,7 +127,13 @@ def draw_again(paper: "Paper", out: Path, formats: Sequence[str], publish: bool)
         if publish:
             raise BadInput(f"--redraw --publish: no plotted data of {undrawn}; expected those of a whole run")
         commands.err().print(Text(f"{paper.name}: no plotted data of {undrawn}: left out of the page"))
-    commands.say(commands.out(), "page", write.redraw(paper, out, formats))
+    page = write.redraw(paper, out, formats)
+    if write.is_stale(paper):
+        text = (
+            "rows.toml has changed since its rows were published: the page has tolerances and notes of then"
+        )
+        commands.err().print(Text(f"{paper.name}: {text}"), soft_wrap=True)
+    commands.say(commands.out(), "page", page)
     if publish:
         commands.say(commands.out(), "published", write.publish(paper, out))
 

@@ -190,6 +190,11 @@ def redrawn(data: Mapping[str, Any]) -> Iterator[tuple[str, Drawing]]:
         yield name, drawing
 
 
+def is_stale(paper: Paper) -> bool:
+    """Returns true if `rows.toml` has changed since its rows were published."""
+    return bool(Found.read(paper.folder).document.get("tolerances") != paper.digest)
+
+
 def undrawn(paper: Paper) -> list[str]:
     """Figures of the paper's page without plotted data."""
     data = read_json(paper.folder / PLOTTED) or {}
