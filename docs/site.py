@@ -61,7 +61,7 @@ def moved(found: re.Match[str], source: Path, here: str) -> str:
 
 
 def prose(markdown: str, change: Any) -> str:
-    """What is not code, changed."""
+    """Text with all but its code changed."""
     return "".join(part if FENCE.match(part) else change(part) for part in FENCE.split(markdown))
 
 
@@ -73,12 +73,12 @@ def targets(page: Path) -> Iterator[Path]:
 
 
 def inside(path: Path) -> bool:
-    """Whether a file is a page or picture of `docs/` itself."""
+    """Returns true if a file is a page or picture of `docs/` itself."""
     return path.is_relative_to(ROOT / "docs") and not path.is_dir()
 
 
 def uri(path: Path) -> str:
-    """Where a file of the project stands on the site."""
+    """Address of a file of the project on the site."""
     if inside(path):
         return path.relative_to(ROOT / "docs").as_posix()
     relative = path.relative_to(ROOT).as_posix()

@@ -49,7 +49,7 @@ def functions(path: Path) -> list[tuple[str, int]]:
 
 
 def is_former(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether a function is a name of the last release, which warns."""
+    """Returns true if a function is a name of the last release, which warns."""
     return (ast.get_docstring(node) or "").startswith("The former name of")
 
 

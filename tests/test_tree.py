@@ -1,4 +1,4 @@
-"""What is in the repository stays small: what can be built is built."""
+"""Files of the repository stay small, since others can be built."""
 
 import subprocess
 from pathlib import Path

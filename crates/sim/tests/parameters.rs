@@ -19,13 +19,13 @@ struct Place {
     source: Source,
     variant: String,
     base: Loaded,
-    told: OnceCell<u64>,
+    fingerprint: OnceCell<u64>,
 }
 
 impl Place {
-    /// What the run leaves as it is; runs when it is first asked for.
-    fn told(&self) -> u64 {
-        *self.told.get_or_init(|| told(&self.base, &self.variant))
+    /// Fingerprint of the run without a change, made when first asked for.
+    fn fingerprint(&self) -> u64 {
+        *self.fingerprint.get_or_init(|| fingerprint(&self.base, &self.variant))
     }
 }
 
@@ -43,7 +43,7 @@ fn places() -> Vec<Place> {
         for variant in names {
             let base = loaded(&read(), &[]).unwrap();
             let name = format!("{}/{variant}", path.file_stem().unwrap().to_string_lossy());
-            all.push(Place { name, source: read(), variant, base, told: OnceCell::new() });
+            all.push(Place { name, source: read(), variant, base, fingerprint: OnceCell::new() });
         }
     }
     all
@@ -57,8 +57,8 @@ fn of<'a>(loaded: &'a Loaded, variant: &str) -> &'a Scenario {
     loaded.variants.iter().find(|v| v.variant == variant).unwrap()
 }
 
-/// All that a run leaves, and the names that its results are told by.
-fn told(loaded: &Loaded, variant: &str) -> u64 {
+/// Hash of all that a run leaves, and of the names of its results.
+fn fingerprint(loaded: &Loaded, variant: &str) -> u64 {
     let scenario = of(loaded, variant);
     let options = Options { max_events: Some(150_000), ..Options::default() };
     let mut hash = DefaultHasher::new();
@@ -144,7 +144,7 @@ fn tried(place: &Place, path: &str, value: &str) -> Outcome {
     let mut last = Outcome::Refused;
     for prefix in [String::new(), format!("variants.{}.", place.variant)] {
         let Ok(found) = loaded(&place.source, &[format!("{prefix}{path}={value}")]) else { continue };
-        if told(&found, &place.variant) != place.told() {
+        if fingerprint(&found, &place.variant) != place.fingerprint() {
             return Outcome::Changed;
         }
         let is_changed = found.resolved[&place.variant] != *before;

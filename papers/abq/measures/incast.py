@@ -108,7 +108,7 @@ def drops(runs: Runs) -> dict[str, Curve]:
 
 
 def timeouts(runs: Runs) -> dict[str, Curve]:
-    """Of all flows."""
+    """Timeouts of all flows over the number of senders, by scheme."""
     return {one: over_times(runs, one, lambda times: times.timeouts) for one in NAMES}
 
 
@@ -118,7 +118,7 @@ def level(curves: dict[str, Curve], variant: str) -> np.ndarray:
 
 
 def levels(curves: dict[str, Curve], unit: str) -> str:
-    """Of every scheme, for a note."""
+    """Numbers of every scheme, for a note."""
     return ", ".join(f"{name} {level(curves, one).mean():.4g} {unit}" for one, name in NAMES.items())
 
 
@@ -168,7 +168,7 @@ def figure_4b(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def fall(curve: np.ndarray) -> float:
-    """How far the end of a curve is below its maximum, %."""
+    """Distance of a curve's end below its maximum, %."""
     return float(100 * (1 - curve[-1] / curve.max()))
 
 
@@ -229,7 +229,7 @@ def mean_text(curves: dict[str, Curve]) -> str:
 
 
 def figure_5a(sweeps: Sweeps) -> Iterator[Measured]:
-    """By number of senders."""
+    """Measures by number of senders."""
     runs = sweeps["incast"]
     short, middle, long = (fct(runs, one) for one in (1, 50, 99))
     for one, name in NAMES.items():
@@ -247,7 +247,7 @@ def figure_5a(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def figure_5b(sweeps: Sweeps) -> Iterator[Measured]:
-    """By size."""
+    """Measures by size of flows."""
     runs = sweeps["sizes"]
     short, long = fct(runs, 1), fct(runs, 99)
     # Beside DropTail the others are ECN and ABQ.

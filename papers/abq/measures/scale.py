@@ -23,7 +23,7 @@ MEBIBITS = 1486 / 1446 * 1e6 / 2**20
 
 @dataclass(frozen=True)
 class Network:
-    """What one run tells."""
+    """Numbers of one run."""
 
     throughput: np.ndarray  # of each long flow, Mb/s
     drops: np.ndarray  # at the port to each receiver
@@ -98,12 +98,12 @@ def figure_5c(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def largest_throughput(one: Network) -> float:
-    """Of the five long flows."""
+    """Largest throughput of the five long flows, Mb/s."""
     return float(one.throughput.max())
 
 
 def largest_drops(one: Network) -> float:
-    """Of the ports to the five receivers."""
+    """Most packets dropped at one of the ports to the five receivers."""
     return float(one.drops.max())
 
 

@@ -102,7 +102,7 @@ def expiries(runs: Runs, variant: str, point: Point) -> list[np.ndarray]:
 
 
 def cut_size(_: Sweeps) -> Iterator[Measured]:
-    """What is left of a packet."""
+    """Bytes that are left of a cut packet."""
     yield measured("packet of 864 B", "left_of_a_cut_packet", [100 * HEADER / AVERAGE])
 
 
@@ -152,7 +152,7 @@ def rarely(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def best(sweeps: Sweeps) -> Iterator[Measured]:
-    """By how much CP&DCTCP is worse than the best other scheme, by means over seeds."""
+    """Excess of CP&DCTCP over the best other scheme, by means over seeds."""
     runs = sweeps["mapreduce"]
     high = {one: mean_over(incast.throughput(runs, one, MANY)) for one in runs.variants}
     yield compared("figure 8a", high, higher=True)

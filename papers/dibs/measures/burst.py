@@ -41,7 +41,7 @@ class Burst:
 
     @property
     def full(self) -> np.ndarray:
-        """Whether a switch of the pod has a full buffer, by step and switch."""
+        """Returns true if a switch of the pod has a full buffer, by step and switch."""
         return np.asarray((self.longest >= PLACES).any(axis=2))
 
     def end(self, *switches: str) -> int:

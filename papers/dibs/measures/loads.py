@@ -188,7 +188,7 @@ def abstract(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def in_range(point: Point) -> bool:
-    """Whether a point lies within table 2, as all do but some sizes of buffers."""
+    """Returns true if a point lies within table 2, as all do but some sizes of buffers."""
     return BUFFER not in point or BUFFERS[0] <= number(point[BUFFER]) <= BUFFERS[1]
 
 

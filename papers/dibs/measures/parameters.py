@@ -73,7 +73,7 @@ def ratio(runs: Runs, point: Point) -> np.ndarray:
 
 
 def ends(threshold: str, runs: Runs) -> Iterable[Measured]:
-    """How much worse DIBS is with the smallest and the largest buffers than at its best between them."""
+    """Excess of DIBS with the smallest and the largest buffers over its best between them."""
     sizes = sorted(by_size(runs))
     points = [by_size(runs)[size] for size in sizes]
     if any(bounds(flows_of(runs, DIBS, point), p99_qct) for point in points[1:-1]):
@@ -106,7 +106,7 @@ def shared(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def one_memory(runs: Runs, place: str) -> Iterable[Measured]:
-    """What is lost and detoured, by degree."""
+    """Losses and detours, by degree."""
     for degree in FEW:
         point = at(runs, DEGREE, degree)
         yield drops(f"{place}degree {degree}, dctcp", runs, DCTCP, [point])

@@ -59,12 +59,12 @@ class Ran:
 
     @property
     def whole(self) -> bool:
-        """Whether every run of it is there."""
+        """Returns true if every run of it is there."""
         return self.sweep is not None and not self.sweep.facts["missing"]
 
     @property
     def interrupted(self) -> bool:
-        """Whether the user stopped it."""
+        """Returns true if the user stopped it."""
         return self.sweep is not None and self.sweep.interrupted
 
     @property

@@ -165,7 +165,7 @@ def interval_of_part(values: Sequence[float], level: float) -> tuple[float, floa
 
 
 def predicted(row: Row, values: Sequence[float], level: float, of_one: Of) -> str:
-    """Whether the published value may be that of one of our runs, or of a part of one."""
+    """Returns true if the published value may be that of one of our runs, or of a part of one."""
     between = of_one(values, level) if len(values) >= FEWEST else None
     if between is None:
         return INCONCLUSIVE
@@ -173,7 +173,7 @@ def predicted(row: Row, values: Sequence[float], level: float, of_one: Of) -> st
 
 
 def inside(row: Row, between: tuple[float, float]) -> bool:
-    """Whether the published value lies in an interval."""
+    """Returns true if the published value lies in an interval."""
     value = float(row.published or 0.0)
     return compared((value, value), Tolerance({}, *between), value) == HOLDS
 

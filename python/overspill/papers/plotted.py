@@ -76,7 +76,7 @@ class Notes:
         return self.wrapped(found, f"#{len(self.calls) - 1}")
 
     def wrapped(self, found: Any, name: str) -> Any:
-        """What a call or an attribute gave, so that its own calls are noted, too."""
+        """The result of a call or an attribute, so that its own calls are noted, too."""
         if isinstance(found, PLAIN):
             return found
         if id(found) in self.known and not isinstance(found, list | np.ndarray):
@@ -118,7 +118,7 @@ class Notes:
 
     @property
     def document(self) -> dict[str, Any]:
-        """All of it as JSON."""
+        """Options, arrays and calls as JSON."""
         return {"options": dict(self.options), "arrays": list(self.arrays.values()), "calls": self.calls}
 
 

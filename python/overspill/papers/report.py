@@ -76,7 +76,7 @@ def facts(paper: Paper, document: Mapping[str, Any]) -> Iterable[tuple[str, str,
 
 
 def seeds(by_sweep: Mapping[str, int]) -> str:
-    """How many seeds each sweep has."""
+    """Number of seeds of each sweep."""
     counts: dict[int, list[str]] = {}
     for name, count in by_sweep.items():
         counts.setdefault(count, []).append(name)

@@ -34,7 +34,7 @@ class Asked:
 
     @property
     def whole(self) -> bool:
-        """Whether it is all figures, with the paper's own numbers of seeds."""
+        """Returns true if it is all figures, with the paper's own numbers of seeds."""
         return len(self.figures) == len(self.paper.figures) and self.seeds is None
 
     @property
@@ -99,7 +99,7 @@ class Reproduced:
 
     @property
     def interrupted(self) -> bool:
-        """Whether the user stopped."""
+        """Returns true if the user stopped."""
         return any(one.interrupted for one in self.ran)
 
     @property
@@ -110,12 +110,12 @@ class Reproduced:
 
     @property
     def failed(self) -> bool:
-        """Whether runs failed."""
+        """Returns true if runs failed."""
         return any(one.errors or (one.sweep is not None and one.sweep.failures) for one in self.ran)
 
     @property
     def unfinished(self) -> bool:
-        """Whether runs were cut, or left flows unfinished that had to finish; open parameters as they are."""
+        """Returns true if runs were cut or left flows unfinished that had to finish, without what ifs."""
         own = [one.sweep for one in self.ran if one.sweep is not None and one.planned.what_if is None]
         return any(sweep.run_status.unfinished or sweep.run_status.partial for sweep in own)
 
@@ -269,7 +269,7 @@ def key(row: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def stopped(ran: Ran) -> bool:
-    """Whether runs of a sweep are left out since the user stopped."""
+    """Returns true if runs of a sweep are left out since the user stopped."""
     return ran.interrupted and not ran.whole
 
 

@@ -109,5 +109,5 @@ class Fields:
 
 
 def number(given: Any) -> bool:
-    """Whether a value is a finite number."""
+    """Returns true if a value is a finite number."""
     return isinstance(given, int | float) and not isinstance(given, bool) and math.isfinite(given)

@@ -50,7 +50,7 @@ def table(made: Reproduced) -> list[Moved]:
 
 
 def document(made: Reproduced) -> dict[str, Any]:
-    """What `what_if.json.gz` holds."""
+    """The document in `what_if.json.gz`."""
     return {
         "paper": made.paper.name,
         "overspill": version(),

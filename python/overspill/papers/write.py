@@ -1,4 +1,4 @@
-"""What a reproduction leaves behind: rows as JSON and Parquet, figures, a page, a README; publishing them."""
+"""Files of a reproduction: rows as JSON and Parquet, figures, a page, a README; publishing them."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ const MOST_TIMERS: u32 = 1024;
 pub(super) enum Ready {
     /// An idle port got something: it begins to send.
     Port(PortId),
-    /// Something is asked for. Its place in the list decides which ports send before it is done.
+    /// Work is pending. Its place in the list decides which ports send before it is done.
     Work,
 }
 
