@@ -173,6 +173,43 @@ pub trait Observer {
 
 impl Observer for () {}
 
+/// Calls a macro with the methods of [`Observer`], for an observer that passes everything on to others. Their types are
+/// named as in `dataplane`, `mech` and `units`.
+#[macro_export]
+macro_rules! each_event {
+    ($macro:ident) => {
+        $macro! {
+            entered(flow: FlowId, traffic: u16);
+            emitted(pkt: &Pkt);
+            decided(at: Spot, queue: QueueId, length: u32, pkt: &Pkt);
+            stored(at: Spot, frame: Stored, pkt: &Pkt);
+            freed(at: Spot, frame: Freed);
+            transmitted(at: Spot, pkt: &Pkt, end: Time);
+            dropped(at: Spot, pkt: &Pkt, reason: DropReason);
+            marked(at: Spot, pkt: &Pkt);
+            detoured(at: Spot, taken: u32, pkt: &Pkt);
+            trimmed(at: Spot, bytes: u16, pkt: &Pkt);
+            bounced(at: Spot, pkt: &Pkt);
+            held(at: Spot, pkt: &Pkt);
+            released(at: Spot, pkt: &Pkt);
+            turned(at: Spot, state: u8, level: u64);
+            noticed(at: Spot, pkt: &Pkt);
+            crossed(at: Spot, input: u32, pkt: &Pkt);
+            moved(at: Spot, buffer: u16, pkt: &Pkt);
+            occupied(at: Spot, buffer: u16, bytes: u64);
+            acknowledged(at: Spot, input: u32, copy: &Pkt);
+            notified(at: Spot, pkt: &Pkt);
+            limited(at: Spot, flow: FlowId, rate: Option<Rate>);
+            delivered(at: Spot, pkt: &Pkt);
+            came_back(at: Spot, pkt: &Pkt);
+            pause_sent(at: Spot, xoff: ClassSet, again: ClassSet);
+            paused(at: Spot, class: u8);
+            resumed(at: Spot, class: u8);
+            received(at: Spot, flow: FlowId, bytes: u64);
+        }
+    };
+}
+
 macro_rules! both {
     ($($event:ident($($name:ident: $type:ty),*);)*) => {
         impl<A: Observer, B: Observer> Observer for (A, B) {
@@ -186,32 +223,4 @@ macro_rules! both {
     };
 }
 
-both! {
-    entered(flow: FlowId, traffic: u16);
-    emitted(pkt: &Pkt);
-    decided(at: Spot, queue: QueueId, length: u32, pkt: &Pkt);
-    stored(at: Spot, frame: Stored, pkt: &Pkt);
-    freed(at: Spot, frame: Freed);
-    transmitted(at: Spot, pkt: &Pkt, end: Time);
-    dropped(at: Spot, pkt: &Pkt, reason: DropReason);
-    marked(at: Spot, pkt: &Pkt);
-    detoured(at: Spot, taken: u32, pkt: &Pkt);
-    trimmed(at: Spot, bytes: u16, pkt: &Pkt);
-    bounced(at: Spot, pkt: &Pkt);
-    held(at: Spot, pkt: &Pkt);
-    released(at: Spot, pkt: &Pkt);
-    turned(at: Spot, state: u8, level: u64);
-    noticed(at: Spot, pkt: &Pkt);
-    crossed(at: Spot, input: u32, pkt: &Pkt);
-    moved(at: Spot, buffer: u16, pkt: &Pkt);
-    occupied(at: Spot, buffer: u16, bytes: u64);
-    acknowledged(at: Spot, input: u32, copy: &Pkt);
-    notified(at: Spot, pkt: &Pkt);
-    limited(at: Spot, flow: FlowId, rate: Option<Rate>);
-    delivered(at: Spot, pkt: &Pkt);
-    came_back(at: Spot, pkt: &Pkt);
-    pause_sent(at: Spot, xoff: ClassSet, again: ClassSet);
-    paused(at: Spot, class: u8);
-    resumed(at: Spot, class: u8);
-    received(at: Spot, flow: FlowId, bytes: u64);
-}
+each_event!(both);

@@ -11,9 +11,10 @@
 //! - behind a saturated bottleneck the ACKs of a lone flow come one slot of the bottleneck apart.
 
 use crate::common::scenario;
+use crate::common::watched::watch;
 use dataplane::Pkt;
 use mech::{Flags, Purpose, Stream};
-use sim::{Observer, Options, Spot, Stop, build};
+use sim::{Observer, Options, Spot, Stop};
 use std::collections::BTreeMap;
 
 const MSS: u64 = 1460;
@@ -99,7 +100,7 @@ impl Case {
 
     fn run(&self, seed: u64) -> Clock {
         let s = scenario(&self.text(), "");
-        let mut world = build(&s, seed, Options::default(), Clock::default()).unwrap();
+        let mut world = watch(&s, seed, Options::default(), Clock::default());
         assert_eq!(world.run().stop, Some(Stop::Done), "{}", self.text());
         let clock = world.observer().clone();
         assert_eq!((clock.lost, clock.flows.len() as u64), (0, self.flows));

@@ -2,6 +2,7 @@
 //! from h0 and 1 Gb/s to h1, frames of 1518 B. One takes 1230.4 ns to come and 12304 ns to leave, so that ten come
 //! for one that leaves, and the one that leaves does so before the eleventh is looked at.
 
+use crate::common::watched::{Watching, watch_fitted};
 use crate::common::{Bursts, column, run_with, scenario, scenario_of};
 use dataplane::{Pkt, SwitchSetup};
 use mech::host::{FlowAtNic, Reaction, ReactionSlot};
@@ -11,7 +12,7 @@ use mech::{
     Account, Act, Agent, AgentContext, AgentSlot, Env, Flags, Head, HostId, Mechanism, Notice, PortId, QueueView,
     Registry, TimerId,
 };
-use sim::{Fittings, Observer, Options, Spot, World, build_fitted};
+use sim::{Fittings, Observer, Options, Spot};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use units::{Bytes, Rate, Time};
@@ -68,13 +69,13 @@ type Refit<'a> = &'a dyn Fn(u32, &mut SwitchSetup);
 /// The switch as its scenario says.
 const AS_NAMED: Refit = &|_, _| {};
 
-fn world(text: &str, options: Options, switch: Refit) -> World<Delivered> {
+fn world(text: &str, options: Options, switch: Refit) -> Watching<Delivered> {
     let fittings = Fittings { observer: Delivered::default(), tap: (), switch };
-    build_fitted(&scenario(text, ""), 1, options, fittings).unwrap()
+    watch_fitted(&scenario(text, ""), 1, options, fittings)
 }
 
 /// A run to its end, the same whether departures are computed, by wheel or heap, and cloned halfway.
-fn run(text: &str, switch: Refit) -> World<Delivered> {
+fn run(text: &str, switch: Refit) -> Watching<Delivered> {
     let mut whole = world(text, Options::default(), switch);
     whole.run();
     assert!(whole.conserves(), "{:?}", whole.imbalance());

@@ -3,6 +3,7 @@
 
 use crate::common::digest::{digest, whole};
 use crate::common::draw::Draw;
+use crate::common::watched::watch;
 use crate::common::{drops, rows, scenario, total, world};
 use crate::conservation::random;
 use dataplane::Pkt;
@@ -10,7 +11,7 @@ use mech::Purpose;
 use mech::overflow::DropReason;
 use scenario::Scenario;
 use scenario::topology::Topology;
-use sim::{Observer, Options, Recorder, Results, Spot, Stop, build};
+use sim::{Observer, Options, Recorder, Results, Spot, Stop};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The links of a network by their ends.
@@ -241,7 +242,7 @@ fn variants_lose_the_same_frames_on_the_links_where_they_send_the_same() {
         );
         let lost = |switch: &str| {
             let s: Scenario = scenario(&format!("{head}[switch]\n{switch}\n{traffic}"), "");
-            let mut world = build(&s, n, Options::default(), Lost::default()).unwrap();
+            let mut world = watch(&s, n, Options::default(), Lost::default());
             world.run();
             assert!(world.conserves(), "{:?}", world.imbalance());
             (world.observer().0.clone(), world.progress().hops)

@@ -7,10 +7,11 @@
 
 use crate::common::digest::digest;
 use crate::common::draw::Draw;
+use crate::common::watched::watch;
 use crate::common::{column, drops, rows, run, run_with, scenario, total, world};
 use dataplane::Pkt;
 use mech::Purpose;
-use sim::{Observer, Options, Results, Spot, build};
+use sim::{Observer, Options, Results, Spot};
 
 /// A frame on a link of 10 and of 1 Gb/s, and the delay of a link, ps.
 const FAST: u64 = 1_230_400;
@@ -52,7 +53,7 @@ impl Observer for Delivered {
 fn deliveries(text: &str) -> Vec<(u64, u32, u32, u32)> {
     let s = scenario(text, "");
     let ran = |options| {
-        let mut world = build(&s, 1, options, Delivered::default()).unwrap();
+        let mut world = watch(&s, 1, options, Delivered::default());
         while world.progress().stop.is_none() {
             world.advance(1);
             assert!(world.conserves(), "{:?}", world.imbalance());
@@ -171,7 +172,7 @@ fn inputs_share_an_output_by_turns_and_who_wants_less_gets_all_of_it() {
     };
     let switch = "model = \"cioq\"\nbuffer = { kind = \"per_port\", size = \"20pkt\" }";
     let text = star(&["10Gbps"; 4], switch, &(0..3).map(every).collect::<String>());
-    let mut world = build(&scenario(&text, ""), 1, Options::default(), Delivered::default()).unwrap();
+    let mut world = watch(&scenario(&text, ""), 1, Options::default(), Delivered::default());
     world.run();
     let counted = |from: u32| {
         let steady = |at: u64| (500_000_000..1_500_000_000).contains(&at);
@@ -212,7 +213,7 @@ fn deliveries_by_class(text: &str) -> Vec<u8> {
             self.0.push(pkt.head.class());
         }
     }
-    let mut world = build(&scenario(text, ""), 1, Options::default(), Classes::default()).unwrap();
+    let mut world = watch(&scenario(text, ""), 1, Options::default(), Classes::default());
     world.run();
     world.observer().0[..400].to_vec()
 }

@@ -1,5 +1,6 @@
 //! Payload is cut beside everything else that a switch may do, and all of it is somewhere: delivered, dropped or cut.
 
+use crate::common::watched::{EMISSIONS, watch_wanting};
 use crate::common::{column, scenario, total};
 use dataplane::{Observer, Pkt, Spot, Wants};
 use mech::overflow::DropReason;
@@ -100,7 +101,7 @@ fn text(lines: &[&str]) -> String {
 /// What a run leaves once it is held against what became of every packet, and how many packets were cut.
 fn audited(text: &str, seed: u64) -> (Results, u64) {
     let s = scenario(text, "");
-    let mut world = build(&s, seed, Options::default(), Ledger::default()).unwrap();
+    let mut world = watch_wanting::<_, EMISSIONS>(&s, seed, Options::default(), Ledger::default());
     for events in [10, 1000, 10_000] {
         world.advance(events);
         assert!(world.conserves(), "on the way: {:?}\n{text}", world.imbalance());

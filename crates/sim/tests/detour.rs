@@ -1,6 +1,7 @@
 //! Detours go to switches with room, and to nobody else.
 
 use crate::common::digest::digest;
+use crate::common::watched::{DEPARTURES, watch, watch_wanting};
 use crate::common::{self, drops, scenario, total};
 use dataplane::Pkt;
 use mech::Flags;
@@ -129,7 +130,7 @@ fn watched(text: &str, variant: &str, seed: u64) -> Watch {
         lost: Default::default(),
         most_detours: 0,
     };
-    let mut world = build(&s, seed, Options::default(), watch).unwrap();
+    let mut world = watch_wanting::<_, DEPARTURES>(&s, seed, Options::default(), watch);
     world.run();
     assert!(world.conserves());
     world.observer().clone()
@@ -195,7 +196,7 @@ fn packets_of_flows_that_are_not_detoured_meet_tail_drop() {
         }
     }
     let s = scenario(&with(POLICIES[7]), "in_turn");
-    let mut world = build(&s, 1, Options::default(), Who::default()).unwrap();
+    let mut world = watch(&s, 1, Options::default(), Who::default());
     world.run();
     let Who { detoured, lost } = world.observer();
     assert!(detoured[0] == 0 && detoured[1] > 500 && lost[0] > 100 && lost[1] == 0, "{detoured:?} {lost:?}");
@@ -250,7 +251,7 @@ impl Observer for Before {
 #[test]
 fn until_a_queue_is_full_every_policy_but_probabilistic_is_tail_drop_bit_by_bit() {
     let before = |s: &Scenario, seed| {
-        let mut world = build(s, seed, Options::default(), Before::default()).unwrap();
+        let mut world = watch_wanting::<_, DEPARTURES>(s, seed, Options::default(), Before::default());
         world.run();
         let Before { told, full_at } = world.observer();
         (told.clone(), *full_at)
@@ -341,7 +342,7 @@ fn a_time_to_live_allows_the_detours_that_fit_into_it_on_the_way_across_a_fat_tr
     // 5 + 2 d <= TTL - 1.
     for (ttl, detours) in [(12, 3), (24, 9), (48, 21)] {
         let s = scenario(&across(ttl), "");
-        let mut world = build(&s, 1, Options::default(), Budget::default()).unwrap();
+        let mut world = watch(&s, 1, Options::default(), Budget::default());
         world.run();
         let seen = world.observer();
         assert_eq!((seen.most, seen.least), (detours, Some(detours + 1)), "TTL {ttl}");

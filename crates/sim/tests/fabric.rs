@@ -7,9 +7,10 @@
 
 use crate::cioq;
 use crate::common::digest::digest;
+use crate::common::watched::watch;
 use crate::common::{column, drops, run, scenario, total};
 use dataplane::{Pkt, TooLarge};
-use sim::{Observer, Options, Spot, build};
+use sim::{Observer, Options, Spot};
 
 const LINK: u64 = 1_230_400;
 const DELAY: u64 = 1_000_000;
@@ -68,7 +69,7 @@ impl Observer for Seen {
 /// What a run shows; its counters balance after every event.
 fn seen(text: &str) -> Seen {
     let s = scenario(text, "");
-    let mut world = build(&s, 1, Options::default(), Seen::default()).unwrap();
+    let mut world = watch(&s, 1, Options::default(), Seen::default());
     while world.progress().stop.is_none() {
         world.advance(1);
         assert!(world.conserves(), "{:?}", world.imbalance());
@@ -309,8 +310,7 @@ fn nothing_is_lost_uncounted_over_random_scenarios_with_stages() {
         let text = random(n);
         cioq::audited(n, &text, 600_000);
         let s = scenario(&text, "");
-        let mut watched =
-            build(&s, n, Options { max_events: Some(20_000), ..Options::default() }, Seen::default()).unwrap();
+        let mut watched = watch(&s, n, Options { max_events: Some(20_000), ..Options::default() }, Seen::default());
         watched.run();
         inside += watched.observer().moved.len();
     }

@@ -1,10 +1,11 @@
 //! Forwarding tables that learn: what is flooded, what is learnt, and that every packet ends once.
 
 use crate::common::digest::digest;
+use crate::common::watched::watch;
 use crate::common::{column, drops, run_with, scenario, total, world};
 use dataplane::Pkt;
 use mech::Flags;
-use sim::{Crossed, Observer, Options, Results, Spot, Tap, build};
+use sim::{Crossed, Observer, Options, Results, Spot, Tap};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -173,7 +174,7 @@ impl Observer for Watch {
 #[test]
 fn np_never_falls_no_copy_is_bounced_and_every_packet_arrives_once() {
     for variant in ["static", "learning", "short"] {
-        let mut world = build(&scenario(CROWDED, variant), 2, Options::default(), Watch::default()).unwrap();
+        let mut world = watch(&scenario(CROWDED, variant), 2, Options::default(), Watch::default());
         world.run();
         let seen = world.observer();
         assert_eq!((seen.fallen, seen.copies_bounced), (0, 0), "{variant}");

@@ -1,6 +1,7 @@
 //! ACKs are held beside everything else that a switch may do: each ends once, whatever is held goes on, and what asymmetric
 //! routes do to it.
 
+use crate::common::watched::{EMISSIONS, watch, watch_wanting};
 use crate::common::{column, drops, run_with, scenario, total};
 use dataplane::{Observer, Pkt, Spot, Wants};
 use mech::overflow::DropReason;
@@ -115,7 +116,7 @@ fn text(lines: &[&str]) -> String {
 /// What a run leaves once it is held against what became of every packet, and how many ACKs were held.
 fn audited(text: &str, seed: u64) -> (Results, u64) {
     let s = scenario(text, "");
-    let mut world = build(&s, seed, Options::default(), Ledger::default()).unwrap();
+    let mut world = watch_wanting::<_, EMISSIONS>(&s, seed, Options::default(), Ledger::default());
     for events in [10, 1000, 10_000] {
         world.advance(events);
         assert!(world.conserves(), "on the way: {:?}\n{text}", world.imbalance());
@@ -251,7 +252,7 @@ impl Observer for Windows {
 fn windows_of_released_acks_are_bounded_where_that_is_asked_and_no_others() {
     let windows = |release: &str| {
         let abq = format!("switch.ack_hold = {{ kind = \"abq\", k = \"9KB\", {release} }}");
-        let mut world = build(&scenario(&text(&[&abq]), ""), 1, Options::default(), Windows::default()).unwrap();
+        let mut world = watch(&scenario(&text(&[&abq]), ""), 1, Options::default(), Windows::default());
         assert_eq!(world.run().stop, Some(Stop::Done));
         world.observer().clone()
     };
@@ -329,7 +330,7 @@ fn ways(routing: &str, ports: &str) -> (u64, u64) {
     let mut all = (0, 0);
     for seed in 1..=3 {
         let s = scenario(&format!("{routing}\n{abq}{SHUFFLE}"), "");
-        let mut world = build(&s, seed, Options::default(), Ways::default()).unwrap();
+        let mut world = watch_wanting::<_, EMISSIONS>(&s, seed, Options::default(), Ways::default());
         world.run();
         let found = world.observer();
         all = (all.0 + found.held, all.1 + found.wrong);
@@ -408,7 +409,7 @@ fn where_its_link_goes_down_acks_go_on_at_once_whatever_waits_for_it() {
             );
             let s = scenario(&format!("{lines}{INCAST}"), "");
             let outage = Outage { down: Time(at * 1_000_000), held: 0, released: 0 };
-            let mut world = build(&s, 1, Options::default(), outage).unwrap();
+            let mut world = watch(&s, 1, Options::default(), outage);
             world.run();
             let found = world.observer();
             assert_eq!(found.released, found.held, "{then}: {found:?}");

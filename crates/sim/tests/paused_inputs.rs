@@ -1,10 +1,11 @@
 //! PFC at the inputs of switches with combined input and output queueing: what it counts is the memory of an input.
 
+use crate::common::watched::watch;
 use crate::common::{column, drops, run, same_again, scenario};
 use crate::headroom::{HIGH, worst};
 use dataplane::Pkt;
 use mech::ClassSet;
-use sim::{Observer, Options, Spot, Stop, build};
+use sim::{Observer, Options, Spot, Stop};
 
 /// From when and until when the hotspot is measured, ps.
 const FROM: u64 = 5_000_000_000;
@@ -61,7 +62,7 @@ fn hotspot(hot: u32) -> String {
 fn behind_a_paused_input_a_victim_gets_the_share_of_the_culprit_in_cycles_of_the_closed_form() {
     for (hot, share) in [(5, 2.0), (4, 2.5)] {
         let s = scenario(&hotspot(hot), "");
-        let mut world = build(&s, 1, Options::default(), Hotspot::default()).unwrap();
+        let mut world = watch(&s, 1, Options::default(), Hotspot::default());
         world.run();
         assert!(world.conserves() && world.progress().stop != Some(Stop::LosslessViolation));
         let measured = (TO - FROM) as f64;

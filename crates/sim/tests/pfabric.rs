@@ -1,11 +1,12 @@
 //! pFabric in whole runs: short flows overtake long ones, losses are mended by a short timer, and the counters
 //! of evicted packets are right.
 
+use crate::common::watched::watch;
 use crate::common::{self, column, run, run_with, scenario, total};
 use dataplane::Pkt;
 use mech::Flags;
 use mech::overflow::DropReason;
-use sim::{Observer, Options, Results, Spot, build};
+use sim::{Observer, Options, Results, Spot};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The switch and the transport of pFabric, at 1 Gb/s (DIBS §5.8), after these lines of a topology.
@@ -170,7 +171,7 @@ impl Observer for Ends {
 fn a_packet_is_evicted_or_delivered_and_none_overtakes_another_of_its_flow() {
     for name in NAMES {
         let s = scenario(&busy(VARIANTS), name);
-        let mut world = build(&s, 1, Options::default(), Ends::default()).unwrap();
+        let mut world = watch(&s, 1, Options::default(), Ends::default());
         world.run();
         assert!(world.conserves(), "{name}: {:?}", world.imbalance());
         let seen = world.observer();

@@ -3,11 +3,12 @@
 //! The clock of ACKs has a file of its own, and so have the counters of every node (`conservation.rs`).
 
 use crate::common::draw::Draw;
+use crate::common::watched::watch;
 use crate::common::{column, drops, run, scenario};
 use dataplane::Pkt;
 use mech::overflow::DropReason;
 use mech::{Flags, Purpose};
-use sim::{Observer, Options, Spot, Stop, build};
+use sim::{Observer, Options, Spot, Stop};
 use std::collections::BTreeMap;
 
 /// One packet's end.
@@ -34,7 +35,7 @@ impl Observer for Ends {
 /// The ends of all packets of a run, and whether it ended with nothing under way.
 fn ends(text: &str, seed: u64) -> (Vec<End>, bool) {
     let s = scenario(text, "");
-    let mut world = build(&s, seed, Options::default(), Ends::default()).unwrap();
+    let mut world = watch(&s, seed, Options::default(), Ends::default());
     let progress = world.run();
     assert!(world.conserves(), "{:?}\n{text}", world.imbalance());
     (world.observer().0.clone(), progress.stop == Some(Stop::Done) && progress.now.0 < s.duration.0)

@@ -3,9 +3,10 @@
 //! both see the same bytes.
 
 use crate::common::scenario;
+use crate::common::watched::{Watching, watch};
 use dataplane::{Body, Pkt};
 use mech::{ClassSet, FlowId, Notice};
-use sim::{Observer, Options, Spot, Stop, World, build};
+use sim::{Observer, Options, Spot, Stop};
 use std::collections::BTreeMap;
 use units::Rate;
 
@@ -73,8 +74,8 @@ impl Hotspot<'_> {
         )
     }
     /// A run to its end, which conserves packets at every step on the way.
-    fn run(&self, seed: u64) -> World<Seen> {
-        let mut world = build(&scenario(&self.text(), ""), seed, Options::default(), Seen::default()).unwrap();
+    fn run(&self, seed: u64) -> Watching<Seen> {
+        let mut world = watch(&scenario(&self.text(), ""), seed, Options::default(), Seen::default());
         while world.progress().stop.is_none() {
             world.advance(50_000);
             assert!(world.conserves(), "{:?}", world.imbalance());

@@ -9,9 +9,10 @@
 
 use crate::common::page::{assert_cell, rows};
 use crate::common::scenario;
+use crate::common::watched::{DEPARTURES, watch_wanting};
 use dataplane::Pkt;
 use mech::Flags;
-use sim::{Freed, Observer, Options, Spot, Stored, Wants, build};
+use sim::{Freed, Observer, Options, Spot, Stored, Wants};
 
 /// Seeds 1 to this, chosen before the first run.
 const SEEDS: u64 = 20;
@@ -83,7 +84,7 @@ impl Observer for Waits {
 fn waits(load: f64, packets: u64, seed: u64) -> Waits {
     let warm_up = (packets / 10) as u32;
     let s = scenario(&text(load, packets), "");
-    let mut world = build(&s, seed, Options::default(), Waits { warm_up, ..Waits::default() }).unwrap();
+    let mut world = watch_wanting::<_, DEPARTURES>(&s, seed, Options::default(), Waits { warm_up, ..Waits::default() });
     world.run();
     assert!(world.conserves());
     let waits = world.observer().clone();
@@ -157,7 +158,7 @@ fn frames_in_queues_over_time_are_the_waiting_of_packets_to_the_picosecond() {
     for (seed, load) in [(1, 0.5), (2, 0.95), (3, 1.2)] {
         let all =
             text(load, 3_000).replace("gaps =", "stop = \"20ms\"\ngaps =").replace("duration = \"", "duration = \"9");
-        let mut world = build(&scenario(&all, ""), seed, Options::default(), Waits::default()).unwrap();
+        let mut world = watch_wanting::<_, DEPARTURES>(&scenario(&all, ""), seed, Options::default(), Waits::default());
         world.run();
         let found = world.observer();
         assert!(found.counted > 500 && found.whole > 0, "load {load}");

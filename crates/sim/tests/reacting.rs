@@ -2,6 +2,7 @@
 //! switch whose port to h1 makes messages, and pauses class 0 of h0, at the instants that a test says. Frames are of
 //! 1522 B, 1542 with preamble and gap.
 
+use crate::common::watched::{Watching, watch_fitted};
 use crate::common::{column, run, scenario_of};
 use dataplane::Pkt;
 use mech::notify::NotifySlot;
@@ -10,7 +11,7 @@ use mech::{
     Account, Act, Agent, AgentContext, ClassSet, Env, FlowId, HostId, Mechanism, Needs, Notice, PortId, Registry,
     TimerId,
 };
-use sim::{Fittings, Observer, Options, Spot, World, build_fitted};
+use sim::{Fittings, Observer, Options, Spot};
 use units::{Dur, Rate, Time};
 
 mod backlog;
@@ -136,10 +137,10 @@ impl Setting<'_> {
              notify = {{ kind = \"script\", {script} }}\n{traffic}"
         )
     }
-    fn world(&self, seed: u64, options: Options) -> World<Seen> {
+    fn world(&self, seed: u64, options: Options) -> Watching<Seen> {
         let seen = Seen { byte: 8000 / self.gbps, ..Seen::default() };
         let fittings = Fittings { observer: seen, tap: (), switch: &|_, _| {} };
-        build_fitted(&scenario_of(&self.text(), registry()), seed, options, fittings).unwrap()
+        watch_fitted(&scenario_of(&self.text(), registry()), seed, options, fittings)
     }
     /// A run to its end, the same by wheel or heap, and cloned halfway.
     fn run(&self) -> Seen {
@@ -296,7 +297,7 @@ fn the_byte_counter_of_a_host_varies_by_draws_of_its_own() {
     let limits = |text: &str, seed| {
         let seen = Seen { byte: 800, ..Seen::default() };
         let fittings = Fittings { observer: seen, tap: (), switch: &|_, _| {} };
-        let mut world = build_fitted(&scenario_of(text, registry()), seed, Options::default(), fittings).unwrap();
+        let mut world = watch_fitted(&scenario_of(text, registry()), seed, Options::default(), fittings);
         world.run();
         world.observer().limits.clone()
     };
@@ -316,7 +317,7 @@ fn the_rate_of_every_flow_is_what_a_reaction_point_starts_from_and_returns_to() 
     let text = setting.text().replace("kind = \"round_robin\"", "kind = \"round_robin\", flow_rate = \"4Gbps\"");
     let seen = Seen { byte: 800, ..Seen::default() };
     let fittings = Fittings { observer: seen, tap: (), switch: &|_, _| {} };
-    let mut world = build_fitted(&scenario_of(&text, registry()), 1, Options::default(), fittings).unwrap();
+    let mut world = watch_fitted(&scenario_of(&text, registry()), 1, Options::default(), fittings);
     world.run();
     let Seen { sent, limits, .. } = world.observer();
     assert_eq!(limits[0], (1_000_000_000 + TOLD, at(3_500_000_000)));

@@ -5,10 +5,11 @@
 
 use super::{DELAY, FAST, Refit, SLOW, TO_H1, burst, text};
 use crate::common::scenario;
+use crate::common::watched::{Watching, watch_fitted};
 use dataplane::{Pkt, SwitchSetup};
 use mech::{Account, Act, Agent, AgentContext, AgentSlot, Env, FlowId, Head, HostId, Lane, LaneLimit, Needs, Notice};
 use mech::{PacketKind, PortId, Samples, Side};
-use sim::{Fittings, Observer, Options, Spot, World, build_fitted};
+use sim::{Fittings, Observer, Options, Spot};
 use std::sync::{Arc, Mutex};
 use units::{Bytes, Time};
 
@@ -34,10 +35,10 @@ impl Observer for Seen {
     }
 }
 
-fn ran(text: &str, switch: Refit) -> World<Seen> {
+fn ran(text: &str, switch: Refit) -> Watching<Seen> {
     let world = |options| {
         let fittings = Fittings { observer: Seen::default(), tap: (), switch };
-        build_fitted(&scenario(text, ""), 1, options, fittings).unwrap()
+        watch_fitted(&scenario(text, ""), 1, options, fittings)
     };
     let mut world = world(Options::default());
     while world.progress().stop.is_none() {
@@ -74,7 +75,7 @@ impl Agent for Follower {
 }
 
 /// The calls of a follower at the input of h0 and at the output to h1.
-fn followed(text: &str) -> ([Vec<Call>; 2], World<Seen>) {
+fn followed(text: &str) -> ([Vec<Call>; 2], Watching<Seen>) {
     let all = [Follower::default(), Follower::default()];
     let at_both = |_: u32, setup: &mut SwitchSetup| {
         for (port, follower) in setup.core.ports.iter_mut().zip(&all) {

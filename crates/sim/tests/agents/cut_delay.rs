@@ -1,10 +1,11 @@
 //! Cutting takes a time: a header is so much later in its queue, or on its way back, and nothing else changes.
 
 use super::{AS_NAMED, DELAY, Delivered, FAST, FRAMES, Observer, SLOW, Spot, burst, run, text};
+use crate::common::watched::{Watching, watch_fitted};
 use crate::common::{column, run_with, scenario};
 use dataplane::Pkt;
 use mech::HostId;
-use sim::{Fittings, Options, World, build_fitted};
+use sim::{Fittings, Options};
 use units::Time;
 
 /// 64 B and what surrounds them, at 1 Gb/s, ps.
@@ -15,7 +16,7 @@ fn cutting(buffer: &str, given: &str, frames: u64) -> String {
     let overflow = format!("overflow = {{ kind = \"trim\", trimmable = \"any\"{given} }}");
     text(&format!("buffer = {{ kind = \"per_port\", size = \"{buffer}\" }}\n{overflow}"), &burst(frames, "1us"))
 }
-fn delivered(world: &World<Delivered>) -> Vec<(u64, u32)> {
+fn delivered(world: &Watching<Delivered>) -> Vec<(u64, u32)> {
     world.observer().0.iter().map(|(at, _, pkt)| (*at, pkt.emission)).collect()
 }
 
@@ -45,7 +46,7 @@ fn a_header_that_goes_back_leaves_56_ns_later_and_all_else_when_it_did() {
     let sent = |given: &str| {
         let text = cutting("15180B", &format!(", extra = \"1620B\", no_room = \"return\"{given}"), FRAMES);
         let fittings = Fittings { observer: Sent::default(), tap: (), switch: AS_NAMED };
-        let mut world = build_fitted(&scenario(&text, ""), 1, Options::default(), fittings).unwrap();
+        let mut world = watch_fitted(&scenario(&text, ""), 1, Options::default(), fittings);
         world.run();
         assert!(world.conserves(), "{:?}", world.imbalance());
         let mut all = world.observer().0.clone();

@@ -1,10 +1,10 @@
 //! Answers that cut packets or send them back, in the same switch.
 
 use super::{AS_NAMED, Delivered, FRAMES, burst, run, text};
+use crate::common::watched::Watching;
 use dataplane::Pkt;
 use mech::overflow::{DropReason, Fate, Overflow, OverflowSlot};
 use mech::{Asks, Env, Flags, ForwardingContext, Head, HostId, Needs, PktId, QueueId};
-use sim::World;
 use units::Bytes;
 
 /// Raw packets, which never say that they may be cut, and a buffer of ten frames.
@@ -14,7 +14,7 @@ fn trimming(given: &str) -> String {
     text(&format!("{buffer}\n{overflow}"), &burst(FRAMES, "1us"))
 }
 /// The packets that have arrived at h1, cut ones apart.
-fn arrived(world: &World<Delivered>) -> (Vec<u32>, Vec<u32>) {
+fn arrived(world: &Watching<Delivered>) -> (Vec<u32>, Vec<u32>) {
     let is_cut = |pkt: &Pkt| pkt.head.flags.has(Flags::PPL) && pkt.payload == 0;
     let of = |cut: bool| world.observer().0.iter().filter(move |(.., pkt)| is_cut(pkt) == cut);
     (of(false).map(|(.., pkt)| pkt.emission).collect(), of(true).map(|(.., pkt)| pkt.emission).collect())

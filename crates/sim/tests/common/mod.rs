@@ -3,6 +3,7 @@
 pub mod digest;
 pub mod draw;
 pub mod page;
+pub mod watched;
 
 use mech::Registry;
 use scenario::Scenario;

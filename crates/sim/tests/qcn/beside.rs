@@ -3,10 +3,11 @@
 //! `h0` and `h1` send by `a` and `b` to `h2`, whose link takes a tenth of one of them, so that nothing but what `b` sends back
 //! or aside ever leaves `b` toward `a`.
 
+use crate::common::watched::{Watching, watch};
 use crate::common::{run_with, scenario, total};
 use dataplane::{Body, Pkt};
 use mech::{HostId, Notice, PacketKind};
-use sim::{Observer, Options, Spot, World, build};
+use sim::{Observer, Options, Spot};
 use std::collections::BTreeMap;
 
 /// Nodes, and the ports that the two switches have toward each other.
@@ -72,10 +73,10 @@ impl Told {
 }
 
 /// A run to its end, by wheel and by heap, which conserves packets all the way.
-fn run(text: &str) -> World<Told> {
+fn run(text: &str) -> Watching<Told> {
     let worlds = [false, true].map(|heap| {
         let options = Options { heap, ..Options::default() };
-        let mut world = build(&scenario(text, ""), 1, options, Told::default()).unwrap();
+        let mut world = watch(&scenario(text, ""), 1, options, Told::default());
         while world.progress().stop.is_none() {
             world.advance(100);
             assert!(world.conserves(), "{:?}", world.imbalance());

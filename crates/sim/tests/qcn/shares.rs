@@ -4,9 +4,10 @@
 
 use super::{CHI_SQUARE, HOSTS, Hotspot};
 use crate::common::scenario;
+use crate::common::watched::{DEPARTURES, watch_wanting};
 use dataplane::{Body, Pkt};
 use mech::{Notice, PacketKind};
-use sim::{Observer, Options, Spot, Stored, Wants, build};
+use sim::{Observer, Options, Spot, Stored, Wants};
 use std::collections::BTreeMap;
 
 /// Bytes of a unit of the memory.
@@ -115,7 +116,7 @@ fn at_port(text: &str, inputs: bool, hosts: u32, port: u32) -> AtPort {
     let seen = Shares { inputs, hosts, ..Shares::default() };
     // Frames that leave are told of as they do.
     let options = Options { step_departures: true, ..Options::default() };
-    let mut world = build(&scenario(text, ""), 3, options, seen).unwrap();
+    let mut world = watch_wanting::<_, DEPARTURES>(&scenario(text, ""), 3, options, seen);
     world.run();
     assert!(world.conserves(), "{:?}", world.imbalance());
     world.observer().ports[&port].clone()

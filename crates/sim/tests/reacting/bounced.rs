@@ -2,9 +2,10 @@
 
 use super::{FRAME, WIRE, at, half, registry};
 use crate::common::scenario_of;
+use crate::common::watched::watch_fitted;
 use dataplane::Pkt;
 use mech::FlowId;
-use sim::{Fittings, Observer, Options, Spot, build_fitted};
+use sim::{Fittings, Observer, Options, Spot};
 use units::{Rate, Time};
 
 /// When frames of h0 begin to leave, for the first time and again, and its rate limits.
@@ -46,7 +47,7 @@ fn they_neither_wait_for_the_limiter_nor_count_for_the_byte_counter() {
         half(20)
     );
     let fittings = Fittings { observer: Seen::default(), tap: (), switch: &|_, _| {} };
-    let mut world = build_fitted(&scenario_of(&text, registry()), 1, Options::default(), fittings).unwrap();
+    let mut world = watch_fitted(&scenario_of(&text, registry()), 1, Options::default(), fittings);
     world.run();
     assert!(world.conserves(), "{:?}", world.imbalance());
     let Seen { first, again, limits } = world.observer();

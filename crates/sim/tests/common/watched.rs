@@ -1,0 +1,132 @@
+//! One compiled world for many observers. A world of its own for each costs as much to compile as the whole core.
+
+use dataplane::{Freed, Observer, Pkt, Spot, Stored, Wants};
+use mech::overflow::DropReason;
+use mech::{ClassSet, FlowId, QueueId};
+use scenario::Scenario;
+use sim::{Fittings, Options, World, build_fitted};
+use std::any::Any;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use units::{Rate, Time};
+
+/// Emissions and departures are told of only where a world is built for it: they change what the core computes ahead.
+pub const NOTHING: u8 = 0;
+pub const EMISSIONS: u8 = 1;
+pub const DEPARTURES: u8 = 2;
+
+macro_rules! watch {
+    ($($event:ident($($name:ident: $type:ty),*);)*) => {
+        /// An observer as an object.
+        trait Watch: Any {
+            fn duplicate(&self) -> Box<dyn Watch>;
+            fn as_any(&self) -> &dyn Any;
+            $(fn $event(&mut self, $($name: $type),*);)*
+        }
+
+        impl<O: Observer + Clone + 'static> Watch for O {
+            fn duplicate(&self) -> Box<dyn Watch> {
+                Box::new(self.clone())
+            }
+            fn as_any(&self) -> &dyn Any {
+                self
+            }
+            $(fn $event(&mut self, $($name: $type),*) {
+                Observer::$event(self, $($name),*);
+            })*
+        }
+
+        impl<const WANTS: u8> Observer for Watched<WANTS> {
+            const WANTS: Wants = wants(WANTS);
+            $(fn $event(&mut self, $($name: $type),*) {
+                self.0.$event($($name),*);
+            })*
+        }
+    };
+}
+
+dataplane::each_event!(watch);
+
+const fn wants(which: u8) -> Wants {
+    match which {
+        NOTHING => Wants::NOTHING,
+        EMISSIONS => Wants { emissions: true, ..Wants::NOTHING },
+        _ => Wants::DEPARTURES,
+    }
+}
+
+pub struct Watched<const WANTS: u8>(Box<dyn Watch>);
+
+impl<const WANTS: u8> Clone for Watched<WANTS> {
+    fn clone(&self) -> Self {
+        Watched(self.0.duplicate())
+    }
+}
+
+/// A world with an observer of this type.
+pub struct Watching<O, const WANTS: u8 = NOTHING> {
+    world: World<Watched<WANTS>>,
+    observer: PhantomData<O>,
+}
+
+impl<O: 'static, const WANTS: u8> Watching<O, WANTS> {
+    pub fn observer(&self) -> &O {
+        self.world.observer().0.as_any().downcast_ref().expect("it was built with this observer")
+    }
+}
+
+impl<O, const WANTS: u8> Clone for Watching<O, WANTS> {
+    fn clone(&self) -> Self {
+        Watching { world: self.world.clone(), observer: PhantomData }
+    }
+}
+
+impl<O, const WANTS: u8> Deref for Watching<O, WANTS> {
+    type Target = World<Watched<WANTS>>;
+    fn deref(&self) -> &Self::Target {
+        &self.world
+    }
+}
+
+impl<O, const WANTS: u8> DerefMut for Watching<O, WANTS> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.world
+    }
+}
+
+/// The world of a scenario at time zero, whose observer wants nothing that takes work to tell.
+pub fn watch<O: Observer + Clone + 'static>(s: &Scenario, seed: u64, options: Options, observer: O) -> Watching<O> {
+    watch_wanting(s, seed, options, observer)
+}
+
+/// The same with an observer of other wants.
+pub fn watch_wanting<O: Observer + Clone + 'static, const WANTS: u8>(
+    scenario: &Scenario,
+    seed: u64,
+    options: Options,
+    observer: O,
+) -> Watching<O, WANTS> {
+    build_watched(scenario, seed, options, Fittings { observer, tap: (), switch: &|_, _| {} })
+}
+
+/// The same with switches that are changed before they are built.
+pub fn watch_fitted<O: Observer + Clone + 'static>(
+    scenario: &Scenario,
+    seed: u64,
+    options: Options,
+    fittings: Fittings<O, ()>,
+) -> Watching<O> {
+    build_watched(scenario, seed, options, fittings)
+}
+
+fn build_watched<O: Observer + Clone + 'static, const WANTS: u8>(
+    scenario: &Scenario,
+    seed: u64,
+    options: Options,
+    fittings: Fittings<O, ()>,
+) -> Watching<O, WANTS> {
+    const { assert!(O::WANTS.departures == wants(WANTS).departures && O::WANTS.emissions == wants(WANTS).emissions) };
+    let Fittings { observer, tap, switch } = fittings;
+    let fittings = Fittings { observer: Watched(Box::new(observer)), tap, switch };
+    Watching { world: build_fitted(scenario, seed, options, fittings).unwrap(), observer: PhantomData }
+}
