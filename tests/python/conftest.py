@@ -2,12 +2,14 @@
 
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import fake_core
+import papered
 import pytest
+from matplotlib.figure import Figure
 
 from overspill import cli, report, run
 from overspill.charts import files
@@ -120,3 +122,21 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def three_seeds(scenario: Path, tmp_path: Path) -> Results:
     return run(scenario, seeds=3, out=tmp_path / "three")
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of figures are empty: drawing takes seconds."""
+
+    def save(drawing: Figure, place: Path, name: str, formats: Iterable[str]) -> None:
+        for kind in formats:
+            (place / f"{name}.{kind}").write_text(name)
+
+    monkeypatch.setattr(files, "save_figure", save)
+
+
+@pytest.fixture
+def paper(command: Callable[..., Ran], tmp_path: Path) -> Callable[..., Ran]:
+    papers = papered.written(tmp_path)
+    papered.coded(tmp_path, papered.MEASURES)
+    return lambda *arguments: command("paper", "small", "--papers", papers, *arguments)

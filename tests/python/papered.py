@@ -1,7 +1,7 @@
 """A small paper, and the code of its figures, which tests of papers share."""
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ from overspill import plots
 from overspill.papers import code
 from overspill.papers.common import sheet
 from overspill.papers.spec import Draw, Measure, Measured, Runs
+
+Paper = Callable[..., Any]
 
 SCENARIO = """
 name = "small"
@@ -200,3 +202,13 @@ def marks(drawn: Drawing) -> int:
     """How many values are marked in a drawing."""
     lines = [line for axes in drawn.axes for line in axes.lines if line.get_marker() == "D"]
     return sum(len(line.get_xdata()) for line in lines)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """What is written but the runs."""
+    skipped = ("sweeps", "what_if")
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.relative_to(folder).parts[0] not in skipped
+    }

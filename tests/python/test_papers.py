@@ -1,6 +1,5 @@
 """`overspill paper` over the fake core: what is run, what is written, what is told."""
 
-import gzip
 import json
 import os
 import signal
@@ -13,35 +12,13 @@ import papered
 import pyarrow.parquet as pq
 import pytest
 from conftest import Ran
-from matplotlib.figure import Figure as Drawing
-from papered import MEASURES, PAPER
+from papered import MEASURES, PAPER, Paper, files
 
-from overspill.charts import files as saving
 from overspill.engine import core
 from overspill.engine.task import Listener, Task
 from overspill.papers import data, execution, reproduce, whatif
 from overspill.papers.published import read_json
 from overspill.papers.spec import Measured
-
-Paper = Callable[..., Ran]
-
-
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files of figures are empty: drawing takes seconds."""
-
-    def save(drawing: Drawing, place: Path, name: str, formats: Iterable[str]) -> None:
-        for kind in formats:
-            (place / f"{name}.{kind}").write_text(name)
-
-    monkeypatch.setattr(saving, "save_figure", save)
-
-
-@pytest.fixture
-def paper(command: Paper, tmp_path: Path) -> Paper:
-    papers = papered.written(tmp_path)
-    papered.coded(tmp_path, MEASURES)
-    return lambda *arguments: command("paper", "small", "--papers", papers, *arguments)
 
 
 def rows(ran: Ran) -> dict[tuple[str, str], dict[str, Any]]:
@@ -115,16 +92,6 @@ def test_revised_rows_are_in_every_file(command: Paper, tmp_path: Path) -> None:
     assert "- x is 2 \\| now: 1 row, 1 reproduced, 0 before" in history
     assert "| not reproduced | ✓ reproduced | x is 2 \\| now |" in history
     assert "✓ reproduced, was not reproduced" in (folder / "page.html").read_text()
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    """What is written but the runs."""
-    skipped = ("sweeps", "what_if")
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.relative_to(folder).parts[0] not in skipped
-    }
 
 
 @pytest.mark.usefixtures("quick")
@@ -299,6 +266,10 @@ def test_what_is_in_a_paper_is_listed(command: Paper, paper: Paper, monkeypatch:
     monkeypatch.setenv("OVERSPILL_PAPERS", str(Path("papers").absolute()))
     assert command("list", "papers").out.split() == ["papers", "small", "A", "small", "paper"]
     assert "expected one of small" in command("paper", "large").err
+    Path("empty").mkdir()
+    monkeypatch.setenv("OVERSPILL_PAPERS", "empty")
+    none = command("list", "papers")
+    assert none.status == 2 and "list: no papers found in empty; give their folder with --papers" in none.err
 
 
 @pytest.mark.usefixtures("quick")
@@ -355,96 +326,6 @@ def test_what_settings_took_from_a_scenario_is_told(command: Paper, tmp_path: Pa
     assert ran.status == 0 and told == [f"note: single: {own}", "note: y/single: y has no effect"]
     quiet = command("paper", "small", "--papers", papers, "--json")
     assert f"note: single: {own}" in quiet.err and json.loads(quiet.out)
-
-
-def test_whole_papers_are_published(paper: Paper) -> None:
-    folder, old = Path("papers/small"), set(files(Path("papers/small")))
-    ran = paper("--publish", "--what-if")
-    assert ran.status == 0 and ran.out.splitlines()[-1].endswith("papers/small")
-    made = {"rows.json", "what_if.json.gz", "plotted.json.gz", "README.md", "images/fig1.png"}
-    assert set(files(folder)) - old == made
-    assert len((folder / "images/fig1.png").read_bytes()) < 60_000
-    assert paper("--publish").status == 0
-    assert set(files(folder)) - old == made - {"what_if.json.gz"}, "what a run did not make is none of it"
-    for partial in (("fig1",), ("--seeds", 1)):
-        ran = paper(*partial, "--publish")
-        assert ran.status == 2 and "expected the whole paper" in ran.err
-    ran = paper("--publish", "--no-report")
-    assert ran.status == 2 and "expected a page to publish" in ran.err
-
-
-def test_broken_plotted_data_are_named_and_replace_nothing(paper: Paper) -> None:
-    assert paper("--publish").status == 0
-    path, page = Path("papers/small/plotted.json.gz"), Path("papers/small/README.md").read_bytes()
-    data = path.read_bytes()
-    odd = gzip.compress(b'{"fig1": {}}')
-    for broken in (data[:20], b"no gzip", gzip.compress(b"[1]"), odd):
-        path.write_bytes(broken)
-        ran = paper("--redraw", "--publish")
-        assert ran.status == 2 and "plotted.json.gz: " in ran.err, broken
-        assert Path("papers/small/README.md").read_bytes() == page
-    path.unlink()
-    ran = paper("--redraw", "--publish")
-    assert ran.status == 2 and "no plotted data of fig1" in ran.err
-    ran = paper("--redraw")
-    assert ran.status == 0 and "left out of the page" in ran.err
-
-
-def test_redraw_says_that_rows_have_changed_since(paper: Paper) -> None:
-    assert paper("--publish").status == 0
-    assert "has changed since" not in paper("--redraw").err
-    rows = Path("papers/small/rows.toml")
-    rows.write_text(rows.read_text() + "\n# more\n")
-    ran = paper("--redraw")
-    assert ran.status == 0 and "small: rows.toml has changed since its rows were published" in ran.err
-
-
-def test_redraw_takes_no_option_of_runs(paper: Paper) -> None:
-    assert paper("--publish").status == 0
-    for options in (("fig1",), ("--seeds", 1), ("--json",), ("--no-report",), ("--what-if",)):
-        ran = paper("--redraw", *options)
-        assert ran.status == 2 and "expected --out, --figures or --publish" in ran.err
-
-
-def test_errors_in_a_papers_code_name_its_file(paper: Paper) -> None:
-    path = Path("papers/small/measures.py")
-    for text, said in (
-        ("1 / 0", "ZeroDivisionError"),
-        ("x = (", "SyntaxError"),
-        ("MEASURES = [1]", "no MEASURES"),
-    ):
-        path.write_text(text)
-        ran = paper()
-        assert ran.status == 1 and "papers/small/measures" in ran.err and said in ran.err
-
-
-def test_what_is_published_is_drawn_again_without_a_run(paper: Paper) -> None:
-    ran = paper("--redraw")
-    assert ran.status == 2 and "found no such file; expected the rows of" in ran.err
-    assert paper("--publish").status == 0
-    made = {name: path for name, path in files(Path("out/papers/small")).items() if "sweeps" not in name}
-    fake_core.behaviour.crash = True
-    ran = paper("--redraw")
-    assert ran.status == 0 and ran.out.strip() == "page: out/papers/small/published/page.html"
-    assert files(Path("out/papers/small/published")) == made
-    Path("papers/small/README.md").write_text("stale")
-    assert paper("--redraw", "--publish").status == 0
-    assert Path("papers/small/README.md").read_bytes() == made["README.md"]
-
-
-def test_the_page_needs_nothing_from_elsewhere(paper: Paper) -> None:
-    assert paper().status == 0
-    page = Path("out/papers/small/page.html").read_text()
-    assert "http" not in page.replace("http://www.w3.org", "") and "<script" not in page
-    assert 'id="fig1"' in page and "✓ reproduced" in page and "– later" in page
-    assert 'src="data:image/svg+xml;base64,' in page
-    readme = Path("out/papers/small/README.md").read_text()
-    assert "![Flows](images/fig1.png)" in readme
-    assert str(os.getcwd()) not in page + readme
-    # What waits for another step is told above everything, and beside its figure.
-    assert "1 row has no run." in readme
-    assert "4 rows count: 4 reproduced; 1 row has no run" in page
-    assert "1 of 2 rows reproduced; 1 row has no run" in page and "2 of 2 rows reproduced.<" in page
 
 
 TREE = """

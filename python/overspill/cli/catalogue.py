@@ -81,7 +81,9 @@ def entries(which: str) -> list[tuple[str, str, str]]:
         shapes = [(one["kind"], one["doc"]) for one in core.catalogue() if category(one) == "sizes"]
         return [("distributions of flow sizes", name, doc) for name, doc in [*sizes().items(), *shapes]]
     if which == "papers":
-        return [("papers", name, title) for name, title in data.titles()]
+        if not (titles := data.titles()):
+            raise BadInput(f"list: {data.describe_absence()}")
+        return [("papers", name, title) for name, title in titles]
     if which not in CATEGORIES:
         meant = metric_names.hint(which, CATEGORIES)
         raise BadInput(f"list: found {which!r}; expected one of {', '.join(CATEGORIES)}{meant}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,6 +87,16 @@ class Paper:
     claims: Sequence[Claim] = ()
     studies: Sequence[Study] = ()
 
+    @property
+    def at(self) -> list[str]:
+        """Arguments by which a command finds the paper: `--papers DIR`, unless it is in a usual place."""
+        folder = self.folder.parent.resolve()
+        if folder in (one.resolve() for one in usual_places()):
+            return []
+        # Pages name no folder of the machine where that can be helped.
+        below = folder.is_relative_to(Path.cwd())
+        return ["--papers", shlex.quote(str(folder.relative_to(Path.cwd()) if below else self.folder.parent))]
+
     def rows_of(self, figure: str) -> list[Row]:
         """The rows of a figure, in the order of the file."""
         return [row for row in self.rows if row.figure == figure]
@@ -103,6 +114,11 @@ def places(given: Path | None = None) -> list[Path]:
     """Folders where papers may be: the one given, that of the environment, or those of project and wheel."""
     if named := given or (Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None):
         return [named]
+    return usual_places()
+
+
+def usual_places() -> list[Path]:
+    """Folders of papers in the repository and in the wheel."""
     here = Path(__file__).resolve()
     return [here.parents[3] / "papers", here.parents[1] / "shipped" / "papers"]
 
@@ -138,12 +154,17 @@ def titles() -> list[tuple[str, str]]:
     return found
 
 
+def describe_absence(given: Path | None = None) -> str:
+    """Describes where no papers were found."""
+    looked = ", ".join(map(str, places(given)))
+    return f"no papers found in {looked}; give their folder with --papers or {VARIABLE}"
+
+
 def load(name: str, given: Path | None = None) -> Paper:
     """A paper by its name; `BadInput` with all that is wrong with its files."""
     folder, known = home(given), names(given)
     if folder is None:
-        looked = ", ".join(map(str, places(given)))
-        raise BadInput(f"paper: no papers found in {looked}; give their folder with --papers or {VARIABLE}")
+        raise BadInput(f"paper: {describe_absence(given)}")
     if name not in known:
         raise BadInput(f"paper: found {name!r}; expected one of {', '.join(known)}")
     return read(folder / name)

@@ -138,17 +138,19 @@ def describe_commands(paper: Paper, document: Mapping[str, Any]) -> list[str]:
     counted = Counter(row["counts"] for row in document["rows"] if not is_later(row))
     kinds = "; ".join(f"{COUNTED_AS[one]}: {counted[one]}" for one in COUNTS if counted[one])
     later = sum(is_later(row) for row in document["rows"])
+    rows = len(document["rows"])
+    here = " ".join(["overspill paper", paper.name, *paper.at])
     return [
         "## How to run it",
         "",
         f"    {document['command']}",
         "",
-        f"`overspill paper {paper.name} --list` lists figures, sweeps and sensitivity runs. Made with "
+        f"`{here} --list` lists figures, sweeps and sensitivity runs. Made with "
         f"Overspill {document['overspill']}; `rows.toml` has the SHA-256 `{document['tolerances']}`.",
         "",
-        f"`overspill paper {paper.name} --redraw` draws every figure and a page of all rows, without runs.",
+        f"`{here} --redraw` draws every figure and a page of all rows, without runs.",
         "",
-        f"All {len(document['rows'])} rows are in [rows.json](rows.json): {kinds}."
+        f"{f'All {rows} rows are' if rows > 1 else 'The row is'} in [rows.json](rows.json): {kinds}."
         + (f" {words.not_run(later)}." if later else ""),
         *(["", "[Revisions](history.md) after a first run."] if revised(document["rows"]) else []),
     ]

@@ -58,7 +58,7 @@ class Asked:
         some = [] if len(self.figures) == len(self.paper.figures) else [one.id for one in self.figures]
         seeds = [] if self.seeds is None else ["--seeds", str(self.seeds)]
         settings = ["--what-if"] if self.what_ifs else []
-        return " ".join(["overspill paper", self.paper.name, *some, *seeds, *settings])
+        return " ".join(["overspill paper", self.paper.name, *some, *self.paper.at, *seeds, *settings])
 
     def affected(self, what_if: WhatIf) -> list[Shown]:
         """The figures that rest on what an open parameter changes."""

@@ -116,7 +116,8 @@ def notes(row: Row) -> list[str]:
 def score(found: Mapping[str, int], rows: Iterable[Row]) -> str:
     """Describes how many rows that count have each verdict, and how many are not run."""
     texts = [f"{found[one]} {PRINTED[one]}" for one in VERDICTS if found[one]]
-    text = f"{found['of']} rows count: {', '.join(texts) or 'none has a value'}"
+    of = found["of"]
+    text = f"{of} row{'s' * (of != 1)} count{'s' * (of == 1)}: {', '.join(texts)}" if of else "no row counts"
     return "; ".join(filter(None, (text, not_run(sum(is_later(row) for row in rows)))))
 
 

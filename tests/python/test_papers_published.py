@@ -1,0 +1,98 @@
+"""Papers that are published and drawn again: what is written, what is refused."""
+
+import gzip
+import os
+from pathlib import Path
+
+import fake_core
+from papered import Paper, files
+
+
+def test_whole_papers_are_published(paper: Paper) -> None:
+    folder, old = Path("papers/small"), set(files(Path("papers/small")))
+    ran = paper("--publish", "--what-if")
+    assert ran.status == 0 and ran.out.splitlines()[-1].endswith("papers/small")
+    made = {"rows.json", "what_if.json.gz", "plotted.json.gz", "README.md", "images/fig1.png"}
+    assert set(files(folder)) - old == made
+    assert len((folder / "images/fig1.png").read_bytes()) < 60_000
+    assert paper("--publish").status == 0
+    assert set(files(folder)) - old == made - {"what_if.json.gz"}, "what a run did not make is none of it"
+    for partial in (("fig1",), ("--seeds", 1)):
+        ran = paper(*partial, "--publish")
+        assert ran.status == 2 and "expected the whole paper" in ran.err
+    ran = paper("--publish", "--no-report")
+    assert ran.status == 2 and "expected a page to publish" in ran.err
+
+
+def test_broken_plotted_data_are_named_and_replace_nothing(paper: Paper) -> None:
+    assert paper("--publish").status == 0
+    path, page = Path("papers/small/plotted.json.gz"), Path("papers/small/README.md").read_bytes()
+    data = path.read_bytes()
+    odd = gzip.compress(b'{"fig1": {}}')
+    for broken in (data[:20], b"no gzip", gzip.compress(b"[1]"), odd):
+        path.write_bytes(broken)
+        ran = paper("--redraw", "--publish")
+        assert ran.status == 2 and "plotted.json.gz: " in ran.err, broken
+        assert Path("papers/small/README.md").read_bytes() == page
+    path.unlink()
+    ran = paper("--redraw", "--publish")
+    assert ran.status == 2 and "no plotted data of fig1" in ran.err
+    ran = paper("--redraw")
+    assert ran.status == 0 and "left out of the page" in ran.err
+
+
+def test_redraw_says_that_rows_have_changed_since(paper: Paper) -> None:
+    assert paper("--publish").status == 0
+    assert "has changed since" not in paper("--redraw").err
+    rows = Path("papers/small/rows.toml")
+    rows.write_text(rows.read_text() + "\n# more\n")
+    ran = paper("--redraw")
+    assert ran.status == 0 and "small: rows.toml has changed since its rows were published" in ran.err
+
+
+def test_redraw_takes_no_option_of_runs(paper: Paper) -> None:
+    assert paper("--publish").status == 0
+    for options in (("fig1",), ("--seeds", 1), ("--json",), ("--no-report",), ("--what-if",)):
+        ran = paper("--redraw", *options)
+        assert ran.status == 2 and "expected --out, --figures or --publish" in ran.err
+
+
+def test_errors_in_a_papers_code_name_its_file(paper: Paper) -> None:
+    path = Path("papers/small/measures.py")
+    for text, said in (
+        ("1 / 0", "ZeroDivisionError"),
+        ("x = (", "SyntaxError"),
+        ("MEASURES = [1]", "no MEASURES"),
+    ):
+        path.write_text(text)
+        ran = paper()
+        assert ran.status == 1 and "papers/small/measures" in ran.err and said in ran.err
+
+
+def test_what_is_published_is_drawn_again_without_a_run(paper: Paper) -> None:
+    ran = paper("--redraw")
+    assert ran.status == 2 and "found no such file; expected the rows of" in ran.err
+    assert paper("--publish").status == 0
+    made = {name: path for name, path in files(Path("out/papers/small")).items() if "sweeps" not in name}
+    fake_core.behaviour.crash = True
+    ran = paper("--redraw")
+    assert ran.status == 0 and ran.out.strip() == "page: out/papers/small/published/page.html"
+    assert files(Path("out/papers/small/published")) == made
+    Path("papers/small/README.md").write_text("stale")
+    assert paper("--redraw", "--publish").status == 0
+    assert Path("papers/small/README.md").read_bytes() == made["README.md"]
+
+
+def test_the_page_needs_nothing_from_elsewhere(paper: Paper) -> None:
+    assert paper().status == 0
+    page = Path("out/papers/small/page.html").read_text()
+    assert "http" not in page.replace("http://www.w3.org", "") and "<script" not in page
+    assert 'id="fig1"' in page and "✓ reproduced" in page and "– later" in page
+    assert 'src="data:image/svg+xml;base64,' in page
+    readme = Path("out/papers/small/README.md").read_text()
+    assert "![Flows](images/fig1.png)" in readme
+    assert str(os.getcwd()) not in page + readme
+    # What waits for another step is told above everything, and beside its figure.
+    assert "1 row has no run." in readme
+    assert "4 rows count: 4 reproduced; 1 row has no run" in page
+    assert "1 of 2 rows reproduced; 1 row has no run" in page and "2 of 2 rows reproduced.<" in page

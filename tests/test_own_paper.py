@@ -1,0 +1,31 @@
+"""The example of a paper of one's own is checked, run, published and drawn again by the ordinary commands."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def paper(folder: Path, *arguments: str) -> str:
+    """Prints of `overspill paper own_paper` in this folder."""
+    command = [sys.executable, "-m", "overspill", "paper", "own_paper", "--papers", "mine", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_own_paper_is_whole_and_its_page_names_its_folder(tmp_path: Path) -> None:
+    shutil.copytree(EXAMPLES / "own_paper", tmp_path / "mine/own_paper", ignore=shutil.ignore_patterns("__*"))
+    assert "1 claim" in paper(tmp_path, "--check")
+    rows = json.loads(paper(tmp_path, "--json", "--publish"))
+    assert [(row["measured"], row["verdict"]) for row in rows] == [
+        (50, "holds"), (62.5, "holds"), (68.75, "holds"),
+    ]  # fmt: skip
+    page = (tmp_path / "mine/own_paper/README.md").read_text()
+    for option in ("", " --list", " --redraw"):
+        assert f"overspill paper own_paper --papers mine{option}" in page
+    paper(tmp_path, "--redraw")
+    assert (tmp_path / "out/papers/own_paper/published/figures/fig1.svg").stat().st_size > 5_000
