@@ -81,9 +81,7 @@ def entries(which: str) -> list[tuple[str, str, str]]:
         shapes = [(one["kind"], one["doc"]) for one in core.catalogue() if category(one) == "sizes"]
         return [("distributions of flow sizes", name, doc) for name, doc in [*sizes().items(), *shapes]]
     if which == "papers":
-        if not (titles := data.titles()):
-            raise BadInput(f"list: {data.describe_absence()}")
-        return [("papers", name, title) for name, title in titles]
+        return [("papers", name, title) for name, title in data.titles()]
     if which not in CATEGORIES:
         meant = metric_names.hint(which, CATEGORIES)
         raise BadInput(f"list: found {which!r}; expected one of {', '.join(CATEGORIES)}{meant}")
@@ -94,6 +92,13 @@ def entries(which: str) -> list[tuple[str, str, str]]:
         first = next((at for at, (slot, *_) in enumerate(found) if slot.startswith("switch.")), len(found))
         found[first:first] = chosen()
     return found
+
+
+def select_categories(which: str | None) -> Sequence[str]:
+    """Returns the categories to list; raises `BadInput` if only papers are to be listed and there are none."""
+    if which == "papers" and not data.names():
+        raise BadInput(f"list: {data.describe_absence()}")
+    return [which] if which else CATEGORIES
 
 
 def listed(categories: Sequence[str]) -> dict[str, list[dict[str, str]]]:

@@ -172,10 +172,10 @@ def list_command(
     if as_json:
         from overspill.results import store
 
-        emit(store.dump(catalogue.listed([which] if which else catalogue.CATEGORIES)))
+        emit(store.dump(catalogue.listed(catalogue.select_categories(which))))
         return
     console = out()
-    for category in [which] if which else catalogue.CATEGORIES:
+    for category in catalogue.select_categories(which):
         groups: dict[str, Table] = {}
         for group, name, doc in catalogue.entries(category):
             grid = groups.setdefault(group, Table.grid(padding=(0, 2)))
