@@ -95,7 +95,7 @@ def entries(which: str) -> list[tuple[str, str, str]]:
 
 
 def select_categories(which: str | None) -> Sequence[str]:
-    """Returns the categories to list; raises `BadInput` if only papers are to be listed and there are none."""
+    """Returns the categories to list; raises `BadInput` if it is papers alone and there are none."""
     if which == "papers" and not data.names():
         raise BadInput(f"list: {data.describe_absence()}")
     return [which] if which else CATEGORIES
