@@ -99,6 +99,7 @@ lint: $(VENV)/.dev
 	$(BIN)/python tests/circles.py
 	$(BIN)/python tests/python_circles.py
 	$(BIN)/python tests/names.py
+	$(BIN)/python tests/english.py
 
 rust-test:
 	cargo test --workspace --exclude py --exclude micro --exclude own_answer --quiet
@@ -108,7 +109,7 @@ rust-unit-test:
 	cargo test --workspace --exclude py --exclude micro --exclude own_answer --lib --quiet
 
 # A file of tests stays in one process, since its tests share what takes long to make; the longest file comes first.
-# A process that dies ends the tests: where another takes its place, files may wait for it for ever.
+# A process that dies ends the tests: where another takes its place, files may wait for it forever.
 PYTEST = $(BIN)/python -m pytest -q --numprocesses logical --maxprocesses 4 --max-worker-restart 0 \
 	--dist loadfile --no-loadscope-reorder
 
@@ -189,6 +190,9 @@ format:
 	$(BIN)/ruff format $(PYTHON_SOURCES)
 	$(BIN)/ruff check --fix $(PYTHON_SOURCES)
 
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+
+# mkdocs empties out/site, so the pages of rustdoc and of papers are written after it.
 docs: dev
 	$(BIN)/python -m overspill.report.reference > docs/reference.md.new
 	mv docs/reference.md.new docs/reference.md
@@ -199,6 +203,9 @@ docs: dev
 	$(BIN)/python -m overspill.papers.claims_page > docs/claims.md.new
 	mv docs/claims.md.new docs/claims.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	rm -rf $(TARGET)/doc
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --exclude py --exclude micro --exclude own_answer --no-deps --quiet
+	cp -r $(TARGET)/doc out/site/rust
 	@for one in $(PAPERS); do $(BIN)/overspill paper $$one --redraw --out out/site/papers/$$one || exit 1; done
 	@echo "site: out/site/index.html"
 

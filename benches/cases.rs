@@ -1,8 +1,8 @@
-//! The runs that are timed.
+//! Benchmark cases of `whole_runs.rs`.
 
-/// One of them.
+/// Benchmark case: a network, its traffic, and whether the recorder is attached.
 pub struct Case {
-    /// Its name.
+    /// Name of the case.
     pub name: &'static str,
     topology: &'static str,
     rate: &'static str,
@@ -11,7 +11,7 @@ pub struct Case {
     mark: &'static str,
     overflow: &'static str,
     traffic: &'static str,
-    /// With the tables that `overspill run` records where `[measure]` says nothing.
+    /// True if the recorder keeps the tables that `overspill run` keeps by default (no `[measure]` section).
     pub tables: bool,
 }
 
@@ -36,8 +36,12 @@ const GIGABIT: Case = Case {
 };
 const HUNDRED: Case = Case { name: "k8_100g", rate: "100Gbps", buffer: "300pkt", mark: "65pkt", ..GIGABIT };
 
-/// A permutation in fat-trees of 128 and 1024 hosts at 1 and 100 Gb/s, at 1 Gb/s also with the tables
-/// of an ordinary run or with frames that leave hosts by chance, an incast of 100 to 1 at 100 Gb/s, and queries that overflow into detours.
+/// All benchmark cases.
+///
+/// - A permutation in fat-trees of 128 and 1024 hosts at 1 and 100 Gb/s.
+/// - At 1 Gb/s, the 128-host case also with NIC jitter, and both sizes also with default tables.
+/// - A 100-to-1 incast at 100 Gb/s.
+/// - Incast queries whose overflow is detoured.
 pub const CASES: &[Case] = &[
     GIGABIT,
     Case { name: "k16_1g", topology: K16, ..GIGABIT },
@@ -51,7 +55,7 @@ pub const CASES: &[Case] = &[
 ];
 
 impl Case {
-    /// As a scenario.
+    /// Returns the scenario file of the case.
     pub fn scenario(&self) -> String {
         format!(
             "name = \"{}\"\nduration = \"100ms\"\n[host]\nnic_jitter = \"{}\"\n[topology]\n{}\n\

@@ -1,8 +1,8 @@
 """The tree as it is against an earlier revision, in turns: `make bench BEFORE=rev`.
 
-The revision is checked out and compiled under out/before, with a target directory of its own. Fails where a
-run has become slower for certain: where the interval of its ratio, speed now over speed before, ends below
-0.98.
+The revision is checked out and compiled under out/before, with a target directory of its own. The command
+fails if a run has certainly become slower: if the interval of its ratio, speed now divided by speed before,
+ends below 0.98.
 """
 
 import argparse
@@ -18,14 +18,14 @@ from turns import FEWEST, ROOT, ROUNDS, Broken, Program, compiled, in_turns, mac
 CASES = ("k8_1g", "k16_1g", "k8_100g", "k16_100g")
 PLACE = ROOT / "out" / "before"
 RESULT = ROOT / "out" / "bench-before.json"
-# Slower than this, at the upper end of the interval, is a failure.
+# A run fails if the upper end of the interval of its speed ratio is below this limit.
 LIMIT = 0.98
-# Fewer rounds are a trial.
+# A comparison with fewer rounds is reported as a trial.
 ENOUGH = 9
 
 
 def git(*words: str, at: Path = ROOT) -> str:
-    """What git says."""
+    """Returns the output of a git command."""
     done = subprocess.run(["git", *words], cwd=at, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Broken(f"`git {' '.join(words)}` failed: {done.stderr.strip()}")
@@ -33,7 +33,7 @@ def git(*words: str, at: Path = ROOT) -> str:
 
 
 def commit(rev: str) -> str:
-    """The commit that a revision names."""
+    """Returns the hash of the commit that a revision names."""
     try:
         return git("rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}")
     except Broken:
@@ -41,7 +41,7 @@ def commit(rev: str) -> str:
 
 
 def checked_out(sha: str) -> Path:
-    """The tree of a commit, in a clone that shares this repository's objects."""
+    """Returns the tree of a commit, in a clone that shares this repository's objects."""
     tree = PLACE / "tree"
     checkout = ("checkout", "--quiet", "--force", "--detach", sha)
     if (tree / ".git").exists():
@@ -49,7 +49,7 @@ def checked_out(sha: str) -> Path:
             git(*checkout, at=tree)
             return tree
         except Broken:
-            pass  # The repository has been moved, say: it is cloned anew.
+            pass  # The clone is unusable, for example because the repository has moved: clone it again.
     shutil.rmtree(tree, ignore_errors=True)
     PLACE.mkdir(parents=True, exist_ok=True)
     git("clone", "--quiet", "--shared", "--no-checkout", str(ROOT), str(tree))
@@ -58,7 +58,7 @@ def checked_out(sha: str) -> Path:
 
 
 def compared(now: Path, before: Path, case: str, rounds: int) -> dict[str, Any]:
-    """One run, in turns."""
+    """Compares the two builds on one case, in alternating rounds."""
     turns = in_turns(Program(now, case), Program(before, case), rounds)
     ratio = turns.ratio
     return {
@@ -74,7 +74,7 @@ def compared(now: Path, before: Path, case: str, rounds: int) -> dict[str, Any]:
 
 
 def show(run: dict[str, Any]) -> None:
-    """A line of the table."""
+    """Prints the table row of a case."""
     notes = ["SLOWER"] if run["slower"] else []
     notes += [] if run["same_packets"] else ["other packets than before"]
     best = (max(run[f"{state}_hops_per_cpu_s"]) / 1e6 for state in ("before", "now"))
@@ -86,7 +86,7 @@ def show(run: dict[str, Any]) -> None:
 
 
 def compare(now: Path, before: Path, rounds: int, cases: tuple[str, ...] = CASES) -> list[dict[str, Any]]:
-    """All runs, printed as they are done; speeds are those of the fastest rounds."""
+    """Compares all cases and prints each when it is done; printed speeds are those of the fastest rounds."""
     print(f"{'run':<16} {'before, M/s':>13} {'now, M/s':>13} {'ratio':>7} {'low':>7} {'high':>7}")
     runs = []
     for case in cases:
@@ -96,7 +96,7 @@ def compare(now: Path, before: Path, rounds: int, cases: tuple[str, ...] = CASES
 
 
 def verdict(runs: list[dict[str, Any]]) -> int:
-    """The exit status: 1 where a run is slower."""
+    """Returns the exit status: 1 if any case became slower."""
     slower = [run["name"] for run in runs if run["slower"]]
     if slower:
         print(f"slower than before, the interval ends below {LIMIT}: {', '.join(slower)}", file=sys.stderr)
@@ -104,7 +104,7 @@ def verdict(runs: list[dict[str, Any]]) -> int:
 
 
 def measure(rev: str, rounds: int) -> int:
-    """Compile both, compare, write."""
+    """Compiles both revisions, compares them and writes the result."""
     sha = commit(rev)
     changed = bool(git("status", "--porcelain", "--untracked-files=no"))
     here = commit("HEAD") + (" and changes" if changed else "")
@@ -130,7 +130,7 @@ def measure(rev: str, rounds: int) -> int:
 
 
 def main() -> int:
-    """Both states, in turns."""
+    """Runs the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("rev", help="the revision to compare with")
     parser.add_argument("--rounds", type=int, default=ROUNDS)

@@ -1,11 +1,13 @@
 """Independent runs on two cores against one: part of `make bench`, or `python benches/scaling.py`.
 
-Each round takes the same runs four ways: by `overspill.run` with one job and with two, files and metrics
-included, and by one process and two processes side by side that only simulate. What two processes gain is
-what the machine has to give: two cores of a small cloud machine may be one, and others may be using them.
-The rounds are interleaved; medians are printed and written to out/bench-scaling.json. `by_cpu_time` is the
-ratio that two cores of one's own would give: CPU time with one job, over the main thread's with two jobs and
-half of all other threads'. Others on the machine disturb it little, and waiting for locks is not in it.
+Each round takes the same runs four times. `overspill.run` takes them with one job and with two, files and
+metrics included. One process, and two parallel processes, only simulate them. The gain of two processes is
+the ceiling of this machine: two cores of a small cloud machine may share one physical core, or be in use by
+others. The rounds are interleaved; medians are printed and written to out/bench-scaling.json.
+
+`by_cpu_time` is the ratio on two idle cores: CPU time with one job, divided by the main thread's with two
+jobs plus half of all other threads'. Other load on the machine disturbs it little. It does not include waits
+for locks.
 """
 
 import argparse
@@ -48,7 +50,7 @@ CHUNK = 200_000
 
 
 def simulate(seeds: range) -> int:
-    """The runs of these seeds, one after the other; their packet-hops."""
+    """Runs these seeds one after the other and returns their packet-hops."""
     scenario = core.scenario("scaling.toml", SCENARIO, [])
     hops = 0
     for seed in seeds:
@@ -62,7 +64,7 @@ def simulate(seeds: range) -> int:
 
 
 def worker(first: int, count: int) -> None:
-    """A process of the ceiling: gets ready, waits for a line, and tells how many packet-hops it has done."""
+    """Runs one process of the ceiling measurement: waits for a line, then prints its packet-hops."""
     simulate(range(0))
     print("ready", flush=True)
     sys.stdin.readline()
@@ -70,7 +72,7 @@ def worker(first: int, count: int) -> None:
 
 
 def processes(count: int, runs: int) -> float:
-    """Seconds that so many processes take for so many runs in all, from the word go."""
+    """Returns the seconds that `count` parallel processes take for `runs` runs in total, without start-up."""
     share = runs // count
     line = [sys.executable, __file__, "--worker"]
     started = [
@@ -94,7 +96,7 @@ def processes(count: int, runs: int) -> float:
 
 @dataclass(frozen=True)
 class Took:
-    """Seconds: by the clock, of CPU time, and of the main thread's CPU time."""
+    """Seconds of wall-clock time, of CPU time, and of the main thread's CPU time."""
 
     wall: float
     cpu: float
@@ -102,7 +104,7 @@ class Took:
 
 
 def jobs(count: int, runs: int) -> Took:
-    """What `overspill.run` takes with so many jobs, its files included."""
+    """Measures `overspill.run` with `count` jobs, including the files that it writes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scaling.toml"
         path.write_text(SCENARIO, encoding="utf-8")
@@ -115,7 +117,10 @@ def jobs(count: int, runs: int) -> Took:
 
 
 def others() -> tuple[float, float]:
-    """CPU seconds of the whole machine, and of this process with its children; `/proc` is Linux only."""
+    """Returns CPU seconds of the whole machine, and of this process with its children.
+
+    Returns zeros where there is no `/proc/stat`, that is outside of Linux.
+    """
     try:
         fields = [int(field) for field in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
     except OSError:
@@ -128,7 +133,7 @@ def others() -> tuple[float, float]:
 
 
 def round_of(runs: int) -> dict[str, float]:
-    """All four ways once, and how many cores others kept busy meanwhile."""
+    """Measures all four variants once, and how many cores other processes kept busy meanwhile."""
     began, before = time.perf_counter(), others()
     one, two = jobs(1, runs), jobs(2, runs)
     alone, both = processes(1, runs), processes(2, runs)
@@ -150,7 +155,7 @@ def round_of(runs: int) -> dict[str, float]:
 
 
 def main() -> None:
-    """Measure, print, write."""
+    """Measures, prints and writes."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--runs", type=int, default=6, help="runs a round; an even number")
@@ -162,7 +167,7 @@ def main() -> None:
         return
     if asked.rounds < 1 or asked.runs < 2 or asked.runs % 2:
         parser.error("expected 1 round or more, and an even number of runs")
-    jobs(2, 2)  # What is imported late is imported now.
+    jobs(2, 2)  # A first run, not measured, does the late imports.
     rows = []
     print(f"{'round':>5} {'jobs 1':>8} {'jobs 2':>8} {'ratio':>6} {'ceiling':>8} {'by CPU':>6} {'others':>7}")
     for number in range(1, asked.rounds + 1):
@@ -177,7 +182,7 @@ def main() -> None:
 
 
 def write(out: Path, rows: list[dict[str, float]], runs: int) -> None:
-    """The medians, on the screen and as JSON."""
+    """Prints the medians and writes them as JSON."""
     middle = {key: median(row[key] for row in rows) for key in rows[0]}
     quiet = min(rows, key=lambda row: row["others_cores"])
     load = os.getloadavg()

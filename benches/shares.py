@@ -1,8 +1,8 @@
-"""What tables cost, and what the whole command does: part of `make bench`, after the whole runs.
+"""Measures the cost of tables, and of the whole command: part of `make bench`, after the whole runs.
 
-Each run with tables, and each by the command `overspill run` with all that it reads, computes and writes, is
-timed in turns with the same run of the core alone; `share` is its speed over the other's. It goes into the
-run's row of out/bench.json, with its interval.
+Runs with tables, and runs by the command `overspill run` with all its input and output, are timed. Each
+alternates with the same run of the core alone. `share` is its speed divided by that of the core. It is stored
+in the run's row of out/bench.json, with its interval.
 """
 
 import argparse
@@ -20,7 +20,7 @@ CASES = ("k8_1g_tables", "k16_1g_tables", "k8_1g_command", "k16_1g_command")
 
 
 def share(program: Path, case: str, rounds: int) -> dict[str, Any]:
-    """One run with tables, or by the command, beside the core alone."""
+    """Measures one case, with tables or through the command, against the core alone."""
     plain = Program(program, case.removesuffix(TABLES).removesuffix(COMMAND))
     if case.endswith(TABLES):
         return beside(Program(program, case), plain, rounds)
@@ -28,12 +28,12 @@ def share(program: Path, case: str, rounds: int) -> dict[str, Any]:
         scenario = Path(folder) / f"{plain.case}.toml"
         scenario.write_text(plain.scenario(), encoding="utf-8")
         command = Command(scenario)
-        command.speed()  # Python compiles
+        command.speed()  # A first run, not measured: Python compiles its modules.
         return beside(command, plain, rounds)
 
 
 def beside(one: Timed, plain: Program, rounds: int) -> dict[str, Any]:
-    """The share, with its interval, of the speed of a run of the core alone."""
+    """Returns the speed of `one` as a share of the core's speed, with its interval."""
     turns = in_turns(one, plain, rounds)
     if not turns.same_packets:
         raise Broken(f"{one} and {plain.case} differ in their packet-hops")
@@ -42,7 +42,7 @@ def beside(one: Timed, plain: Program, rounds: int) -> dict[str, Any]:
 
 
 def write(found: dict[str, dict[str, Any]]) -> None:
-    """Into the rows of these runs."""
+    """Merges the shares into the rows of these cases in `out/bench.json`."""
     document = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.exists() else {"runs": []}
     for name, values in found.items():
         rows = [row for row in document["runs"] if row["name"] == name]
@@ -55,7 +55,7 @@ def write(found: dict[str, dict[str, Any]]) -> None:
 
 
 def main() -> int:
-    """Measure, print, write."""
+    """Measures, prints and writes."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("cases", nargs="*", metavar="RUN", help=f"of {', '.join(CASES)}; all by default")
     parser.add_argument("--rounds", type=int, default=ROUNDS)

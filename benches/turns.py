@@ -1,9 +1,9 @@
-"""Programs timed in turns on one machine, and the interval of how fast one is beside another.
+"""Programs timed in alternating rounds on one machine, and the interval of their speed ratio.
 
-Speed is packet-hops per second of CPU time, user and system, of a whole process: on a machine with others a
-process waits for its turn, which the clock counts and CPU time does not. Loading the scenario and building
-the network are in it, some percent at most. What else disturbs, caches and clocks of cores that others use,
-changes slowly beside a round, so that both sides of a round see the same.
+Speed is packet-hops per second of CPU time, user and system, of a whole process. On a shared machine a
+process waits for a core; wall-clock time includes this wait and CPU time does not. Loading the scenario and
+building the network are included, a few percent at most. Caches and core clocks, which other processes
+affect, change slowly compared with a round. So both sides of a round see the same disturbances.
 """
 
 import json
@@ -23,17 +23,17 @@ from scipy.stats import quantile_test
 ROOT = Path(__file__).resolve().parents[1]
 LEVEL = 0.95
 ROUNDS = 11
-# With fewer values no two of them enclose the median at this level.
+# Smallest sample size for which order statistics enclose the median at this level.
 FEWEST = 6
 
 
 class Broken(Exception):
-    """What cannot be measured, and why."""
+    """A measurement that failed; the text says which and why."""
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """Speed beside speed: the median over the rounds and its 95 % interval."""
+    """Speed ratio of two programs: its median over the rounds and the 95% interval of the median."""
 
     ratio: float
     low: float
@@ -41,7 +41,7 @@ class Ratio:
 
     @staticmethod
     def from_rounds(ratios: Sequence[float]) -> "Ratio":
-        """By order statistics, exact whatever the distribution, so that a disturbed round does no harm."""
+        """Computes the interval by order statistics: valid for any distribution, robust to outliers."""
         if len(ratios) < FEWEST:
             raise Broken(f"{len(ratios)} rounds; expected {FEWEST} or more, for an interval")
         interval = quantile_test(ratios, q=1.0, p=0.5).confidence_interval(LEVEL)
@@ -50,21 +50,21 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Speed:
-    """What one process did."""
+    """Packet-hops of one process, and packet-hops per second of its CPU time."""
 
     packet_hops: int
     per_second: float
 
 
 class Timed(Protocol):
-    """What is timed."""
+    """Program whose speed is measured."""
 
     def speed(self) -> Speed:
-        """Once more, in a process of its own."""
+        """Runs the program once, in a process of its own, and returns its speed."""
 
 
 def spent(line: Sequence[str | Path], env: Mapping[str, str]) -> tuple[str, float]:
-    """What a process printed, and its CPU time in seconds, user and system."""
+    """Returns the standard output of a process and its CPU time in seconds, user and system."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(line, env=env, capture_output=True, text=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -75,18 +75,18 @@ def spent(line: Sequence[str | Path], env: Mapping[str, str]) -> tuple[str, floa
 
 @dataclass(frozen=True)
 class Program:
-    """A build of benches/whole_runs.rs, and one of its runs."""
+    """A build of `benches/whole_runs.rs`, and one of its cases."""
 
     path: Path
     case: str
 
     @property
     def times(self) -> int:
-        """How often a process does the run, so that it takes half a second at least."""
+        """Number of runs that a process does, so that it takes at least half a second."""
         return 2 if self.case.startswith("k16") else 6
 
     def speed(self) -> Speed:
-        """Once more, in a process of its own."""
+        """Runs the case in a process of its own and returns its speed."""
         env = os.environ | {"OVERSPILL_BENCH_ROUNDS": str(self.times)}
         printed, seconds = spent([self.path, "--alone", self.case], env)
         try:
@@ -96,19 +96,19 @@ class Program:
         return Speed(hops, hops * self.times / seconds)
 
     def scenario(self) -> str:
-        """The run as the command takes it."""
+        """Returns the case as a scenario file for the command."""
         return spent([self.path, "--scenario", self.case], os.environ)[0]
 
 
 @dataclass(frozen=True)
 class Command:
-    """`overspill run` of a scenario with default tables and without a page, as a user starts it."""
+    """`overspill run` of a scenario with default tables and without a report, as a user starts it."""
 
     scenario: Path
 
     def speed(self) -> Speed:
-        """Once more, in a process of its own, with results in a folder that goes again."""
-        # A user's Python keeps what it has compiled.
+        """Runs the command once in a process of its own, with results in a temporary folder."""
+        # A user's Python keeps its compiled modules.
         env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         with TemporaryDirectory() as folder:
             out = Path(folder) / "out"
@@ -121,29 +121,32 @@ class Command:
 
 @dataclass(frozen=True)
 class Turns:
-    """Two programs' speeds, round by round."""
+    """Speeds of two programs, round by round."""
 
     one: list[Speed]
     other: list[Speed]
 
     @property
     def ratios(self) -> list[float]:
-        """How many times as fast the first is, by rounds."""
+        """Speed of the first program divided by the speed of the second, for each round."""
         return [a.per_second / b.per_second for a, b in zip(self.one, self.other, strict=True)]
 
     @property
     def ratio(self) -> Ratio:
-        """Over all rounds."""
+        """Speed ratio over all rounds, with its interval."""
         return Ratio.from_rounds(self.ratios)
 
     @property
     def same_packets(self) -> bool:
-        """Whether both did the same number of packet-hops."""
+        """True if all runs of both programs did the same number of packet-hops."""
         return len({speed.packet_hops for speed in self.one + self.other}) == 1
 
 
 def in_turns(one: Timed, other: Timed, rounds: int) -> Turns:
-    """Both in each round; who begins changes, so that a machine that grows slower favours neither."""
+    """Measures both programs in each round.
+
+    The order alternates, so that a machine that becomes slower favours neither program.
+    """
     turns = Turns([], [])
     for number in range(rounds):
         sides = [(turns.one, one), (turns.other, other)]
@@ -153,7 +156,10 @@ def in_turns(one: Timed, other: Timed, rounds: int) -> Turns:
 
 
 def compiled(tree: Path, target: Path | None = None) -> Path:
-    """benches/whole_runs.rs of a tree, compiled; the crate is found by its folder, whatever its name."""
+    """Compiles `benches/whole_runs.rs` of a tree and returns the path of the program.
+
+    The crate is found by its folder, so that its name may differ between revisions.
+    """
     line = ["cargo", "bench", "--quiet", "--manifest-path", str(tree / "crates/sim/Cargo.toml")]
     line += ["--bench", "whole_runs", "--no-run", "--message-format", "json"]
     env = os.environ | ({} if target is None else {"CARGO_TARGET_DIR": str(target)})
@@ -167,5 +173,5 @@ def compiled(tree: Path, target: Path | None = None) -> Path:
 
 
 def machine() -> str:
-    """What else the machine is doing: runnable processes over the last minute, and cores."""
+    """Returns the machine's load: runnable processes over the last minute, and number of cores."""
     return f"{os.getloadavg()[0]:.2f} runnable on {os.cpu_count()} cores"

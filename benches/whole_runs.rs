@@ -1,14 +1,15 @@
-//! Whole runs, timed: packet-hops per second on one core, events per packet-hop, nanoseconds per
-//! event, and memory.
+//! Benchmarks of whole runs: packet-hops per second on one core, events per packet-hop, nanoseconds per event, and
+//! memory.
 //!
-//! A packet-hop is one packet, data or ACK, that has finished one link, host links included. Loss is
-//! mended by SACK; every flow's completion and every port's counts are kept; the observer is `()`, or,
-//! where a run's name ends in `_tables`, the recorder that `overspill run` uses. Each run has a
-//! process of its own, so that its resident memory is its own, and is done three times:
-//! the fastest is printed with the slowest beside it. Names on the command line choose runs.
+//! A packet-hop is one packet, data or ACK, that has finished one link, host links included. Senders recover losses by
+//! SACK.
+//! Every flow's completion and every port's counts are kept. The observer is `()`, or the recorder of `overspill run`
+//! if the name of the case ends in `_tables`. Each case runs in a process of its own, so that its resident memory is
+//! its own. It runs three times; the fastest run is printed with the slowest beside it. Names on the command line
+//! choose cases.
 //!
-//! `--alone NAME` does one run in this process and prints its row: `compare.py` and `shares.py` time
-//! such processes in turns. `--scenario NAME` prints the run as a scenario of the command.
+//! `--alone NAME` does one case in this process and prints its row: `compare.py` and `shares.py` time such processes
+//! in alternating rounds. `--scenario NAME` prints the case as a scenario file of the command.
 
 #[path = "cases.rs"]
 mod cases;
@@ -25,14 +26,16 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-/// The allocator of the command, counted.
+/// Allocator of the command, wrapped to count bytes.
 #[global_allocator]
 static MEMORY: Cap<MiMalloc> = Cap::new(MiMalloc, usize::MAX);
 
-/// Rounds of each run, unless OVERSPILL_BENCH_ROUNDS says another number.
+/// Number of times that each case runs, unless `OVERSPILL_BENCH_ROUNDS` is set.
 const ROUNDS: usize = 3;
-/// Events between two looks at a run with tables, and the rows of a table that are taken at once: what
-/// `overspill run` asks for (`MARK` of simulate.py, `ROWS` of stream.py).
+/// Events between two checks of a run with tables.
+///
+/// `CHUNK` and `ROWS`, the rows that are taken from a table together, are those of `overspill run`
+/// (`MARK` in `simulate.py`, `ROWS` in `stream.py`).
 const CHUNK: u64 = 65_536;
 const ROWS: usize = 1 << 17;
 const OUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../out");
@@ -69,7 +72,7 @@ fn main() {
     }
 }
 
-/// One run in a process of its own, printed.
+/// Runs one case in a process of its own and prints its row.
 fn row(case: &Case) -> Value {
     let this = std::env::current_exe().expect("a program knows where it is");
     let output = Command::new(this).args(["--alone", case.name]).output().expect("it can be started again");
@@ -120,13 +123,13 @@ fn measure(case: &Case) -> Value {
     })
 }
 
-/// One run, timed.
+/// Time, progress and memory of one run.
 struct Timed {
     seconds: f64,
     progress: Progress,
-    /// Bytes that the network takes before the first event.
+    /// Bytes allocated for the network before the first event.
     built: usize,
-    /// Bytes at most.
+    /// Largest number of bytes allocated, beyond those from before the network was built.
     peak: usize,
 }
 
@@ -138,7 +141,7 @@ fn once(case: &Case, scenario: &Scenario) -> Timed {
     }
 }
 
-/// A run as `overspill run` does it: rows are taken where there are many, all tables at the end.
+/// Returns a run like that of `overspill run`: full row groups are taken during the run, all tables at its end.
 fn recorded(scenario: &Scenario) -> impl FnOnce(&mut World<Recorder>) -> Progress {
     move |world| loop {
         let progress = world.advance_rows(CHUNK, ROWS);
@@ -165,14 +168,14 @@ fn timed<O: Observer>(scenario: &Scenario, observer: O, run: impl FnOnce(&mut Wo
     Timed { seconds, progress, built, peak }
 }
 
-/// The most memory of this process that was ever resident, in bytes, where the system tells.
+/// Returns the peak resident memory of this process in bytes (`VmHWM`), or 0 if the system does not report it.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();
     line.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).unwrap_or(0) * 1024
 }
 
-/// How many times as fast as ns-3 the 128-host run is, where `make bench-ns3` has left its speed.
+/// Returns the speed of the 128-host run divided by that of ns-3, if `make bench-ns3` has written the latter.
 fn ratio(rows: &[Value]) -> Option<f64> {
     let ours = rows.iter().find(|row| row["name"] == "k8_1g")?["packet_hops_per_s"].as_f64()?;
     let text = std::fs::read_to_string(Path::new(OUT).join("bench-ns3.json")).ok()?;

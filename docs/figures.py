@@ -1,4 +1,4 @@
-"""The figures of the pages on mechanisms: `python docs/figures.py` draws them anew into `docs/images`."""
+"""Figures of the pages on mechanisms: `python docs/figures.py` draws them into `docs/images`."""
 
 import tempfile
 from collections.abc import Callable
@@ -21,7 +21,7 @@ BLUE, RED, GREEN, PINK = COLOURS[:4]
 
 
 def run(text: str, seeds: int = 1) -> Results:
-    """The results of a scenario, held in memory."""
+    """Runs a scenario and returns its results, held in memory."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "figure.toml"
         path.write_text(text, encoding="utf-8")
@@ -29,7 +29,7 @@ def run(text: str, seeds: int = 1) -> Results:
 
 
 def bounce(axes: Axes) -> None:
-    """Equation 4, for packets that were bounced before and not."""
+    """Draws equation 4 for packets with different numbers of earlier bounces."""
     u = np.linspace(0, 1, 400)
     for n, colour in enumerate((BLUE, RED, GREEN)):
         rate = 50 * (0.8 - u) / (n + 1)
@@ -44,7 +44,7 @@ def bounce(axes: Axes) -> None:
 
 
 def red(axes: Axes) -> None:
-    """The probability before marks are spread."""
+    """Draws the marking probability, before marks are spread."""
     average = np.linspace(0, 35, 500)
     slope = 0.1 * np.clip((average - 5) / 10, 0, 1)
     gentle = np.where(average > 15, np.minimum(0.1 + 0.9 * (average - 15) / 15, 1), slope)
@@ -56,7 +56,7 @@ def red(axes: Axes) -> None:
 
 
 def buffer(axes: Axes) -> None:
-    """What busy ports settle at under dynamic thresholds."""
+    """Draws the share of the pool that busy ports converge to under dynamic thresholds."""
     alpha = np.logspace(-2, 2, 200)
     for ports, colour in ((1, BLUE), (2, RED), (4, GREEN)):
         axes.plot(
@@ -69,7 +69,7 @@ def buffer(axes: Axes) -> None:
 
 
 def tail_drop(axes: Axes) -> None:
-    """How many frames an incast loses, by its senders."""
+    """Draws the frames dropped in an incast over the number of senders."""
     counts = list(range(4, 41, 4))
     text = """
 name = "tail"
@@ -108,7 +108,7 @@ kind = "newreno"
 
 
 def ecn_threshold(axes: Axes) -> None:
-    """Two long flows through one link, without marks and with them."""
+    """Draws the queue of two long flows that share a link, without and with marking."""
     results = run("""
 name = "marks"
 duration = "10ms"
@@ -152,7 +152,7 @@ switch.marking = { kind = "ecn_threshold", k = "65pkt" }
 
 
 def detour(axes: Axes) -> None:
-    """How often packets of an incast are detoured."""
+    """Draws the distribution of detours of an incast's packets."""
     results = overspill.run(Path(__file__).parents[1] / "scenarios/incast.toml", seeds=5)
     tables = [one.table("packet_hist") for one in results.runs_of("detour")]
     most = 12
@@ -172,7 +172,7 @@ def detour(axes: Axes) -> None:
 
 
 def routing_split(axes: Axes) -> None:
-    """What four spines carry."""
+    """Draws the share of frames on each of four spines."""
     results = run("""
 name = "split"
 duration = "20ms"
@@ -214,7 +214,7 @@ switch.routing = { kind = "spray" }
 
 
 def scheduler_delay(axes: Axes) -> None:
-    """Delays of two classes, by scheduler."""
+    """Draws the delays of two classes, by scheduler."""
     results = run("""
 name = "classes"
 duration = "50ms"
@@ -270,7 +270,7 @@ switch.scheduler = { kind = "fifo" }
 
 
 def link_failure(axes: Axes) -> None:
-    """Frames lost since 4 ms around an outage, by how soon routes leave the link."""
+    """Draws frames lost since 4 ms around an outage, by the delay until routes avoid the link."""
     results = overspill.run(SCENARIOS / "link_failure.toml", seeds=1)
     shown = ("none", "at_once", "after_50us", "after_1ms", "detour")
     first, last = 4e-3, 9e-3
@@ -301,7 +301,7 @@ FIGURES: dict[str, Callable[[Axes], None]] = {
 
 
 def main() -> None:
-    """Draw all of them."""
+    """Draws all figures."""
     for name, draw in FIGURES.items():
         with plots.style(), mpl.rc_context({"axes.titlesize": 9.5}):
             figure = Figure(figsize=(6.2, 3.3), layout="constrained")

@@ -56,7 +56,7 @@ class Measurement:
         return overspill.run(ROOT / self.scenario, seeds=self.seeds, sets=sets, variants=chosen)
 
     def rows(self, name: str) -> Iterator[tuple[str, ...]]:
-        """Rows of the file for these runs."""
+        """Yields the rows of the file for these runs."""
         results = self.run()
         for variant in self.variants or results.variants:
             for metric, unit in self.metrics.items():
@@ -77,18 +77,18 @@ def goodput_from_110_to_150_ms(run: RunData) -> float:
 
 
 def packet_hops(run: RunData) -> float:
-    """Packets that crossed a link, once for each link."""
+    """Number of links crossed by packets, over all packets."""
     return float(run.summary["hops"])
 
 
 def segments(run: RunData) -> float:
-    """Data segments that flows need if nothing is lost, with a segment of 1460 B."""
+    """Data segments of 1460 B that flows need without losses."""
     (sizes,) = run.columns("flows", "bytes")
     return float(np.ceil(sizes / 1460).sum())
 
 
 def at_port(run: RunData, host: str, table: str, *names: str) -> Iterator[np.ndarray]:
-    """Columns of a table, at the port of the star's switch that leads to a host."""
+    """Returns columns of a table, at the port of the star's switch that leads to a host."""
     switch = len(run.summary["nodes"]) - 1
     nodes, ports, *columns = run.columns(table, "node", "port", *names)
     mask = (nodes == switch) & (ports == int(host.removeprefix("h")))
@@ -96,7 +96,7 @@ def at_port(run: RunData, host: str, table: str, *names: str) -> Iterator[np.nda
 
 
 def marked_share(run: RunData) -> float:
-    """Marked frames over sent frames, at the port to h0."""
+    """Marked frames divided by sent frames, at the port to h0."""
     sent, marked = at_port(run, "h0", "ports", "sent", "marked")
     return float(marked[0] / sent[0])
 
@@ -108,13 +108,13 @@ def mean_packets(run: RunData) -> float:
 
 
 def evenness(run: RunData) -> float:
-    """Jain's index of the bytes that arrived of each flow."""
+    """Jain's index of the received bytes of flows."""
     (received,) = run.columns("flows", "received")
     shares = received.astype(np.float64)
     return float(shares.sum() ** 2 / (len(shares) * (shares**2).sum()))
 
 
-# Measures of these pages that are no metrics of results.
+# Measures of these pages that are not metrics of results.
 OWN: Mapping[str, Callable[[RunData], float]] = {
     "goodput_from_110_to_150_ms": goodput_from_110_to_150_ms,
     "jain_of_all": evenness,
@@ -134,7 +134,7 @@ def measured(results: Results, variant: str, metric: str) -> list[float]:
 
 
 def fabric(times: int = 1, stages: int = 2) -> Sets:
-    """Settings that multiply all rates and sizes of papers/qcn-os/fabric.toml; frames and timers stay."""
+    """Settings that multiply all rates and sizes of papers/qcn-os/fabric.toml, except frames and timers."""
 
     def rate(gbps: float) -> str:
         return f"{gbps * times:g}Gbps"
@@ -190,7 +190,7 @@ def measure_fabric(sets: Sets, variants: Sequence[str] = FABRIC) -> Measurement:
 def measure_models(
     name: str, scenario: str, variants: Mapping[str, str], seeds: int
 ) -> dict[str, Measurement]:
-    """Runs of an example scenario with both models of switches; each variant has a count of its own."""
+    """Runs of an example scenario with both switch models; each variant has a counter of its own."""
     return {
         f"{name}, {variant}, {model}": Measurement(
             scenario, QUERY | ({count: ""} if count else {}), sets, (variant,), seeds
@@ -201,13 +201,13 @@ def measure_models(
 
 
 def measure_pabo(packets: int, more: Sets, metrics: Mapping[str, str], variant: str) -> Measurement:
-    """Runs of PABO's section V with switches that have inputs."""
+    """Runs of PABO's section V with switches that have input buffers."""
     sets = {**INSIDE, "traffic.bursts.packets": str(packets), **more}
     return Measurement("papers/pabo/hop_by_hop.toml", metrics, sets, (variant,), 10)
 
 
 def measure_abq(more: str) -> Measurement:
-    """Runs of ABQ's network of 1000 hosts with hosts as Linux has them."""
+    """Runs of ABQ's network of 1000 hosts with modern Linux hosts."""
     sets = {"variants.abq.transport": LINUX_DCTCP.format(more)}
     return Measurement(
         "papers/abq/scale.toml", {"hold_time_mean": "ms", "drops[reason=hold_full]": ""}, sets, ("abq",)
@@ -215,7 +215,7 @@ def measure_abq(more: str) -> Measurement:
 
 
 def measure_dcqcn(gbps: int, flows: int) -> Measurement:
-    """Runs of raw flows that DCQCN slows, with thresholds in proportion to the link."""
+    """Runs of raw flows that DCQCN limits, with thresholds in proportion to the link rate."""
     sources = ", ".join(f'"h{n}"' for n in range(1, flows + 1))
     sets = {
         "topology.n": str(flows + 1),
@@ -310,7 +310,7 @@ def read(path: Path = MEASURED) -> list[dict[str, str]]:
 
 
 def write(chosen: Iterable[str]) -> None:
-    """Runs these measurements and writes their rows after each; rows of the others stay."""
+    """Runs these measurements and writes their rows after each; the other rows stay."""
     rows: dict[str, list[tuple[str, ...]]] = {name: [] for name in MEASUREMENTS}
     for row in read() if MEASURED.exists() else ():
         if row["measurement"] in rows:

@@ -1,4 +1,4 @@
-"""Hooks of the documentation site: links that leave `docs/` lead to pages made of the files they name."""
+"""Hooks of the documentation site: links out of `docs/` lead to pages made from the linked files."""
 
 import importlib.util
 import os.path
@@ -18,7 +18,7 @@ LANGUAGES = {".rs": "rust", ".py": "python", ".toml": "toml", ".csv": "text"}
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add a page for every file outside of `docs/` that pages link to, and that those link to in turn."""
+    """Adds a page for every file outside of `docs/` that pages link to, directly or through other files."""
     open_ones = [ROOT / "docs" / file.src_uri for file in files.documentation_pages()]
     files.append(File.generated(config, "internals/mutations.md", content=mutations()))
     seen: set[Path] = set()
@@ -36,7 +36,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def mutations() -> str:
-    """The page of deliberate faults, made of their tables."""
+    """Returns the page of deliberate faults, generated from their tables."""
     spec = importlib.util.spec_from_file_location("mutate", ROOT / "tests/mutate.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -46,14 +46,14 @@ def mutations() -> str:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Turn links that leave `docs/` to the pages made for them."""
+    """Rewrites links out of `docs/` to the pages made for them."""
     here = page.file.src_uri
     source = origin(here)
     return prose(markdown, lambda text: LINK.sub(lambda found: moved(found, source, here), text))
 
 
 def moved(found: re.Match[str], source: Path, here: str) -> str:
-    """A link of the file `source`, as it is written on the page `here`."""
+    """Returns a link of the file `source`, as it is written on the page `here`."""
     target = (source.parent / found[1]).resolve()
     if not target.exists() or (inside(target) and inside(source) and not target.is_dir()):
         return found[0]
@@ -61,12 +61,12 @@ def moved(found: re.Match[str], source: Path, here: str) -> str:
 
 
 def prose(markdown: str, change: Any) -> str:
-    """Text with all but its code changed."""
+    """Applies a change to Markdown text, code blocks excepted."""
     return "".join(part if FENCE.match(part) else change(part) for part in FENCE.split(markdown))
 
 
 def targets(page: Path) -> Iterator[Path]:
-    """The files that a page links to."""
+    """Yields the files to which a page links."""
     if page.is_file() and page.suffix == ".md":
         text = FENCE.sub("", page.read_text(encoding="utf-8"))
         yield from ((page.parent / found[1]).resolve() for found in LINK.finditer(text))
@@ -78,7 +78,7 @@ def inside(path: Path) -> bool:
 
 
 def uri(path: Path) -> str:
-    """Address of a file of the project on the site."""
+    """Returns the address of a project file on the site."""
     if inside(path):
         return path.relative_to(ROOT / "docs").as_posix()
     relative = path.relative_to(ROOT).as_posix()
@@ -92,7 +92,7 @@ def uri(path: Path) -> str:
 
 
 def origin(page: str) -> Path:
-    """The file of the project that a page is made of."""
+    """Returns the project file from which a page is made."""
     if not page.startswith("source/"):
         return ROOT / "docs" / page
     relative = page.removeprefix("source/")
@@ -101,7 +101,7 @@ def origin(page: str) -> Path:
 
 
 def content(path: Path) -> str:
-    """The text of a page."""
+    """Returns the text of a page."""
     relative = path.relative_to(ROOT).as_posix()
     if path.is_dir():
         if (path / "README.md").is_file():

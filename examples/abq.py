@@ -1,4 +1,4 @@
-"""What holding ACKs does to a queue and to queries: `.venv/bin/python examples/abq.py`."""
+"""Effect of held ACKs on a queue and on queries: `.venv/bin/python examples/abq.py`."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ SCENARIO = Path(__file__).resolve().parent.parent / "scenarios" / "abq.toml"
 
 
 def main(senders: int = 40) -> None:
-    """One line for each variant, and a figure of the port that held most."""
+    """Prints a line for each variant, and draws the port that held the most ACKs."""
     results = overspill.run(SCENARIO, sets={"traffic.query.senders": senders})
     for variant, by_seed in results.values.items():
         (values,) = by_seed.values()

@@ -1,6 +1,7 @@
-"""What becomes of queries where switches cut packets: `.venv/bin/python examples/cut_packets.py`.
+"""Queries in a network whose switches cut packets: `.venv/bin/python examples/cut_packets.py`.
 
-Every variant of `scenarios/trim.toml`: when queries were complete, what was lost, cut and sent back, and where.
+Prints for every variant of `scenarios/trim.toml` the completion time of queries, the numbers of lost, cut and
+returned packets, and the port that cut the most.
 """
 
 from pathlib import Path
@@ -12,7 +13,7 @@ import overspill
 SCENARIO = Path(__file__).resolve().parent.parent / "scenarios" / "trim.toml"
 COUNTS = ("drops", "trims", "returned")
 
-# A setting of one variant: the hardware of CP's paper takes 56 ns to cut a packet.
+# This sets a key of one variant: the hardware of CP's paper takes 56 ns to cut a packet.
 results = overspill.run(SCENARIO, seeds=2, sets={"variants.cp.switch.overflow.cut_delay": "56ns"})
 for variant, by_seed in results.values.items():
     runs = list(by_seed.values())

@@ -1,4 +1,4 @@
-"""What protects a victim from a slow link inside a switch: `.venv/bin/python examples/fabric.py`."""
+"""Protection of a victim flow from a slow link inside a switch: `.venv/bin/python examples/fabric.py`."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ SCENARIO = Path(__file__).resolve().parent.parent / "scenarios" / "fabric.toml"
 
 
 def main(duration: str = "80ms") -> None:
-    """One line for each variant: what the two flows got, and how often their adapter was paused."""
+    """Prints for each variant the goodput of both flows, and the number of pauses of their adapter."""
     results = overspill.run(SCENARIO, sets={"duration": duration})
     for variant, by_seed in results.values.items():
         (values,) = by_seed.values()

@@ -1,4 +1,4 @@
-"""A scenario run from Python, with one line for each variant: `.venv/bin/python examples/from_python.py`."""
+"""Run of a scenario from Python, with a line for each variant: `.venv/bin/python examples/from_python.py`."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-//! A scenario run from Rust, with one line for each variant:
+//! Run of a scenario from Rust, with a line for each variant:
 //! `cargo run --release -p sim --example from_rust [SCENARIO]`.
 
 use scenario::{Source, load};

@@ -1,4 +1,4 @@
-"""Whom QCN names at an input, and what that does to a victim: `.venv/bin/python examples/qcn.py`."""
+"""Flows that QCN notifies at an input, and the effect on a victim: `.venv/bin/python examples/qcn.py`."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ SCENARIO = Path(__file__).resolve().parent.parent / "scenarios" / "qcn.toml"
 
 
 def main(duration: str = "100ms") -> None:
-    """One line for each variant, and a figure of what flows send."""
+    """Prints a line for each variant, and draws the rates at which flows send."""
     results = overspill.run(SCENARIO, sets={"duration": duration})
     for variant, by_seed in results.values.items():
         (values,) = by_seed.values()
@@ -28,7 +28,7 @@ def main(duration: str = "100ms") -> None:
 
 
 def told(values: dict[overspill.Key, overspill.Value], workload: str) -> int:
-    """How often a switch told the source of a workload; PFC alone tells nobody."""
+    """Returns the number of CNMs that switches sent to the source of a workload; PFC alone sends none."""
     name = f"cnms[traffic={workload}]"
     return int(values[name].value) if name in values else 0
 

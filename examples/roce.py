@@ -1,4 +1,4 @@
-"""RoCE storage beside TCP, in one class and in two: `.venv/bin/python examples/roce.py`."""
+"""RoCE storage together with TCP, in one class and in two: `.venv/bin/python examples/roce.py`."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ SCENARIO = Path(__file__).resolve().parent.parent / "scenarios" / "roce_tcp.toml
 
 
 def main(duration: str = "20ms") -> None:
-    """One line for each variant, and a figure of how long flows of the web take."""
+    """Prints a line for each variant, and draws the distribution of the web flows' completion times."""
     spans = ("duration", "traffic.web.stop", "traffic.storage.stop")
     results = overspill.run(SCENARIO, sets=dict.fromkeys(spans, duration))
     for variant, by_seed in results.values.items():

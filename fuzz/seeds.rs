@@ -1,7 +1,7 @@
-//! Writes the seed corpus and the dictionaries: run in `fuzz/`, before the targets.
+//! Writes the seed corpus and the dictionaries. It runs in `fuzz/`, before the targets.
 //!
-//! A seed of `scenario` is a scenario's text, its `--set` settings and the text of every file that it
-//! names, with a NUL byte between them, which no TOML may hold.
+//! A seed of `scenario` is a scenario's text, its `--set` settings and the text of every file that it names. A NUL
+//! byte, which no TOML may contain, separates them.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -82,7 +82,7 @@ const MORE: &[&str] = &[
     "1e308",
 ];
 
-/// Bytes that frames have: EtherTypes and versions, lengths of headers with CP's bits, options.
+/// Bytes of frames: EtherTypes and versions, lengths of headers with CP's bits, options.
 const OF_FRAMES: &[&[u8]] = &[
     b"\x08\x00\x45",
     b"\x08\x00\x46",
@@ -121,12 +121,12 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// One input of the target `scenario`.
+/// Returns an input of the target `scenario`.
 fn seed(text: &str, sets: &[String], file: &str) -> String {
     format!("{text}\0{}\0{file}", sets.join("\n"))
 }
 
-/// The scenarios that are ready to run, each with a file of flows.
+/// Writes the example scenarios, each with a file of flows.
 fn ready(corpus: &Path, folder: &Path) -> Result<usize> {
     let flows = fs::read_to_string(folder.join("flows.csv"))?;
     let mut count = 0;
@@ -141,7 +141,7 @@ fn ready(corpus: &Path, folder: &Path) -> Result<usize> {
     Ok(count)
 }
 
-/// The networks and flows in formats of other tools, each by itself.
+/// Writes scenarios with networks and flows in formats of other tools, one for each.
 fn brought(corpus: &Path, folder: &Path) -> Result<usize> {
     let networks = [("hpcc", "hpcc_topology.txt"), ("htsim", "pods.topo"), ("custom", "net.graphml")];
     let flows =
@@ -164,7 +164,7 @@ fn brought(corpus: &Path, folder: &Path) -> Result<usize> {
     Ok(networks.len() + flows.len())
 }
 
-/// The cases of `malformed.toml`, and their base.
+/// Writes the cases of `malformed.toml`, and their base.
 fn malformed(corpus: &Path, root: &Path) -> Result<usize> {
     let table = fs::read_to_string(root.join("crates/scenario/tests/malformed.toml"))?;
     let table = Document::parse(table)?;
@@ -199,7 +199,7 @@ fn scenario(case: &Table, base: &str) -> String {
     changed + text(case, "add").unwrap_or_default()
 }
 
-/// A small scenario for every kind of everything that is declared, required values filled in.
+/// Writes a small scenario for every declared kind, with required values filled in.
 fn declared(corpus: &Path) -> Result<usize> {
     let catalogue = scenario::catalogue_json(&mech::Registry::catalogue());
     let mut count = 0;
@@ -226,7 +226,7 @@ fn declared(corpus: &Path) -> Result<usize> {
     Ok(count)
 }
 
-/// A value for a parameter: its default, or a plain one of its type.
+/// Returns a value for a parameter: its default, or a plain one of its type.
 fn example(kind: &str, param: &serde_json::Value) -> String {
     let quoted = !matches!(kind, "flag" | "count" | "number" | "texts" | "numbers");
     match param["default"].as_str() {
@@ -248,7 +248,7 @@ fn example(kind: &str, param: &serde_json::Value) -> String {
     }
 }
 
-/// Every name, kind and word of the catalogue.
+/// Returns every name, kind and word of the catalogue.
 fn words() -> BTreeSet<String> {
     let mut words: BTreeSet<String> = MORE.iter().map(ToString::to_string).collect();
     let catalogue = scenario::catalogue_json(&mech::Registry::catalogue());
@@ -277,7 +277,7 @@ fn quantities(corpus: &Path, words: &BTreeSet<String>) -> Result<usize> {
     Ok(all.len())
 }
 
-/// The frames of `conformance/cp/wire.toml`, and those that switches have made of them.
+/// Writes the frames of `conformance/cp/wire.toml`, before and after changes by switches.
 fn frames(corpus: &Path, root: &Path) -> Result<usize> {
     fs::create_dir_all(corpus)?;
     let table = Document::parse(fs::read_to_string(root.join("conformance/cp/wire.toml"))?)?;
@@ -292,7 +292,7 @@ fn frames(corpus: &Path, root: &Path) -> Result<usize> {
     Ok(all.len())
 }
 
-/// Hexadecimal digits with blanks anywhere; `00*9` is nine bytes.
+/// Parses hexadecimal digits with blanks anywhere; `00*9` is nine bytes.
 fn bytes(text: &str) -> Result<Vec<u8>> {
     let mut all = Vec::new();
     for word in text.split_whitespace() {
@@ -306,7 +306,7 @@ fn bytes(text: &str) -> Result<Vec<u8>> {
     Ok(all)
 }
 
-/// A line of a dictionary: printable characters as they are, others by their bytes.
+/// Formats a line of a dictionary: printable characters as they are, others as bytes.
 fn entry(word: impl AsRef<[u8]>) -> String {
     let plain = |byte: u8| (byte.is_ascii_graphic() || byte == b' ') && byte != b'"' && byte != b'\\';
     let bytes = word.as_ref().iter();

@@ -1,4 +1,4 @@
-"""What studies share: rows of means and paired differences, as CSV, and as Markdown between marks."""
+"""Shared code of the studies: means and paired differences as rows, in CSV and in the page's tables."""
 
 import argparse
 import csv
@@ -17,17 +17,17 @@ from overspill import Results, metrics, plots, stats
 STUDIES = Path(__file__).resolve().parent
 BOUNDS = ("", "_low", "_high")
 Less = tuple[float, float, float]  # mean, low, high of a difference
-Line = dict[str, Any]  # of a sweep's table
+Line = dict[str, Any]  # line of a sweep's table
 
 
 class Case(Protocol):
-    """One configuration; a frozen dataclass of texts."""
+    """Configuration of a study: a frozen dataclass of strings."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
     def variant(self) -> str:
-        """Its variant's name."""
+        """Name of the variant."""
 
 
 C = TypeVar("C", bound=Case)
@@ -35,7 +35,7 @@ C = TypeVar("C", bound=Case)
 
 @dataclass(frozen=True)
 class Row(Generic[C]):
-    """A metric of a case over seeds, in its unit, and what it is less each reference (paired, Holm)."""
+    """A metric of a case over seeds, in its unit, and its difference from each reference (paired, Holm)."""
 
     case: C
     metric: str
@@ -49,30 +49,34 @@ class Row(Generic[C]):
 
     @property
     def scale(self) -> float:
-        """What a number of the metric is multiplied with to be shown: ms and per cent."""
+        """Factor from the metric's unit to the unit shown: ms for times, percent for shares, else 1."""
         return 1e3 if self.unit == "s" else 100.0 if self.percent else 1.0
 
     @property
     def percent(self) -> bool:
-        """Whether it is a share of a whole, shown in per cent."""
+        """True if the metric is a share, which is shown in percent."""
         return self.metric.endswith(("_share", "_ratio")) or self.metric.startswith(
             ("link_utilisation", "paused_fraction")
         )
 
     @property
     def shown(self) -> float:
-        """The mean in ms, per cent or as it is."""
+        """Mean in the unit shown."""
         return self.mean * self.scale
 
     def differs(self, reference: str) -> bool:
-        """Whether the interval of the difference from a reference excludes 0."""
+        """Returns true if the interval of the difference from a reference excludes 0."""
         found = self.less.get(reference)
         return found is not None and (found[1] > 0 or found[2] < 0)
 
 
 @dataclass(frozen=True)
 class Study(Generic[C]):
-    """How a study compares: `reference` is the case of a reference, `family` what is corrected together."""
+    """Comparisons of a study.
+
+    `reference` returns the case of a reference; `family` names the comparisons that Holm's method corrects
+    together.
+    """
 
     case: type[C]
     metrics: Sequence[str]
@@ -83,7 +87,7 @@ class Study(Generic[C]):
     def rows(
         self, table: Iterable[Line], summary: Iterable[Line], case_of: Callable[[Line], C]
     ) -> list[Row[C]]:
-        """Every metric of every case once, with its differences from the references."""
+        """Returns one row for each metric of each case, with its differences from the references."""
         values: dict[C, dict[str, dict[int, float]]] = {}
         for one in self.select_lines(table):
             by_seed = values.setdefault(case_of(one), {}).setdefault(one["metric"], {})
@@ -100,19 +104,19 @@ class Study(Generic[C]):
         return [found[key] for key in keys]
 
     def select_lines(self, lines: Iterable[Line]) -> Iterator[Line]:
-        """The lines of the metrics that the study tells, by their names as results have them."""
+        """Yields the lines of the study's metrics, with the metric names that results use."""
         named = (one | {"metric": metrics.name(one)} for one in lines)
         return (one for one in named if one["metric"] in self.metrics)
 
     def compared_with(self, variant: str) -> Sequence[str]:
-        """The references of a variant; of two references the later one is compared with the earlier."""
+        """References of a variant; a variant that is a reference is compared with earlier references only."""
         references = self.references
         return references[: references.index(variant)] if variant in references else references
 
     def differences(
         self, values: Mapping[C, Mapping[str, Mapping[int, float]]]
     ) -> dict[tuple[C, str], dict[str, Less]]:
-        """Each case less each reference that there is, seed by seed, with Holm's intervals."""
+        """Returns the paired differences of each case from its references, with Holm's intervals."""
         families: dict[tuple[str, ...], dict[tuple[C, str, str], list[float]]] = {}
         for case, by_metric in values.items():
             for metric, by_seed in by_metric.items():
@@ -131,7 +135,7 @@ class Study(Generic[C]):
         return found
 
     def write(self, found: Iterable[Row[C]], path: Path) -> None:
-        """The rows as CSV, numbers with six digits."""
+        """Writes the rows as CSV, numbers with six significant digits."""
         names = [one.name.rstrip("_") for one in fields(self.case)]
         names += [one.name for one in fields(Row)[1:-1]]
         names += [f"less_{reference}{bound}" for reference in self.references for bound in BOUNDS]
@@ -146,12 +150,12 @@ class Study(Generic[C]):
                 out.writerow([*astuple(row.case), row.metric, row.unit, row.n, *digits])
 
     def read(self, path: Path) -> list[Row[C]]:
-        """The rows of such a CSV."""
+        """Reads the rows of a CSV file that `write` has written."""
         with path.open(newline="", encoding="utf-8") as file:
             return [self.row_of(line) for line in list(csv.reader(file))[1:]]
 
     def row_of(self, line: Sequence[str]) -> Row[C]:
-        """The row of a line."""
+        """Parses the row of a line."""
         at = len(fields(self.case))
         case, (metric, unit, n), rest = self.case(*line[:at]), line[at : at + 3], line[at + 3 :]
         mean, ci95, low, high = (float(one) for one in rest[:4])
@@ -161,7 +165,7 @@ class Study(Generic[C]):
 
 
 def asked(name: str, doc: str | None, arguments: Sequence[str] | None) -> argparse.Namespace:
-    """What the command of a study is asked for: `out`, `jobs`, and whether the `page` alone is made anew."""
+    """Parses a study's command line; with `--page` the study runs nothing and takes the committed CSV."""
     parser = argparse.ArgumentParser(description=doc)
     parser.add_argument("--out", type=Path, default=Path("out/studies") / name, help="folder of the runs")
     parser.add_argument("--jobs", type=int, help="runs at a time; all cores by default")
@@ -171,7 +175,7 @@ def asked(name: str, doc: str | None, arguments: Sequence[str] | None) -> argpar
 
 @dataclass(frozen=True)
 class Page(Generic[C]):
-    """The CSV, page and figures that a study writes into the folder of its name."""
+    """The CSV file, page and figures that a study writes into the folder of its name."""
 
     name: str
     study: Study[C]
@@ -179,7 +183,7 @@ class Page(Generic[C]):
     draw: Callable[[list[Row[C]], Path], Iterable[Path]]
 
     def publish(self, run: Callable[[], Iterable[Row[C]]] | None) -> None:
-        """Run what the store does not have, if anything; then write CSV, tables and figures."""
+        """Runs what the store lacks, if `run` is given, then writes CSV file, tables and figures."""
         folder = STUDIES / self.name
         numbers, page = folder / "numbers.csv", folder / "README.md"
         if run is not None:
@@ -191,7 +195,7 @@ class Page(Generic[C]):
 
 
 def whole(sweep: Results) -> Results:
-    """The sweep, if all of it is there."""
+    """Returns the sweep; exits if runs failed or flows did not finish."""
     if (
         sweep.failures
         or sweep.run_status.unfinished
@@ -204,7 +208,10 @@ def whole(sweep: Results) -> Results:
 
 
 def exact(sweep: Results) -> list[Line]:
-    """What was measured, without what flows that had not ended make a bound in any seed of a variant."""
+    """Returns the exact metrics of a sweep.
+
+    Metrics that unfinished flows turn into bounds, in any seed of a variant, are left out for that variant.
+    """
     if sweep.failures or sweep.run_status.partial or sweep.finished < sweep.planned:
         raise SystemExit(f"{sweep.scenario}: {sweep.finished} of {sweep.planned} runs, {sweep.failures}")
     lines: list[Line] = sweep.metrics.to_pylist()
@@ -213,7 +220,7 @@ def exact(sweep: Results) -> list[Line]:
 
 
 def summed(found: Sequence[Line]) -> Iterator[Line]:
-    """Means over seeds of what a study measures itself, and their intervals, by the rules of every sweep."""
+    """Yields means and intervals over seeds of a study's own metrics, by the rules of every sweep."""
     groups: dict[tuple[Any, ...], list[Line]] = {}
     for one in found:
         key = tuple(value for name, value in one.items() if name not in ("seed", "value"))
@@ -228,17 +235,17 @@ def summed(found: Sequence[Line]) -> Iterator[Line]:
 
 
 def number(value: float) -> str:
-    """Three digits, and no more than two places."""
+    """Formats a number with three significant digits and at most two decimal places."""
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
 
 
 def value(row: Row[Any]) -> str:
-    """Mean and half-width."""
+    """Formats the mean and the half-width of its interval."""
     return f"{number(row.shown)} ± {number(row.ci95 * row.scale)}"
 
 
 def less(row: Row[Any], reference: str) -> str:
-    """A difference with its interval, in bold where that excludes 0."""
+    """Formats a difference with its interval, in bold if the interval excludes 0."""
     found = row.less.get(reference)
     if found is None:
         return "–"
@@ -249,7 +256,7 @@ def less(row: Row[Any], reference: str) -> str:
 
 @dataclass(frozen=True)
 class Told:
-    """A difference from a reference in parts of the reference's mean, with its interval."""
+    """Difference from a reference as a share of the reference's mean, with its interval."""
 
     mean: float
     low: float
@@ -258,24 +265,28 @@ class Told:
 
     @property
     def differs(self) -> bool:
-        """Whether it counts: its interval excludes 0, and its mean is no less than the margin."""
+        """True if the interval excludes 0 and the mean is at least the margin."""
         return (self.low > 0 or self.high < 0) and abs(self.mean) >= self.margin
 
     @property
     def same(self) -> bool:
-        """Whether all of its interval is within the margin."""
+        """True if the whole interval is within the margin."""
         return -self.margin < self.low and self.high < self.margin
 
 
 def by_case(found: Iterable[Row[C]]) -> dict[tuple[C, str], Row[C]]:
-    """Rows by case and metric."""
+    """Indexes rows by case and metric."""
     return {(row.case, row.metric): row for row in found}
 
 
 def difference_text(
     rows: Mapping[tuple[C, str], Row[C]], case: C, other: C, of: tuple[str, str, float]
 ) -> Told | None:
-    """A case less another, where that is not 0; `of` is the metric, the reference's name and the margin."""
+    """Returns the difference of a case from another as a share of the other's mean.
+
+    `of` is the metric, the reference's name and the margin. The result is `None` if a value is missing, or if
+    the other's mean is 0.
+    """
     metric, name, margin = of
     row, reference = rows.get((case, metric)), rows.get((other, metric))
     if row is None or reference is None or not reference.mean or name not in row.less:
@@ -285,7 +296,7 @@ def difference_text(
 
 
 def percent(less: Told | None) -> str:
-    """A difference in per cent with the half of its interval: bold where it counts, = where it is equal."""
+    """Formats a difference in percent with half of its interval: bold if it differs, `=` if it is equal."""
     if less is None:
         return "–"
     mark = "**" if less.differs else ""
@@ -293,11 +304,11 @@ def percent(less: Told | None) -> str:
     return f"{mark}{100 * less.mean:+.1f}{mark} ± {half}{' =' if less.same else ''}"
 
 
-Cells = dict[str, dict[str, Row[C]]]  # label of the line, metric
+Cells = dict[str, dict[str, Row[C]]]  # label of the table's line, metric
 
 
 def lines(found: Iterable[Row[C]], label: Callable[[Row[C]], str]) -> Cells[C]:
-    """Rows by line of a table."""
+    """Groups rows by the line of a table."""
     made: Cells[C] = {}
     for row in found:
         made.setdefault(label(row), {})[row.metric] = row
@@ -305,14 +316,14 @@ def lines(found: Iterable[Row[C]], label: Callable[[Row[C]], str]) -> Cells[C]:
 
 
 def written(heads: Iterable[str], body: Iterable[Iterable[str]]) -> str:
-    """A table as Markdown."""
+    """Formats a table as Markdown."""
     every = [list(heads), *(list(one) for one in body)]
     every.insert(1, ["---"] * len(every[0]))
     return "\n".join(f"| {' | '.join(one)} |" for one in every)
 
 
 def place(text: str, made: Mapping[str, str]) -> str:
-    """A page's text with its tables put between their marks."""
+    """Returns a page's text with its tables inserted between their markers."""
     for name, body in made.items():
         start = f"<!-- {name} -->\n"
         before, mark, after = text.partition(start)
@@ -324,14 +335,14 @@ def place(text: str, made: Mapping[str, str]) -> str:
 
 
 def plain(axes: Axes) -> None:
-    """Numbers, not powers, at 1, 2 and 5 of each decade of a logarithmic axis."""
+    """Labels a logarithmic axis with plain numbers at 1, 2 and 5 of each decade."""
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def saved(draw: Callable[[], Mapping[str, Figure]], folder: Path) -> list[Path]:
-    """Figures of a page, drawn in one style and saved by their names as PNG: the same bytes every time."""
+    """Draws the figures of a page in one style and saves them as PNG files, whose bytes are reproducible."""
     folder.mkdir(parents=True, exist_ok=True)
     made = []
     with plots.style(), mpl.rc_context({"axes.titlesize": 9.5}):

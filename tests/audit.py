@@ -1,8 +1,8 @@
-"""Asks a database of advisories about every crate and package that is locked: `make audit`.
+"""Queries a database of advisories for every locked crate and package: `make audit`.
 
-The database is osv.dev, which holds those of RustSec and PyPA; OSV_URL names another of the same interface.
-The exit status is 1 where an advisory is known. Where the database cannot be had that is said, and the status
-is 0: nothing was found because nothing was looked for.
+The database is osv.dev, which includes RustSec and PyPA; OSV_URL names another one with the same interface.
+The exit status is 1 if an advisory is known. If the database is not available, a message says so, and the
+status is 0.
 """
 
 import json
@@ -22,7 +22,7 @@ PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^ ;\\]+)", re.MULTILINE)
 
 
 class Locked(NamedTuple):
-    """One version of one crate or package."""
+    """Version of a crate or package."""
 
     ecosystem: str
     name: str
@@ -30,22 +30,22 @@ class Locked(NamedTuple):
 
 
 class Unavailable(Exception):
-    """The database did not answer."""
+    """The database did not respond."""
 
 
 def crates(path: Path) -> set[Locked]:
-    """What a Cargo.lock takes from a registry; the workspace's own crates come from nowhere."""
+    """Returns the crates that a Cargo.lock takes from a registry, without those of the workspace."""
     rows = tomllib.loads(path.read_text())["package"]
     return {Locked("crates.io", row["name"], row["version"]) for row in rows if "source" in row}
 
 
 def packages(path: Path) -> set[Locked]:
-    """What a file of requirements pins, for whatever Python and system."""
+    """Returns the packages that a file of requirements pins, for any Python and system."""
     return {Locked("PyPI", *pin) for pin in PIN.findall(path.read_text())}
 
 
 def everything(root: Path) -> dict[str, set[Locked]]:
-    """By the name of the file that locks them."""
+    """Returns all locked versions, by the name of the file that locks them."""
     found = {name: crates(root / name) for name in ("Cargo.lock", "fuzz/Cargo.lock")}
     for path in sorted((root / "requirements").glob("*.lock")):
         found[str(path.relative_to(root))] = packages(path)
@@ -58,7 +58,7 @@ def query(one: Locked, page: str = "") -> dict[str, Any]:
 
 
 def answers(url: str, queries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """An answer to each query, in order."""
+    """Returns the response to each query, in order."""
     request = urllib.request.Request(
         f"{url}/v1/querybatch",
         data=json.dumps({"queries": queries}).encode(),
@@ -75,7 +75,7 @@ def answers(url: str, queries: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def advisories(url: str, locked: list[Locked]) -> dict[Locked, list[str]]:
-    """The advisories known on each, where there are any."""
+    """Returns the known advisories of each version that has any."""
     found: dict[Locked, list[str]] = {}
     left = [(one, "") for one in locked]
     while left:
@@ -90,7 +90,7 @@ def advisories(url: str, locked: list[Locked]) -> dict[Locked, list[str]]:
 
 
 def report(url: str, files: dict[str, set[Locked]]) -> int:
-    """Prints what is known; the exit status."""
+    """Prints the known advisories and returns the exit status."""
     locked = sorted(set().union(*files.values()))
     try:
         found = advisories(url, locked)

@@ -1,13 +1,13 @@
 """Finds circles of files in the Rust crates; part of `make lint`.
 
-A module uses another where a path of its code (`use`, or any path from `crate`, `super`, `self` or a
-module's name) leads to what the other defines; a re-export is followed to the definition. Code under
+A module uses another if a path in its code leads to an item that the other defines. A path is a `use`, or any
+path from `crate`, `super`, `self` or a module's name. A re-export is followed to the definition. Code under
 `#[cfg(test)]` does not count.
 
-A file and everything under it is one unit. Modules are looked at level by level: a use between two modules is
-one between the two units that hold them beneath their nearest common parent. So what a parent and its own
-submodules use of each other never counts. A circle is a set of units beneath one parent that all reach each
-other. Methods and macros are not seen: a path must name a module, or what is in it.
+A file and everything under it is one unit. Modules are compared level by level: a use between two modules is
+one between the two units that contain them beneath their nearest common parent. So uses between a parent and
+its own submodules never count. A circle is a set of units beneath one parent that all reach each other.
+Methods and macros are not seen: a path must name a module, or an item in it.
 """
 
 import re
@@ -38,16 +38,16 @@ class Token(NamedTuple):
 
 
 class Name(NamedTuple):
-    """A path as it is written: its segments, and the line of its first."""
+    """A path as written: its segments, and the line of the first one."""
 
     segments: tuple[str, ...]
     line: int
-    declared: bool = False  # by `use`
+    declared: bool = False  # true if the path is in a `use`
 
 
 @dataclass
 class Module:
-    """A module, in a file of its own or inside of its parent's."""
+    """A module, in a file of its own or inside its parent's."""
 
     file: Path
     parent: "Module | None" = None
@@ -58,20 +58,20 @@ class Module:
     paths: list[Name] = field(default_factory=list)
 
     def lineage(self) -> list["Module"]:
-        """From the crate's root to this module, of which one inside of its parent's file is no unit."""
+        """Modules from the crate's root to this one; a module inside its parent's file is no unit."""
         above = self.parent.lineage() if self.parent else []
         return above if self.parent and self.parent.file == self.file else [*above, self]
 
 
 class Use(NamedTuple):
-    """One unit's use of another: where it is written, and what it says."""
+    """Use of one unit by another: the file and the path in it."""
 
     file: Path
     path: Name
 
 
 def tokens(source: str) -> list[Token]:
-    """Names and marks; comments and blanks are gone, and a string is one mark."""
+    """Returns names and marks of a source; comments and blanks are removed, and a string is one mark."""
     found, at, line = [], 0, 1
     while at < len(source):
         match = TOKEN.match(source, at)
@@ -87,7 +87,7 @@ def tokens(source: str) -> list[Token]:
 
 
 def end_of_comment(source: str, at: int) -> int:
-    """Block comments nest."""
+    """Returns the end of a block comment; block comments nest."""
     depth = 0
     for mark in re.finditer(r"/\*|\*/", source[at:]):
         depth += 1 if mark[0] == "/*" else -1
@@ -141,7 +141,7 @@ class Reader:
             self.skip_item()
 
     def group(self) -> None:
-        """Past a bracket and all that it holds."""
+        """Skips a bracket and all its contents."""
         depth = 0
         while self.at < len(self.tokens):
             depth += (self.text() in "([{") - (self.text() in ")]}")
@@ -150,7 +150,7 @@ class Reader:
                 return
 
     def skip_item(self) -> None:
-        """Past an item, or past a field, an arm or a statement."""
+        """Skips an item, a field, an arm or a statement."""
         item = self.text() in ITEMS
         braces_end = item and self.text() != "use"
         while self.at < len(self.tokens) and self.text() not in ")]}":
@@ -192,7 +192,7 @@ class Reader:
         return Name(tuple(segments), line)
 
     def tree(self, prefix: tuple[str, ...]) -> None:
-        """What a `use` names: a path, `path as name`, `path::*`, `path::{...}`."""
+        """Reads the paths that a `use` names: a path, `path as name`, `path::*`, `path::{...}`."""
         if self.text() == "::":
             self.at += 1
         line = self.tokens[self.at].line
@@ -228,7 +228,7 @@ class Reader:
 def resolve(
     module: Module, segments: tuple[str, ...], seen: frozenset[tuple[int, str]] = frozenset()
 ) -> Module | None:
-    """The module that defines what a path names; None where that is another crate's, or of no module."""
+    """Returns the module that defines the item at a path; `None` if it is in another crate, or no module."""
     first, rest = segments[0], segments[1:]
     at: Module | None
     if first == "crate":
@@ -243,7 +243,7 @@ def resolve(
 
 
 def inside(module: Module, segments: tuple[str, ...], seen: frozenset[tuple[int, str]]) -> Module | None:
-    """The same for what is looked up in a module: its own, what it has imported, what a glob brings."""
+    """Resolves a path inside a module: its own items, its imports, and items of globs."""
     first, rest = segments[0], segments[1:]
     if first == "super":
         return inside(module.parent, rest, seen) if module.parent and rest else module.parent
@@ -279,7 +279,7 @@ Graph = dict[Path, dict[Path, list[Use]]]
 
 
 def graph(crate: Module) -> Graph:
-    """Who uses whom: units by their files, with the uses that say so."""
+    """Returns the units that use each other, by their files, with the uses."""
     found: Graph = {}
     for module in every(crate):
         for path in module.paths:
@@ -291,7 +291,10 @@ def graph(crate: Module) -> Graph:
 
 
 def units(user: Module, used: Module) -> tuple[Path, Path] | None:
-    """The two beneath the nearest common parent; None where one is above the other, or both are one."""
+    """Returns the two units beneath the nearest common parent.
+
+    The result is `None` if one is above the other, or if both are one unit.
+    """
     for one, other in zip(user.lineage(), used.lineage(), strict=False):
         if one is not other:
             return one.file, other.file
@@ -299,7 +302,7 @@ def units(user: Module, used: Module) -> tuple[Path, Path] | None:
 
 
 def circles(uses: Graph) -> list[list[Path]]:
-    """Units that all reach each other, with what the shortest way around leads through first."""
+    """Returns sets of units that all reach each other, with the shortest cycle first in each."""
     left, found = set(uses), []
     while left:
         start = min(left)
@@ -311,7 +314,7 @@ def circles(uses: Graph) -> list[list[Path]]:
 
 
 def reached(uses: Graph, starts: Iterable[Path]) -> set[Path]:
-    """Units that some of these use, directly or not."""
+    """Returns the units that some of these use, directly or indirectly."""
     todo, found = list(starts), set()
     while todo:
         for unit in uses.get(todo.pop(), {}):
@@ -322,7 +325,7 @@ def reached(uses: Graph, starts: Iterable[Path]) -> set[Path]:
 
 
 def shortest(uses: Graph, circle: list[Path]) -> list[Path]:
-    """The shortest way around within a circle; its first unit is its last."""
+    """Returns the shortest cycle within a circle; its first unit is its last."""
     ways = []
     for start in circle:
         queue: list[list[Path]] = [[start]]
@@ -341,7 +344,7 @@ def shortest(uses: Graph, circle: list[Path]) -> list[Path]:
 
 
 def described(uses: Graph, circle: list[Path], base: Path) -> Iterator[str]:
-    """A circle in words: its files, then each step of the shortest way around with the lines that take it."""
+    """Describes a circle: its files, then each step of the shortest cycle with the lines that cause it."""
     names = ", ".join(str(path.relative_to(base)) for path in circle)
     yield f"{len(circle)} files use each other in a circle: {names}"
     way = shortest(uses, circle)
@@ -357,7 +360,7 @@ def crate(file: Path) -> Module:
 
 
 def main(files: list[str]) -> int:
-    """The number of circles in these crates; in all of `crates` where none is named."""
+    """Prints the circles of these crates, or of all in `crates`, and returns their number."""
     found = 0
     for file in [Path(file).resolve() for file in files] or sorted(ROOT.glob("crates/*/src/lib.rs")):
         uses = graph(crate(file))

@@ -1,9 +1,9 @@
-"""Texts of pages that quote measured numbers, with the rows of docs/measured.csv from which these come."""
+"""Texts of pages that quote measured numbers, with their rows in docs/measured.csv."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-WIRE = 1542 / 1464  # bytes on the wire of a frame over those of its payload
+WIRE = 1542 / 1464  # bytes of a frame on the wire divided by its payload
 FRAME = 1 / 1.518  # frames of 1518 B in a KB
 
 
@@ -19,7 +19,7 @@ class Cell:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Measurement, variant and metric, by which the file is read."""
+        """Measurement, variant and metric: the key of a row in the file."""
         return self.measurement, self.variant, self.metric
 
 
@@ -33,7 +33,7 @@ class Quote:
 
 
 def models(row: str, name: str, variant: str, count: str = "", lossless: str = "both") -> Iterator[Quote]:
-    """The two cells of a row of cioq.md, each with the mean QCT, a count, and drops."""
+    """Yields the two cells of a row of cioq.md, each with the mean QCT, a count, and drops."""
     counted, word = count.partition(" ")[::2]
     texts, cells, free = [], [], []
     for model in ("output_queued", "cioq"):
@@ -50,14 +50,14 @@ def models(row: str, name: str, variant: str, count: str = "", lossless: str = "
 
 
 def victims(row: str, measurement: str) -> Quote:
-    """A row of the table of fabric.md."""
+    """Returns a row of the table of fabric.md."""
     metric, variants = "goodput_from_110_to_150_ms", ("pfc", "os_in", "two_samples", "os_acks")
     cells = tuple(Cell(measurement, variant, metric) for variant in variants)
     return Quote("fabric", f"| {row} | {{}} | {{}} | {{}} | {{}} |", cells)
 
 
 def at_rest(gbps: int, flows: int) -> Quote:
-    """Measured columns of a row of the table of dcqcn.md, each from the least to the largest value."""
+    """Returns the measured columns of a row of dcqcn.md's table, each from the least to the largest value."""
     metrics = ("marked_share", "mean_queue_of_1522_B", "jain_of_all")
     cells = tuple(
         Cell(f"dcqcn, {gbps} Gb/s, {flows}", "default", metric, value)

@@ -1,7 +1,8 @@
-"""A second, separate model of a run, packet by packet, to compare Overspill with (docs/internals/model.md).
+"""A second, independent model of a run, packet by packet, to compare Overspill with.
 
-Written from the RFCs, the papers and docs/, it shares no code with Overspill. Time is whole picoseconds. It
-knows `custom` topologies with one shortest path between any two nodes, and flows from a file.
+docs/internals/model.md describes it. It is written from the RFCs, the papers and docs/, and shares no code
+with Overspill. Time is in whole picoseconds. It supports `custom` topologies with one shortest path between
+any two nodes, and flows from a file.
 """
 
 import heapq
@@ -17,7 +18,7 @@ UNITS |= {"pkt": 1, "B": 1, "KB": 1000, "KiB": 1024, "MiB": 2**20, "GiB": 2**30}
 
 
 def number(text: str) -> int:
-    """A quantity in ps, bit/s, packets or bytes."""
+    """Parses a quantity in ps, bit/s, packets or bytes."""
     unit = "".join(filter(str.isalpha, text))
     return int(Fraction(text.removesuffix(unit)) * UNITS[unit])
 
@@ -59,17 +60,20 @@ class World:
         return found
 
     def toward(self, node: int, target: int) -> Any:
-        """The only port on a shortest way."""
+        """Returns the only port on a shortest path."""
         (port,) = [p for p in self.ports[node] if self.far[target][p.peer] < self.far[target][node]]
         return port
 
     def at(self, key: tuple[int, int, int, int], act: Any) -> None:
-        """Something to come: time; node; ends of transmission, then arrivals, then timers; port or timer."""
+        """Schedules an event, ordered by time; node; end of transmission, arrival or timer; port or timer."""
         self.count += 1
         heapq.heappush(self.events, (*key, self.count, act))
 
     def run(self) -> dict[Any, Any]:
-        """(flow, reverse, emission) -> (sent, end, hops, detours, bounces, farthest back, node, fate)."""
+        """Returns the outcome of each packet by (flow, reverse, emission).
+
+        An outcome is (sent, end, hops, detours, bounces, farthest back, node, fate).
+        """
         while self.events:
             self.now, node = self.events[0][:2]
             while self.events and self.events[0][:2] == (self.now, node):
@@ -79,7 +83,7 @@ class World:
         return self.records
 
     def start(self, port: Any, ended: bool = False) -> None:
-        """An idle port puts its next frame on the wire, one that was bounced first."""
+        """Starts the next frame of an idle port, a bounced one first."""
         queue, port.busy = port.queues[1] or port.queues[0], port.busy and not ended
         if port.busy or not queue:
             return
@@ -106,7 +110,7 @@ class World:
         packet.hops += 1
         if self.is_switch[node]:
             self.forward(node, packet)
-        elif packet.dst != node:  # PABO: what came all the way back goes out again
+        elif packet.dst != node:  # PABO: a packet bounced to its host leaves again
             self.ports[node][0].queues[1].append(packet)
             packet.back = max(packet.back - 1, 0)
         else:
@@ -114,7 +118,7 @@ class World:
             packet.flow.ends[1 - packet.reverse].take(packet)
 
     def forward(self, node: int, packet: Any) -> None:
-        """Which queue an arrival at a switch enters, if any."""
+        """Selects the queue that an arrival at a switch enters, if any."""
         packet.ttl -= 1
         if packet.ttl == 0:
             return self.end(packet, node, "ttl_expired")
@@ -133,7 +137,7 @@ class World:
             others = [p for p in switches if len(p.queues[0]) < self.limits[0]]
             if not others:
                 return self.end(packet, node, "no_detour")
-            (port,) = others  # one, or the run would depend on a draw
+            (port,) = others  # exactly one, or the run would depend on a draw
             packet.detours += 1
             packet.ce |= packet.ect and self.overflow["mark_detoured"]
         elif full:
@@ -143,7 +147,10 @@ class World:
         port.queues[kind].append(packet)
 
     def bounces(self, length: int, limit: int) -> bool:
-        """PABO eq. 4 with λ so great that it is a step at θ; the last places count as full."""
+        """Returns true if a packet bounces: PABO eq. 4 with λ so large that it is a step at θ.
+
+        The last places of a queue count as full.
+        """
         assert self.overflow["lambda"] == 1000000, "or the run would depend on a draw"
         step = self.overflow["round_to"] or 1
         places = self.overflow.get("rounding", "places") == "places"
@@ -153,7 +160,7 @@ class World:
 
 
 class Sender:
-    """RFC 5681, 6582, 6298 and 3042; RFC 3168 or 8257 for marks."""
+    """Sender by RFC 5681, 6582, 6298 and 3042, with RFC 3168 or 8257 for marks."""
 
     def __init__(self, world: World, flow: Any, options: dict[str, Any]) -> None:
         self.world, self.flow, self.o = world, flow, options
@@ -179,7 +186,7 @@ class Sender:
 
     def transmit(self, seq: int) -> None:
         end, now, new = self.after(seq), self.world.now, seq >= self.top
-        if not new:  # RFC 6298 §3: Karn's rule; a burst is when, from, to
+        if not new:  # RFC 6298 §3: Karn's rule; a burst is time, first byte, end
             self.timed = []
         elif self.timed and self.timed[-1][0] == now and self.timed[-1][2] == seq:
             self.timed[-1][2] = end
@@ -197,8 +204,8 @@ class Sender:
         self.world.at(key, lambda: self.deadline == self.world.now and self.timer())
 
     def timer(self) -> None:
-        """RFC 6298 (5.4) to (5.6), RFC 5681 §3.1, RFC 6582 §3.2 step 4."""
-        if self.resent != self.una:  # not again for the same segment
+        """Handles an expired timer: RFC 6298 (5.4) to (5.6), RFC 5681 §3.1, RFC 6582 §3.2 step 4."""
+        if self.resent != self.una:  # only once for the same segment
             self.ssthresh = max((self.nxt - self.una) // 2, 2 * self.mss)
         self.resent, self.recover, self.cut_end, self.cwr = self.una, self.top, self.top, self.ecn
         self.cwnd, self.dups, self.recovering, self.nxt, self.timed = self.mss, 0, False, self.una, []
@@ -240,7 +247,7 @@ class Sender:
             self.transmit(self.una)
             self.cwnd = max(self.cwnd - new + (self.mss if new >= self.mss else 0), self.mss)
             later, self.partial = self.partial, True
-        if ack.ece:  # of what is left once the window is deflated
+        if ack.ece:  # relative to the window after its deflation
             self.reduce()
         if self.una == self.top:
             self.deadline = None
@@ -249,7 +256,7 @@ class Sender:
         self.send()
 
     def reduce(self) -> None:
-        """Once a window: RFC 3168 §6.1.2, RFC 8257 §3.3."""
+        """Reduces the window once per window of data: RFC 3168 §6.1.2, RFC 8257 §3.3."""
         if self.ecn and self.una > self.cut_end:
             cut = int(self.cwnd * self.alpha / 2) if self.dctcp else self.cwnd - self.cwnd // 2
             self.ssthresh = max(self.cwnd - cut, 2 * self.mss)
@@ -257,7 +264,7 @@ class Sender:
             self.cut_end, self.cwr = self.nxt, True
 
     def duplicate(self, ack: Any) -> None:
-        """RFC 5681 §3.2, RFC 6582 §3.2, RFC 3042."""
+        """Handles a duplicate ACK: RFC 5681 §3.2, RFC 6582 §3.2, RFC 3042."""
         if ack.ece:
             self.reduce()
         self.dups, threshold = self.dups + 1, self.o["dupack_threshold"]
@@ -279,7 +286,7 @@ class Sender:
 
 
 class Receiver:
-    """RFC 5681 §4.2; RFC 3168 §6.1.3 or RFC 8257 §3.2 for marks."""
+    """Receiver by RFC 5681 §4.2, with RFC 3168 §6.1.3 or RFC 8257 §3.2 for marks."""
 
     def __init__(self, world: World, flow: Any, options: dict[str, Any]) -> None:
         self.world, self.flow, self.o = world, flow, options
@@ -292,7 +299,7 @@ class Receiver:
             self.ce = (data.ce and data.seq >= self.nxt) or (self.ce and not data.cwr)
         elif data.ce != self.ce:
             if self.waiting:
-                self.ack()  # of what came before, with the echo that it had
+                self.ack()  # ACK of the earlier data, with the echo that applied to it
             self.ce, at_once = data.ce, True
         if data.seq >= self.nxt:
             self.later[data.seq] = data.seq + data.length

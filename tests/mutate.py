@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "mutations"
 ABORTED = "the tests end before their time"
 SCRATCH = ROOT / "out" / "mutations"
-# What a build and its tests read.
+# Sources of a build and its tests.
 SOURCES = (
     "Cargo.toml",
     "Cargo.lock",
@@ -39,14 +39,14 @@ SOURCES = (
     "benches/whole_runs.rs",
     "benches/micro",
 )
-# What the tests of Python read, with the core that is built there, if any.
+# Sources of the Python tests, with the core that is built there, if any.
 PYTHON = ("pyproject.toml", "python", "tests/python", "papers")
 PYTEST = (
-    "pytest "  # how the tests of a fault in Python begin; those of others are a package of Rust and a target
+    "pytest "  # first word of `tests` for faults in Python; other faults name a Rust package and a target
 )
 TEST_SECONDS = 300
 TEST_MEMORY = 6 << 30
-# Where building takes longer than the tests nothing is optimized.
+# Without optimization if building takes longer than the tests.
 PROFILE = {"CARGO_PROFILE_DEV_DEBUG": "0", "CARGO_PROFILE_TEST_DEBUG": "0"}
 QUICK = PROFILE | {"CARGO_PROFILE_DEV_OPT_LEVEL": "0", "CARGO_PROFILE_TEST_OPT_LEVEL": "0"}
 
@@ -64,7 +64,7 @@ class Unfit(Exception):
 
 @dataclass(frozen=True)
 class Fault:
-    """One deliberate fault."""
+    """A deliberate fault."""
 
     table: str
     rules: tuple[str, ...]
@@ -87,7 +87,7 @@ class Fault:
         return "survived" if self.why else "caught"
 
     def apply(self, text: str) -> str:
-        """The text with the fault in it."""
+        """Returns the text with the fault in it."""
         parts, nth = text.split(self.find), self.nth or 1
         if not nth < len(parts) or (self.nth is None and len(parts) > 2):
             said = f"{nth} times or more" if self.nth else "once"
@@ -96,23 +96,23 @@ class Fault:
 
     @property
     def reads(self) -> str:
-        """Which sources its outcome depends on."""
+        """Name of the group of sources on which the fault's outcome depends."""
         return "python" if self.tests.startswith(PYTEST) else "state"
 
     @property
     def key(self) -> str:
-        """What its outcome depends on beside the sources."""
+        """Key of the fault's outcome, apart from the sources."""
         return repr((self.rules, self.file, self.find, self.replace, self.nth, self.tests))
 
     def missed(self, failed: "Failed") -> list[str]:
-        """Rules of RFCs of which no case has failed."""
+        """Returns the rules of RFCs without a failed case."""
         seen = {rule for _, rule, _ in failed.cases}
         return [rule for rule in self.rules if rule.startswith("RFC ") and rule not in seen]
 
 
 @dataclass
 class Table:
-    """One file of faults."""
+    """A file of faults."""
 
     name: str
     title: str
@@ -123,13 +123,13 @@ class Table:
 
 @dataclass
 class Failed:
-    """What failed: names of tests, and cases of conformance/tcp as file, rule, name."""
+    """Failures: names of tests, and cases of conformance/tcp as file, rule, name."""
 
     tests: list[str]
     cases: list[tuple[str, str, str]]
 
     def caught_by(self, rules: tuple[str, ...]) -> list[str]:
-        """The first case of each rule, or else the first test."""
+        """Returns the first failed case of each rule, or else the first failed test."""
         found = []
         for rule in rules:
             found += [f"{file}: {name}" for file, of, name in self.cases if of == rule][:1]
@@ -174,7 +174,7 @@ def tables() -> list[Table]:
 
 
 class Tree:
-    """A copy of the sources in which faults are put."""
+    """Copy of the sources into which faults are inserted."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "tree"
@@ -182,7 +182,7 @@ class Tree:
         self.sync()
 
     def sync(self) -> None:
-        """Makes the copy the same as the tree; only what differs is written, so that little is built."""
+        """Makes the copy equal to the tree; only differences are written, so that little is rebuilt."""
         wanted = {path.relative_to(ROOT) for top in (*SOURCES, *PYTHON) for path in files(ROOT / top)}
         for path in files(self.folder):
             if path.relative_to(self.folder) not in wanted:
@@ -206,7 +206,7 @@ class Tree:
         )
 
     def pytest(self, tests: str) -> tuple[str, Failed]:
-        """Runs tests of Python on the sources of the tree."""
+        """Runs Python tests on the sources of the copy."""
         own = ROOT / ".venv" / "bin" / "python"
         python = str(own) if own.exists() else sys.executable
         command = [python, "-m", "pytest", "-rfE", "--tb=no", "-p", "no:cacheprovider", *shlex.split(tests)]
@@ -218,7 +218,7 @@ class Tree:
         except subprocess.TimeoutExpired:
             return "caught", Failed(["the tests do not end"], [])
         found = python_failures(ran.stdout)
-        # 0: all passed; 1: some failed; others: nothing was run as it should have been.
+        # 0: all passed; 1: some failed; any other status: the tests did not run properly.
         if ran.returncode == 1 and found:
             return "caught", Failed(found, [])
         if ran.returncode == 0:
@@ -226,7 +226,7 @@ class Tree:
         return "no such tests", Failed([ran.stdout[-2000:]], [])
 
     def run(self, tests: str, optimized: bool) -> tuple[str, Failed]:
-        """Builds and runs: `survived`, `caught` or `does not build`, and what failed."""
+        """Builds and runs tests; returns `survived`, `caught` or `does not build`, and the failures."""
         if tests.startswith(PYTEST):
             return self.pytest(tests.removeprefix(PYTEST))
         package, *rest = shlex.split(tests)
@@ -263,14 +263,14 @@ class Tree:
 
 
 def failures(out: str) -> Failed:
-    """The tests and the cases that failed, from what cargo says."""
+    """Returns the failed tests and cases from cargo's output."""
     last = out.rpartition("\nfailures:\n")[2]
     names = sorted(set(FAILED.findall(last))) or [ABORTED]
     return Failed(names, sorted(set(CASE.findall(out))))
 
 
 def python_failures(out: str) -> list[str]:
-    """The tests of Python that failed, as `test_file::test_name`, each once."""
+    """Returns the failed Python tests as `test_file::test_name`, each once."""
     names = ("::".join(part for part in found if part) for found in PYTHON_FAILED.findall(out))
     return sorted(set(names))
 
@@ -287,7 +287,7 @@ def write(path: Path, data: bytes) -> None:
 
 
 def state(tops: tuple[str, ...] = SOURCES) -> str:
-    """What every outcome depends on: the sources, the cases and the recorded digests."""
+    """Returns a hash of all inputs of outcomes: the sources, the cases and the recorded digests."""
     h = hashlib.sha256()
     for path in sorted(path for top in tops for path in files(ROOT / top) if path.suffix != ".so"):
         h.update(path.read_bytes())
@@ -295,7 +295,7 @@ def state(tops: tuple[str, ...] = SOURCES) -> str:
 
 
 def still_known(book: Path, now: dict[str, str]) -> dict[str, Any]:
-    """The outcomes of earlier runs whose sources are the same."""
+    """Returns the outcomes of earlier runs whose sources are unchanged."""
     known = json.loads(book.read_text()) if book.exists() else {}
     faults = [fault for table in tables() for fault in (*table.faults, *table.equivalent)]
     same = (fault for fault in faults if known.get(fault.reads) == now[fault.reads])
@@ -303,7 +303,7 @@ def still_known(book: Path, now: dict[str, str]) -> dict[str, Any]:
 
 
 def record(fault: Fault, caught_by: list[str]) -> None:
-    """Writes into the fault's table what caught it."""
+    """Writes the tests that caught a fault into its table."""
     path = FOLDER / f"{fault.table}.toml"
     text = path.read_text()
     start = text.index(f"fault = {json.dumps(fault.fault, ensure_ascii=False)}\n")
@@ -315,7 +315,7 @@ def record(fault: Fault, caught_by: list[str]) -> None:
 
 
 def campaign(words: list[str], scratch: Path, keep: bool) -> int:
-    """Runs the faults in which all words occur; how many are not as they should be."""
+    """Runs the faults in which all words occur; returns the number with an unexpected outcome."""
     chosen = [f for t in tables() for f in (*t.faults, *t.equivalent)]
     chosen = [f for f in chosen if all(w in f"{f.name} {f.file} {f.rules}" for w in words)]
     chosen.sort(key=lambda f: (f.optimized, f.tests))
@@ -351,12 +351,12 @@ def row(*cells: str) -> str:
 
 
 def place(fault: Fault) -> str:
-    """The file of a fault, short: `dataplane: transport/rto.rs`."""
+    """Returns a short form of the fault's file: `dataplane: transport/rto.rs`."""
     return fault.file.removeprefix("crates/").replace("/src/", ": ").replace("dataplane: transport/", "")
 
 
 def page() -> str:
-    """The page of all faults, as Markdown."""
+    """Returns the page of all faults as Markdown."""
     all_tables = tables()
     faults = sum(len(t.faults) for t in all_tables)
     out = [(FOLDER / "page.md").read_text().rstrip().replace("{faults}", str(faults))]

@@ -1,4 +1,4 @@
-"""Finds modules one inflection apart, and functions whose names say nothing: `make lint`."""
+"""Finds modules that differ by one inflection, and functions with meaningless names: `make lint`."""
 
 import ast
 import re
@@ -9,21 +9,21 @@ from pathlib import Path
 
 from circles import ROOT
 
-# Endings of English that tell no two things apart.
+# English endings that do not distinguish names.
 ENDING = re.compile(r"(?<=...)(ing|ed|er|es|s|e|t|n)$")
 SAYS_NOTHING = ("told", "of", "one")
 RUST = re.compile(r"\bfn (\w+)")
 
 
 def stem(name: str) -> str:
-    """The word without its ending; a doubled letter before it counts once."""
+    """Returns the word without its ending; a doubled letter before it counts once."""
     for _ in range(2):
         name = ENDING.sub("", name)
     return re.sub(r"(.)\1$", r"\1", name)
 
 
 def modules(folder: Path) -> Iterator[tuple[str, list[Path]]]:
-    """Folders of sources, with the modules of each; a folder of modules is one."""
+    """Yields folders of sources with the modules of each; a folder of modules is one module."""
     places = {path.parent for path in folder.rglob("*") if path.suffix in (".py", ".rs")}
     for place in sorted(places):
         found = [path for path in place.iterdir() if path.suffix in (".py", ".rs") or path in places]
@@ -31,14 +31,14 @@ def modules(folder: Path) -> Iterator[tuple[str, list[Path]]]:
 
 
 def alike(paths: list[Path]) -> Iterator[str]:
-    """Pairs of modules of a folder whose names have the same stem."""
+    """Yields pairs of modules of a folder whose names have the same stem."""
     for one, other in combinations(paths, 2):
         if one.stem != other.stem and stem(one.stem) == stem(other.stem):
             yield f"{one.name} and {other.name} are one inflection apart"
 
 
 def functions(path: Path) -> list[tuple[str, int]]:
-    """The names of functions in a file, and their lines."""
+    """Returns the names of functions in a file, and their lines."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".rs":
         return [(found[1], text.count("\n", 0, found.start()) + 1) for found in RUST.finditer(text)]
@@ -49,12 +49,12 @@ def functions(path: Path) -> list[tuple[str, int]]:
 
 
 def is_former(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Returns true if a function is a name of the last release, which warns."""
+    """Returns true if a function is an alias from the last release, which warns."""
     return (ast.get_docstring(node) or "").startswith("The former name of")
 
 
 def main(folders: list[str]) -> int:
-    """The number of faults in these folders, or in all sources."""
+    """Prints the faults in these folders, or in all sources, and returns their number."""
     found = 0
     ours = [*ROOT.glob("crates/*/src"), ROOT / "python/overspill", ROOT / "papers", ROOT / "studies"]
     for folder in [Path(one).resolve() for one in folders] or ours:

@@ -1,6 +1,6 @@
 """Finds circles of modules in the Python sources, and imports against the order of packages: `make lint`.
 
-Every import counts: those inside of functions, and those that only type checkers see.
+Every import counts, including those inside functions and those only for type checkers.
 """
 
 import ast
@@ -11,12 +11,12 @@ from pathlib import Path
 from circles import ROOT, Graph, Name, Use, circles, described
 
 NAME = "overspill"
-# Each uses those before it, and none after it.
+# Packages, each of which may import those before it only.
 ORDER = ("stats", "results", "engine", "charts", "report", "tracing", "papers", "cli")
 
 
 def modules(root: Path) -> dict[str, Path]:
-    """Every module by its full name."""
+    """Returns every module by its full name."""
     found = {}
     for path in root.rglob("*.py"):
         parts = path.relative_to(root.parent).with_suffix("").parts
@@ -25,7 +25,7 @@ def modules(root: Path) -> dict[str, Path]:
 
 
 def imported(path: Path, name: str, known: dict[str, Path]) -> Iterator[tuple[str, int]]:
-    """The modules that a file of this name imports, and the lines where it does."""
+    """Yields the modules that a file of this name imports, with the line numbers."""
     here = name.split(".") if path.stem == "__init__" else name.split(".")[:-1]
     for node in ast.walk(ast.parse(path.read_text())):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -38,7 +38,7 @@ def imported(path: Path, name: str, known: dict[str, Path]) -> Iterator[tuple[st
 
 
 def graph(root: Path) -> Graph:
-    """Who uses whom, by files."""
+    """Returns the uses of files by other files."""
     known, found = modules(root), Graph()
     for own, path in known.items():
         for name, line in imported(path, own, known):
@@ -49,13 +49,13 @@ def graph(root: Path) -> Graph:
 
 
 def package(path: Path, root: Path) -> str:
-    """The package right beneath the root; empty for the root's own modules."""
+    """Returns the package directly below the root; empty for the root's own modules."""
     parts = path.relative_to(root).parts
     return parts[0] if len(parts) > 1 else ""
 
 
 def against(uses: Graph, root: Path) -> Iterator[str]:
-    """Uses of a later package, in words."""
+    """Yields a description of each use of a later package."""
     place = {name: at for at, name in enumerate(ORDER)}
     for user in sorted(uses):
         for used in sorted(uses[user]):
@@ -66,7 +66,10 @@ def against(uses: Graph, root: Path) -> Iterator[str]:
 
 
 def main(roots: list[str]) -> int:
-    """The number of faults in these packages; in that of the command and in papers where none is named."""
+    """Prints the faults in these packages and returns their number.
+
+    Without arguments, the packages of the command and of papers are checked.
+    """
     found = 0
     ours = [ROOT / "python" / NAME, *sorted(path.parent for path in ROOT.glob("papers/*/paper.toml"))]
     for root in [Path(root).resolve() for root in roots] or ours:

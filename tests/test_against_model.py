@@ -1,4 +1,4 @@
-"""Eleven small runs, packet by packet, beside a separate model (docs/internals/model.md)."""
+"""Tests of eleven small runs, packet by packet, against a separate model (docs/internals/model.md)."""
 
 import functools
 import json
@@ -18,7 +18,8 @@ FOLDER = Path(__file__).parent
 RUNS = sorted(path.stem for path in (FOLDER / "runs").glob("*.toml"))
 FATES = ("delivered", *REASONS)
 ROW = ("sent_ps", "end_ps", "hops", "detours", "bounces", "max_bounced_distance", "node")
-# What the model does not know stays as it is, whatever the default: set where Overspill has such a key.
+# Settings that the model does not have. They are pinned in Overspill, whatever the default, if it has such a
+# key.
 PINS = {
     "recovery": "newreno",
     "sack": "false",
@@ -29,7 +30,7 @@ PINS = {
     "window_less_out_of_order": "false",
     "connection": "established",
 }
-# What each run is there for.
+# Drop reasons and counters that each run has to exercise.
 NEEDS = {
     "drop_2": {"buffer_full", "fast_retransmits", "timeouts"},
     "drop_3": {"buffer_full", "fast_retransmits", "timeouts"},
@@ -43,7 +44,7 @@ NEEDS = {
     "delayed_ack_2": {"ece_acks"},
     "echo_2": {"ece_acks", "timeouts"},
 }
-# Faults put into the model: what, and the words that change. The comparison must find each.
+# Faults inserted into the model: a description, and the text that changes. The comparison must find each.
 FAULTS = {
     "a queue that holds K is not marked yet": (">= number(self.marking", "> number(self.marking"),
     "a queue has room for one packet more": (">= self.limits[kind]\n", "> self.limits[kind]\n"),
@@ -128,7 +129,7 @@ FAULTS = {
 
 
 def pins(name: str) -> list[str]:
-    """Settings for the keys of PINS that Overspill knows."""
+    """Returns settings for the keys of PINS that Overspill has."""
     kind = model.tomllib.loads((FOLDER / "runs" / f"{name}.toml").read_text())["transport"]["kind"]
     specs = json.loads(_core.catalogue())
     (spec,) = (spec for spec in specs if (spec["slot"], spec["kind"]) == ("transport", kind))
@@ -138,7 +139,7 @@ def pins(name: str) -> list[str]:
 
 @functools.cache
 def measured(name: str) -> tuple[dict[Any, Any], dict[str, int]]:
-    """Overspill's packets in the model's form, and the flows' counters."""
+    """Returns Overspill's packets in the model's form, and the flows' counters."""
     results = overspill.run(FOLDER / "runs" / f"{name}.toml", sets=pins(name))
     rows = results.packets.to_pylist()
     packets = {
@@ -155,7 +156,7 @@ def modelled(name: str, source: types.ModuleType = model) -> dict[Any, Any]:
 
 
 def differences(ours: dict[Any, Any], theirs: dict[Any, Any]) -> list[str]:
-    """What differs, in the order in which it was sent or, where only one has it, would have been."""
+    """Returns the differing packets, ordered by the time of sending in either result."""
     either = ours | theirs
     keys = [
         key for key in sorted(either, key=lambda key: (either[key], key)) if ours.get(key) != theirs.get(key)

@@ -1,4 +1,4 @@
-"""`make audit` tells what a database knows, and says so where there is none; locks hold what is declared."""
+"""Tests that `make audit` reports advisories or a missing database, and that locks match the declarations."""
 
 import json
 import threading
@@ -22,7 +22,7 @@ PAGES = {
 
 
 class Database(BaseHTTPRequestHandler):
-    """Knows two advisories on one crate, a page each."""
+    """Handler of a fake database with two advisories on one crate, one on each page."""
 
     def do_POST(self) -> None:
         queries = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["queries"]
@@ -80,7 +80,7 @@ def test_every_lock_file_is_read() -> None:
 
 
 def declared() -> dict[str, list[Requirement]]:
-    """What pyproject.toml asks for, by lock file."""
+    """Returns the requirements of pyproject.toml, by lock file."""
     data = tomllib.loads(Path(audit.ROOT / "pyproject.toml").read_text())
     setup = data["build-system"]["requires"] + data["project"]["dependencies"]
     extras = [one for names in data["project"]["optional-dependencies"].values() for one in names]

@@ -1,4 +1,4 @@
-"""Runs timed in turns: what decides that a tree has become slower, and what the tables cost."""
+"""Tests of runs timed in turns: the decision that a tree has become slower, and the cost of tables."""
 
 import json
 import re
@@ -17,7 +17,7 @@ import compare  # noqa: E402
 import shares  # noqa: E402
 import turns  # noqa: E402
 
-# In the place of a build of benches/whole_runs.rs: the same packets in so much CPU time.
+# Substitute for a build of benches/whole_runs.rs: the same packets in a given CPU time.
 PROGRAM = """#!{python}
 import json, sys, time
 while time.process_time() < {seconds}:
@@ -34,7 +34,8 @@ def program(folder: Path, name: str, seconds: float, hops: int = 1000) -> Path:
 
 
 def test_the_interval_of_nine_rounds_lies_between_the_second_and_the_eighth() -> None:
-    # The chance that 7 of 9 or more lie on one side is 2 * (1 + 9 + 36) / 512 = 0.18, that 8 or more do 0.04.
+    # The probability that 7 of 9 or more are on one side is 2 * (1 + 9 + 36) / 512 = 0.18; for 8 or more it
+    # is 0.04.
     ratio = turns.Ratio.from_rounds([1.4, 1.1, 1.9, 1.2, 1.3, 1.5, 1.8, 1.6, 1.7])
     assert (ratio.ratio, ratio.low, ratio.high) == (1.5, 1.2, 1.8)
 

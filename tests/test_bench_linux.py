@@ -1,4 +1,4 @@
-"""What `make bench-linux` reads, computes and decides; and one short case on a kernel, where there is one."""
+"""Tests of the input, computations and verdicts of `make bench-linux`, and of one short case on a kernel."""
 
 import os
 import struct
@@ -123,7 +123,7 @@ def test_a_count_within_the_interval_of_the_kernel_holds_however_far_it_is() -> 
 def test_a_count_that_the_kernel_never_has_is_bounded_by_the_number_of_its_runs(
     ours_of_40: int, holds: bool
 ) -> None:
-    # None in ten runs: the mean is below 3.689 / 10 with 97.5 % (Poisson, exact).
+    # The kernel has none in ten runs: the mean is below 3.689 / 10 with 97.5 % (Poisson, exact).
     replayed = [run_of([10], timeouts=int(n < ours_of_40)) for n in range(40)]
     row = verdict.compare(SMALL, [run_of([10])] * 10, replayed, cases.read().tolerance)
     assert row.differences["timeouts"].apart == float("inf")
@@ -195,8 +195,8 @@ def test_the_same_starts_are_replayed() -> None:
     like = Outcome([Flow(0, 1, 0, 0), Flow(1_000, 1, 0, 0), Flow(2_500, 1, 0, 0), Flow(900_000, 1, 0, 0)], 0)
     found = ours.replay(SMALL, like, ours.Chance(scatter.Late(0, 0, 5_000, 1_211), 1))
     assert [flow.start_ns for flow in found.flows] == [flow.start_ns for flow in like.flows]
-    # 4 flows of 21 segments of at most 1514 B over 100 Mb/s.
-    # From the first start to the last end; frames of 66 B beside their payload, of which two may go at once.
+    # Four flows of 21 segments of at most 1514 B cross a link of 100 Mb/s. The time is from the first start
+    # to the last end. Frames have 66 B besides their payload, and two may leave simultaneously.
     last_ms = max(flow.start_ns + flow.completion_ns for flow in found.flows) / 1e6
     assert last_ms > (4 * (30_000 + 21 * 66) - 2 * 1514) * 8 / 100e3
 
@@ -205,9 +205,9 @@ def answering(receiver: list[int], sender: list[int], handshakes: list[int]) -> 
     return scatter.Seen({"receiver": receiver, "sender": sender}, handshakes, [])
 
 
-# 999 gaps of 2 us; what comes later does not count.
+# 999 gaps of 2 us; the later frame does not count.
 BURST = scatter.Seen({}, [], [*range(0, 2_000_000, 2_000), 9_000_000])
-# 2 us of links and an ACK of 66 B at 100 Mb/s, or a frame of the sender's.
+# Times in ns: 2 us of links plus an ACK of 66 B at 100 Mb/s, or plus a frame of the sender.
 ALONE = (7_280, 4_000)
 
 
@@ -335,8 +335,9 @@ def test_a_short_case_runs_on_the_kernel() -> None:
     with netns.prompt_interrupts():
         found, counted = kernel.run(SMALL, SMALL.starts_ns(0, 1000), {}, placement.place(kind))
     assert len(found.flows) == SMALL.flows
-    # Every drop is repaired by a retransmission, and four initial windows do not fit into 20 packets.
+    # Every drop causes a retransmission, and four initial windows do not fit into 20 packets.
     assert found.retransmissions >= found.drops > 0
     assert counted["segments_out"] == 4 * 21 + found.retransmissions
-    # Frames of 66 B beside their payload; two may go at once, and the kernel's clock of tokens is not exact.
+    # Frames have 66 B besides their payload. Two may leave simultaneously, and the kernel's token clock is
+    # inexact.
     assert found.completions_ms[-1] > 0.95 * (4 * (30_000 + 21 * 66) - 2 * 1514) * 8 / 100e3

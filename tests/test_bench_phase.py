@@ -1,4 +1,4 @@
-"""What `make bench-phase` runs, and how it tells what is locked."""
+"""Tests of the runs of `make bench-phase`, and of its criteria for unfair and separated results."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The checker of circles finds them where they are, and only there."""
+"""Tests that the checker of circles finds all circles, and only them."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import circles
 
 
 def crate(folder: Path, **files: str) -> Path:
-    """A crate of these files, named by their paths with `__` for `/`; the path of its root."""
+    """Creates a crate of files named by their paths with `__` for `/`; returns the path of its root."""
     for name, text in files.items():
         path = folder / "one" / "src" / f"{name.replace('__', '/')}.rs"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -17,7 +17,7 @@ def crate(folder: Path, **files: str) -> Path:
 
 
 def found(root: Path) -> list[list[str]]:
-    """The circles of a crate, by the names of its files."""
+    """Returns the circles of a crate, by the names of its files."""
     uses = circles.graph(circles.crate(root))
     return [[str(path.relative_to(root.parent)) for path in circle] for circle in circles.circles(uses)]
 

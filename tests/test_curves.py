@@ -1,4 +1,4 @@
-"""`overspill explain bounce` and `red` tell and draw the curve by which they decide."""
+"""Tests that `overspill explain bounce` and `red` print and draw the curve of their decision."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ from overspill.engine import core
 
 @pytest.fixture
 def explain(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # noqa: ANN201
-    """The command, with its status and what it wrote."""
+    """Returns a function that calls the command and returns its status and output."""
     core.use(None)
     monkeypatch.chdir(tmp_path)
 
@@ -25,7 +25,7 @@ def explain(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pyte
 
 
 def row(out: str, first: str) -> list[str]:
-    """The cells of the row of the table that begins with a text."""
+    """Returns the cells of the table row that begins with a text."""
     return next(cells for line in out.splitlines() if (cells := line.split())[:1] == [first])
 
 
@@ -80,7 +80,7 @@ def test_explain_json_has_metrics_and_texts_of_words(explain) -> None:  # noqa: 
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (["bounce", "--set", "theta=1.5"], "--set: theta: found 1.5; expected a number from 0"),
+        (["bounce", "--set", "theta=1.5"], "--set: theta: found 1.5; expected a number of at least 0 and"),
         (["bounce", "--set", "lamda=5"], "did you mean `lambda`?"),
         (["bounce", "--set", "theta"], "found `theta`; expected PATH=VALUE"),
         (["bounce", "--set", "lambda=5,,6"], "no value"),

@@ -1,4 +1,4 @@
-"""Every console block of README.md and docs is run and its output compared, or has a reason why not."""
+"""Tests that run every console block of README.md and docs and compare its output, or say why not."""
 
 import contextlib
 import io
@@ -32,7 +32,7 @@ PAPER = "runs of a paper: minutes"
 STUDY = "a sweep of a study, which `make studies` runs: hours"
 TUTORIAL = "tests/test_docs.py follows the tutorial word by word"
 OWN = "tests/test_own_answer.py builds and runs the example"
-# Commands that are not run here, by how they begin, with the reason.
+# Commands that are not run here, by their first words, with the reason.
 NOT_RUN = {
     "make": MAKE,
     "cargo bench": MAKE,
@@ -57,7 +57,7 @@ NOT_RUN = {
     ".venv/bin/overspill paper pabo fig7a": PAPER,
     ".venv/bin/overspill paper pabo #": PAPER,
 }
-# Blocks without a command, by page and first line: what they are.
+# Blocks of output without their command, by page and first line, with that command.
 OUTPUTS = {
     (
         "README.md",
@@ -83,7 +83,7 @@ def name_of(page: Path) -> str:
 
 
 def blocks() -> Iterator[tuple[str, str]]:
-    """Blocks of all pages that are not in a language of their own: page and text."""
+    """Yields page and text of all blocks without a language of their own."""
     for page in PAGES:
         yield from (
             (name_of(page), body)
@@ -97,12 +97,12 @@ def is_console(body: str) -> bool:
 
 
 def commands(body: str) -> list[str]:
-    """The commands of a block; those that go on in the next line are one."""
+    """Returns the commands of a block; a command continued on the next line is one."""
     return [line for line in body.replace("\\\n", " ").splitlines() if line.strip()]
 
 
 def reason(command: str) -> str | None:
-    """Why a command is not run."""
+    """Returns the reason for not running a command."""
     plain = " ".join(command.split())
     bare = plain.partition(" #")[0]
     marked = f"{bare} #"
@@ -126,7 +126,7 @@ RUN = list(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the scenarios and papers of the project, and the first scenario of the guide."""
+    """Returns a folder with the project's scenarios and papers, and the first scenario of the guide."""
     made = tmp_path_factory.mktemp("commands")
     for name in ("scenarios", "papers", "examples", "studies"):
         (made / name).symlink_to(ROOT / name)
@@ -140,7 +140,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def printed(folder: Path) -> dict[str, str]:
-    """Output of each command that is run, in the order of the pages."""
+    """Returns the output of each command that is run, in the order of the pages."""
     core.use(None)
     before, found = Path.cwd(), {}
     os.chdir(folder)

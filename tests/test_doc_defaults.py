@@ -1,4 +1,4 @@
-"""The pages of mechanisms state the defaults that the catalogue has, and leave no parameter out."""
+"""Tests that pages of mechanisms state the catalogue's defaults, and leave no parameter out."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from overspill.engine import core
 from overspill.engine.values import QUANTITY, UNITS
 
 PAGES = Path(__file__).parents[1] / "docs/mechanisms"
-# The entries of the catalogue that each page is about; the first that has a key is meant.
+# Catalogue entries of each page. A stated default must match one of those that have its key.
 ENTRIES = {
     "abq": ("switch.ack_hold.abq",),
     "bounce": ("switch.overflow.bounce", "host.bounce_signal.window_cut", "host"),
@@ -32,7 +32,7 @@ ENTRIES = {
     "scheduler": ("switch.scheduler.round_robin",),
     "trim": ("switch.overflow.trim",),
 }
-# Keys whose table says in words what has no number: page, key -> why it is not compared.
+# Keys whose default is described in words without a number: page and key, with the reason for not comparing.
 WORDS = {
     ("bounce", "host.bounce_signal"): "a slot: the kind that fills it",
     ("roce", "header"): "a key of `framing` that a note proposes",
@@ -49,7 +49,7 @@ WHOLE = {
 
 
 def catalogue() -> dict[str, dict[str, Any]]:
-    """Parameters by entry and name."""
+    """Returns the parameters by entry and name."""
     specs = core.catalogue()
     return {
         f"{spec['slot']}.{spec['kind']}".strip("."): {one["name"]: one for one in spec["params"]}
@@ -58,19 +58,19 @@ def catalogue() -> dict[str, dict[str, Any]]:
 
 
 def cells(line: str) -> list[str]:
-    """The cells of a row of a table."""
+    """Returns the cells of a table row."""
     return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
 
 
 def tables(text: str) -> Iterator[tuple[list[str], list[list[str]]]]:
-    """Tables of a page: the head, and the rows."""
+    """Yields the tables of a page: the head, and the rows."""
     for block in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
         head, _, *rows = block.splitlines()
         yield cells(head), [cells(row) for row in rows]
 
 
 def stated(page: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Keys with the defaults that a page states, and the entries that they can be of."""
+    """Yields the keys with the defaults that a page states, and the entries that may have them."""
     text = (PAGES / f"{page}.md").read_text()
     entries = ENTRIES[page]
     for head, rows in tables(text):
@@ -93,7 +93,7 @@ def stated(page: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
 
 
 def values(written: str, count: int) -> list[str]:
-    """The defaults of as many keys as share a row; one default may be of all."""
+    """Returns the defaults of the keys that share a row; one default may apply to all."""
     whole = written.partition(":")[0].partition(" (")[0]
     parts = [part.strip(" `") for part in re.split(r",\s|;\s", whole)]
     if count == 1:
@@ -105,7 +105,10 @@ def values(written: str, count: int) -> list[str]:
 
 
 def quantity(text: str) -> tuple[Fraction, int] | str:
-    """A number with the family of its unit, so that `15 ms` and `15ms` are equal; other texts as they are."""
+    """Returns a number with the family of its unit, so that `15 ms` and `15ms` are equal.
+
+    Other texts are returned unchanged.
+    """
     plain = text.replace("b/s", "bps").replace(",", "").strip()
     found = QUANTITY.fullmatch(plain)
     if found is None:

@@ -1,4 +1,4 @@
-"""The formulas on the pages of mechanisms, evaluated as they are written, against the code."""
+"""Tests that evaluate the formulas on the pages of mechanisms as written, against the code."""
 
 import json
 import math
@@ -42,7 +42,7 @@ def scenario(folder: Path, more: str, duration: str = "300us") -> Path:
 
 
 def evaluated(formula: str, **values: float) -> float:
-    """A formula of a page: products without a sign, exp, and the page's own letters."""
+    """Evaluates a formula of a page: products without a sign, exp, and the page's own letters."""
     python = formula.replace("−", "-").replace("·", "*")
     for letter, name in (("λ", "lam"), ("θ", "theta"), ("α", "alpha"), ("Q_eq", "q_eq")):
         python = python.replace(letter, name)
@@ -114,7 +114,7 @@ def test_feedback_of_qcn_is_that_of_its_page(tmp_path: Path) -> None:
     notices = overspill.run(scenario(tmp_path, more, "2ms"), jobs=1).table("notices").to_pylist()
     assert len(notices) > 50 and len({one["feedback"] for one in notices}) > 8
     for one in notices:
-        # Messages say lengths in units of 64 B, so that each is known to less than one.
+        # Messages give lengths in units of 64 B, so that each is known to within one unit.
         found = []
         for off in (-64, 64):
             values = {"w": 2, "q_eq": 60_000, "q_off": one["q_off"] + off, "q_delta": one["q_delta"] + off}
@@ -133,7 +133,7 @@ def test_intervals_and_steps_of_qcn_are_those_of_its_page() -> None:
     row = re.search(r"^\| I_s, KB \| (.*) \|$", text, re.MULTILINE)
     assert found is not None and row is not None
     assert [float(one) for one in row[1].split(" | ")] == [int(one) / 2 for one in found[1].split(",")]
-    # A frame ends an interval half a frame late on average, and what it exceeds it by is not carried over.
+    # A frame ends an interval half a frame late on average, and the excess is not carried over.
     rate = 10e9 / 8 * 1522 / 1542
     first, last = (rate / (1000 * interval + 1522 / 2) for interval in (150, 18.5))
     samples = f"there are {first:,.0f} samples a second, and up to {round(last, -3):,.0f} under congestion"

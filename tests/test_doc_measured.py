@@ -1,4 +1,4 @@
-"""Measured numbers on pages equal the committed rows of docs/measured.csv, which docs/measured.py writes."""
+"""Tests that measured numbers on pages equal the rows of docs/measured.csv, which docs/measured.py writes."""
 
 import importlib.util
 import re
@@ -22,7 +22,7 @@ NUMBER = r"(\d[\d,]*(?:\.\d+)?)(?: ± (\d[\d,]*(?:\.\d+)?))?"
 
 @cache
 def module() -> ModuleType:
-    """docs/measured.py."""
+    """Loads docs/measured.py as a module."""
     spec = importlib.util.spec_from_file_location("measured", DOCS / "measured.py")
     assert spec is not None and spec.loader is not None
     made = importlib.util.module_from_spec(spec)
@@ -49,7 +49,7 @@ def pattern(text: str) -> re.Pattern[str]:
 
 
 def shown(value: float, text: str) -> str:
-    """A value with as many decimals as a text has."""
+    """Formats a value with as many decimals as a text has."""
     return f"{value:,.{len(text.partition('.')[2])}f}"
 
 
@@ -72,7 +72,7 @@ def test_every_row_of_the_file_is_quoted_by_a_page() -> None:
     assert {key for key in rows() if key not in quoted} == UNQUOTED
 
 
-# Rows that words of a page rest on, in the tests below, and variants of an example beside the quoted ones.
+# Rows that support words of a page, in the tests below, and variants of an example besides the quoted ones.
 UNQUOTED = {
     ("abq, linux_dctcp", "abq", "drops[reason=hold_full]"),
     ("pabo inputs, 501", "pabo", "input_bytes_max"),
@@ -84,7 +84,7 @@ UNQUOTED = {
 
 
 def test_every_interval_on_a_page_of_a_mechanism_is_quoted() -> None:
-    """Intervals of bounce.md's table come from the published rows of PABO: tests/test_doc_numbers.py."""
+    """Checks all pages; intervals of bounce.md's table come from PABO's rows (tests/test_doc_numbers.py)."""
     for path in sorted(PAGES.glob("*.md")):
         text = page(path.stem)
         spans = [
@@ -155,7 +155,7 @@ def test_paths_that_routing_refuses_are_those_above_the_bound_of_its_page() -> N
     )
     with pytest.raises(BadInput) as refused:
         core.load("paths.toml", text, [])
-    bound = re.search(r"times the ports of the network at most (\d+),", str(refused.value))
+    bound = re.search(r"times the ports of the network to be at most (\d+);", str(refused.value))
     said = re.search(r"times the ports of the network is above ([\d,]+)\.", page("routing"))
     assert bound is not None and said is not None and int(bound[1]) == int(said[1].replace(",", ""))
 

@@ -1,4 +1,4 @@
-"""Numbers on the pages of mechanisms come from the published rows of papers."""
+"""Tests that numbers on the pages of mechanisms come from the published rows of papers."""
 
 import re
 from pathlib import Path
@@ -22,13 +22,13 @@ BOUNCE = {
 
 
 def published(name: str) -> dict[tuple[str, str, str], dict[str, Any]]:
-    """Rows of PABO by figure, case and metric; those of sensitivity runs with what each setting gives."""
+    """Returns rows of PABO by figure, case and metric; a sensitivity run's rows include each setting."""
     found = read_json(DOCS.parent / f"papers/pabo/{name}") or {}
     return {(row["figure"], row["case"], row["metric"]): row for row in found["rows"]}
 
 
 def numbers(cell: str) -> list[str]:
-    """The numbers of a cell, in the digits in which it has them."""
+    """Returns the numbers of a cell with their digits as written."""
     return re.findall(r"-?\d+(?:\.\d+)?", cell.replace("−", "-"))
 
 

@@ -1,4 +1,4 @@
-"""Numbers in the prose of docs/internals/phase.md are those of its tables."""
+"""Tests that numbers in the prose of docs/internals/phase.md match its tables."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ WORDS = " ".join(TEXT.partition("<!-- made by")[0].split())
 
 
 def table(section: str, first: str, leading: int) -> dict[tuple[str, ...], dict[str, str]]:
-    """Rows of the table of a section whose header begins with a text, by their leading cells."""
+    """Returns rows of a section's table, by their leading cells; the table's header begins with `first`."""
     lines = iter(TEXT.partition(f"**{section}**")[2].splitlines())
     header = next(line for line in lines if line.startswith(first))
     names = [cell.strip() for cell in header.strip("|").split("|")]

@@ -1,4 +1,4 @@
-"""The documentation does what it says: the site builds, the tutorial runs word by word, the notebook too."""
+"""Tests of the documentation: the site builds, and the tutorial and the notebook run word by word."""
 
 import importlib.util
 import re
@@ -33,7 +33,7 @@ def test_every_page_of_the_docs_is_on_the_site() -> None:
 
 @pytest.fixture(scope="module")
 def followed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which every block of the tutorial was done, in order."""
+    """Returns a folder in which every block of the tutorial was run, in order."""
     folder = tmp_path_factory.mktemp("tutorial")
     (folder / ".venv").symlink_to(Path(sys.executable).parents[1])
     printed: list[str] = []
@@ -45,7 +45,8 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 done = subprocess.run(line.split(), cwd=folder, capture_output=True, text=True, check=False)
                 assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
                 printed.append(done.stdout)
-    # The first two commands print the tables that the text tells of: `report` says only where its page is.
+    # The first two commands print the tables that the text mentions; `report` prints only the path of its
+    # page.
     tables = [one for one in printed if "censored flows" in one and "swept" not in one]
     for name, text in zip(("sixteen.txt", "six.txt"), tables, strict=True):
         (folder / name).write_text(text)
@@ -59,7 +60,7 @@ def test_the_tutorial_ends_at_its_figures(followed: Path) -> None:
     assert (followed / "qct.png").stat().st_size > 10_000
     kinds = {path.suffix for path in (followed / "out/tutorial/figures").iterdir()}
     assert kinds == {".png", ".svg", ".pdf"}
-    # Nobody asked for others.
+    # The tutorial requests no other formats.
     assert not (followed / "out/tutorial-sweep/figures").exists()
 
 
@@ -90,7 +91,7 @@ def test_six_senders_make_mark_and_detour_one_run_and_drop_as_fast(followed: Pat
     import overspill
 
     told = (followed / "six.txt").read_text()
-    assert re.search(r"^SAME RUN .*: mark and detour are one and the same run$", told, re.MULTILINE)
+    assert re.search(r"^SAME RUN .*: mark and detour are identical runs$", told, re.MULTILINE)
     values = overspill.Results.load(followed / "out/six").values
     keys = list(values["drop"][1])
     times = [key for key in keys if key.startswith(("fct_", "qct_"))]

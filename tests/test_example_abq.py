@@ -1,4 +1,4 @@
-"""The example of ABQ from Python: examples/abq.py."""
+"""Tests of the Python example of ABQ: examples/abq.py."""
 
 import runpy
 from pathlib import Path

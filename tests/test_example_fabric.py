@@ -1,4 +1,4 @@
-"""The example of a switch of several stages from Python: examples/fabric.py."""
+"""Tests of the Python example of a switch with several stages: examples/fabric.py."""
 
 import re
 import runpy
@@ -19,6 +19,6 @@ def test_the_example_shows_what_protects_the_victim(capsys: pytest.CaptureFixtur
         found[match[1]] = [float(one) for one in match.groups()[1:]]
     assert list(found) == ["pfc", "occupancy", "two_samples", "two_samples_in_turn", "acknowledged"]
     victim, culprit, pauses = zip(*found.values(), strict=True)
-    assert max(culprit) < 2.5  # the rate of the link inside, less headers
+    assert max(culprit) < 2.5  # rate of the internal link, less headers
     assert min(victim[2], victim[4]) > 1.2 * max(victim[0], victim[1], victim[3])
     assert pauses[4] < pauses[2] < pauses[0]

@@ -1,4 +1,4 @@
-"""The example of QCN from Python: examples/qcn.py."""
+"""Tests of the Python example of QCN: examples/qcn.py."""
 
 import re
 import runpy
@@ -28,7 +28,7 @@ def test_the_example_tells_of_every_variant_and_draws_what_flows_send(
     victim, told, _, culprit_told, pauses = zip(*found.values(), strict=True)
     assert told[0] == culprit_told[0] == 0  # without QCN
     assert told[1] > 10  # arrivals of the victim are sampled as well
-    assert 10 * told[2] < culprit_told[2]  # it has hardly anything of the memory
+    assert 10 * told[2] < culprit_told[2]  # the victim occupies hardly any memory
     assert victim[2] > 1.5 * max(victim[:2])
     assert pauses[2] < pauses[1] < pauses[0]
     assert (tmp_path / "out" / "sent_rates.png").stat().st_size > 10_000

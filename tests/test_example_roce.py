@@ -1,4 +1,4 @@
-"""The example of RoCE beside TCP from Python: examples/roce.py."""
+"""Tests of the Python example of RoCE beside TCP: examples/roce.py."""
 
 import re
 import runpy
@@ -24,8 +24,8 @@ def test_the_example_tells_of_every_variant_and_draws_how_long_flows_take(
         found[match[1]] = [float(one) for one in match.groups()[1:]]
     assert list(found) == ["together", "apart", "dcqcn"]
     writes, short, pauses = zip(*found.values(), strict=True)
-    assert short[0] > 2 * max(short[1:])  # a class of its own is not paused, and waits for nobody's writes
-    assert writes[1] < 1.2 * writes[0]  # nor do writes lose by it
-    assert pauses[2] < 0.7 * pauses[1]  # sources are slowed before links are
-    assert writes[2] > 3 * writes[1]  # and long after
+    assert short[0] > 2 * max(short[1:])  # a separate class is neither paused nor queued behind writes
+    assert writes[1] < 1.2 * writes[0]  # and writes take hardly longer
+    assert pauses[2] < 0.7 * pauses[1]  # sources slow down before links are paused
+    assert writes[2] > 3 * writes[1]  # and they stay slow long after
     assert (tmp_path / "out" / "roce_fct.png").stat().st_size > 10_000

@@ -1,4 +1,4 @@
-"""The examples in Python run, and say what they are there to say."""
+"""Tests that the Python examples run, and print what they demonstrate."""
 
 import subprocess
 import sys

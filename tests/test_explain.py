@@ -1,4 +1,4 @@
-"""Whatever is printed can be explained, and so can what papers and standards call it."""
+"""Tests that all printed terms can be explained, and also the terms of papers and standards."""
 
 import ast
 import json
@@ -22,7 +22,7 @@ CODE = sorted((ROOT / "python/overspill").rglob("*.py"))
 
 
 def explained(name: str) -> str:
-    """What `overspill explain` finds, as text."""
+    """Returns the result of `overspill explain` as text."""
     found = catalogue.find(name)
     if isinstance(found, str):
         return found
@@ -108,9 +108,9 @@ def test_models_of_switches_are_listed_with_what_each_does() -> None:
 
 def test_words_in_place_of_quantities_and_keys_that_texts_tell_of_are_found() -> None:
     assert explained("tenth_frame").startswith("tenth_frame, a value of nic_jitter of host (time")
-    assert "unless `back` says otherwise" in explained("back")
+    assert "unless `back` sets the reverse direction" in explained("back")
     override = explained("override")
-    assert override.startswith("override: What some ports") and "hosts  of override.where" in override
+    assert override.startswith("override: Settings of some ports") and "hosts  of override.where" in override
 
 
 ALIASES = catalogue.core.aliases()
@@ -132,7 +132,7 @@ def test_every_alias_is_explained_with_what_it_is_here(alias: dict[str, str]) ->
     found = catalogue.find(alias["typed"])
     own = alias["typed"] in {name for spec in catalogue.core.catalogue() for name in catalogue.called(spec)}
     if alias["typed"] in terms.BY_WORD or own:
-        return  # explained as a word of its own
+        return  # explained as a term of its own
     if isinstance(found, str):
         assert not alias["param"] or catalogue.said_of(alias) in found
     else:
@@ -155,7 +155,7 @@ def test_a_category_that_is_not_there_says_which_may_be_meant() -> None:
 
 
 def test_of_a_connection_of_linux_that_has_no_sample_the_first_timeout_is_told() -> None:
-    assert "With 0us none is taken, and the first timeout is `min_rto`" in explained("linux.handshake_rtt")
+    assert "With 0us there is none, and the first timeout is `min_rto`" in explained("linux.handshake_rtt")
     assert "the first timeout is `initial_rto`" in explained("sack.handshake_rtt")
 
 
@@ -178,14 +178,14 @@ def test_what_a_metric_means_is_told_by_itself() -> None:
 
 @pytest.mark.parametrize("metric", metrics.ALL, ids=lambda metric: metric.name)
 def test_the_title_of_every_row_is_explained(metric: metrics.Metric) -> None:
-    """A label of the same words comes first."""
+    """Checks every title; a label with the same words takes precedence."""
     for title in (metric.title, f"{metric.title} (ms)", f"{metric.title} [agg] (pkt)", metric.title.upper()):
         found = explained(title)
         assert found.startswith(tuple(LABELS)) or metrics.REGISTRY[found].title == metric.title, title
 
 
 def labels() -> set[str]:
-    """Every label that the code puts before a fact: of a `Line`, and of a row of a sweep's page."""
+    """Returns every label that the code puts before a fact: of a `Line`, or of a row of a sweep's page."""
     found = set()
     for path in CODE:
         for node in ast.walk(ast.parse(path.read_text())):
@@ -233,7 +233,7 @@ def test_what_trim_is_in_the_field_is_told_and_may_stand_in_a_scenario() -> None
         made = made.replace('overflow = { kind = "tail_drop" }\n', "")
         resolved = json.loads(_core.Scenario("made.toml", made, []).document())["resolved"]["default"]
         assert resolved["switches"][0]["overflow"]["kind"] == "trim"
-        # The page has the same, with sizes beside.
+        # The page has the same table, with sizes besides.
         values = tomllib.loads(f"overflow = {tables['overflow']}")["overflow"].items()
         lines = [line.strip() for line in page.splitlines() if line.startswith("    overflow")]
         assert any(values <= tomllib.loads(line)["overflow"].items() for line in lines), name

@@ -1,4 +1,4 @@
-"""What is told of runs with several kinds of traffic, with the compiled core."""
+"""Tests of reports on runs with several kinds of traffic, with the compiled core."""
 
 from pathlib import Path
 
@@ -48,10 +48,11 @@ def test_answers_that_never_started_make_bounds_of_all_that_depends_on_them(tmp_
     assert whole["unfinished_flows"].value == 0 and not whole["fct_p99"].censored
     results = run(tmp_path, HEAD.replace("[measure]", '[measure]\ndrain = "0ms"') + QUERIES)
     values, summary = results.values["default"][1], results.runs[0].summary["flows"]
-    # Four queries, at 0 to 3 ms; 2 ms after each its three answers begin: those of the last two are late.
+    # Four queries start at 0 to 3 ms. Their three responses each begin 2 ms later: those of the last two are
+    # late.
     assert values["unfinished_flows"].value == summary["unfinished"] == 6
     assert values["fct_p99"].censored and values["fct_mean"].censored and values["qct_p99"].censored
-    # Bounds of 1 and 2 ms come before the two that ended, so that half of them is no more than a bound.
+    # Bounds of 1 and 2 ms come before the two finished queries, so that the median is only a bound.
     assert values["qct_p50"].censored and values["qct_p50"].value == pytest.approx(2e-3)
     assert whole["qct_p50"].value > 2e-3
     owed = measures.measured_flows(results.runs[0])["owed"]

@@ -1,4 +1,4 @@
-"""A load is told in the terms in which it is asked for, and means one thing."""
+"""Tests that a load is reported in the terms of its request, and has one meaning."""
 
 import re
 from pathlib import Path
@@ -55,7 +55,7 @@ def test_offered_and_achieved_load_are_in_the_same_terms_and_the_terms_are_named
         mean = sum(one[f"achieved_load[traffic={name}]"].value for one in values) / 2
         assert shown == pytest.approx(mean, rel=5e-3)
     assert achieved == pytest.approx(0.3, rel=0.25) and started == pytest.approx(achieved, rel=0.1)
-    # By hand: payload that starts in the window over all hosts' links.
+    # Worked out by hand: payload that starts in the window over all hosts' links.
     by_hand = 0.0
     for run in results.runs:
         traffic, start, size = run.columns("flows", "traffic", "start_ps", "bytes")
@@ -78,7 +78,7 @@ def test_what_links_carry_is_told_apart_from_what_was_asked_for(tmp_path: Path) 
 
 def test_offered_load_is_over_the_window_as_the_achieved_load_is(tmp_path: Path) -> None:
     path = tmp_path / "loaded.toml"
-    # Twelve queries in the first 12 ms, of which the window from 5 to 20 ms has those of 7 ms.
+    # Twelve queries start in the first 12 ms; the window from 5 to 20 ms includes those of 7 ms.
     stopped = LOADED.replace('wire" }', 'wire" }\nstop = "10ms"')
     path.write_text(stopped.replace("qps = 1000", 'interval = "1ms"\nrepeat = 12'))
     results = overspill.run(path, seeds=3)

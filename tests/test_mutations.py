@@ -1,4 +1,4 @@
-"""The list of deliberate faults stays true."""
+"""Tests that the list of deliberate faults stays true."""
 
 import json
 import re
@@ -17,14 +17,14 @@ RULES = ("RFC ", "pFabric ", "Linux ", "INET ")
 
 
 def rules(claimed: bool) -> set[str]:
-    """The rules of conformance/tcp/README.md that have cases, or those that are not modelled."""
+    """Returns the rules of conformance/tcp/README.md with cases, or those that are not modelled."""
     rows = [line.split("|") for line in (CASES / "README.md").read_text().splitlines()]
     rows = [row for row in rows if len(row) > 3 and row[1].strip().startswith(RULES)]
     return {row[1].strip() for row in rows if ("not modelled" not in row[2]) == claimed}
 
 
 def rules_of_cases() -> dict[str, str]:
-    """The rule of each case of conformance, by file and name."""
+    """Returns the rule of each conformance case, by file and name."""
     tables = {path.stem: mutate.tomllib.loads(path.read_text())["case"] for path in CASES.glob("*.toml")}
     return {f"{stem}: {case['name']}": case["rule"] for stem, cases in tables.items() for case in cases}
 
@@ -67,7 +67,7 @@ def test_what_caught_a_fault_of_a_rule_is_a_case_of_that_rule() -> None:
 
 def test_everything_that_caught_a_fault_exists() -> None:
     sources = [*mutate.ROOT.glob("crates/**/*.rs"), *mutate.ROOT.glob("tests/**/*.py")]
-    # A test may be made by a macro, so every word may be its name.
+    # A test may be made by a macro, so any word may be its name.
     words = {word for path in sources for word in re.findall(r"\w+", path.read_text())}
     found = {name for fault in FAULTS for name in fault.caught_by}
     found -= rules_of_cases().keys() | {mutate.ABORTED}

@@ -1,4 +1,4 @@
-"""The checker of names finds modules one inflection apart, and functions whose names say nothing."""
+"""Tests that the name checker finds modules that differ by one inflection, and meaningless function names."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""An answer to overflow from outside is built, explained and run as its how-to page says."""
+"""Tests that an external overflow mechanism is built, explained and run as its how-to page says."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""Captures of links, read back by Wireshark's dissectors (docs/howto/capture.md)."""
+"""Tests of captures of links, read by Wireshark's dissectors (docs/howto/capture.md)."""
 
 import gc
 from collections import Counter
@@ -90,7 +90,7 @@ def compiled() -> None:
 
 @pytest.fixture
 def command(capfd: pytest.CaptureFixture[str]) -> Command:
-    """Runs the command; its status and what it said."""
+    """Returns a function that runs the command and returns its status and output."""
 
     def call(*arguments: object) -> tuple[int, Any]:
         with pytest.raises(SystemExit) as left:
@@ -124,7 +124,7 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def sent(results: Results, variant: str, ends: tuple[str, str]) -> int:
-    """Frames that one end of a link has sent to the other, by the ports' counters."""
+    """Returns the frames that one end of a link has sent to the other, by the ports' counters."""
     (run,) = results.runs_of(variant)
     names = [node["name"] for node in run.summary["nodes"]]
     node, peer, count = (run.column("ports", name) for name in ("node", "peer", "sent"))
@@ -169,7 +169,7 @@ def test_frames_in_a_capture_are_those_that_ports_count(small: Results, crowded:
 
 
 def test_times_are_those_of_arrival_in_nanoseconds(small: Results) -> None:
-    """Hosts take no time, so that a packet is delivered the instant that its last bit arrives."""
+    """Compares times of arrival and delivery, which are equal because hosts take no time."""
     capture = small.captures["default", 1]["h0:s0"]
     rows = tshark.fields(capture, ["frame.time_epoch"], 'frame.interface_name == "s0>h0"')
     found = [int(text.replace(".", "")) for (text,) in rows]

@@ -1,4 +1,4 @@
-"""Captures of packets that switches have cut, read back by Wireshark's dissectors (docs/howto/capture.md)."""
+"""Tests of captures of packets cut by switches, read by Wireshark's dissectors (docs/howto/capture.md)."""
 
 from collections import Counter
 
@@ -55,7 +55,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def test_a_cut_packet_has_fewer_captured_bytes_than_it_had_before(
     results: Results, variant: str, left: int
 ) -> None:
-    """Captured are 14 + 20 + 20 B of headers and 12 B of timestamps, whatever stays behind them."""
+    """Expects 14 + 20 + 20 B of headers and 12 B of timestamps, whatever payload is left behind them."""
     capture = results.captures[variant, 1]["h0:leaf0"]
     names = ["frame.len", "frame.cap_len", "frame.comment", "tcp.flags.res", "_ws.malformed"]
     rows = tshark.fields(capture, names, 'frame.interface_name == "leaf0>h0"')
@@ -70,7 +70,7 @@ def test_a_cut_packet_has_fewer_captured_bytes_than_it_had_before(
 
 
 def test_cut_packets_in_a_capture_are_those_that_ports_count(results: Results) -> None:
-    """What is cut on its way to the spine comes to h0 cut, and h0's own port cuts others."""
+    """Expects packets cut on the way to the spine to arrive at h0 cut, and others cut by h0's own port."""
     for variant in ("headers", "some_stays"):
         (run,) = results.runs_of(variant)
         names = [node["name"] for node in run.summary["nodes"]]

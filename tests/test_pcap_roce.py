@@ -1,4 +1,4 @@
-"""Captures of RoCEv2 beside TCP, read back by Wireshark's dissectors (docs/howto/capture.md)."""
+"""Tests of captures of RoCEv2 beside TCP, read by Wireshark's dissectors (docs/howto/capture.md)."""
 
 import struct
 import zlib
@@ -72,7 +72,7 @@ def test_wireshark_knows_every_packet_of_a_reliable_connection(mixed: Results) -
     assert set(opcodes) == {FIRST, MIDDLE, LAST, ACK, CNP}
     assert opcodes[FIRST] >= 3 and opcodes[LAST] >= 3
     assert opcodes[CNP] == run.column("congestion_points", "cnps").sum()
-    # 101 bytes, and three that make them a multiple of four.
+    # 101 bytes, and three bytes of padding to a multiple of four.
     assert {int(psn) for _, opcode, psn, *_ in roce if opcode == LAST} == {60}
     assert {length for _, opcode, _, _, length in roce if opcode == ACK} == {"62"}
     syndromes = {int(syndrome, 0) for _, opcode, _, syndrome, _ in roce if opcode == ACK}
@@ -92,13 +92,13 @@ def test_the_invariant_crc_is_that_of_every_frame(mixed: Results) -> None:
     for frame in frames:
         packet = bytearray(frame[14 : 14 + int.from_bytes(frame[16:18], "big")])
         found = int.from_bytes(packet[-4:], "little")
-        for at in (1, 8, 10, 11, 26, 27, 32):  # what switches change
+        for at in (1, 8, 10, 11, 26, 27, 32):  # fields that switches change
             packet[at] = 0xFF
         assert found == zlib.crc32(b"\xff" * 8 + bytes(packet[:-4]))
 
 
 def blocks(path: Path) -> list[bytes]:
-    """The frames of a pcapng file."""
+    """Returns the frames of a pcapng file."""
     data, at, found = path.read_bytes(), 0, []
     while at < len(data):
         kind, length = struct.unpack_from("<II", data, at)

@@ -1,4 +1,4 @@
-"""The checker of Python imports finds circles and what goes against the order of packages."""
+"""Tests that the checker of Python imports finds circles and imports against the order of packages."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import python_circles
 
 
 def package(folder: Path, **files: str) -> Path:
-    """A package of these files, named by their paths with `__` for `/`; its folder."""
+    """Creates a package of these files, named by their paths with `__` for `/`; returns its folder."""
     for name, text in files.items():
         path = folder / "overspill" / f"{name.replace('__', '/')}.py"
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The scenarios that come with Overspill (scenarios/)."""
+"""Tests of the scenarios that come with Overspill (scenarios/)."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ def test_a_ready_scenario_loads_and_the_readme_names_it(path: Path) -> None:
 
 
 def test_variants_that_differ_in_their_transport_mend_losses_alike() -> None:
-    """But for those that compare just that, so that a comparison changes one thing at a time."""
+    """A comparison changes one thing at a time, except in scenarios that compare transports."""
     for path in READY:
         document = json.loads(_core.Scenario(str(path), path.read_text(), []).document())
         transports = [resolved.get("transport", {}) for resolved in document["resolved"].values()]

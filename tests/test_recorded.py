@@ -1,4 +1,4 @@
-"""A metric whose data nobody recorded has no value: of every metric, what it comes from."""
+"""Tests that a metric without recorded data has no value: the sources of every metric."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from overspill.results import metrics
 from overspill.results.names import FATES, TABLES
 from overspill.results.rundata import RunData
 
-# Together their runs have a value of every metric.
+# Scenarios whose runs together have a value of every metric.
 EVERYTHING = """
 name = "everything"
 duration = "10ms"
@@ -130,7 +130,7 @@ size = "100KB"
 start = "1ms"
 """
 
-# By metric, or by how its name begins: the tables that it comes from, of which each is needed.
+# Required tables of each metric, by its name or the beginning of its name; each one is needed.
 SOURCES = {
     "fct_": ("flows",),
     "slowdown_": ("flows",),
@@ -192,7 +192,7 @@ SOURCES = {
     "tlp_probes": ("flows",),
     "undos": ("flows",),
 }
-# Metrics from the summary of a run, by what they come from there.
+# Metrics from the summary of a run, with their source there.
 SUMMARY = {
     "goodput": "received_bytes",
     "achieved_load": "received_bytes",
@@ -200,7 +200,7 @@ SUMMARY = {
     "throughput": "wire_bits",
     "load_wire": "wire_bits",
 }
-# Columns that older results lack, or that another core may lack, by the metric of each.
+# Columns that older results or another core may lack, with the metric of each.
 COLUMNS = {
     ("ports", "marked"): "marks",
     ("ports", "detoured"): "detours",
@@ -214,7 +214,7 @@ COLUMNS = {
     ("flows", "ece_acks"): "ece_acks",
     ("flows", "fast_retransmits"): "fast_retransmits",
 }
-# What a scenario's `[measure]` leaves out, and the tables that are empty then.
+# Settings of a scenario's `[measure]`, with the tables that they leave empty.
 SETTINGS = {
     "measure.links=false": ("links",),
     "measure.reordering=false": ("reorder",),
@@ -224,7 +224,7 @@ SETTINGS = {
 
 
 def key(start: str) -> str:
-    """The longest entry of SOURCES that a metric's name begins with."""
+    """Returns the longest entry of SOURCES with which a metric's name begins."""
     return max((one for one in SOURCES if start.startswith(one)), key=len)
 
 
@@ -242,7 +242,7 @@ def made(text: str, folder: Path, *sets: str) -> RunData:
 
 
 def told(run: RunData) -> RunData:
-    """The run as if congestion had been told of."""
+    """Returns the run with handmade tables of congestion points, limited flows, inputs and buffers."""
     tables = {name: run.table(name) for name in run.names}
     tables["congestion_points"] = pa.table({"cnms": [3, 0], "cnps": [0, 7], "feedback": [60, 0]})
     tables["limited_flows"] = pa.table({"limited_ps": [10**9, 0], "lowest_bps": [5e6, -1.0]})
@@ -259,7 +259,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[RunData]:
 
 
 def without(run: RunData, *names: str, empty: bool) -> RunData:
-    """The run as if tables had not been recorded: not there at all, or there without rows."""
+    """Returns the run as if tables had not been recorded: missing, or without rows."""
     tables = {name: run.table(name) for name in run.names}
     kept = {name: one for name, one in tables.items() if one is not None and (empty or name not in names)}
     return RunData(run.summary, {name: one[:0] if name in names else one for name, one in kept.items()})
@@ -291,7 +291,8 @@ def test_a_metric_is_absent_where_its_table_was_not_recorded(
         whole, left = metrics.measure(run), metrics.measure(without(run, name, empty=empty))
         assert [one for one in left if name in sources(one)] == []
         others = {one: value for one, value in whole.items() if name not in sources(one)}
-        # Which ports are switches' is known from `ports`; nothing else changes by what is missing.
+        # Metrics of other tables change only without `ports`, which identifies switch ports, or
+        # `flow_goodput`.
         if name not in ("ports", "flow_goodput"):
             assert {one: left[one] for one in others if one in left} == others
 
@@ -313,7 +314,7 @@ def test_a_count_is_absent_where_its_column_is(runs: list[RunData], table: str, 
         tables[table] = tables[table].drop_columns([column])
         found, gone = metrics.measure(RunData(run.summary, tables)), COLUMNS[table, column]
         assert gone in metrics.measure(run)
-        # By workload it comes from `fates`.
+        # By workload the metric comes from `fates`.
         assert [one for one in found if one.partition("[traffic")[0] == gone and "[traffic" not in one] == []
 
 
@@ -376,7 +377,7 @@ def test_a_run_that_is_cut_before_its_window_counted_nothing_in_it(runs: list[Ru
 
 
 def test_where_no_tree_grew_trees_have_no_depth(runs: list[RunData]) -> None:
-    """But that there was none is a number."""
+    """The number of trees is still recorded: 0."""
     run = runs[0]
     tables = {name: run.table(name) for name in run.names}
     tables["pause_trace"] = tables["pause_trace"][:0]

@@ -1,4 +1,4 @@
-"""Studies can be run, and their pages say what their numbers are."""
+"""Tests that studies run, and that their pages match their numbers."""
 
 import importlib
 import tomllib
@@ -55,7 +55,7 @@ def scenario(name: str) -> dict[str, Any]:
 
 
 def again(study: ModuleType, made: list[Any], folder: Path) -> list[Any]:
-    """The rows as they come back from their CSV."""
+    """Returns the rows as read back from their CSV."""
     assert all(row.n == 3 and row.low <= row.mean <= row.high for row in made)
     study.STUDY.write(made, folder / "numbers.csv")
     read: list[Any] = study.STUDY.read(folder / "numbers.csv")

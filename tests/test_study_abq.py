@@ -1,4 +1,4 @@
-"""The study of held ACKs can be run, and its page says what its numbers are."""
+"""Tests that the study of held ACKs runs, and that its page matches its numbers."""
 
 import importlib
 import tomllib
@@ -117,7 +117,7 @@ def test_what_the_page_says_in_words_is_in_the_numbers(numbers: ModuleType) -> N
     points = [numbers.case_at(at, "abq") for at in numbers.Plan().points]
 
     def signs(variant: str, metric: str, name: str = "dctcp") -> tuple[int, int, int]:
-        """At how many points it is shorter, equal, longer."""
+        """Returns the numbers of points at which the metric is lower, equal and higher."""
         less = [
             numbers.relative_difference(known, numbers.Case(*at.point, variant), metric, name)
             for at in points

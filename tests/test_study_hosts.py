@@ -1,4 +1,4 @@
-"""The study of hosts can be run, and its page says what its numbers are."""
+"""Tests that the study of hosts runs, and that its page matches its numbers."""
 
 import importlib
 from pathlib import Path

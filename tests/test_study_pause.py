@@ -1,4 +1,4 @@
-"""The study of PAUSE and PFC can be run, and its page says what its numbers are."""
+"""Tests that the study of PAUSE and PFC runs, and that its page matches its numbers."""
 
 import importlib
 import tomllib
@@ -49,7 +49,7 @@ def test_a_tiny_study_runs_from_its_scenario_to_its_figures(pause: ModuleType, t
 def test_a_paired_difference_is_the_difference_of_the_means(pause: ModuleType) -> None:
     found = pause.read(NUMBERS)
     means = {(row.case.qps, row.case.variant, row.metric): row.mean for row in found}
-    # A case of which some seeds were stuck is compared on the others alone.
+    # A case with some deadlocked seeds is compared only on the others.
     whole = [row for row in found if row.n == 10]
     compared = [(row, name, less) for row in whole for name, less in row.less.items()]
     assert len(compared) > 200

@@ -1,4 +1,4 @@
-"""The study of occupancy sampling today can be run, and its page says what its numbers are."""
+"""Tests that the study of occupancy sampling today runs, and that its page matches its numbers."""
 
 import importlib
 import tomllib

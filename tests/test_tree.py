@@ -1,4 +1,4 @@
-"""Files of the repository stay small, since others can be built."""
+"""Tests that files of the repository stay small, since large ones can be built."""
 
 import subprocess
 from pathlib import Path
@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-MOST = 200_000  # bytes of a file
-WHOLE = 16_000_000  # bytes of all
-PLOTTED = 600_000  # bytes of a paper's plotted data
-PICTURE = 60_000  # bytes of a picture on a page
+MOST = 200_000  # largest size of a file in bytes
+WHOLE = 16_000_000  # largest size of all files in bytes
+PLOTTED = 600_000  # largest size of a paper's plotted data in bytes
+PICTURE = 60_000  # largest size of a picture on a page in bytes
 LARGE = {
     "docs/reference.md": "made from the declarations; pages link to its anchors, and a test holds it",
     "papers/*/rows.json": "published beside measured",
@@ -19,7 +19,7 @@ LARGE = {
 
 
 def tracked() -> dict[Path, int]:
-    """Files that git has, and their sizes in bytes."""
+    """Returns the files that git tracks, with their sizes in bytes."""
     names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False).stdout
     paths = [Path(name) for name in names.decode().split("\0") if name]
     if not paths:

@@ -1,4 +1,4 @@
-"""Wrong input to commands that read and write tables: status 2 and a line, never a failure."""
+"""Tests of wrong input to commands that read and write tables: status 2 and a line, never a crash."""
 
 import copy
 import json
@@ -36,7 +36,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where everything stands in a document; of a list the first two."""
+    """Yields the path of every value in a document; only the first two elements of a list."""
     yield at
     if isinstance(value, dict):
         for key in value:
@@ -67,7 +67,7 @@ def test_whatever_is_changed_in_a_manifest_is_bad_input(folder: Path) -> None:
     tried = 0
     try:
         for number, at in enumerate(places(document)):
-            # Three in turn at every place: all of them would take a minute.
+            # Three values are tried in turn at each place: all of them would take a minute.
             in_turn = [WRONG[(3 * number + more) % len(WRONG)] for more in range(3)]
             for new in (*in_turn, GONE) if at else WRONG:
                 made = changed(document, at, new)

@@ -1,4 +1,4 @@
-"""What Wireshark's own dissectors read in a capture."""
+"""Fields that Wireshark's own dissectors read in a capture."""
 
 import os
 import shutil
@@ -10,11 +10,11 @@ import pytest
 
 CHECKED = ("-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE")
 SEPARATOR = "\t"
-GOOD = "1"  # of a checksum's status
+GOOD = "1"  # value of a checksum's status
 
 
 def need() -> None:
-    """Skips a test where there is no tshark; fails it where tools must be there."""
+    """Skips a test if tshark is missing, or fails it if tools are required."""
     if shutil.which("tshark") is None:
         if os.environ.get("OVERSPILL_REQUIRE_TOOLS") == "1":
             pytest.fail("tshark is not installed, and OVERSPILL_REQUIRE_TOOLS=1 says that it must be")
@@ -22,7 +22,7 @@ def need() -> None:
 
 
 def fields(capture: Path, names: Sequence[str], only: str = "") -> list[list[str]]:
-    """A row of these fields for each frame that the display filter lets through."""
+    """Returns a row of these fields for each frame that the display filter selects."""
     need()
     chosen = [part for name in names for part in ("-e", name)]
     filtered = ["-Y", only] if only else []
@@ -34,7 +34,7 @@ def fields(capture: Path, names: Sequence[str], only: str = "") -> list[list[str
 
 
 def assert_sound(capture: Path) -> int:
-    """Every frame is dissected whole, and every checksum is verified and right; how many there are."""
+    """Asserts that every frame is dissected completely and every checksum correct; returns their number."""
     assert fields(capture, ["frame.number", "_ws.expert.message"], "_ws.malformed || _ws.short") == []
     names = ["ip.checksum.status", "tcp.checksum.status", "udp.checksum.status", "_ws.col.Protocol"]
     rows = fields(capture, names)

@@ -17,18 +17,18 @@ from typing import Any
 
 PROSE = {"overspill", "tolerances", "note", "notes", "cautions"}
 ROWS = ("rows.json", "what_if.json", "what_if.json.gz")
-PUBLISHED = ("papers", "docs/reproduction")  # where papers have lain
+PUBLISHED = ("papers", "docs/reproduction")  # folders of papers in newer and in older checkouts
 
 
 def compared(document: Any) -> Any:
-    """A document without versions, hashes and prose."""
+    """Returns a document without versions, hashes and prose."""
     if isinstance(document, dict):
         return {key: compared(value) for key, value in document.items() if key not in PROSE}
     return [compared(value) for value in document] if isinstance(document, list) else document
 
 
 def differences(before: Any, after: Any, place: str) -> Iterator[str]:
-    """Places at which two documents differ, with both values."""
+    """Yields places at which two documents differ, with both values."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in sorted(before.keys() | after.keys()):
             yield from differences(before.get(key), after.get(key), f"{place}.{key}")
@@ -40,7 +40,7 @@ def differences(before: Any, after: Any, place: str) -> Iterator[str]:
 
 
 def published(checkout: Path) -> dict[str, Any]:
-    """Published rows of a checkout by paper and file."""
+    """Returns the published rows of a checkout by paper and file."""
     found = {}
     for folder in PUBLISHED:
         for name in ROWS:
@@ -51,7 +51,7 @@ def published(checkout: Path) -> dict[str, Any]:
 
 
 def measured(checkout: Path, scenario: Path, out: Path) -> Any:
-    """Results of one seed of a scenario, run by a checkout's own code."""
+    """Returns the results of one seed of a scenario, run by a checkout's own code."""
     command = [
         sys.executable,
         "-m",
@@ -78,7 +78,7 @@ def measured(checkout: Path, scenario: Path, out: Path) -> Any:
 
 
 def everything(before: Path, after: Path) -> Iterator[str]:
-    """All differences; progress goes to standard error."""
+    """Yields all differences; progress goes to standard error."""
     rows = published(before), published(after)
     for name in sorted(rows[0].keys() | rows[1].keys()):
         print(name, file=sys.stderr)

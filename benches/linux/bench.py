@@ -30,12 +30,12 @@ console = Console(width=None if sys.stdout.isatty() else 120)
 
 
 def tell(line: str) -> None:
-    """Progress, one line at a time."""
+    """Prints a line of progress."""
     console.print(line, style="dim", highlight=False, markup=False)
 
 
 def show(row: Row, which: str = "") -> None:
-    """A case in a line."""
+    """Prints the differences of one case in one line."""
     parts = []
     for name, each in row.differences.items():
         mark = "" if each.holds else " !"
@@ -49,18 +49,21 @@ def show(row: Row, which: str = "") -> None:
 
 @dataclass(frozen=True)
 class Bench:
-    """What all cases share."""
+    """Plan, kernel setup and host delays shared by all cases."""
 
     plan: Plan
     setup: Setup
     late: Late
 
     def kernel(self, case: Case, repeats: range) -> list[Outcome]:
-        """Runs of the kernel."""
+        """Runs a case on the kernel and returns the outcomes."""
         return [outcome for outcome, _ in measured.measure(case, repeats, self.setup, tell)]
 
     def row(self, case: Case, repeats: range) -> Row:
-        """A case on both sides; each run of the kernel is replayed some times, since chance is ours."""
+        """Measures a case on both sides.
+
+        Each run of the kernel is replayed several times, since Overspill draws the delays of hosts at random.
+        """
         kernel = self.kernel(case, repeats)
         replayed = [
             ours.replay(case, outcome, ours.Chance(self.late, 1 + n * self.plan.replays + again))
@@ -70,7 +73,7 @@ class Bench:
         return compare(case, kernel, replayed, self.plan.tolerance)
 
     def case(self, case: Case) -> Row:
-        """As planned, and where that is out of tolerance by further runs."""
+        """Measures a case as planned, and repeats it with further runs if the first are out of tolerance."""
         first, last = self.plan.repeats, self.plan.repeats + self.plan.further
         row = self.row(case, range(first))
         show(row)
@@ -86,7 +89,7 @@ class Bench:
         return row if row.passes else replace(row, without=self.without(case))
 
     def without(self, case: Case) -> dict[str, Row]:
-        """The kernel with each mechanism switched off, beside itself: which one moves it."""
+        """Compares the kernel's usual runs with runs without one mechanism, for each mechanism."""
         first, last = self.plan.repeats, self.plan.repeats + self.plan.further
         usual, rows = self.kernel(case, range(first, last)), {}
         for name in page.SWITCHES:
@@ -97,7 +100,7 @@ class Bench:
 
 
 def arguments() -> argparse.Namespace:
-    """The command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--only", default="*", help="cases whose name matches this pattern, such as 'cubic-n40-*'"
@@ -116,7 +119,7 @@ def arguments() -> argparse.Namespace:
 
 
 def results_document(bench: Bench, rows: list[Row]) -> dict[str, Any]:
-    """`out/bench-linux.json`."""
+    """Contents of `out/bench-linux.json`."""
     return {
         "kernel": platform.release().partition("-")[0],
         "placement": bench.setup.placement.kind,
@@ -131,7 +134,7 @@ def results_document(bench: Bench, rows: list[Row]) -> dict[str, Any]:
 
 
 def bench(asked: argparse.Namespace) -> int:
-    """All that was asked for; the exit status."""
+    """Runs the chosen cases and returns the exit status."""
     plan = cases.read()
     chosen = [case for case in plan.cases if fnmatch(case.name, asked.only)]
     if not chosen:
@@ -165,7 +168,7 @@ def bench(asked: argparse.Namespace) -> int:
 
 
 def main() -> int:
-    """The exit status: 2 where this machine has no namespaces, 1 where a miss hangs on no mechanism."""
+    """Returns 2 without network namespaces here, 1 if a missed case depends on no mechanism, else 0."""
     try:
         return bench(arguments())
     except netns.Unavailable as error:

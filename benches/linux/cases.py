@@ -1,4 +1,4 @@
-"""The cases of `cases.toml`."""
+"""Cases of `cases.toml`."""
 
 import itertools
 import random
@@ -13,7 +13,7 @@ AXES = ("buffer_packets", "rate_mbps", "rto_min_ms", "congestion_control")
 
 @dataclass(frozen=True)
 class Case:
-    """An incast: so many flows of so many bytes over one bottleneck."""
+    """Incast over one bottleneck: number of flows, bytes of each flow, and the settings of both sides."""
 
     flows: int
     bytes: int
@@ -24,21 +24,21 @@ class Case:
 
     @property
     def name(self) -> str:
-        """All of it in one word."""
+        """Name made of all settings."""
         return (
             f"{self.congestion_control}-n{self.flows}-{self.bytes}B-q{self.buffer_packets}"
             f"-{self.rate_mbps}M-rto{self.rto_min_ms}"
         )
 
     def starts_ns(self, repeat: int, spread_us: int) -> list[int]:
-        """When each flow starts, in order: the same in every call."""
+        """Start time of each flow in ns, in order; every call returns the same times."""
         draw = random.Random(f"{self.name} {repeat}")
         return sorted(draw.randrange(spread_us * 1000) for _ in range(self.flows))
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """Shares of the kernel's mean."""
+    """Allowed differences from the kernel, as shares of the kernel's mean."""
 
     completion_median: float
     retransmissions: float
@@ -47,7 +47,7 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Plan:
-    """The file."""
+    """Contents of `cases.toml`."""
 
     cases: list[Case]
     repeats: int
@@ -58,7 +58,7 @@ class Plan:
 
 
 def expanded(grid: dict[str, Any]) -> list[Case]:
-    """Every combination."""
+    """Returns every combination of the values of a grid."""
     return [
         Case(load["flows"], load["bytes"], *rest)
         for load, *rest in itertools.product(grid["load"], *(grid[axis] for axis in AXES))
@@ -66,7 +66,7 @@ def expanded(grid: dict[str, Any]) -> list[Case]:
 
 
 def read(file: Path = FILE) -> Plan:
-    """The file, in full."""
+    """Reads `cases.toml` and expands its grids."""
     raw = tomllib.loads(file.read_text())
     cases = [case for grid in raw["grid"] for case in expanded(grid)]
     if len({case.name for case in cases}) != len(cases):

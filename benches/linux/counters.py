@@ -1,8 +1,8 @@
-"""What the kernel counts: `/proc/net/netstat` and `/proc/net/softnet_stat`."""
+"""Kernel counters in `/proc/net/netstat` and `/proc/net/softnet_stat`."""
 
 
 def netstat(text: str) -> dict[str, int]:
-    """The counters of `TcpExt`, by name."""
+    """Returns the counters of `TcpExt` by name."""
     lines = [line.split() for line in text.splitlines() if line.startswith("TcpExt:")]
     if len(lines) != 2 or len(lines[0]) != len(lines[1]):
         raise ValueError("no TcpExt in /proc/net/netstat")
@@ -10,5 +10,5 @@ def netstat(text: str) -> dict[str, int]:
 
 
 def lost_between_namespaces(text: str) -> int:
-    """Packets that found a processor's backlog full: the second column, in hex."""
+    """Returns the packets dropped at a full processor backlog: the second column, in hex."""
     return sum(int(line.split()[1], 16) for line in text.splitlines())

@@ -1,8 +1,8 @@
-"""The program at both ends: sends flows at given instants, receives them, and logs.
+"""Program at both ends of a kernel run: sends flows at given times, receives them, and logs.
 
-Runs by itself inside a namespace, with nothing but the standard library: `flows.py receive` or
-`flows.py send`, with its task as JSON in the first line of standard input, and what it saw as JSON in the
-last line of standard output.
+It runs by itself inside a namespace and uses only the standard library: `flows.py receive` or `flows.py
+send`. The first line of standard input is its task as JSON; the last line of standard output is its log as
+JSON.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from typing import Any
 
 TCP_INFO, TCP_CONGESTION = 11, 13
 SO_SNDBUFFORCE = 32
-# Fields of `struct tcp_info` (linux/tcp.h), by offset: the layout only ever grows.
+# Offset and type of fields of `struct tcp_info` (linux/tcp.h), whose layout only grows.
 INFO = {
     "retransmissions": (100, "I"),  # tcpi_total_retrans
     "dsacks": (216, "I"),  # tcpi_dsack_dups
@@ -32,19 +32,19 @@ INFO = {
     "segments_out": (156, "I"),  # tcpi_data_segs_out
     "window_limited_us": (176, "Q"),  # tcpi_rwnd_limited
 }
-# From all being connected to the first start: the handshakes are over by then.
+# Time between the last connection and the first flow, so that all handshakes are over.
 CALM_NS = 200_000_000
 POLL_S = 0.005
 
 
 def info(connection: socket.socket) -> dict[str, int]:
-    """What the kernel counted for this connection."""
+    """Returns the kernel's counters for this connection."""
     raw = connection.getsockopt(socket.IPPROTO_TCP, TCP_INFO, 512)
     return {name: struct.unpack_from(kind, raw, at)[0] for name, (at, kind) in INFO.items()}
 
 
 def first(processor: int) -> None:
-    """On one processor, before everything else that wants it, where that is allowed."""
+    """Pins this process to a processor, with real-time priority if that is permitted."""
     os.sched_setaffinity(0, {processor})
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
@@ -52,12 +52,12 @@ def first(processor: int) -> None:
 
 
 def tell(message: Any) -> None:
-    """A line to whoever started this program."""
+    """Prints a message for the parent process as a line of JSON."""
     print(json.dumps(message), flush=True)
 
 
 def receive(task: dict[str, Any]) -> None:
-    """Accepts all flows and logs when the last byte of each was read, by the port of its sender."""
+    """Accepts all flows and logs the time at which the last byte of each was read, by the sender's port."""
     listener = socket.create_server((task["address"], task["port"]), backlog=task["flows"])
     tell("ready")
     poll, buffer = select.epoll(), bytearray(1 << 20)
@@ -79,11 +79,11 @@ def receive(task: dict[str, Any]) -> None:
                 ends[fd] = time.monotonic_ns()
                 poll.unregister(fd)
     tell({"ends": {port: ends.get(fd) for port, fd in done.items()}})
-    sys.stdin.readline()  # until the sender has read its counters: closing would send a FIN
+    sys.stdin.readline()  # Wait until the sender has read its counters: closing now would send a FIN.
 
 
 def connected(task: dict[str, Any]) -> list[socket.socket]:
-    """All connections, open and idle, each with room for its whole flow."""
+    """Opens all connections, each with a send buffer that holds its whole flow."""
     found = []
     for _ in range(task["flows"]):
         connection = socket.socket()
@@ -95,12 +95,12 @@ def connected(task: dict[str, Any]) -> list[socket.socket]:
 
 
 def unacknowledged(connection: socket.socket) -> int:
-    """Bytes written and not acknowledged yet (SIOCOUTQ)."""
+    """Bytes written and not yet acknowledged (SIOCOUTQ)."""
     return int(struct.unpack("i", fcntl.ioctl(connection, termios.TIOCOUTQ, b"\0\0\0\0"))[0])
 
 
 def send(task: dict[str, Any]) -> None:
-    """Writes each flow whole at its start, and reads the counters when everything is acknowledged."""
+    """Writes each whole flow at its start time, and reads the counters once everything is acknowledged."""
     connections = connected(task)
     data, starts = bytes(task["bytes"]), []
     origin = time.monotonic_ns() + CALM_NS

@@ -1,4 +1,4 @@
-"""One run of a case on this machine's kernel."""
+"""Runs of a case on this machine's kernel."""
 
 import json
 import subprocess
@@ -27,10 +27,10 @@ from outcome import Broken, Flow, Outcome
 from placement import Placement, steer
 
 PORT = 5001
-# No run of a case lasts as long; what is unfinished then is an error, not a number.
+# Every case ends within this time; a flow that does not is an error, not a result.
 LIMIT_S = 120
 SOFTNET = Path("/proc/net/softnet_stat")
-# What explains a difference, from the sender's side but for the last.
+# Counters that explain a difference; all but the last are those of the sender.
 TOLD = (
     "TCPTimeouts",
     "TCPLossProbes",
@@ -53,7 +53,7 @@ TOLD = (
 
 
 def start(namespace: str, verb: str, task: dict[str, Any]) -> subprocess.Popen[str]:
-    """A program in a namespace, with its task."""
+    """Starts `flows.py` in a namespace and sends it its task."""
     words = inside(namespace, sys.executable, str(HERE / "flows.py"), verb)
     child = subprocess.Popen(
         words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -63,7 +63,7 @@ def start(namespace: str, verb: str, task: dict[str, Any]) -> subprocess.Popen[s
 
 
 def stream(child: subprocess.Popen[str], name: str) -> IO[str]:
-    """A pipe that is certainly there."""
+    """Returns a pipe of a child process, or raises `Broken` if there is none."""
     found: IO[str] | None = getattr(child, name)
     if found is None:
         raise Broken(f"no {name}")
@@ -71,13 +71,13 @@ def stream(child: subprocess.Popen[str], name: str) -> IO[str]:
 
 
 def say(child: subprocess.Popen[str], line: str) -> None:
-    """A line to a program."""
+    """Sends a line to a child process."""
     stream(child, "stdin").write(line + "\n")
     stream(child, "stdin").flush()
 
 
 def hear(child: subprocess.Popen[str]) -> Any:
-    """A line from a program; what it complained of where there is none."""
+    """Reads a line from a child process; raises `Broken` with the child's last error line if it has ended."""
     line = stream(child, "stdout").readline()
     if not line:
         told = stream(child, "stderr").read().strip().splitlines()
@@ -86,7 +86,7 @@ def hear(child: subprocess.Popen[str]) -> Any:
 
 
 def exchange(case: Case, spaces: Namespaces, starts_ns: list[int], placement: Placement) -> tuple[Any, Any]:
-    """Sends and receives everything; what the two programs saw."""
+    """Runs sender and receiver of all flows and returns both logs."""
     task = {
         "flows": case.flows,
         "bytes": case.bytes,
@@ -112,7 +112,7 @@ def exchange(case: Case, spaces: Namespaces, starts_ns: list[int], placement: Pl
 
 
 def outcome(sent: Any, received: Any, drops: int) -> Outcome:
-    """Both programs' logs joined by the sender's port."""
+    """Joins the logs of sender and receiver by the sender's port."""
     flows = []
     origin = min(each["start_ns"] for each in sent["flows"])
     for each in sent["flows"]:
@@ -128,7 +128,7 @@ def outcome(sent: Any, received: Any, drops: int) -> Outcome:
 def run(
     case: Case, starts_ns: list[int], settings: dict[str, str], placement: Placement
 ) -> tuple[Outcome, dict[str, int]]:
-    """The case in namespaces of its own, and what the kernel counted besides."""
+    """Runs a case in new namespaces and returns its outcome and the kernel's other counters."""
     with namespaces() as spaces:
         wire(spaces)
         shape(spaces.router, Bottleneck(case.rate_mbps, case.buffer_packets))

@@ -1,4 +1,4 @@
-"""What the kernel was measured to do, kept in `out/bench-linux` so that an interrupted bench goes on."""
+"""Kernel runs stored in `out/bench-linux`, so that an interrupted benchmark can continue."""
 
 import json
 import platform
@@ -20,7 +20,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Setup:
-    """What all runs of the kernel share."""
+    """Settings shared by all runs of the kernel."""
 
     placement: Placement
     spread_us: int
@@ -28,7 +28,7 @@ class Setup:
 
     @property
     def conditions(self) -> dict[str, Any]:
-        """What a stored run depends on, beside its case and repeat."""
+        """Conditions, besides case and repeat, that a stored run depends on."""
         return {
             "release": platform.release(),
             "sysctls": SYSCTLS | self.settings,
@@ -39,13 +39,13 @@ class Setup:
 
     @property
     def folder(self) -> Path:
-        """Where runs with these settings are kept."""
+        """Folder of the runs with these settings."""
         named = [self.placement.kind, *(f"{name}={value}" for name, value in sorted(self.settings.items()))]
         return FOLDER / ",".join(named)
 
 
 def load(file: Path, under: dict[str, Any]) -> tuple[Outcome, dict[str, int]] | None:
-    """A stored run, unless it was made under other conditions."""
+    """Reads a stored run; returns `None` if there is none, or if its conditions differ."""
     try:
         found = json.loads(file.read_text())
     except (FileNotFoundError, json.JSONDecodeError):
@@ -56,7 +56,7 @@ def load(file: Path, under: dict[str, Any]) -> tuple[Outcome, dict[str, int]] | 
 
 
 def store(file: Path, under: dict[str, Any], outcome: Outcome, counted: dict[str, int]) -> None:
-    """A run, whole or not at all."""
+    """Stores a run atomically: the file is complete or absent."""
     file.parent.mkdir(parents=True, exist_ok=True)
     part = file.with_suffix(".part")
     part.write_text(json.dumps({"conditions": under, "counted": counted, **asdict(outcome)}) + "\n")
@@ -64,7 +64,7 @@ def store(file: Path, under: dict[str, Any], outcome: Outcome, counted: dict[str
 
 
 def measure(case: Case, repeats: range, setup: Setup, tell: Tell) -> list[tuple[Outcome, dict[str, int]]]:
-    """Some repeats of a case on the kernel; those that are there are not run again."""
+    """Returns repeats of a case on the kernel; stored repeats are not run again."""
     found = []
     for repeat in repeats:
         file = setup.folder / case.name / f"{repeat}.json"

@@ -1,8 +1,8 @@
-"""Three network namespaces in a row: senders, a router with the bottleneck, the receiver.
+"""Three network namespaces in a row: senders, a router with the bottleneck, and the receiver.
 
-The bottleneck is in a namespace of its own, since a packet belongs to the socket that sent it until it has
-crossed a veth: in the sender's own namespace the kernel's limit of bytes below a socket (TCP small queues)
-would hold senders back before the queue is full, as a switch does to no host.
+The bottleneck has a namespace of its own. A packet belongs to its socket until it has crossed a veth, and the
+kernel limits the bytes below a socket (TCP small queues). With the bottleneck in the sender's namespace, this
+limit would hold senders back before the queue is full, which no switch does.
 """
 
 import contextlib
@@ -18,15 +18,15 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 SENDER, RECEIVER = "10.77.0.1", "10.77.1.1"
 MTU = 1500
-# Bytes of an Ethernet frame as the kernel counts them: no check sequence, no preamble, no gap.
+# Bytes of an Ethernet frame as the kernel counts them: without FCS, preamble and gap.
 FRAME = MTU + 14
-# The depth of the token bucket, in frames. With one, all by which the timer is late is lost for the rate.
+# Depth of the token bucket in frames. With one frame, each delay of the timer would reduce the rate.
 BURST_FRAMES = 2
-# The kernel's queue between two namespaces must lose nothing; its default is 1000 packets.
+# The kernel's backlog between two namespaces must not drop packets; its default is 1000 packets.
 BACKLOG = Path("/proc/sys/net/core/netdev_max_backlog")
 BACKLOG_PACKETS = 100_000
-# Said in full, whatever the machine's own are: the kernel's defaults, but that nothing is learnt from
-# earlier runs.
+# Values of the kernel's defaults, set explicitly so that the machine's own settings have no effect.
+# The exception is `tcp_no_metrics_save`: earlier runs must not affect later ones.
 SYSCTLS = {
     "tcp_no_metrics_save": "1",
     "tcp_slow_start_after_idle": "1",
@@ -47,11 +47,11 @@ SYSCTLS = {
 
 
 class Unavailable(Exception):
-    """Namespaces, or what is needed in them, cannot be had on this machine."""
+    """Namespaces, or tools needed in them, are not available on this machine."""
 
 
 def command(*words: str) -> str:
-    """What a command prints; what it complained about where it fails."""
+    """Runs a command and returns its output; raises `Unavailable` with its error message if it fails."""
     try:
         done = subprocess.run(words, capture_output=True, text=True, check=False)
     except FileNotFoundError:
@@ -64,7 +64,7 @@ def command(*words: str) -> str:
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """What the router's port to the receiver is."""
+    """Rate and buffer of the router's port toward the receiver."""
 
     rate_mbps: int
     buffer_packets: int
@@ -72,30 +72,30 @@ class Bottleneck:
 
 @dataclass(frozen=True)
 class Namespaces:
-    """The three by their names."""
+    """Names of the three namespaces."""
 
     sender: str
     router: str
     receiver: str
 
     def __iter__(self) -> Iterator[str]:
-        """In the order of a packet's way."""
+        """Iterates over the names in the order of a packet's path."""
         return iter((self.sender, self.router, self.receiver))
 
 
 def inside(namespace: str, *words: str) -> list[str]:
-    """The words of a command that runs in a namespace."""
+    """Returns the words of a command that runs in a namespace."""
     return ["ip", "netns", "exec", namespace, *words]
 
 
 def write_settings(namespace: str, settings: dict[str, str]) -> None:
-    """Sysctls of net.ipv4; those that this kernel has not are refused with their name."""
+    """Sets sysctls of `net.ipv4`; fails with the name of a sysctl that this kernel does not have."""
     lines = [f"echo '{value}' > /proc/sys/net/ipv4/{name}" for name, value in settings.items()]
     command(*inside(namespace, "sh", "-ec", "\n".join(lines)))
 
 
 def wire(spaces: Namespaces) -> None:
-    """Links, addresses and neighbours that never have to be asked for."""
+    """Sets up links and addresses, with permanent neighbour entries so that no ARP is needed."""
     for left, right, ends in (
         (spaces.sender, spaces.router, "s0 r0"),
         (spaces.router, spaces.receiver, "r1 d0"),
@@ -135,9 +135,9 @@ def wire(spaces: Namespaces) -> None:
 
 
 def shape(router: str, bottleneck: Bottleneck) -> None:
-    """A token bucket that sends, and behind it the queue that is the buffer."""
+    """Sets up a token bucket that limits the rate, with the buffer as its child queue."""
     rate, burst = f"{bottleneck.rate_mbps}mbit", BURST_FRAMES * FRAME
-    # The limit of `tbf` itself is that of a queue which the next command replaces.
+    # The child queue of the next command replaces the queue that this `limit` of `tbf` is for.
     command("tc", "-n", router, "qdisc", "add", "dev", "r1", "root", "handle", "1:",
             "tbf", "rate", rate, "burst", str(burst), "limit", "10000000")  # fmt: skip
     command("tc", "-n", router, "qdisc", "add", "dev", "r1", "parent", "1:1", "handle", "10:",
@@ -145,7 +145,7 @@ def shape(router: str, bottleneck: Bottleneck) -> None:
 
 
 def route(spaces: Namespaces, rto_min_ms: int) -> None:
-    """Routes, with the least retransmission timeout, which also bounds how long a receiver delays ACKs."""
+    """Sets up routes with the minimum RTO, which also limits how long a receiver delays ACKs."""
     least = ("rto_min", f"{rto_min_ms}ms")
     command("ip", "-n", spaces.sender, "route", "add", "10.77.1.0/24", "via", "10.77.0.2", *least)
     command("ip", "-n", spaces.receiver, "route", "add", "10.77.0.0/24", "via", "10.77.1.2", *least)
@@ -154,7 +154,7 @@ def route(spaces: Namespaces, rto_min_ms: int) -> None:
 
 @contextlib.contextmanager
 def deep_backlog() -> Iterator[None]:
-    """Room for every packet between two namespaces, for as long as runs last."""
+    """Enlarges the backlog between namespaces, so that it drops no packets, and restores it at the end."""
     try:
         was = BACKLOG.read_text()
         BACKLOG.write_text(str(BACKLOG_PACKETS))
@@ -168,9 +168,10 @@ def deep_backlog() -> Iterator[None]:
 
 @contextlib.contextmanager
 def prompt_interrupts() -> Iterator[None]:
-    """Threads that do what interrupts leave over go before whatever else this machine does.
+    """Gives the `ksoftirqd` threads real-time priority, and restores their priority at the end.
 
-    A burst wakes them, and as long as one of them waits for a processor so do all timers there.
+    A burst wakes these threads. While one of them waits for a processor, all timers of this processor wait
+    too.
     """
     first = os.sched_param(os.sched_get_priority_max(os.SCHED_FIFO) // 2)
     was: dict[int, tuple[int, os.sched_param]] = {}
@@ -189,7 +190,7 @@ def prompt_interrupts() -> Iterator[None]:
 
 @contextlib.contextmanager
 def namespaces() -> Iterator[Namespaces]:
-    """Three new ones, removed whatever happens."""
+    """Creates three namespaces and removes them at the end, even after an error."""
     names = Namespaces(*(f"overspill-{os.getpid()}-{end}" for end in ("s", "r", "d")))
     made: list[str] = []
     try:
@@ -203,7 +204,7 @@ def namespaces() -> Iterator[Namespaces]:
 
 
 def check() -> None:
-    """Raises `Unavailable` where a run could not be set up, before hours are planned on it."""
+    """Raises `Unavailable` if a run cannot be set up here, before any run starts."""
     with namespaces() as spaces:
         wire(spaces)
         shape(spaces.router, Bottleneck(100, 20))
@@ -213,7 +214,7 @@ def check() -> None:
 
 
 def queue_counters(router: str) -> dict[str, int]:
-    """Packets and drops of the buffer."""
+    """Returns the packets and drops of the bottleneck's buffer."""
     told: list[dict[str, Any]] = json.loads(
         command("tc", "-n", router, "-s", "-j", "qdisc", "show", "dev", "r1")
     )

@@ -1,4 +1,4 @@
-"""Turns off what makes one packet of many segments: `offloads.py DEVICE...`, in its namespace."""
+"""Turns off offloads that merge segments into larger packets: `offloads.py DEVICE...`, in its namespace."""
 
 import fcntl
 import socket
@@ -7,12 +7,13 @@ import sys
 from array import array
 
 SIOCETHTOOL = 0x8946
-# ETHTOOL_STSO and ETHTOOL_SGSO: packets of a device are segments. GRO is off at a veth unless asked for.
+# ETHTOOL_STSO and ETHTOOL_SGSO, so that each packet of a device is one segment. GRO is off on veths by
+# default.
 SETTINGS = (0x1F, 0x24)
 
 
 def turn_off(device: str) -> None:
-    """Segmentation by the device, real or by software behind its queue."""
+    """Turns off TSO and GSO of a device."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         for setting in SETTINGS:
             value = array("I", [setting, 0])

@@ -1,4 +1,4 @@
-"""The same runs in Overspill: the starts that the kernel had, replayed."""
+"""Replays of kernel runs in Overspill, with the same start times."""
 
 import tempfile
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from netns import FRAME, MTU
 from outcome import Broken, Flow, Outcome
 from scatter import Late
 
-# IP and TCP headers without options.
+# Bytes of IP and TCP headers without options.
 HEADER = 40
-# The kernel's clock has 250 Hz.
+# Tick of the kernel's clock at 250 Hz.
 TICK_MS = 4
 TEMPLATE = """
 name = "linux"
@@ -67,9 +67,9 @@ unit = "ns"
 
 @dataclass(frozen=True)
 class Chance:
-    """What differs between runs with the same starts.
+    """Random part of a replay.
 
-    The seed draws how late each frame is, and at which moment of a tick the first flow starts.
+    The seed draws the delay of each frame, and the phase of the tick at which the first flow starts.
     """
 
     late: Late
@@ -77,7 +77,7 @@ class Chance:
 
 
 def transport(case: Case, late: Late) -> dict[str, str]:
-    """A Linux host, and what a case says; the rest are its defaults."""
+    """Returns the transport of a case: a Linux host with its settings and the measured handshake RTT."""
     return {
         "kind": '"linux"',
         "congestion_control": f'"{case.congestion_control}"',
@@ -88,7 +88,7 @@ def transport(case: Case, late: Late) -> dict[str, str]:
 
 
 def scenario(case: Case, late: Late) -> str:
-    """A scenario file that reads `starts.csv`."""
+    """Returns a scenario that reads `starts.csv`."""
     return TEMPLATE.format(
         rate=case.rate_mbps,
         sender_kbps=FRAME * 8_000_000 // late.frame_ns,
@@ -103,13 +103,13 @@ def scenario(case: Case, late: Late) -> str:
 
 
 def trace(case: Case, like: Outcome) -> str:
-    """The kernel's starts as a trace."""
+    """Returns the flow starts of a kernel run as a trace file."""
     rows = [f"{flow.start_ns},sender,receiver,{case.bytes}" for flow in like.flows]
     return "\n".join(["start,source,destination,bytes", *rows]) + "\n"
 
 
 def replay(case: Case, like: Outcome, chance: Chance) -> Outcome:
-    """One run, with the starts of a run of the kernel."""
+    """Replays one run of the kernel with its start times."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "linux.toml"
         file.write_text(scenario(case, chance.late))

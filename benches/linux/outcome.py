@@ -1,15 +1,15 @@
-"""What a run gives, on either side."""
+"""Outcome of a run, on the kernel or in Overspill."""
 
 from dataclasses import dataclass
 
 
 class Broken(Exception):
-    """A run whose numbers mean nothing."""
+    """A run without a usable result, or a request without a case."""
 
 
 @dataclass(frozen=True)
 class Flow:
-    """A flow: its start after the first of the run, and what it took and met."""
+    """A flow: its start, relative to the first start of the run, its completion time and its recoveries."""
 
     start_ns: int
     completion_ns: int
@@ -19,7 +19,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run."""
+    """All flows of a run, and the drops at the bottleneck."""
 
     flows: list[Flow]
     drops: int
@@ -36,5 +36,5 @@ class Outcome:
 
     @property
     def completions_ms(self) -> list[float]:
-        """Completion times, in milliseconds, sorted."""
+        """Completion times in milliseconds, sorted."""
         return sorted(flow.completion_ns / 1e6 for flow in self.flows)

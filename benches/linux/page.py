@@ -1,4 +1,4 @@
-"""The tables of `docs/internals/linux.md`, made from the results: nothing of them is written by hand."""
+"""Generates the tables of `docs/internals/linux.md` from the results."""
 
 from pathlib import Path
 from typing import Any
@@ -9,23 +9,23 @@ AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 WANTED = ("reno", "cubic", "dctcp")
 
 
-# What a kernel can be run without, by a sysctl of net.ipv4 that is 0 then.
+# Mechanisms that can be switched off by setting a sysctl of `net.ipv4` to 0.
 SWITCHES = ("tcp_frto", "tcp_early_retrans", "tcp_dsack", "tcp_timestamps", "tcp_recovery")
 
 
 def left_out() -> list[str]:
-    """What this kernel was built without."""
+    """Congestion controls that this kernel does not have."""
     have = AVAILABLE.read_text().split()
     return [name for name in WANTED if name not in have]
 
 
 def number(value: float) -> str:
-    """Four significant digits."""
+    """Formats a value with four significant digits."""
     return f"{value:.4g}"
 
 
 def lateness(late: dict[str, int]) -> str:
-    """What the probe found."""
+    """Describes the host delays that the probe measured."""
     return (
         f"an answer takes {late['delay_ns'] / 1000:.1f} µs, and {late['jitter_ns'] / 1000:.1f} µs more "
         f"on average by chance; a handshake {late['handshake_ns'] / 1000:.0f} µs, and a frame "
@@ -34,7 +34,7 @@ def lateness(late: dict[str, int]) -> str:
 
 
 def cell(each: dict[str, Any]) -> str:
-    """A quantity: the kernel's mean and interval, ours, and how far apart."""
+    """Formats a quantity: the kernel's mean and interval, Overspill's mean, and their difference."""
     apart = "only ours" if each["apart"] is None else f"{100 * each['apart']:+.1f} %"
     mark = "" if each["holds"] else " **!**"
     low, high = each["interval"]
@@ -43,7 +43,7 @@ def cell(each: dict[str, Any]) -> str:
 
 
 def settings(case: dict[str, Any]) -> str:
-    """The columns that say which case it is."""
+    """Formats the columns that identify a case."""
     load = f"{case['flows']} × {case['bytes'] // 1000} KB"
     columns = (
         case["congestion_control"],
@@ -56,7 +56,7 @@ def settings(case: dict[str, Any]) -> str:
 
 
 def sides(rows: list[dict[str, Any]]) -> list[str]:
-    """Kernel and Overspill by case."""
+    """Returns the table that compares the kernel and Overspill case by case."""
     quantities = ("completion_median", "retransmissions", "timeouts", "drops")
     lines = [
         "| congestion control | flows | buffer, packets | Mb/s | RTOmin, ms | median completion, ms "
@@ -70,7 +70,7 @@ def sides(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def distributions(rows: list[dict[str, Any]]) -> list[str]:
-    """Completion times at some shares of flows."""
+    """Returns the table of completion times at some shares of flows."""
     shares = rows[0]["completion_ms"]["shares"]
     named = ["longest" if share == 1.0 else f"{round(100 * share)} %" for share in shares]
     lines = [
@@ -85,7 +85,7 @@ def distributions(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def counted(told: dict[str, Any]) -> str:
-    """How many cases hold."""
+    """Describes how many cases are within the tolerance."""
     rows = told["rows"]
     held, passed, open_ = (sum(row[name] for row in rows) for name in ("holds", "passes", "undecided"))
     missing = ", ".join(told["congestion_controls_left_out"])
@@ -101,7 +101,7 @@ def counted(told: dict[str, Any]) -> str:
 
 
 def further(rows: list[dict[str, Any]]) -> list[str]:
-    """Cases that the first runs had out of tolerance, by those after them."""
+    """Returns the lines on cases that were out of tolerance in the first runs, by their further runs."""
     again = [row["further"] for row in rows if row["further"] is not None]
     if not again:
         return []
@@ -118,7 +118,7 @@ def further(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def off(rows: list[dict[str, Any]]) -> list[str]:
-    """The kernel without a mechanism, where a case is missed."""
+    """Returns the lines on missed cases: the kernel's results with each mechanism switched off."""
     lines: list[str] = []
     for row in rows:
         if not row["without"]:
@@ -141,13 +141,13 @@ def off(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def alone(each: dict[str, Any]) -> str:
-    """The kernel's side of a quantity."""
+    """Formats the kernel's mean and interval of a quantity."""
     low, high = each["interval"]
     return f"{number(each['kernel'])} ± {(high - low) / 2:.2g}"
 
 
 def made(told: dict[str, Any]) -> str:
-    """All that stands between the marks."""
+    """Returns the generated part of the page."""
     rows = told["rows"]
     lines = [
         counted(told),
@@ -167,7 +167,7 @@ def made(told: dict[str, Any]) -> str:
 
 
 def publish(told: dict[str, Any]) -> None:
-    """Replaces what stands between the marks."""
+    """Replaces the generated part of the page."""
     before, _, rest = PAGE.read_text().partition(BEGIN)
     after = rest.partition(END)[2]
     PAGE.write_text(f"{before}{BEGIN}\n\n{made(told)}\n\n{END}{after}")

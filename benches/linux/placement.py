@@ -1,7 +1,7 @@
-"""Which processor does what: one forwards frames, another has both hosts and their programs.
+"""Placement of work on processors: one forwards frames, another runs both hosts and their programs.
 
-With all on one processor a burst of the sender's holds up the router that is to forward it, which no switch
-does. Frames are steered by `rps_cpus` of the devices that take them in.
+On a single processor, a burst of the sender would delay the router that forwards it, which no switch does.
+`rps_cpus` of the receiving devices steers frames to processors.
 """
 
 import os
@@ -10,12 +10,12 @@ from enum import StrEnum
 
 from netns import Namespaces, Unavailable, command, inside
 
-# Whose the devices are: a frame is worked on by the processor of the device that takes it in.
+# Devices of hosts and router. The processor of the device that receives a frame does the work for it.
 HOSTS, ROUTER = ("s0", "d0"), ("r0", "r1")
 
 
 class Kind(StrEnum):
-    """How work is spread over processors."""
+    """Distribution of work over processors."""
 
     APART = "apart"
     TOGETHER = "together"
@@ -23,7 +23,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Placement:
-    """Numbers of processors."""
+    """Processor numbers of hosts and router."""
 
     kind: Kind
     hosts: int
@@ -31,14 +31,14 @@ class Placement:
 
     @property
     def described(self) -> str:
-        """For the page."""
+        """Description for the page."""
         if self.kind == Kind.APART:
             return "one processor forwards frames, another has both hosts"
         return "one processor has the hosts and forwards frames"
 
 
 def place(kind: Kind) -> Placement:
-    """The first processors that this process may use."""
+    """Chooses the first and the last processor that this process may use, or the first alone."""
     have = sorted(os.sched_getaffinity(0))
     if kind == Kind.APART and len(have) < 2:
         raise Unavailable("there is one processor, and frames are to be forwarded on another; see --together")
@@ -46,14 +46,14 @@ def place(kind: Kind) -> Placement:
 
 
 def mask(processor: int) -> str:
-    """As sysfs wants it: hexadecimal words of 32 bits."""
+    """Returns a processor mask in the format of sysfs: hexadecimal words of 32 bits."""
     words = [0] * (processor // 32 + 1)
     words[-1 - processor // 32] = 1 << processor % 32
     return ",".join(f"{word:08x}" for word in words)
 
 
 def steer(spaces: Namespaces, placement: Placement) -> None:
-    """Each device's frames to the processor of its namespace."""
+    """Steers each device's frames to the processor of its namespace."""
     for namespace, device, processor in (
         (spaces.sender, HOSTS[0], placement.hosts),
         (spaces.receiver, HOSTS[1], placement.hosts),

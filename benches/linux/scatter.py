@@ -1,9 +1,10 @@
-"""How late hosts are, found by a probe on this machine before the cases.
+"""Response times of the hosts of this machine, measured by a probe before the cases.
 
-No host answers at once, nor twice alike: interrupts, and the programs, share processors. An incast that is
-no case is watched at the router. What a host takes to answer there beyond what Overspill's takes has a mean
-and a standard deviation: the deviation is the mean of an exponential scatter after the NIC's queue, and the
-rest a delay in the stack. One pair of numbers for both hosts and for all cases.
+Hosts respond with a delay that varies, since interrupts and programs share processors. The probe watches an
+incast, which is none of the cases, at the router. The excess of a host's response time over Overspill's has a
+mean and a standard deviation. The standard deviation becomes the mean of an exponential jitter after the
+NIC's queue. The rest of the mean becomes a delay in the stack. Both numbers hold for both hosts and for all
+cases.
 """
 
 import json
@@ -23,7 +24,7 @@ from placement import Placement, steer
 PROBE = Case(
     flows=30, bytes=100_000, buffer_packets=200, rate_mbps=100, rto_min_ms=200, congestion_control="reno"
 )
-# All at once: the sender's processor always has a first window to send.
+# All flows start together, so that the sender's processor always has a first window to send.
 BURST = Case(
     flows=100, bytes=20_000, buffer_packets=200, rate_mbps=100, rto_min_ms=200, congestion_control="reno"
 )
@@ -33,9 +34,10 @@ REPEATS = 5
 
 @dataclass(frozen=True)
 class Seen:
-    """What was seen of one probe, in nanoseconds.
+    """Observations of one probe, in nanoseconds.
 
-    Answers by host, the handshakes' round-trip times, and when the sender's data frames came.
+    `answers` are response times by host, `handshakes` the round-trip times of handshakes, and `sent` the
+    arrival times of the sender's data frames at the router.
     """
 
     answers: dict[str, list[int]]
@@ -45,11 +47,12 @@ class Seen:
 
 @dataclass(frozen=True)
 class Late:
-    """How late a host is with an answer, in nanoseconds.
+    """Delays of hosts, in nanoseconds.
 
-    `jitter_ns` is the mean of the scatter, `delay_ns` what an answer takes besides, over both traversals of
-    the stack; `handshake_ns` is what connections had measured before their flows, and `frame_ns` what each
-    frame takes on the sender's processor while that has many to send.
+    - `jitter_ns`: mean of the random delay.
+    - `delay_ns`: rest of a response time, over both traversals of the stack.
+    - `handshake_ns`: round-trip time that connections measured before their flows.
+    - `frame_ns`: time of the sender's processor for each frame of a long burst.
     """
 
     delay_ns: int
@@ -59,7 +62,7 @@ class Late:
 
 
 def run(case: Case, starts_ns: list[int], placement: Placement) -> Seen:
-    """One probe."""
+    """Runs one probe."""
     with namespaces() as spaces:
         wire(spaces)
         shape(spaces.router, Bottleneck(case.rate_mbps, case.buffer_packets))
@@ -82,15 +85,15 @@ def run(case: Case, starts_ns: list[int], placement: Placement) -> Seen:
 
 
 def frame_ns(bursts: list[Seen]) -> float:
-    """What a frame of the first windows takes, on average over all bursts."""
+    """Returns the mean time per frame of the first windows, over all bursts, in nanoseconds."""
     return mean((seen.sent[BURST_FRAMES - 1] - seen.sent[0]) / (BURST_FRAMES - 1) for seen in bursts)
 
 
 def late(probes: list[Seen], bursts: list[Seen]) -> Late:
-    """The mean of both hosts over all probes."""
+    """Returns the delays of hosts: means of both hosts over all probes."""
     frame = frame_ns(bursts)
-    # What an answer takes without scatter, as `ours.py` has links: two of them at 1 us, an ACK of 66 B on one
-    # of the bottleneck's rate, or a segment on the sender's.
+    # Response times without jitter in nanoseconds, with the links of `ours.py`. Both have two link delays of
+    # 1 us. One has an ACK of 66 B at the bottleneck's rate, the other a segment at the sender's.
     alone = {"receiver": 2_000 + 66 * 8_000 / PROBE.rate_mbps, "sender": 2_000 + frame}
     beyond, deviation = [], []
     for name, least in alone.items():
@@ -103,7 +106,7 @@ def late(probes: list[Seen], bursts: list[Seen]) -> Late:
 
 
 def kept(file: Path, under: dict[str, object]) -> Late | None:
-    """What was found here earlier, unless under other conditions."""
+    """Reads stored delays; returns `None` if there are none, or if their conditions differ."""
     try:
         found = json.loads(file.read_text())
     except (FileNotFoundError, json.JSONDecodeError):
@@ -112,7 +115,7 @@ def kept(file: Path, under: dict[str, object]) -> Late | None:
 
 
 def probe(placement: Placement) -> Late:
-    """As it was measured when kernel runs were first made here."""
+    """Returns the delays of hosts: those stored with the first kernel runs, or else a new measurement."""
     under: dict[str, object] = {
         "release": platform.release(),
         "probes": [PROBE.name, BURST.name],

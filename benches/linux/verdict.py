@@ -1,4 +1,4 @@
-"""How far Overspill is from the kernel, case by case, and whether that is within the tolerance."""
+"""Differences between Overspill and the kernel, case by case, and whether they are within the tolerance."""
 
 import math
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from cases import Case, Tolerance
 from outcome import Outcome
 from overspill.stats.paired import LEVEL, half_width, mean
 
-# What a run is measured by; those with a tolerance decide.
+# Quantities measured in each run; only those with a tolerance decide.
 QUANTITIES: dict[str, Callable[[Outcome], float]] = {
     "completion_median": lambda outcome: median(outcome.completions_ms),
     "retransmissions": lambda outcome: outcome.retransmissions,
@@ -22,7 +22,7 @@ SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 @dataclass(frozen=True)
 class Difference:
-    """A quantity on both sides, as means over the repeats, and the 95 % interval of the kernel's mean."""
+    """A quantity on both sides, as means over the repeats, and the 95% interval of the kernel's mean."""
 
     kernel: float
     interval: tuple[float, float]
@@ -31,34 +31,34 @@ class Difference:
 
     @property
     def apart(self) -> float:
-        """Share of the kernel's mean; without bound where that is 0 and ours is not."""
+        """Relative difference from the kernel's mean; infinite if that mean is 0 and Overspill's is not."""
         if self.ours == self.kernel:
             return 0.0
         return self.ours / self.kernel - 1.0 if self.kernel else float("inf")
 
     @property
     def within_interval(self) -> bool:
-        """Whether ours could be the kernel's own mean."""
+        """True if Overspill's mean is within the interval of the kernel's mean."""
         return self.interval[0] <= self.ours <= self.interval[1]
 
     @property
     def within_share(self) -> bool:
-        """Whether it is near enough, however sure the kernel is."""
+        """True if the relative difference is within the tolerance, whatever the interval."""
         return self.tolerance is not None and abs(self.apart) <= self.tolerance
 
     @property
     def holds(self) -> bool:
-        """Near enough, or no farther than chance; what has no tolerance decides nothing."""
+        """True if the difference is within tolerance or interval, or if the quantity has no tolerance."""
         return self.tolerance is None or self.within_share or self.within_interval
 
 
 @dataclass(frozen=True)
 class Row:
-    """A case.
+    """Result of a case.
 
-    Where the first runs were out of tolerance, `further` is what others of it gave, and `itself` how far the
-    kernel's first runs are from these, by the same tolerance. `without` is the kernel's runs with a mechanism
-    switched off, by its sysctl, beside its usual ones.
+    If the first runs are out of tolerance, `further` is the result of further runs. `itself` compares the
+    kernel's first runs with its further ones, by the same tolerance. For each sysctl, `without` compares the
+    kernel's runs with this mechanism switched off to its usual runs.
     """
 
     case: Case
@@ -71,31 +71,34 @@ class Row:
 
     @property
     def holds(self) -> bool:
-        """Whether all is within the tolerance, by these runs."""
+        """True if all quantities are within the tolerance in these runs."""
         return all(difference.holds for difference in self.differences.values())
 
     @property
     def passes(self) -> bool:
-        """Whether it holds, or does by further runs; what the kernel disagrees with itself on is left out."""
+        """True if the case holds in the first or further runs.
+
+        Quantities for which the kernel's two sets of runs differ by more than the tolerance are left out.
+        """
         return not self.left
 
     @property
     def undecided(self) -> bool:
-        """Whether it passes only since the kernel's own two sets of runs are as far apart."""
+        """True if the case passes only because the kernel's own two sets of runs differ as much."""
         return self.passes and not self.holds and self.further is not None and not self.further.holds
 
     @property
     def left(self) -> set[str]:
-        """What is out of tolerance after all runs."""
+        """Quantities that are out of tolerance after all runs."""
         if self.holds or self.further is None or self.itself is None:
             return self.missed
         return self.further.missed - self.itself.missed
 
     @property
     def hangs_on(self) -> dict[str, list[str]]:
-        """For each that is left, the mechanisms without which the kernel is out of its own tolerance.
+        """Mechanisms that move the kernel out of its own tolerance if switched off, for each quantity left.
 
-        They may matter, which is not to say that the difference would go away.
+        Such a mechanism affects the quantity. It need not be the cause of the difference.
         """
         return {
             name: [switch for switch, row in self.without.items() if name in row.missed]
@@ -104,33 +107,33 @@ class Row:
 
     @property
     def missed(self) -> set[str]:
-        """What is out of tolerance by these runs."""
+        """Quantities that are out of tolerance in these runs."""
         return {name for name, difference in self.differences.items() if not difference.holds}
 
 
 def percentiles(values: list[float]) -> list[float]:
-    """By nearest rank, at `SHARES`."""
+    """Returns percentiles at `SHARES` by nearest rank."""
     ordered = sorted(values)
     return [ordered[math.ceil(share * len(ordered)) - 1] for share in SHARES]
 
 
 def none_in(runs: int) -> tuple[float, float]:
-    """The interval of the mean of counts that were 0 in every run, of which a deviation tells nothing.
+    """Returns the interval of the mean of counts that are 0 in every run, so that no deviation is known.
 
-    The upper end is the exact one of a Poisson count (Garwood 1936): - ln 0.025, over all runs.
+    The upper end is the exact one of a Poisson count (Garwood 1936): -ln 0.025, over all runs.
     """
     return 0.0, -math.log((1.0 - LEVEL) / 2.0) / runs
 
 
 def difference(kernel: list[float], ours: list[float], tolerance: float | None) -> Difference:
-    """Of the means over repeats; Student's t, but where there is no deviation."""
+    """Compares the means over repeats; the interval is Student's t, or Poisson's if all counts are 0."""
     middle, width = mean(kernel), half_width(kernel) or 0.0
     interval = (middle - width, middle + width) if any(kernel) else none_in(len(kernel))
     return Difference(middle, interval, mean(ours), tolerance)
 
 
 def compare(case: Case, kernel: list[Outcome], ours: list[Outcome], tolerance: Tolerance) -> Row:
-    """Every quantity of a case, over its repeats."""
+    """Compares every quantity of a case over its repeats."""
     allowed = asdict(tolerance)
     differences = {
         name: difference(
@@ -143,7 +146,7 @@ def compare(case: Case, kernel: list[Outcome], ours: list[Outcome], tolerance: T
 
 
 def document(row: Row) -> dict[str, Any]:
-    """A row of `out/bench-linux.json`."""
+    """Returns a row of `out/bench-linux.json`."""
     told = {
         name: {
             "kernel": each.kernel,

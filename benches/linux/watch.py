@@ -1,8 +1,9 @@
-"""The program in the router that sees when frames pass: how long a host takes to answer one.
+"""Program in the router that records when frames pass, to measure the response times of hosts.
 
-Runs by itself, with nothing but the standard library. It says `ready`, watches until a line comes on standard
-input, and then tells the answers of both hosts as JSON: nanoseconds from a data frame that leaves for the
-receiver to the ACK that leaves for the sender, and from such an ACK to the next data of its flow that come.
+It runs by itself and uses only the standard library. It prints `ready`, watches until a line arrives on
+standard input, and prints the response times of both hosts as JSON, in nanoseconds. For the receiver this is
+the time from a data frame that leaves toward it to the ACK that leaves toward the sender. For the sender it
+is the time from such an ACK to the arrival of the next data frame of its flow.
 """
 
 import json
@@ -15,12 +16,12 @@ from typing import Any
 ETH_P_ALL, SO_RCVBUFFORCE, SO_TIMESTAMPNS_NEW = 3, 33, 64
 PORT = 5001
 OUTGOING = 4
-# An answer that takes longer is none: the host had nothing to say.
+# A longer response time is discarded: the host had nothing to send.
 LONGEST_NS = 200_000
 
 
 def listen(device: str) -> socket.socket:
-    """All frames of a device, with the kernel's time of each."""
+    """Opens a socket that captures all frames of a device, with the kernel's timestamps."""
     found = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     found.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 26)
     found.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS_NEW, 1)
@@ -30,7 +31,7 @@ def listen(device: str) -> socket.socket:
 
 
 def take(device: str, source: socket.socket) -> list[tuple[int, str, bool, bytes]]:
-    """What has passed: when, where, whether it left, and its headers."""
+    """Reads the captured frames: time in ns, device, whether the frame left, and headers."""
     seen: list[tuple[int, str, bool, bytes]] = []
     while True:
         try:
@@ -42,12 +43,12 @@ def take(device: str, source: socket.socket) -> list[tuple[int, str, bool, bytes
 
 
 def sent_ns(seen: list[tuple[int, str, bool, bytes]]) -> list[int]:
-    """When each data frame of the sender came, in order."""
+    """Arrival times of the sender's data frames in ns, in order."""
     return [at for at, device, out, data in sorted(seen) if device == "r0" and not out and is_data(data)]
 
 
 def is_data(frame: bytes) -> bool:
-    """Whether it has bytes of a flow."""
+    """Returns true if the frame has TCP payload for the receiver."""
     if frame[12:14] != b"\x08\x00" or frame[23] != socket.IPPROTO_TCP:
         return False
     head = (frame[14] & 15) * 4
@@ -58,7 +59,7 @@ def is_data(frame: bytes) -> bool:
 
 
 def answers(seen: list[tuple[int, str, bool, bytes]]) -> dict[str, list[int]]:
-    """How long each host took, in order."""
+    """Returns the response times of each host in ns, in order."""
     receiver: list[int] = []
     sender: list[int] = []
     left: dict[int, int] = {}
@@ -83,7 +84,7 @@ def answers(seen: list[tuple[int, str, bool, bytes]]) -> dict[str, list[int]]:
 
 
 def watch() -> dict[str, Any]:
-    """Both devices, until a line comes."""
+    """Captures on both devices until a line arrives on standard input."""
     sources = {device: listen(device) for device in ("r0", "r1")}
     poll = select.poll()
     for source in sources.values():

@@ -1,5 +1,6 @@
-//! The three things that a packet-hop is made of: an event taken and one put, one hop through a
-//! switch, and one ACK at a sender. `cargo bench -p micro [FILTER]`.
+//! Microbenchmarks of the three parts of a packet-hop: `cargo bench -p micro [FILTER]`.
+//!
+//! The parts are a pop and a push on the event queue, one hop through a switch, and one ACK at a sender.
 
 use criterion::Criterion;
 use dataplane::transport::{FlowInfo, Io, Released, Sender, TcpConfig};
@@ -20,7 +21,8 @@ use std::path::Path;
 use std::time::Duration;
 use units::{Amount, Dur, Rate, Time};
 
-/// The hold pattern with 3000 events of a fat-tree at 1 Gb/s: take the next, put one up to 20 us later.
+/// Measures the hold pattern with the 3000 pending events of a fat-tree at 1 Gb/s: pop the next event, push one up to
+/// 20 us later.
 fn event_queue(c: &mut Criterion) {
     let mut group = c.benchmark_group("event queue, one pop and one push");
     for (name, mut queue) in [("wheel", EventQueue::wheel()), ("4-ary heap", EventQueue::heap())] {
@@ -37,7 +39,7 @@ fn event_queue(c: &mut Criterion) {
     group.finish();
 }
 
-/// Sixteen ports, one host behind each.
+/// Routes of a switch with sixteen ports and one host behind each.
 struct Sixteen;
 
 impl Routes for Sixteen {
@@ -46,7 +48,7 @@ impl Routes for Sixteen {
     }
 }
 
-/// A driver that lets everything go.
+/// Driver that discards every transmitted frame.
 struct Nowhere(());
 
 impl Out for Nowhere {
@@ -100,7 +102,7 @@ fn switch() -> Switch {
     })
 }
 
-/// Full frames that arrive one by one, a little slower than the ports send.
+/// Measures full-size frames that arrive one by one, slightly slower than the ports send.
 fn switch_hop(c: &mut Criterion) {
     let (mut switch, mut exts, mut now) = (switch(), Exts::default(), Time::ZERO);
     let head = Head { size: 1518, orig_size: 1518, ttl: 255, flags: Flags::PAYLOAD, ..Head::default() };
@@ -126,7 +128,7 @@ fn config(kind: &str) -> TcpConfig {
     TcpConfig::new(&transport.kind, &transport.values, Framing::ETHERNET).expect("a transport of the catalogue")
 }
 
-/// An ACK of one segment at a sender that is limited by its window, and the segment that it lets go.
+/// Measures an ACK of one segment at a sender limited by its window, and the segment that the ACK releases.
 fn tcp_ack(c: &mut Criterion) {
     let mut group = c.benchmark_group("one TCP ACK");
     for kind in ["newreno", "sack", "dctcp"] {
@@ -138,7 +140,7 @@ fn tcp_ack(c: &mut Criterion) {
         sender.start(&mut Io { now, cfg: &cfg, exts: &mut exts, out: &mut out, timers_set: &mut 0 });
         out.clear();
         let head = Head { flags: Flags::ACK.with(Flags::REVERSE), size: 64, ..Head::default() };
-        // 64 KiB: what an unscaled window field can say at this configuration's scale.
+        // 64 KiB, in units of this configuration's window scale.
         let mut ack = Pkt { head, ext: NO_EXT, window: 4, ..Pkt::default() };
         group.bench_function(kind, |b| {
             b.iter(|| {

@@ -1,4 +1,4 @@
-"""`make bench-ns3`: our speed beside ns-3's on the same work, and the same small runs in both."""
+"""`make bench-ns3`: Overspill's speed beside that of ns-3 on the same work, and small runs in both."""
 
 import json
 import sys
@@ -18,12 +18,12 @@ console = Console(width=None if sys.stdout.isatty() else 120)
 
 
 def tell(line: str) -> None:
-    """Progress, one line at a time."""
+    """Prints a line of progress."""
     console.print(line, style="dim", highlight=False)
 
 
 def print_speed(found: Speed, loads: tuple[str, str]) -> None:
-    """Every round, and the ratio."""
+    """Prints every round and the ratio of the speeds."""
     table = Table(title="128-host fat-tree, permutation, 1 MB a host", title_justify="left")
     for name in ("run", "on"):
         table.add_column(name)
@@ -50,13 +50,13 @@ def print_speed(found: Speed, loads: tuple[str, str]) -> None:
 
 
 def shown(row: Row) -> str:
-    """A difference with its interval."""
+    """Formats a difference with its interval, in percent."""
     text = "only one" if row.difference is None else f"{100 * row.difference:+.2f} ± {100 * row.spread:.2f}"
     return text if row.agrees else f"[bold]{text} ![/bold]"
 
 
 def print_check(rows: list[Row]) -> None:
-    """Both simulators side by side."""
+    """Prints both simulators' results side by side."""
     title = f"Matched dumbbells, means of {DRAWS} draws of starts; ! is more than {LIMIT:.0%} apart"
     table = Table(title=title, title_justify="left")
     for name in ("transport", "flows", "quantity"):
@@ -87,7 +87,7 @@ def print_check(rows: list[Row]) -> None:
 
 
 def document(found: Speed, rows: list[Row], loads: tuple[str, str]) -> dict[str, Any]:
-    """`out/bench-ns3.json`."""
+    """Contents of `out/bench-ns3.json`."""
     runs = [found.best(found.ours), found.best(found.theirs)]
     return {
         "runs": runs,
@@ -101,7 +101,7 @@ def document(found: Speed, rows: list[Row], loads: tuple[str, str]) -> dict[str,
 
 
 def main() -> int:
-    """Everything, in one go."""
+    """Runs the speed comparison and the cross-check."""
     try:
         install()
         program = compile_twin()

@@ -1,4 +1,4 @@
-"""Matched dumbbells in both simulators: bytes, completion times, drops and marks beside each other."""
+"""Matched dumbbells in both simulators: bytes, completion times, drops and marks compared."""
 
 import math
 import random
@@ -14,7 +14,7 @@ from ns3 import run as run_ns3
 import overspill
 
 BYTES = 1_000_000
-STARTS_WITHIN_NS = 600_000  # times the number of flows: initial windows alone do not overflow the queue
+STARTS_WITHIN_NS = 600_000  # for each flow, so that initial windows alone do not overflow the queue
 DRAWS = 10
 EARLY_MS = {2: 8, 8: 32, 32: 130}  # about half of the time that all flows need
 QUEUE = 100
@@ -30,7 +30,7 @@ QUANTITIES = {
 
 @dataclass(frozen=True)
 class Case:
-    """A transport with its options, every one of them said to both sides."""
+    """A transport with its options, each set explicitly in both simulators."""
 
     name: str
     kind: str
@@ -41,12 +41,12 @@ class Case:
 
     @property
     def mss(self) -> int:
-        """Packets stay within ns-3's 1500 B, beyond which it fragments."""
+        """Segment size: packets stay within the 1500 B beyond which ns-3 fragments."""
         return 1448 if self.timestamps else 1460
 
     @property
     def marks(self) -> bool:
-        """Whether its queues mark."""
+        """True if the switches mark packets (DCTCP)."""
         return self.kind == "dctcp"
 
 
@@ -57,9 +57,9 @@ CASES = (
     Case("newreno, handshake", "newreno", (2,), handshake=True),
     Case("newreno, timestamps", "newreno", (2,), timestamps=True),
 )
-# ns-3 as it is, and with our reading of the rules that docs/internals/ns3.md names.
+# `stock` is unmodified ns-3; `ours` follows our reading of the rules that docs/internals/ns3.md names.
 RULES = ("stock", "ours")
-# Ours of every option that a default might move.
+# Values of every option that a change of a default could affect.
 TRANSPORT = """initial_window = "10pkt"
 initial_ssthresh = "1GiB"
 receive_window = "512MiB"
@@ -75,12 +75,15 @@ restart_after_idle = true
 retransmission_timer = true
 window_less_out_of_order = false
 """
-# Student's t, 97.5 %, for DRAWS - 1 = 9 degrees of freedom.
+# Quantile of Student's t at 97.5% for DRAWS - 1 = 9 degrees of freedom.
 T = 2.262
 
 
 def scenario(case: Case, n: int, early_ms: int | None) -> str:
-    """Our side. Counters stop with the window, so bytes at half time take a run of their own."""
+    """Returns the scenario of a case for Overspill.
+
+    Counters stop with the measurement window, so bytes at half time need a run of their own.
+    """
     window = "" if early_ms is None else f'to = "{early_ms}ms"\n'
     marking = f'marking = {{ kind = "ecn_threshold", k = "{MARK}pkt" }}\n' if case.marks else ""
     recovery = f'recovery = "{case.recovery}"\n' if case.kind == "dctcp" else "ecn = false\n"
@@ -116,7 +119,7 @@ file = "flows.csv"
 
 
 def twin_settings(case: Case, n: int) -> dict[str, Any]:
-    """The same in ns-3."""
+    """Returns the settings of the same case for ns-3."""
     return {
         "topology": "dumbbell",
         "n": n,
@@ -137,13 +140,16 @@ def twin_settings(case: Case, n: int) -> dict[str, Any]:
 
 
 def draw(n: int, seed: int) -> list[Flow]:
-    """Every host on the left sends to its opposite; starts are whole nanoseconds, as ns-3 counts."""
+    """Draws the flows: every host on the left sends to its opposite host.
+
+    Starts are whole nanoseconds, the time resolution of ns-3.
+    """
     starts = random.Random(1000 * n + seed)
     return [Flow(i, n + i, BYTES, 1000 * starts.randrange(n * STARTS_WITHIN_NS)) for i in range(n)]
 
 
 def run_ours(case: Case, flows: list[Flow], seed: int) -> dict[str, float]:
-    """One draw in Overspill."""
+    """Runs one draw in Overspill."""
     OUT.mkdir(parents=True, exist_ok=True)
     rows = "".join(f"{f.start_ps}ps,{f.source},{f.destination},{f.bytes}\n" for f in flows)
     (OUT / "flows.csv").write_text("start,source,destination,bytes\n" + rows)
@@ -166,7 +172,7 @@ def run_ours(case: Case, flows: list[Flow], seed: int) -> dict[str, float]:
 
 
 def run_theirs(program: Path, case: Case, flows: list[Flow], rules: str) -> dict[str, float]:
-    """The same draw in ns-3."""
+    """Runs the same draw in ns-3."""
     ran = run_ns3(program, flows, {**twin_settings(case, len(flows)), "rules": rules})
     unfinished = sum(end < 0 for _, _, end in ran.flows)
     if unfinished:
@@ -181,9 +187,9 @@ def run_theirs(program: Path, case: Case, flows: list[Flow], rules: str) -> dict
 
 @dataclass(frozen=True)
 class Row:
-    """One quantity of one case, in means over the draws.
+    """Quantity of a case, as means over the draws.
 
-    `spread` is the half-width of the 95 % interval of the mean difference, as a share of ours.
+    `spread` is the half-width of the 95% interval of the mean difference, as a share of Overspill's mean.
     """
 
     transport: str
@@ -197,12 +203,12 @@ class Row:
 
     @property
     def agrees(self) -> bool:
-        """Whether the means are within the limit; never where only one counts anything."""
+        """True if the means are within the limit; false if only ns-3 counts anything."""
         return self.difference is not None and abs(self.difference) <= LIMIT
 
 
 def compare(case: tuple[str, int, str, str], ours: list[float], theirs: list[float]) -> Row:
-    """Paired by draw. Where both count nothing there is no difference."""
+    """Compares both simulators draw by draw; there is no difference if both count zero."""
     transport, n, quantity, rules = case
     base = mean(ours)
     apart = [b - a for a, b in zip(ours, theirs, strict=True)]
@@ -214,7 +220,7 @@ def compare(case: tuple[str, int, str, str], ours: list[float], theirs: list[flo
 
 
 def cross_check(program: Path, tell: Any) -> list[Row]:
-    """Every case; `tell` is called with each one's name before it runs."""
+    """Runs every case; `tell` is called with the name of each case before it runs."""
     rows = []
     for case in CASES:
         for n in case.flows:

@@ -1,4 +1,4 @@
-"""Debian's ns-3: installed where it is missing, our program compiled against it, one run of it."""
+"""Debian's ns-3: installs it if missing, compiles our program against it, and runs it."""
 
 import json
 import os
@@ -27,16 +27,16 @@ MODULES = [
 
 
 class Broken(Exception):
-    """Something outside this program is missing or failed; the text says what, and what to do."""
+    """A requirement outside this program is missing or failed; the text says which, and what to do."""
 
 
 def call(command: list[str]) -> subprocess.CompletedProcess[str]:
-    """A command, with its output as text."""
+    """Runs a command and returns the result, with its output as text."""
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def missing() -> list[str]:
-    """Debian packages that are needed and not there."""
+    """Returns the Debian packages that are needed and not installed."""
     wanted = [package for tool, package in TOOLS.items() if shutil.which(tool) is None]
     if wanted or call(["pkg-config", "--exists", *MODULES]).returncode:
         return wanted + PACKAGES
@@ -46,7 +46,7 @@ def missing() -> list[str]:
 
 
 def install() -> None:
-    """Have ns-3 and a compiler; `Broken` says what to do where that is impossible."""
+    """Installs ns-3 and a compiler if missing; raises `Broken` with instructions if that is impossible."""
     wanted = missing()
     if not wanted:
         return
@@ -67,14 +67,14 @@ def install() -> None:
 
 
 def compile_twin() -> Path:
-    """Our program, optimized; compiled only where its sources are newer."""
+    """Compiles our program with optimization, if its sources are newer, and returns its path."""
     sources = sorted(HERE.glob("*.cc")) + sorted(HERE.glob("*.hh"))
     program = OUT / "twin"
     if program.exists() and all(program.stat().st_mtime > source.stat().st_mtime for source in sources):
         return program
     OUT.mkdir(parents=True, exist_ok=True)
     print("Compiling benches/ns3/twin.cc")
-    # The packages' flags carry a stray `;`.
+    # The packages' flags contain a stray `;`.
     flags = call(["pkg-config", "--cflags", "--libs", *MODULES]).stdout.replace("\\;", " ").replace(";", " ")
     units = [str(source) for source in sources if source.suffix == ".cc"]
     made = call(["g++", "-O3", "-DNDEBUG", "-std=c++17", *units, "-o", str(program), *flags.split()])
@@ -85,7 +85,7 @@ def compile_twin() -> Path:
 
 @dataclass(frozen=True)
 class Flow:
-    """One flow; hosts by number."""
+    """Flow between two hosts, given by number."""
 
     source: int
     destination: int
@@ -95,7 +95,7 @@ class Flow:
 
 @dataclass
 class Ran:
-    """One run of ns-3."""
+    """Results of one run of ns-3."""
 
     packet_hops: int
     events: int
@@ -108,12 +108,12 @@ class Ran:
 
 
 def spelled(value: Any) -> str:
-    """A setting as ns-3's command line takes it."""
+    """Formats a setting for ns-3's command line."""
     return str(int(value)) if isinstance(value, bool) else str(value)
 
 
 def run(program: Path, flows: list[Flow], settings: dict[str, Any]) -> Ran:
-    """Run these flows with these settings of `twin`."""
+    """Runs these flows with these settings of `twin`."""
     file = OUT / "flows.txt"
     file.write_text("".join(f"{f.source} {f.destination} {f.bytes} {f.start_ps}\n" for f in flows))
     given = {"flows": file, **settings}

@@ -1,4 +1,4 @@
-"""The 128-host permutation, run by both simulators in turns on one machine."""
+"""Speed of both simulators on the 128-host permutation, run alternately on one machine."""
 
 import json
 import os
@@ -15,9 +15,9 @@ import overspill
 
 CASE = "k8_1g"
 ROUNDS = 5
-ON = "DCTCP, SACK; no timestamps"  # in both
+ON = "DCTCP, SACK; no timestamps"  # settings of both simulators
 BENCH = ["cargo", "bench", "--quiet", "--package", "sim", "--bench", "whole_runs"]
-# The run of this name in benches/whole_runs.rs, for its permutation: ns-3 is told the same flows.
+# The run of this name in benches/whole_runs.rs; ns-3 runs the flows of its permutation.
 SCENARIO = f"""name = "{CASE}"
 duration = "100ms"
 [host]
@@ -45,7 +45,7 @@ size = "1MB"
 
 @dataclass
 class Speed:
-    """Both simulators' rounds."""
+    """Rounds of both simulators."""
 
     ours: list[dict[str, Any]]
     theirs: list[dict[str, Any]]
@@ -53,24 +53,24 @@ class Speed:
 
     @staticmethod
     def best(rounds: list[dict[str, Any]]) -> dict[str, Any]:
-        """The fastest round: whatever else runs on a machine only ever slows a round down."""
+        """Returns the fastest round: other load on a machine only ever slows a round down."""
         return max(rounds, key=lambda row: float(row["packet_hops_per_s"]))
 
     @property
     def ratio(self) -> float:
-        """Fastest against fastest."""
+        """Ratio of the speeds of the fastest rounds."""
         ours, theirs = self.best(self.ours), self.best(self.theirs)
         return float(ours["packet_hops_per_s"] / theirs["packet_hops_per_s"])
 
     @property
     def ratio_of_medians(self) -> float:
-        """Median round against median round."""
+        """Ratio of the speeds of the median rounds."""
         ours, theirs = (median(row["packet_hops_per_s"] for row in rows) for rows in (self.ours, self.theirs))
         return float(ours / theirs)
 
 
 def permutation() -> tuple[list[Flow], int]:
-    """The flows of the first seed, and the packet-hops that they take."""
+    """Returns the flows of the first seed, and the number of packet-hops that they take."""
     OUT.mkdir(parents=True, exist_ok=True)
     file = OUT / f"{CASE}.toml"
     file.write_text(SCENARIO)
@@ -82,7 +82,7 @@ def permutation() -> tuple[list[Flow], int]:
 
 
 def bench() -> dict[str, Any]:
-    """One round of ours, as long as it takes, like one of ns-3; `out/bench.json` is left as it was."""
+    """Runs one round of Overspill, as long as a round of ns-3; `out/bench.json` is left unchanged."""
     file = ROOT / "out" / "bench.json"
     before = file.read_bytes() if file.exists() else None
     once = os.environ | {"OVERSPILL_BENCH_ROUNDS": "1"}
@@ -100,7 +100,7 @@ def bench() -> dict[str, Any]:
 
 
 def twin(program: Path, flows: list[Flow]) -> dict[str, Any]:
-    """One round of ns-3."""
+    """Runs one round of ns-3."""
     settings = {
         "topology": "fat_tree",
         "n": 8,
@@ -128,7 +128,7 @@ def twin(program: Path, flows: list[Flow]) -> dict[str, Any]:
 
 
 def speed(program: Path, tell: Any) -> Speed:
-    """Ours, theirs, ours, theirs, ...; compiled beforehand."""
+    """Runs both simulators alternately, ours first; both are compiled beforehand."""
     tell("Compiling our benchmark")
     built = subprocess.run([*BENCH, "--no-run"], cwd=ROOT, capture_output=True, text=True, check=False)
     if built.returncode:
@@ -144,5 +144,5 @@ def speed(program: Path, tell: Any) -> Speed:
 
 
 def load() -> str:
-    """What else the machine is doing: runnable processes over the last minute, and cores."""
+    """Returns the machine's load: runnable processes over the last minute, and number of cores."""
     return f"{os.getloadavg()[0]:.2f} runnable on {os.cpu_count()} cores"

@@ -1,4 +1,4 @@
-"""One scenario of the study: a network, what its hosts do, and how far they are from exact."""
+"""Scenario of the phase study: a network, a transport, jitter and clock errors."""
 
 import json
 import tempfile
@@ -9,10 +9,10 @@ import overspill
 from overspill import OverspillError
 from overspill.stats.paired import half_width, mean
 
-SEEDS = 8  # of long flows
-FAIR = 0.9  # Jain's index of flows that share a link in the long run
-BYTES = 1538  # of a full frame with its preamble and gap
-SECONDS = 5  # that long flows last: many timeouts at any rate
+SEEDS = 8  # seeds of long flows
+FAIR = 0.9  # Jain's index; long flows that share a link with less are unfair
+BYTES = 1538  # bytes of a full-size frame with preamble and gap
+SECONDS = 5  # duration of long flows: many timeouts at any rate
 BUFFER = 100
 MARKS = {1: 20, 10: 65}
 NETWORKS = {
@@ -34,21 +34,21 @@ MOVES = ("0ns", "1ns", "frame")
 
 @dataclass(frozen=True)
 class Cell:
-    """A network at a rate, what hosts do, and how far they are from exact."""
+    """A network at a rate, a transport, mean jitter in frames, and clock errors in ppm."""
 
     gbps: int
     network: str
-    law: str  # of `LAWS`, or what `[transport]` says
+    law: str  # key of `LAWS`, or the text of `[transport]`
     frames: float
     ppm: int
 
     @property
     def frame_ns(self) -> int:
-        """Of a full frame."""
+        """Transmission time of a full-size frame in ns."""
         return BYTES * 8 // self.gbps
 
     def scenario(self, duration: float, traffic: str) -> str:
-        """A scenario with this traffic."""
+        """Returns a scenario with this traffic."""
         link = f'{{ rate = "{self.gbps}Gbps", delay = "10us" }}'
         middle = f"\nbottleneck = {link}" if self.network == "dumbbell" else ""
         marks = f'marking = {{ kind = "ecn_threshold", k = "{MARKS[self.gbps]}pkt" }}\n'
@@ -63,21 +63,21 @@ class Cell:
         )
 
     def long(self, move: str, seconds: int = SECONDS) -> str:
-        """Long flows into one link."""
+        """Returns the scenario of long flows that share one link."""
         _, sources, destinations, _, _ = NETWORKS[self.network]
         ends = f"sources = {json.dumps(sources.split())}\ndestinations = {json.dumps(destinations.split())}\n"
         head = f'name = "long"\nkind = "long_lived"\njitter = "{move}"\n'
         return self.scenario(seconds, head + ends)
 
     def incast(self, move: str) -> str:
-        """One query."""
+        """Returns the scenario of one incast query."""
         _, _, _, senders, receiver = NETWORKS[self.network]
         who = f'senders = {senders}\nreceiver = "{receiver}"\npick = "first"\nsize = "64KB"\n'
         return self.scenario(0.02, f'name = "query"\nkind = "incast"\njitter = "{move}"\n{who}')
 
 
 def metric(text: str, name: str, seeds: int) -> list[float]:
-    """A metric of every seed."""
+    """Runs the scenario and returns the metric of every seed."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "phase.toml"
         file.write_text(text)
@@ -89,5 +89,5 @@ def metric(text: str, name: str, seeds: int) -> list[float]:
 
 
 def spread(values: list[float]) -> str:
-    """A mean and its 95 % interval."""
+    """Formats a mean and its 95% interval."""
     return f"{mean(values):.1f} ± {half_width(values) or 0.0:.1f}"

@@ -1,9 +1,9 @@
-"""`make bench-phase`: which scatter of hosts' frames, and which clocks, end the locking of phases.
+"""`make bench-phase`: jitter of hosts' frames, and clock errors, that end phase-locking.
 
-Where a host's link and the bottleneck have the same rate, the frames of one flow can come just after a place
-in the queue is free, again and again, while another flow never finds one. Two measures tell of it: the
-fairness of long flows, and how long an incast takes when its starts are moved by less than a frame's time.
-What follows from them is asked in `questions.py`.
+If a host's link and the bottleneck have the same rate, flows may be phase-locked. The frames of one flow then
+always arrive just after a frame has left the queue, while another flow never finds space. Two measures show
+this: the fairness of long flows, and the completion of an incast whose starts are moved by less than the time
+of a frame. `questions.py` examines the results further.
 """
 
 import argparse
@@ -26,9 +26,9 @@ KEPT = ROOT / "out" / "bench-phase.jsonl"
 PAGE = ROOT / "docs" / "internals" / "phase.md"
 MARKER = ("<!-- made by make bench-phase -->", "<!-- end of what is made -->")
 INCASTS = 24  # seeds of incasts
-HARDEST = ("fat_tree", "Linux, CUBIC")  # has six times as many
-SMALL = 0.05  # a difference of completions that matters to nobody, whatever their intervals
-# Mean scatter in frames, and millionths by which clocks are off.
+HARDEST = ("fat_tree", "Linux, CUBIC")  # runs six times as many seeds
+SMALL = 0.05  # relative difference of completions that is too small to matter, whatever the intervals
+# Mean jitter in frames, and clock error in ppm.
 SETTINGS = ((0, 0), (0, 100), (0.01, 0), (0.1, 0), (0.25, 0), (0.5, 0), (1, 0), (0.5, 100), (2, 100))
 FAST_LAWS, FAST_SETTINGS = (
     ("Linux, Reno", "Linux, CUBIC", "Linux, DCTCP"),
@@ -38,15 +38,15 @@ FAST_LAWS, FAST_SETTINGS = (
 
 @dataclass(frozen=True)
 class Found:
-    """What a cell gave, over its seeds."""
+    """Results of a cell over its seeds."""
 
     cell: Cell
-    jain: list[list[float]]  # with starts as they are, and moved by up to a frame's time
-    qct_ms: list[list[float]]  # the same, and moved by up to a nanosecond
+    jain: list[list[float]]  # with exact starts, and with starts moved by up to a frame's time
+    qct_ms: list[list[float]]  # also with starts moved by up to a nanosecond
 
 
 def measure(cell: Cell) -> Found:
-    """All runs of a cell."""
+    """Runs a cell."""
     moves = [move.replace("frame", f"{cell.frame_ns}ns") for move in MOVES]
     seeds = 6 * SEEDS if (cell.network, cell.law) == HARDEST else SEEDS
     jain = [metric(cell.long(move), "jain", seeds) for move in (moves[0], moves[-1])]
@@ -55,14 +55,14 @@ def measure(cell: Cell) -> Found:
 
 
 def cells() -> list[Cell]:
-    """The study."""
+    """Returns all cells of the study."""
     slow = product((1,), NETWORKS, LAWS, SETTINGS)
     fast = product((10,), ("star",), FAST_LAWS, FAST_SETTINGS)
     return [Cell(gbps, network, law, *setting) for gbps, network, law, setting in (*slow, *fast)]
 
 
 def known() -> tuple[dict[Cell, Found], Values]:
-    """Cells and samples of an earlier call."""
+    """Returns the cells and samples that earlier calls have stored."""
     lines = KEPT.read_text().splitlines() if KEPT.exists() else []
     found = [json.loads(line) for line in lines]
     of_cells = [
@@ -73,7 +73,7 @@ def known() -> tuple[dict[Cell, Found], Values]:
 
 
 def table(found: dict[Cell, Found], rates: tuple[int, ...], kind: str) -> list[str]:
-    """Rows of networks and laws, columns of settings."""
+    """Returns a table with rows of networks and transports, and columns of settings."""
     settings = SETTINGS if rates == (1,) else FAST_SETTINGS
     head = ["Gb/s", "network", "hosts", *map(questions.label, settings)]
     lines = [f"| {' | '.join(head)} |", "| --- " * len(head) + "|"]
@@ -86,14 +86,14 @@ def table(found: dict[Cell, Found], rates: tuple[int, ...], kind: str) -> list[s
 
 
 def jain(found: Found | None) -> str:
-    """Runs that are not fair, of all; marked where there are any."""
+    """Formats the number of unfair runs, in bold unless it is 0."""
     if found is None:
         return "not run"
     return questions.counted([value for each in found.jain for value in each])
 
 
 def qct(found: Found | None) -> str:
-    """Means with intervals, starts moved by ever more; marked where they are apart."""
+    """Formats mean completions with intervals, by increasing offset of starts, in bold if they differ."""
     if found is None:
         return "not run"
     means = [(mean(each), half_width(each) or 0.0) for each in found.qct_ms]
@@ -104,11 +104,12 @@ def qct(found: Found | None) -> str:
 
 
 def page(found: dict[Cell, Found], values: Values) -> list[str]:
-    """All tables."""
+    """Returns all tables of the page."""
     return [
-        "**Long flows**: runs in which they do not share the link fairly.\n",
+        "**Long flows**: runs in which the flows do not share the link fairly.\n",
         *table(found, (1,), "jain"), "", *table(found, (10,), "jain"),
-        "\n**An incast's completion, ms**: starts as they are, moved by up to 1 ns, by up to a frame.\n",
+        "\n**An incast's completion, ms**: with exact starts, with starts moved by up to 1 ns, and by up to "
+        "a frame's time.\n",
         *table(found, (1,), "qct"), "", *table(found, (10,), "qct"),
         *questions.tables(values),
     ]  # fmt: skip
@@ -123,7 +124,7 @@ def publish(lines: list[str]) -> None:
 
 
 def main() -> None:
-    """The command."""
+    """Runs the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--publish", action="store_true", help="write the tables of docs/internals/phase.md")
     asked = parser.parse_args()

@@ -1,9 +1,9 @@
-//! Puts the papers where maturin takes them into the wheel: `overspill/shipped/papers`.
+//! Copies the papers to the folder from which maturin takes them into the wheel: `overspill/shipped/papers`.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Files of a paper that its command reads; pictures and tests stay in the repository.
+/// Extensions of the files that the paper command reads; pictures and tests stay in the repository.
 const KINDS: [&str; 6] = ["toml", "csv", "py", "json", "md", "gz"];
 
 fn main() -> io::Result<()> {
@@ -13,7 +13,7 @@ fn main() -> io::Result<()> {
     if target.exists() {
         fs::remove_dir_all(&target)?;
     }
-    // Elsewhere, such as in a package of this crate alone, there are none.
+    // A package of this crate alone has no papers.
     if root.exists() { copy(&root, &target) } else { Ok(()) }
 }
 

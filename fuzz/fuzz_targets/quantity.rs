@@ -1,5 +1,5 @@
 #![no_main]
-//! Text to quantity: nothing panics, and what is printed reads back as itself.
+//! Parses text as quantities: nothing panics, and a printed quantity parses to itself.
 
 use libfuzzer_sys::fuzz_target;
 use units::{parse_amount, parse_bytes, parse_dur, parse_rate};

@@ -1,7 +1,8 @@
 #![no_main]
-//! A scenario's text, `--set` settings and the files that it names, with a NUL byte between them.
-//! Loading refuses or accepts, never panics, and says the same twice; what is accepted is built as
-//! far as a run builds it before its first event.
+//! Loads a scenario's text, `--set` settings and the files that it names, with a NUL byte between them.
+//!
+//! Loading accepts or refuses, never panics, and gives the same result twice. An accepted scenario is built as far as a
+//! run builds it before its first event.
 
 use libfuzzer_sys::fuzz_target;
 use mech::HostId;
@@ -12,9 +13,9 @@ use serde_json::{Map, Value as Json};
 use std::io::{BufRead, Cursor};
 use units::Time;
 
-/// Networks of more hosts are loaded, and not built.
+/// Largest number of hosts of a network that is built.
 const SMALL: u32 = 256;
-/// Flows that are made of each variant.
+/// Number of flows that are made of each variant.
 const FLOWS: usize = 300;
 
 struct Input<'a> {
@@ -61,7 +62,7 @@ fn same(loaded: &Loaded, again: &Loaded) {
     assert!(!loaded.variants.is_empty());
 }
 
-/// Each fault has a message, and a place that exists.
+/// Checks that each fault has a message, and a place that exists.
 fn refused(input: &Input, found: &[Diagnostic]) {
     assert!(!found.is_empty(), "refused without a reason");
     let lines = input.text.bytes().filter(|byte| *byte == b'\n').count() + 1;
@@ -74,7 +75,7 @@ fn refused(input: &Input, found: &[Diagnostic]) {
     }
 }
 
-/// What a run makes before its first event.
+/// Builds the parts that a run makes before its first event.
 fn build(scenario: &Scenario) {
     let net = &scenario.topology;
     assert_eq!(scenario.switches.len(), net.switches().len());
@@ -114,8 +115,8 @@ fn build(scenario: &Scenario) {
     }
 }
 
-/// What a variant came to, written as a scenario, comes to the same. Switches are shown in groups,
-/// and nodes and links of a custom network not at all: those are not written.
+/// Checks that a resolved variant, written as a scenario, resolves to itself. Switches appear in groups, and nodes and
+/// links of a custom network do not appear: these are not written.
 fn reload(input: &Input, loaded: &Loaded, variant: &str) {
     let all = &loaded.resolved[variant];
     if all["topology"]["kind"] == "custom" {
@@ -124,7 +125,7 @@ fn reload(input: &Input, loaded: &Loaded, variant: &str) {
     let plain = |all: &Json| {
         let mut map = all.as_object().cloned().unwrap_or_default();
         map.remove("switches");
-        // Steps by default follow the duration alone, those that are asked for are counted with the drain.
+        // The default time step depends on the duration only, but an explicit one is checked with the drain as well.
         map.get_mut("measure").and_then(Json::as_object_mut).map(|measure| measure.remove("bin"));
         map
     };
@@ -137,7 +138,7 @@ fn reload(input: &Input, loaded: &Loaded, variant: &str) {
     }
 }
 
-/// A table of a resolved document as lines of TOML.
+/// Formats a table of a resolved document as lines of TOML.
 fn toml(table: &Map<String, Json>) -> String {
     table.iter().map(|(key, value)| format!("{key:?} = {}\n", inline(value))).collect()
 }

@@ -1,6 +1,8 @@
 #![no_main]
-//! Bytes as a frame: nothing panics. What is read is written and reads back as itself; a frame that is cut has
-//! lost what it had; a frame that is refused stays as it is; checksums that were right still are.
+//! Reads bytes as a frame: nothing panics.
+//!
+//! A segment that is read is the same after writing it. A cut frame reports what it lost, a refused frame stays
+//! unchanged, and valid checksums stay valid.
 
 use dataplane::Framing;
 use libfuzzer_sys::fuzz_target;
@@ -25,7 +27,7 @@ fn read(frame: &[u8], length: LengthIn) {
     match Segment::read(frame, length) {
         Ok(segment) => {
             assert_eq!(segment.lost().is_some(), segment.packet() == CpPacket::Cut);
-            // Options that were packed closer than here may not fit.
+            // Options may exceed the limit with the padding of this writer.
             let Ok(written) = segment.frame(length) else { return };
             assert_eq!(Segment::read(&written, length), Ok(segment));
             assert_eq!(checksums(&written, length), Ok(Checksums { ipv4: true, tcp: true }));
@@ -34,7 +36,7 @@ fn read(frame: &[u8], length: LengthIn) {
     }
 }
 
-/// A segment of the flow whose number its ports allow, made a packet and a frame again.
+/// Restores a segment of the flow that its ports encode, and writes it again.
 fn restore(frame: &[u8], plan: Option<AddressPlan>) {
     let network = Network { framing: Framing::ETHERNET, plan };
     let Ok(Segment { source_port, destination_port, .. }) = Segment::read(frame, LengthIn::Ip) else { return };

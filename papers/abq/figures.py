@@ -19,17 +19,17 @@ from .measures.scale import by_draw, largest_drops, largest_throughput, medians,
 from .measures.schemes import ABQ, CAPACITY, COLOURS, NAMES, SENDERS, SIZE, numbers, over_queues, over_times
 
 BESIDE = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-STEP = 0.02  # ms, as the sweep sets `measure.bin`
-POINTS = 2000  # of a distribution, more than a picture shows
+STEP = 0.02  # ms, equal to `measure.bin` of the sweep
+POINTS = 2000  # points of a drawn distribution, more than a picture resolves
 
 
 def colour(variant: str) -> str:
-    """A scheme's colour."""
+    """Returns the colour of a scheme."""
     return plots.COLOURS[COLOURS[variant]]
 
 
 def draw_queues(sweeps: Sweeps, _: Published) -> Drawing:
-    """Figure 4a: means, and the 5th and 95th percentiles over time as whiskers."""
+    """Draws figure 4a: mean queue lengths, with 5th and 95th percentiles over time as whiskers."""
     runs = sweeps["incast"]
     senders, width = numbers(runs, SENDERS), 0.2
     made, [axes] = sheet(1, height=4.2)
@@ -54,7 +54,7 @@ def draw_queues(sweeps: Sweeps, _: Published) -> Drawing:
 
 
 def curves(axes: Axes, runs: Runs, of: Callable[[Runs, str], Curve]) -> None:
-    """A line for each scheme over the number of senders."""
+    """Draws a line over the number of senders for each scheme."""
     for variant, name in NAMES.items():
         mean_line(axes, numbers(runs, SENDERS), of(runs, variant), colour(variant), label=name, marker=".")
     axes.set_xlabel("senders")
@@ -63,7 +63,7 @@ def curves(axes: Axes, runs: Runs, of: Callable[[Runs, str], Curve]) -> None:
 
 
 def draw_goodput(sweeps: Sweeps, _: Published) -> Drawing:
-    """Figure 4b."""
+    """Draws figure 4b: goodput over the number of senders."""
     made, [axes] = sheet(1)
     curves(axes, sweeps["incast"], lambda runs, one: over_times(runs, one, lambda times: times.goodput))
     axes.set_ylim(0, 1000)
@@ -73,7 +73,7 @@ def draw_goodput(sweeps: Sweeps, _: Published) -> Drawing:
 
 
 def draw_drops(sweeps: Sweeps, _: Published) -> Drawing:
-    """Figure 4c."""
+    """Draws figure 4c: dropped packets over the number of senders."""
     made, [axes] = sheet(1)
     curves(axes, sweeps["incast"], lambda runs, one: over_queues(runs, one, lambda queue: queue.drops))
     axes.set_ylabel("packets dropped")
@@ -82,7 +82,7 @@ def draw_drops(sweeps: Sweeps, _: Published) -> Drawing:
 
 
 def bars(axes: Axes, runs: Runs, path: str) -> None:
-    """Medians, and the 1st and 99th percentiles as whiskers: means over seeds."""
+    """Draws median FCTs with 1st and 99th percentiles as whiskers, each a mean over seeds."""
     values, apart = numbers(runs, path), 0.22
     short, middle, long = (fct(runs, one) for one in (1, 50, 99))
     for at, (variant, name) in enumerate(NAMES.items()):
@@ -102,7 +102,7 @@ def bars(axes: Axes, runs: Runs, path: str) -> None:
 
 
 def draw_times(sweep: str, over: str, label: str) -> Callable[[Sweeps, Published], Drawing]:
-    """Figure 5a or 5b: the times of a sweep over what its points differ in."""
+    """Returns the drawing of figure 5a or 5b: FCTs of a sweep over its parameter."""
 
     def drawn(sweeps: Sweeps, _: Published) -> Drawing:
         made, [axes] = sheet(1, height=4.2)
@@ -114,7 +114,7 @@ def draw_times(sweep: str, over: str, label: str) -> Callable[[Sweeps, Published
 
 
 def draw_oscillation(sweeps: Sweeps, _: Published) -> Drawing:
-    """The queue of the first seed, a panel for each scheme."""
+    """Draws the queue of the first seed over time, with one panel for each scheme."""
     runs = sweeps["oscillation"]
     made, panels = sheet(1, rows=len(NAMES), height=1.9)
     for axes, (variant, name) in zip(panels, NAMES.items(), strict=True):
@@ -138,12 +138,12 @@ def draw_oscillation(sweeps: Sweeps, _: Published) -> Drawing:
 
 
 def draw_short_flows(sweeps: Sweeps, _: Published) -> Drawing:
-    """Figure 5c: the flows of all draws together."""
+    """Draws figure 5c: the distribution of short flows' FCTs, all draws together."""
     runs = sweeps["waves"]
     made, [axes] = sheet(1)
     for variant, name in NAMES.items():
         every = np.concatenate([one.short for seeds in networks(runs, variant) for one in seeds])
-        took = np.sort(every)  # what is unfinished last
+        took = np.sort(every)  # unfinished flows are last
         share = np.arange(1, len(took) + 1) / len(took)
         shown = np.unique(np.linspace(0, len(took) - 1, POINTS).astype(int))
         axes.plot(took[shown], 100 * share[shown], color=colour(variant), drawstyle="steps-post", label=name)
@@ -157,7 +157,7 @@ def draw_short_flows(sweeps: Sweeps, _: Published) -> Drawing:
 
 
 def draw_table(sweeps: Sweeps, published: Published) -> Drawing:
-    """Table 1: the largest of five, of short flows at one instant and apart."""
+    """Draws table 1: the largest of five values, with short flows that start together and apart."""
     columns_of = (("waves", "", "at one instant"), ("apart", ", apart", "apart"))
     panels = (
         ("largest_throughput", largest_throughput, "throughput (Mb/s)", "Largest of five long flows"),
@@ -173,7 +173,7 @@ def draw_table(sweeps: Sweeps, published: Published) -> Drawing:
         grouped(axes, [told for *_, told in columns_of], Bars(list(NAMES.values()), values), paper)
         axes.set_ylabel(unit)
         axes.set_title(title)
-        if (shown := axes.get_legend()) is not None:  # one is enough
+        if (shown := axes.get_legend()) is not None:  # one legend is enough
             shown.remove()
     made.legend(*every[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return made

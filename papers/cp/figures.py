@@ -62,12 +62,12 @@ BESIDE: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
 
 
 def colour_of(variant: str) -> str:
-    """A scheme's colour in all figures."""
+    """Returns the colour of a scheme in all figures."""
     return COLOURS[list(NAMES).index(variant) % len(COLOURS)]
 
 
 def curves(axes: Axes, runs: Runs, variants: Sequence[str], values: Values) -> None:
-    """A line for each scheme over the number of senders."""
+    """Draws a line over the number of senders for each scheme."""
     senders = numbers(runs, incast.DEGREE)
     for variant in variants:
         mean_line(axes, senders, values(runs, variant), colour_of(variant), label=NAMES[variant])
@@ -75,7 +75,7 @@ def curves(axes: Axes, runs: Runs, variants: Sequence[str], values: Values) -> N
 
 
 def draw_cliffs(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 1."""
+    """Draws figure 1: throughput of TCP and DCTCP over the number of senders."""
     made, [axes] = sheet(1)
     curves(axes, sweeps["mapreduce"], (TCP, DCTCP), incast.throughput)
     places = [(who, which) for who, which in published if which.endswith("_cliff")]
@@ -90,7 +90,7 @@ def draw_cliffs(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def draw_throughput(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 8a."""
+    """Draws figure 8a: throughput over the number of senders."""
     runs = sweeps["mapreduce"]
     made, [axes] = sheet(1, height=4.2)
     curves(axes, runs, runs.variants, incast.throughput)
@@ -104,7 +104,7 @@ def draw_throughput(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def draw_completion(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 8b."""
+    """Draws figure 8b: query completion time over the number of senders."""
     runs = sweeps["web_search"]
     made, [axes] = sheet(1, height=4.2)
     curves(axes, runs, runs.variants, incast.completion)
@@ -123,7 +123,7 @@ def draw_completion(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def draw_3(sweeps: Sweeps, published: Published) -> Drawing:
-    """The slowest flow of each query, scheme by scheme."""
+    """Draws figure 3: the distribution of the slowest flow of each query, scheme by scheme."""
     runs = sweeps["slow_flow"]
     made, [axes] = sheet(1)
     latest = LATE
@@ -143,7 +143,7 @@ def draw_3(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def draw_10(sweeps: Sweeps, published: Published) -> Drawing:
-    """The ratio of both groups, pair by pair."""
+    """Draws figure 10: the goodput ratio of both groups, pair by pair."""
     made, panels = sheet(3)
     for axes, (sweep, mode) in zip(panels, TIES.items(), strict=True):
         runs = sweeps[f"pairs{sweep}"]
@@ -167,7 +167,7 @@ def draw_10(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def draw_11(sweeps: Sweeps, published: Published) -> Drawing:
-    """EFJR over the pairs."""
+    """Draws figure 11: EFJR over the pairs."""
     runs = sweeps["pairs"]
     made, [axes] = sheet(1)
     for variant in FOUR:
@@ -190,26 +190,26 @@ def draw_11(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def panel(axes: Axes, runs: Runs, background: int, variants: Sequence[str]) -> None:
-    """Goodput of the experimental flows beside the line of theory."""
+    """Draws goodput of the experimental flows and the line of theory."""
     flows = numbers(runs, FLOWS)
     for variant in variants:
         colour = colour_of(variant)
         values = along(runs, metric_of("goodput", "experimental"), variant, runs.points) / 1e6
-        # DCTCP has what CP&DCTCP has where few flows compete: over its line, so that both are seen.
+        # DCTCP equals CP&DCTCP if few flows compete: its line is dashed and on top, so that both are visible.
         style: dict[str, Any] = {"linestyle": (0, (4, 2)), "zorder": 3} if variant == DCTCP_200 else {}
         axes.plot(flows, values.mean(axis=0), color=colour, label=NAMES[variant], **style)
-        # All or nothing, run by run: an interval of so few would fill the panel and say less.
+        # Runs are bimodal: an interval over so few of them would fill the panel and explain less.
         axes.plot(flows, values.T, ".", color=colour, markersize=4, alpha=0.6)
     line = [theory(one / background) / 1e6 for one in flows]
     axes.plot(flows, line, color="black", linestyle="--", label="theory")
     axes.set_xlabel("experimental flows; dots: runs")
     axes.xaxis.set_major_locator(make("whole"))
-    # Below 0, so that what starves is seen; up to the link's rate.
+    # From below 0, so that starved flows are visible, to the link's rate.
     axes.set_ylim(-30, 1000)
 
 
 def draw_2(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 2: TCP alone."""
+    """Draws figure 2: TCP alone."""
     made, panels = sheet(3)
     for axes, (name, background) in zip(panels, SETS.items(), strict=True):
         panel(axes, sweeps[name], background, (TCP, TCP_200))
@@ -220,7 +220,7 @@ def draw_2(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def draw_12(name: str, sweeps: Sweeps, _: Published) -> Drawing:
-    """Figure 12a or 12b: every scheme, with hosts that scatter and with exact ones."""
+    """Draws figure 12a or 12b: every scheme, with jittered and with exact hosts."""
     made, panels = sheet(3)
     for axes, (mode, told) in zip(panels, TIES.items(), strict=True):
         panel(axes, sweeps[name + mode], SETS[name], FIVE)
@@ -231,7 +231,7 @@ def draw_12(name: str, sweeps: Sweeps, _: Published) -> Drawing:
 
 
 def draw_14(sweeps: Sweeps, published: Published) -> Drawing:
-    """Every scheme over P."""
+    """Draws figure 14: every scheme over P."""
     runs = sweeps["out_of_order"]
     shares = numbers(runs, WEIGHT)
     dashes = ["-", "--", ":"]
@@ -255,7 +255,7 @@ def draw_14(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def bars(axes: Axes, values: Mapping[str, Mapping[str, np.ndarray]]) -> None:
-    """Both percentiles, beside each other for each name; a scheme has its colour of all figures."""
+    """Draws both percentiles, grouped by percentile; a scheme has its colour of all figures."""
     every = list(NAMES.values())
     for at_, (name, tails) in enumerate(values.items()):
         colour = COLOURS[(every.index(name) if name in every else at_) % len(COLOURS)]
@@ -268,7 +268,7 @@ def bars(axes: Axes, values: Mapping[str, Mapping[str, np.ndarray]]) -> None:
 
 
 def draw_15(size: str, sweeps: Sweeps, _: Published) -> Drawing:
-    """Figure 15a or 15b: both distributions of background flows, at one buffer of the aggregation switch."""
+    """Draws figure 15a or 15b: both distributions of background flows, at one aggregation buffer."""
     made, panels = sheet(2)
     for axes, (name, sizes) in zip(panels, SIZES.items(), strict=True):
         runs = sweeps[name]
@@ -283,7 +283,7 @@ def draw_15(size: str, sweeps: Sweeps, _: Published) -> Drawing:
 
 
 def draw_16a(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 16a."""
+    """Draws figure 16a: tail completion times under ten-fold traffic."""
     runs = sweeps["tenfold"]
     made, [axes] = sheet(1)
     bars(axes, {NAMES[one]: {which: tail(runs, one, which) for which in TAILS} for one in COMPARED})
@@ -294,7 +294,7 @@ def draw_16a(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def draw_16b(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 16b."""
+    """Draws figure 16b: tail completion times of CP with three buffer sizes."""
     made, panels = sheet(2)
     for axes, (name, title) in zip(
         panels, (("buffers_tenfold", "ten-fold traffic"), ("buffers", "single traffic")), strict=True

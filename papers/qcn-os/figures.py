@@ -1,4 +1,4 @@
-"""Drawings of QCN-OS's figures: of single runs the first seed, as the report shows one run."""
+"""Drawings of QCN-OS's figures; those of single runs show the first seed, as the report shows one run."""
 
 from __future__ import annotations
 
@@ -54,24 +54,27 @@ STOP, GO = 110.0, 44.0  # KB
 COLOURS = {PFC: 3, AS: 1, OS: 0, OUT: 2, TWO: 4}
 MIDDLE = sum(STEADY) / 2
 TIME = "time (ms), first seed"
-LAST_MIDDLE = 130.0  # ms, the middle of the window of steady values
+LAST_MIDDLE = 130.0  # ms, middle of the window of steady values
 FLOWS = ["stored 1", "stored 2", "stored 3", "passing 1", "passing 2", "passing 3"]
 KINDS = ("CNMs", "arrivals", "occupancy")
 TITLES = {"laws": "Frames of 1522 B", "laws_sizes": "stored 1 and passing 2 in frames of 64 B"}
 
 
 def colour(variant: str) -> str:
-    """A scheme's colour."""
+    """Returns the colour of a scheme."""
     return plots.COLOURS[COLOURS[variant]]
 
 
 def of_flow(flow: int) -> str:
-    """A flow's colour; the victim's and the culprit's are strong."""
+    """Returns the colour of a flow; the victim and the culprit have strong ones."""
     return plots.COLOURS[flow % len(plots.COLOURS)]
 
 
 def throughputs(axes: Axes, run: Seen) -> None:
-    """Every flow over time, means of 1 ms; f2 in dashes over f1, hot flows of other inputs behind."""
+    """Draws the throughput of every flow as means over 1 ms.
+
+    f2 is dashed on top of f1; hot flows of other inputs are behind both.
+    """
     means = by_ms(run.sent)
     time = np.arange(means.shape[1]) + 0.5
     for flow, mean in enumerate(means):
@@ -87,7 +90,7 @@ def throughputs(axes: Axes, run: Seen) -> None:
 
 
 def rate_limits(axes: Axes, run: Seen) -> None:
-    """Limits of f1 and f2, and a mark at the foot for each CNM to them."""
+    """Draws the rate limits of f1 and f2, with a mark below for each CNM to them."""
     for place, flow in enumerate((F1, F2)):
         limit = run.limits[flow]
         times = np.concatenate(([0.0], limit.times, [END]))
@@ -102,7 +105,7 @@ def rate_limits(axes: Axes, run: Seen) -> None:
 
 
 def occupancies(axes: Axes, run: Seen, total: bool = False) -> None:
-    """What the shared input holds of f1 and of f2, or of both together, with the thresholds."""
+    """Draws the bytes of f1 and f2 in the shared input, separately or in total, with the thresholds."""
     time = (np.arange(run.stored.shape[1]) + 0.5) * STEP
     if total:
         axes.plot(time, run.stored.sum(axis=0), color=colour(AS), linewidth=0.8)
@@ -119,12 +122,12 @@ def occupancies(axes: Axes, run: Seen, total: bool = False) -> None:
 
 
 def places(published: Published, at: list[tuple[float, str, str]]) -> list[tuple[float, float | None]]:
-    """Published values at times, by case and metric."""
+    """Returns published values at times, by case and metric."""
     return [(time, published.get((case, metric))) for time, case, metric in at]
 
 
 def draw_3(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 3."""
+    """Draws figure 3: throughput of adapters with PFC alone."""
     made, [axes] = sheet(1, height=3.6)
     throughputs(axes, seen(sweeps["baseline"], PFC)[0])
     early = [(sum(BEFORE) / 2, f"f{flow}, before", "throughput") for flow in (1, 2)]
@@ -137,7 +140,7 @@ def draw_3(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def draw_4(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 4, throughputs and the shared input."""
+    """Draws figure 4: throughput of adapters, and the shared input."""
     run = seen(sweeps["hotspot"], AS)[0]
     made, [above, below] = sheet(1, rows=2, height=2.9)
     throughputs(above, run)
@@ -154,7 +157,7 @@ def draw_4(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def draw_6(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 6: a row for each scheme."""
+    """Draws figure 6: a row for each scheme."""
     made, panels = sheet(3, rows=2, height=3.0)
     for row, (variant, name) in enumerate(((AS, "QCN-AS"), (OS, "QCN-OS"))):
         run = seen(sweeps["hotspot"], variant)[0]
@@ -184,7 +187,7 @@ def draw_6(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def draw_7(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 7, and what is published of the hot flows about their mean."""
+    """Draws figure 7, with the published range of the hot flows around their mean."""
     run = seen(sweeps["hotspot"], OUT)[0]
     made, [axes] = sheet(1, height=3.6)
     throughputs(axes, run)
@@ -199,7 +202,7 @@ def draw_7(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def rates(axes: Axes, run: Seen, published: list[tuple[float, float | None]], title: str) -> None:
-    """Throughputs, and what is published of them."""
+    """Draws throughputs with their published values."""
     throughputs(axes, run)
     marked(axes, published)
     axes.set_title(title, fontsize=9)
@@ -208,14 +211,14 @@ def rates(axes: Axes, run: Seen, published: list[tuple[float, float | None]], ti
 def steady(
     published: Published, name: str, when: str, flows: tuple[int, ...] = (1, 2)
 ) -> list[tuple[float, float | None]]:
-    """Published values of a scheme at the end."""
+    """Returns the published values of a scheme at the end."""
     return places(published, [(LAST_MIDDLE, f"{name}, f{flow}, {when}", "throughput") for flow in flows])
 
 
 def row_of_three(
     panels: list[Axes], run: Seen, published: list[tuple[float, float | None]], named: tuple[str, str]
 ) -> None:
-    """A scheme's throughputs, rate limits, and what the input holds; `named` is it and the letters."""
+    """Draws a scheme's throughputs, rate limits and input; `named` is its name and the panels' letters."""
     name, letters = named
     rates(panels[0], run, published, f"({letters[0]}) {name}: throughput")
     rate_limits(panels[1], run)
@@ -225,7 +228,7 @@ def row_of_three(
 
 
 def finish(made: Drawing, panels: list[Axes], last: int) -> None:
-    """The names of lines below all panels, and times at the last so many."""
+    """Adds one legend below all panels, and time labels to the last `last` panels."""
     for axes in panels[-last:]:
         axes.set_xlabel(TIME)
     handles, labels = panels[0].get_legend_handles_labels()
@@ -236,7 +239,7 @@ def finish(made: Drawing, panels: list[Axes], last: int) -> None:
 
 
 def draw_9(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 9: three schemes by throughput, and occupancy sampling in all."""
+    """Draws figure 9: throughputs of three schemes, and three panels on occupancy sampling."""
     runs = sweeps["fabric"]
     made, panels = sheet(3, rows=2, height=3.0)
     before = steady(published, "PFC alone", "60 to 150 ms")
@@ -257,7 +260,7 @@ def draw_9(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def draw_10(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 10: a row for each scheme."""
+    """Draws figure 10: a row for each scheme."""
     runs = sweeps["fabric"]
     made, panels = sheet(3, rows=2, height=3.0)
     when = "110 to 150 ms"
@@ -270,7 +273,7 @@ def draw_10(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def draw_11(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 11."""
+    """Draws figure 11: throughput with two samples and end-to-end ACKs."""
     made, [axes] = sheet(1, height=3.6)
     found = places(published, [(LAST_MIDDLE, f"f{flow}, 110 to 150 ms", "throughput") for flow in (1, 2)])
     rates(axes, seen(sweeps["fabric"], TWO_ACKS)[0], found, "Two samples with end-to-end ACKs")
@@ -280,7 +283,7 @@ def draw_11(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def draw_law(law: tuple[str, slice, Mapping[str, str]], sweeps: Sweeps, published: Published) -> Drawing:
-    """Each flow's shares of CNMs, arrivals and occupancy; what is published is of the law's flows alone."""
+    """Draws each flow's shares of CNMs, arrivals and occupancy, with published shares of the law's flows."""
     variant, which, cases = law
     made, panels = sheet(1, rows=len(cases), height=2.8)
     for axes, (sweep, case) in zip(panels, cases.items(), strict=True):
@@ -292,7 +295,7 @@ def draw_law(law: tuple[str, slice, Mapping[str, str]], sweeps: Sweeps, publishe
 
 
 def bars(axes: Axes, every: Sequence[Named], which: slice, paper: Sequence[float | None]) -> None:
-    """Shares of all flows; of those that a law is about, what it says of their CNMs, as a share of all."""
+    """Draws shares of all flows, with the CNM shares that the law gives for its flows, as shares of all."""
     values = [
         [share(np.array([getattr(one, name) for one in every]), flow) for flow in range(len(FLOWS))]
         for name in ("cnms", "arrived", "stored")
@@ -307,13 +310,13 @@ def bars(axes: Axes, every: Sequence[Named], which: slice, paper: Sequence[float
 
 
 def share(by_seed: np.ndarray, flow: int) -> np.ndarray:
-    """A flow's share by seed."""
+    """Returns the share of a flow by seed."""
     whole = by_seed.sum(axis=1)
     return np.asarray(by_seed[:, flow] / np.where(whole > 0, whole, 1))
 
 
 def draw_output(sweeps: Sweeps, _: Published) -> Drawing:
-    """What is watched, and the throughput of f1, of the first seed."""
+    """Draws the queue that each congestion point watches, and the throughput of f1, of the first seed."""
     runs = sweeps["output"]
     time = np.arange(0.5, END)
     made, [left, right] = sheet(2)

@@ -1,4 +1,4 @@
-"""Overspill: what should a switch do when its buffer overflows?"""
+"""Overspill: a packet-level simulator of what switches do when their buffers overflow."""
 
 import importlib
 from typing import TYPE_CHECKING, Any
@@ -55,7 +55,7 @@ __all__ = [
     "warnings",
 ]
 
-# Loaded when first asked for, so that the command starts at once.
+# Imported on first use, so that the command starts quickly.
 PLACES = {
     "Axis": "results.axes",
     "Key": "results.key",
@@ -87,12 +87,12 @@ MODULES = {
 }
 
 
-# Names of the last release, which warn.
+# Names of the last release, which still work with a `DeprecationWarning`.
 FORMER = {"together": "run_plans"}
 
 
 def __getattr__(name: str) -> Any:
-    """What is not loaded yet."""
+    """Imports a public name on first use."""
     if name in FORMER:
         text = f"overspill.{name} is now overspill.{FORMER[name]}"
         importlib.import_module("warnings").warn(text, DeprecationWarning, stacklevel=2)

@@ -1,4 +1,4 @@
-"""`python -m overspill`."""
+"""Entry point of `python -m overspill`."""
 
 from overspill.cli import main
 

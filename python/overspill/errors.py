@@ -1,26 +1,26 @@
-"""What may go wrong, by whose fault it is."""
+"""Errors of the package by cause: bad input, a failed run, output that cannot be written."""
 
 import re
 from collections.abc import Iterable
 
-LONGEST = 1000  # letters of a line
-# What a terminal does not show as itself: control characters, those that turn the direction of writing, and
-# bytes of an argument that are no text.
+LONGEST = 1000  # characters of a line
+# Characters that a terminal does not print as themselves: control characters, those that change the direction
+# of writing, and bytes of an argument that are not text.
 ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def bounded(text: str, most: int = 200) -> str:
-    """What a user gave, cut where it would hide what is wrong with it."""
+    """Returns a text that a user gave, cut to `most` characters so that it does not hide the error."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def plain(text: str) -> str:
-    """A text on one line, whatever a user or a file has put into it."""
+    """Returns a text on one line, with characters that cannot be printed escaped."""
     return ODD.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def shorten(text: str) -> str:
-    """A line of a message: plain, and without its middle where it is too long; the rule stands at its end."""
+    """Returns a plain line of a message, cut in the middle if too long, since its end has the rule."""
     told = plain(text)
     if len(told) <= LONGEST:
         return told
@@ -29,7 +29,10 @@ def shorten(text: str) -> str:
 
 
 class OverspillError(Exception):
-    """A failure with lines that a user can read."""
+    """Base class of the package's errors, with `lines` that users can read.
+
+    `status` is the exit status of the command.
+    """
 
     status = 1
 
@@ -39,26 +42,26 @@ class OverspillError(Exception):
         super().__init__("\n".join(self.lines))
 
     def __reduce__(self) -> tuple[type["OverspillError"], tuple[list[str]]]:
-        """Pickled with its lines: what they are joined to is one text."""
+        """Pickles the error with its lines, since `args` has them joined to one text."""
         return type(self), (self.lines,)
 
 
 class BadInput(OverspillError):
-    """The scenario, a file or an argument is wrong."""
+    """Error in the scenario, in a file or in an argument; exit status 2."""
 
     status = 2
 
 
 class Failed(OverspillError):
-    """A run broke, or its results cannot be written."""
+    """Failed run, or results that cannot be written; exit status 1."""
 
 
 class Unwritable(Failed):
-    """Results cannot be written, this one or any other."""
+    """Output that cannot be written, of this run or of any other."""
 
 
 def readable(what: str, given: object) -> str:
-    """What a user gave; `BadInput` where it is no text, or has bytes that are none."""
+    """Returns a text that a user gave; raises `BadInput` if it is not a text, or not valid UTF-8."""
     if not isinstance(given, str):
         raise BadInput(f"{what}: found {given!r}; expected a text")
     try:

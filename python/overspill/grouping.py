@@ -1,4 +1,4 @@
-"""Values put together by what they have in common."""
+"""Grouping of values by a common key."""
 
 from collections.abc import Iterable
 from typing import TypeVar

@@ -1,4 +1,14 @@
-"""Figures of results: each function returns a matplotlib figure, or `None` where there is nothing to draw."""
+"""Figures of results: each function returns a matplotlib figure, or `None` if there is nothing to draw.
+
+Examples:
+    >>> import overspill
+    >>> from overspill import plots
+    >>> results = overspill.run("incast.toml")
+    >>> plots.queue_over_time(results).savefig("queue.svg")
+    >>> plots.paused_ports(results) is None  # no port was paused
+    True
+
+"""
 
 from __future__ import annotations
 
@@ -35,7 +45,7 @@ from overspill.results import metrics
 if TYPE_CHECKING:
     from overspill.results.results import Results
 
-# The colours, dashes and width are for figures of your own beside these.
+# Colours, dashes and width are for users' own figures beside these.
 __all__ = [
     "COLOURS",
     "DASHES",
@@ -76,19 +86,34 @@ __all__ = [
 
 
 def style() -> AbstractContextManager[Any]:
-    """The look that all figures share, as a context for figures of your own."""
+    """Returns a context with the style of all figures, for users' own figures."""
     return mpl.style()
 
 
 def drawn(chart: Chart | None) -> Figure | None:
-    """A chart as a figure."""
+    """Returns a chart as a matplotlib figure."""
     return None if chart is None else mpl.figure(chart)
 
 
 def distribution(results: Results, which: str, traffic: int | None = None) -> Figure | None:
-    """The distribution of FCT (`which` = `fct`) or QCT (`qct`), and its tail.
+    """Distribution of FCT or QCT, with its tail, of all seeds pooled.
 
-    Of all traffic, or of one workload by its number. `ValueError` for another `which`.
+    Args:
+        results: Results of a single point.
+        which: `fct` or `qct`.
+        traffic: Number of a workload. Default: all workloads together.
+
+    Raises:
+        ValueError: If `which` is anything else.
+
+    Examples:
+        >>> import overspill
+        >>> from overspill import plots
+        >>> results = overspill.run("incast.toml")
+        >>> figure = plots.distribution(results, "fct")
+        >>> [text.get_text() for text in figure.legends[0].texts]
+        ['drop', 'mark']
+
     """
     if which not in flows.SUBJECTS:
         raise ValueError(f"found {which!r}; expected one of {', '.join(flows.SUBJECTS)}")
@@ -101,102 +126,108 @@ def slowdown_by_size(results: Results) -> Figure | None:
 
 
 def queue_over_time(results: Results) -> Figure | None:
-    """The same switch port's queue in every variant, first seed: largest and mean of each bin."""
+    """Queue of one switch port over time in each variant, first seeds: largest and mean of each bin."""
     return drawn(queues.over_time(results))
 
 
 def queue_lengths(results: Results) -> Figure | None:
-    """How much of the time so many frames wait, or more: at the busiest switch port and over all."""
+    """Share of time with at least n queued frames, at the busiest switch port and over all."""
     return drawn(queues.lengths(results))
 
 
 def queue_sojourn(results: Results) -> Figure | None:
-    """How long frames wait before they are sent: at the busiest switch port and over all."""
+    """Share of frames that wait longer than a time before they are sent, at the busiest port and over all."""
     return drawn(queues.sojourn(results))
 
 
 def activity_over_time(results: Results, kind: int) -> Figure | None:
-    """Drops, marks, detours, bounces, cuts or CNMs (0 to 5) over time by switch, of first seeds."""
+    """Events by switch and time, first seed of each variant.
+
+    Args:
+        results: Results of a single point.
+        kind: 0 for drops, 1 for marks, 2 for detours, 3 for bounces, 4 for trims, 5 for CNMs.
+
+    """
     return drawn(activity.over_time(results, kind))
 
 
 def bounces_by_switch(results: Results) -> Figure | None:
-    """How often each switch bounced a frame, variants side by side."""
+    """Number of bounces at each switch, variants side by side."""
     return drawn(bounces.by_switch(results))
 
 
 def bounced_packets(results: Results) -> Figure | None:
-    """How far back bounces brought packets, and how many hops they took."""
+    """Distance that bounces brought packets back, and total hops of packets, as shares of packets."""
     return drawn(bounces.packets(results))
 
 
 def held_acks(results: Results) -> Figure | None:
-    """ACKs that a port holds beside its queue, and its state, of each variant's first seed."""
+    """ACKs that a port holds beside its queue, with the state of the port, first seed of each variant."""
     return drawn(holds.over_time(results))
 
 
 def paused_ports(results: Results) -> Figure | None:
-    """When the ports that were paused longest were paused, of each variant's first seed."""
+    """Share of time that ports were paused, over time, of the ports paused longest, first seeds."""
     return drawn(pauses.over_time(results))
 
 
 def paused_by_tier(results: Results) -> Figure | None:
-    """The share of the time that ports were paused, by tier and class, variants side by side."""
+    """Share of time that ports were paused, by tier and class, variants side by side."""
     return drawn(pauses.by_tier(results))
 
 
 def saturation_tree(results: Results) -> Figure | None:
-    """The largest saturation tree of each variant at its largest instant, on the network."""
+    """Largest saturation tree of each variant at its largest instant, drawn on the network."""
     return drawn(saturation.largest(results))
 
 
 def deadlock(results: Results) -> Figure | None:
-    """Ports that wait for each other for ever, on the network."""
+    """Deadlock: ports that wait for each other forever, drawn on the network."""
     return drawn(saturation.deadlocks(results))
 
 
 def congestion_messages(results: Results) -> Figure | None:
-    """Congestion messages (CNMs) by time, feedback and flow; needs `measure.notices`."""
+    """Congestion notification messages (CNMs) by time, feedback and flow; needs `measure.notices`."""
     return drawn(congestion.notices(results))
 
 
 def rate_limits(results: Results) -> Figure | None:
-    """The rate limit of each flow over time; needs `measure.rate_limits`."""
+    """Rate limit of each flow over time; needs `measure.rate_limits`."""
     return drawn(congestion.limits(results))
 
 
 def sent_rates(results: Results) -> Figure | None:
-    """What each flow sends over time, of each variant's first seed; needs `measure.sent`."""
+    """Rate at which each flow sends over time, first seed of each variant; needs `measure.sent`."""
     return drawn(congestion.sent(results))
 
 
 def input_memory(results: Results) -> Figure | None:
-    """What one input of a switch holds for each output over time; needs `measure.inputs`."""
+    """Memory of one input of a switch over time, by the output of its frames; needs `measure.inputs`."""
     return drawn(inputs.over_time(results))
 
 
 def fabric_buffers(results: Results) -> Figure | None:
-    """How full the buffers inside a `fabric` switch are over time; needs `measure.inputs`."""
+    """Occupancy of the buffers inside a `fabric` switch over time; needs `measure.inputs`."""
     return drawn(stages.buffers(results))
 
 
 def internal_links(results: Results) -> Figure | None:
-    """What the internal links of a `fabric` switch carry over time; needs `measure.inputs`."""
+    """Utilisation of the internal links of a `fabric` switch over time; needs `measure.inputs`."""
     return drawn(stages.links(results))
 
 
 def hot_links(results: Results) -> Figure | None:
-    """How much of their rate the busiest links carry over time; needs `measure.links`."""
+    """Utilisation of the busiest links over time; needs `measure.links`."""
     return drawn(activity.hot_links(results))
 
 
 def goodput_over_time(results: Results) -> Figure | None:
-    """Payload that arrives at all hosts over time, a panel a variant."""
+    """Payload that arrives at all hosts over time, a panel per variant."""
     return drawn(goodput.of_all(results))
 
 
 def goodput_of_hosts(results: Results) -> Figure | None:
-    """Goodput by host and time, of each variant's first seed."""
+    """Goodput by host and time, first seed of each variant."""
     return drawn(goodput.by_host(results))
 
 
@@ -206,19 +237,32 @@ def goodput_of_flows(results: Results) -> Figure | None:
 
 
 def reordering(results: Results) -> Figure | None:
-    """Displacement, reorder buffer and extents; needs `measure.reordering`."""
+    """Displacement, reorder buffer and extents of reordered packets; needs `measure.reordering`."""
     return drawn(packets.reordering(results))
 
 
 def topology(results: Results) -> Figure | None:
-    """The network by tiers, a panel a variant, its switches coloured by drops or by their longest queue."""
+    """Network by tiers, a panel per variant, with switches coloured by drops or by their longest queue."""
     return drawn(network.chart(results))
 
 
 def sweep(found: Results, metric: str) -> Figure | None:
-    """A metric against what was swept, a line and its 95% band for each variant, or maps for two axes.
+    """Metric of a sweep against the swept values: lines with 95% bands, or maps for two axes.
 
-    `BadInput` where no metric has this name.
+    Args:
+        found: Results of a sweep.
+        metric: Name of the metric, such as `fct_p99`.
+
+    Raises:
+        BadInput: If there is no such metric.
+
+    Examples:
+        >>> import overspill
+        >>> from overspill import plots
+        >>> results = overspill.sweep("incast.toml", {"traffic.burst.senders": [2, 8]}, seeds=2)
+        >>> plots.sweep(results, "fct_mean").axes[0].get_xlabel()
+        'traffic.burst.senders'
+
     """
     if metrics.base(metric) not in metrics.REGISTRY:
         raise BadInput(f"metric: found {metric}; expected one of `overspill list metrics`")

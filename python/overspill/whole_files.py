@@ -1,4 +1,4 @@
-"""Output files that are there as a whole or not at all, however the command that writes them ends."""
+"""Output files that appear whole or not at all, however the writing command ends."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -6,12 +6,12 @@ from pathlib import Path
 
 from overspill.errors import OverspillError, Unwritable
 
-LONGEST = 50  # characters of a file's name in that of its new version
+LONGEST = 50  # characters of a file's name that the name of its new version keeps
 
 
 @contextmanager
 def writing(place: object, kind: type[OverspillError] = Unwritable) -> Iterator[None]:
-    """Raises an error with a line for the user if the block cannot write to a place."""
+    """Raises `kind` with a line for the user if the block cannot write to `place`."""
     try:
         yield
     except OSError as error:
@@ -20,16 +20,16 @@ def writing(place: object, kind: type[OverspillError] = Unwritable) -> Iterator[
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Gives the path of a new version beside a file, which takes the file's place at the end of the block.
+    """Yields the path of a new version of a file, which replaces the file at the end of the block.
 
-    The earlier file stays as it is if the block fails or the process is killed. A link stays a link, and a
-    device or a pipe is written directly.
+    The earlier file stays unchanged if the block fails or the process is killed. A symbolic link stays a
+    link, and a device or a pipe is written directly.
     """
     target = path.resolve() if path.is_symlink() else path
     if target.exists() and not target.is_file():
         yield target
         return
-    # The ending stays, since it says in which format a figure is saved.
+    # The suffix stays, since it selects the format in which a figure is saved.
     new = target.with_name(f".{target.stem[:LONGEST]}.new{target.suffix}")
     try:
         yield new
@@ -41,6 +41,6 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes a text in UTF-8, its line ends as they are."""
+    """Writes a text as UTF-8 without a change of its line ends."""
     with replacing(path) as new:
         new.write_text(text, encoding="utf-8", newline="")

@@ -35,31 +35,31 @@ TIMES = {
     BACKGROUND_TAIL: "background FCT p99",
 }
 COUNTS = {
-    "drops": "frames lost",
+    "drops": "lost frames",
     "timeouts": "timeouts",
     "held_acks": "ACKs held",
-    "hold_time_mean": "how long they wait",
+    "hold_time_mean": "mean hold time",
     "queue_busiest_mean": "longest mean queue",
 }
-COMPARED = {**TIMES, "drops": "lost", "timeouts": "timeouts", "queue_busiest_mean": "queue"}
+COMPARED = {**TIMES, "drops": "drops", "timeouts": "timeouts", "queue_busiest_mean": "queue"}
 PAIRS = (("abq", "dctcp"), ("abq_alone", "dctcp"), ("window", "dctcp"), ("abq_alone", "abq"))
-HEADS = ["network", "degree", "answers (BDP)", "background (%)"]
+HEADS = ["network", "degree", "reply (BDP)", "background (%)"]
 
 
 def points(found: Iterable[Row]) -> list[Case]:
-    """Every point as a case without a variant, those of a network together."""
+    """Returns every point as a case without a variant, sorted by network."""
     every = dict.fromkeys(Case(*row.case.point, "") for row in found)
     networks = list(PLACES)
     return sorted(every, key=lambda at: (networks.index(at.network), at.answer != "8", int(at.background)))
 
 
 def told_apart(found: Iterable[Row]) -> list[Row]:
-    """Rows of the seeds that tell, without those by which a K was chosen."""
+    """Returns the rows of the main seeds, without those of the seeds that were used to choose K."""
     return [row for row in found if not row.case.k]
 
 
 def differences(found: Sequence[Row], variant: str, name: str) -> str:
-    """A variant less a reference at every point, in per cent of the reference."""
+    """Table of a variant's differences from a reference at every point, in percent of the reference."""
     rows = by_case(found)
     body = [
         [
@@ -75,7 +75,7 @@ def differences(found: Sequence[Row], variant: str, name: str) -> str:
 
 
 def shown(row: Row | None) -> str:
-    """Mean and half-width; how long ACKs wait in µs."""
+    """Formats mean and half-width; the hold time of ACKs is in µs."""
     if row is None:
         return "–"
     micro = row.metric == "hold_time_mean"
@@ -83,7 +83,7 @@ def shown(row: Row | None) -> str:
 
 
 def means(found: Sequence[Row], metric: str) -> str:
-    """A metric of every main variant at every point."""
+    """Table of a metric for each main variant at every point."""
     rows = by_case(found)
     body = []
     for at in points(found):
@@ -93,7 +93,10 @@ def means(found: Sequence[Row], metric: str) -> str:
 
 
 def tuning(found: Sequence[Row]) -> str:
-    """Of each candidate the root of mean QCT (ms) times mean FCT of the background; bold was chosen."""
+    """Table of the tuning cost of each candidate of K, with the chosen one in bold.
+
+    The cost is the square root of mean QCT (ms) times mean FCT of the background (ms).
+    """
     rows = by_case(found)
     tried = list(dict.fromkeys(row.case.k for row in found if row.case.k))
     body = []
@@ -110,7 +113,10 @@ def tuning(found: Sequence[Row]) -> str:
 
 
 def asides(found: Sequence[Row]) -> str:
-    """Each aside, less what it changes one thing of; `abq_open` less its twin as well."""
+    """Table of each aside's differences from the variant of which it changes one thing.
+
+    `abq_open` is also compared with its twin `dctcp_open`.
+    """
     rows, body = by_case(found), []
     for case in dict.fromkeys(row.case for row in found if row.case.variant not in MAIN):
         of = own(case.variant)
@@ -119,12 +125,12 @@ def asides(found: Sequence[Row]) -> str:
         body.append(
             [*row, *(common.percent(relative_difference(rows, case, one, "twin")) for one in (QCT, QCT_TAIL))]
         )
-    heads = ["network", "aside", "less", *(f"{one} (%)" for one in COMPARED.values())]
-    return written([*heads, "QCT median, less `dctcp_open` (%)", "QCT p99, the same (%)"], body)
+    heads = ["network", "aside", "compared with", *(f"{one} (%)" for one in COMPARED.values())]
+    return written([*heads, "QCT median minus `dctcp_open` (%)", "QCT p99 minus `dctcp_open` (%)"], body)
 
 
 def tables(found: Sequence[Row]) -> dict[str, str]:
-    """Every table of the page by its name."""
+    """Returns every table of the page by its name."""
     rows = told_apart(found)
     made = {f"{variant} less {name}": differences(rows, variant, name) for variant, name in PAIRS}
     made |= {str(metric): means(rows, metric) for metric in (*TIMES, *COUNTS)}
@@ -132,7 +138,7 @@ def tables(found: Sequence[Row]) -> dict[str, str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run what the store does not have, then write CSV, tables and figures."""
+    """Runs what the store lacks, then writes the CSV file, the tables and the figures."""
     given = asked("abq", __doc__, arguments)
     page = Page("abq", STUDY, tables, figures.draw)
     page.publish(None if given.page else lambda: run(Plan(jobs=given.jobs), given.out))

@@ -1,4 +1,4 @@
-"""The figures of the study of held ACKs."""
+"""Figures of the study of held ACKs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,18 +33,18 @@ LOOKS = dict(zip(CANDIDATES, zip(COLOURS, "oDs^", strict=False), strict=True))
 
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
-    """The figures of the rows, as PNG."""
+    """Draws the figures of the rows as PNG files."""
     return saved(lambda: {"gain": gain(rows), "tuning": tuning(rows)}, folder)
 
 
 def place(case: Case) -> str:
-    """A point in a line."""
+    """Describes a point in one line."""
     more = "" if case.background == "20" else f", background {case.background} %"
     return f"{case.network}: {case.degree} × {case.answer} BDP{more}"
 
 
 def gain(rows: Sequence[Row]) -> Figure:
-    """Each way to hold ACKs less DCTCP at every point, in per cent."""
+    """Draws the difference of each variant that holds ACKs from DCTCP at every point, in percent."""
     known = by_case(rows)
     points = list(dict.fromkeys(Case(*row.case.point, "") for row in rows if not row.case.k))
     networks = list(PLACES)
@@ -78,7 +78,7 @@ def gain(rows: Sequence[Row]) -> Figure:
 
 
 def tuning(rows: Sequence[Row]) -> Figure:
-    """What each candidate of K came to, in parts of DCTCP's best; a large filled marker was chosen."""
+    """Draws the cost of each candidate of K relative to DCTCP's best; large filled markers were chosen."""
     networks = list(dict.fromkeys(row.case.network for row in rows if row.case.k))
     figure = Figure(figsize=(2.6 * len(networks) + 1, 3.6), layout="constrained")
     for axes, network in zip(
@@ -101,7 +101,7 @@ def tuning(rows: Sequence[Row]) -> Figure:
 
 
 def cost(rows: Sequence[Row], network: str, variant: str) -> dict[float, float]:
-    """Of each candidate the root of mean QCT times mean FCT of the background."""
+    """Cost of each candidate of K: the square root of mean QCT times mean FCT of the background."""
     means = {
         (row.case.k, row.metric): row.mean
         for row in rows
@@ -113,7 +113,7 @@ def cost(rows: Sequence[Row], network: str, variant: str) -> dict[float, float]:
 
 
 def legend(figure: Figure, columns: int) -> Figure:
-    """One legend above all panels."""
+    """Adds one legend above all panels."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=columns)
     return figure

@@ -1,4 +1,4 @@
-"""The numbers of the study of held ACKs: points, how K is chosen, sweeps and their rows."""
+"""Numbers of the study of held ACKs: points, choice of K, sweeps and their rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ MARGIN, COUNT_MARGIN = 0.05, 0.2
 
 @dataclass(frozen=True)
 class Place:
-    """A network: its links' Gb/s, and a bandwidth-delay product in KB, from its round trip without load."""
+    """A network: link rate in Gb/s, and bandwidth-delay product in KB from its round trip without load."""
 
     rate: int
     bdp: int
@@ -50,7 +50,7 @@ PLACES = {
 
 @dataclass(frozen=True)
 class Point:
-    """A network, how many answer a query, with how many BDPs each, and per cent of background."""
+    """A network, number of servers that reply to a query, size of each reply in BDPs, background in %."""
 
     network: str
     degree: int = 32
@@ -60,7 +60,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run: points, where K is chosen for each network, asides; and sets for small trials."""
+    """Points, candidates of K, asides, and settings for small trials."""
 
     points: Sequence[Point] = (
         *(Point(name) for name in PLACES),
@@ -68,7 +68,7 @@ class Plan:
         *(Point(name, answer=1) for name in PLACES),
         Point("fat-tree, 10 Gb/s", background=50),
     )
-    candidates: Sequence[float] = (0.25, 0.5, 1, 2, 4)  # of a BDP
+    candidates: Sequence[float] = (0.25, 0.5, 1, 2, 4)  # candidates for K, in BDPs
     asides: Mapping[Point, Sequence[str]] = field(
         default_factory=lambda: {
             Point("rack, 10 Gb/s"): ("abq_no_ece", "abq_floor", "abq_open", "dctcp_open"),
@@ -76,14 +76,14 @@ class Plan:
         }
     )
     seeds: int = 10
-    tuning: int = 3  # seeds above those that tell
+    tuning: int = 3  # seeds after the main ones
     jobs: int | None = None
     sets: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Case:
-    """A variant at a point; `k` in BDPs, where it was tried to choose one."""
+    """A variant at a point; `k` in BDPs is set only in the rows from which K is chosen."""
 
     network: str
     degree: str
@@ -94,7 +94,7 @@ class Case:
 
     @property
     def point(self) -> tuple[str, str, str, str]:
-        """Where it was run."""
+        """Point at which the case was run."""
         return self.network, self.degree, self.answer, self.background
 
 
@@ -102,12 +102,15 @@ Row = common.Row[Case]
 
 
 def family(case: Case, metric: str) -> tuple[str, ...]:
-    """What is corrected together: all main variants at a point, and apart from them all asides."""
+    """Comparisons that are corrected together: all main variants at a point, or all asides there."""
     return (metric, *case.point, case.k, "main" if case.variant in MAIN else "aside")
 
 
 def reference(case: Case, name: str) -> Case:
-    """The case of a reference at the same point; an aside has the one it changes, `abq_open` its twin."""
+    """Returns the case of a reference at the same point.
+
+    An aside is compared only with the variant that it changes, and `abq_open` also with its twin.
+    """
     variant = case.variant
     if case.k:
         return Case(*case.point, "")
@@ -117,7 +120,7 @@ def reference(case: Case, name: str) -> Case:
 
 
 def own(variant: str) -> str:
-    """What an aside changes one thing of."""
+    """Returns the variant of which an aside changes one thing."""
     return "dctcp" if variant == "dctcp_open" else "abq"
 
 
@@ -125,12 +128,15 @@ STUDY = Study(Case, METRICS, REFERENCES, reference, family)
 
 
 def case_at(at: Point, variant: str, k: str = "") -> Case:
-    """The case of a variant at a point."""
+    """Returns the case of a variant at a point."""
     return Case(at.network, str(at.degree), str(at.answer), str(at.background), variant, k)
 
 
 def settings(at: Point) -> dict[str, object]:
-    """What a point sets: memory and answers are multiples of its BDP, and load lasts for as many packets."""
+    """Returns the settings of a point: buffer and reply sizes are multiples of its BDP.
+
+    The load lasts for 300, 30 or 6 ms at 1, 10 or 100 Gb/s.
+    """
     place = PLACES[at.network]
     bdp, time = place.bdp * 1000, 300 if place.rate == 1 else 30 if place.rate == 10 else 6
     sets: dict[str, object] = {
@@ -150,7 +156,10 @@ def settings(at: Point) -> dict[str, object]:
 
 
 def with_k(at: Point, variant: str, k: float) -> dict[str, object]:
-    """A variant with so many BDPs of K; the article marks from twice as much on as it holds from."""
+    """Returns the settings of a variant with K in BDPs.
+
+    As in the article, variants that also mark do so from twice the K from which they hold ACKs.
+    """
     size = int(k * PLACES[at.network].bdp * 1000)
     if variant == "dctcp":
         return {"switch.marking.k": f"{size}B"}
@@ -168,20 +177,20 @@ class Lines:
     summary: list[Line] = field(default_factory=list)
 
     def add(self, sweep: Results, at: Point, k: str = "") -> None:
-        """A sweep at a point."""
+        """Adds a sweep at a point."""
         self.table += [one | {"case": case_at(at, str(one["variant"]), k)} for one in exact(sweep)]
         self.summary += [
             one | {"case": case_at(at, str(one["variant"]), k)} for one in sweep.summary.to_pylist()
         ]
 
     def rows(self) -> list[Row]:
-        """The rows, compared with each other."""
+        """Returns the rows with their differences from each other."""
         return STUDY.rows(self.table, self.summary, lambda one: one["case"])
 
 
 @dataclass(frozen=True)
 class Runner:
-    """Sweeps of one plan in one store."""
+    """Runs the sweeps of one plan in one store."""
 
     plan: Plan
     out: Path
@@ -189,7 +198,7 @@ class Runner:
     def sweep(
         self, at: Point, variants: Sequence[str], sets: Mapping[str, object], tuning: bool = False
     ) -> Results:
-        """A sweep on the seeds that tell, or on those that choose."""
+        """Runs a sweep on the main seeds, or on those used to choose K."""
         plan = self.plan
         return overspill.sweep(
             SCENARIO,
@@ -203,7 +212,7 @@ class Runner:
         )
 
     def tune(self) -> list[Row]:
-        """Every candidate of K of every variant that has one, at the first point of each network."""
+        """Runs every candidate of K of every tuned variant at the first point of each network."""
         found = Lines()
         for at in tuned_at(self.plan):
             for k in self.plan.candidates:
@@ -212,7 +221,7 @@ class Runner:
         return found.rows()
 
     def run_tuned(self, tuned: Sequence[Row]) -> list[Row]:
-        """Every point, each variant with the K that was chosen for its network."""
+        """Runs every point, each variant with the K chosen for its network."""
         found = Lines()
         for at in self.plan.points:
             best = {name: chosen(tuned, at.network, name) for name in TUNED}
@@ -223,7 +232,7 @@ class Runner:
 
 
 def tuned_at(plan: Plan) -> list[Point]:
-    """The first point of each network."""
+    """Returns the first point of each network."""
     first: dict[str, Point] = {}
     for at in plan.points:
         first.setdefault(at.network, at)
@@ -231,7 +240,10 @@ def tuned_at(plan: Plan) -> list[Point]:
 
 
 def chosen(tuned: Sequence[Row], network: str, variant: str) -> float:
-    """The K with the least product of mean QCT and mean FCT of the background; the lesser of equals."""
+    """Returns the K with the least product of mean QCT and mean FCT of the background.
+
+    The smallest of equal candidates is taken. Candidates with unfinished flows are left out.
+    """
     means: dict[str, dict[str, float]] = {}
     for row in tuned:
         if (row.case.network, row.case.variant) == (network, variant) and row.case.k:
@@ -244,7 +256,7 @@ def chosen(tuned: Sequence[Row], network: str, variant: str) -> float:
 
 
 def run(plan: Plan, out: Path) -> list[Row]:
-    """All sweeps, in one store, and their rows."""
+    """Runs all sweeps in one store and returns their rows."""
     runner = Runner(plan, out)
     tuned = runner.tune()
     return [*runner.run_tuned(tuned), *tuned]
@@ -253,6 +265,6 @@ def run(plan: Plan, out: Path) -> list[Row]:
 def relative_difference(
     rows: Mapping[tuple[Case, str], Row], case: Case, metric: str, name: str
 ) -> common.Told | None:
-    """The difference of a case from a reference, in parts of the reference's mean."""
+    """Returns the difference of a case from a reference as a share of the reference's mean."""
     margin = MARGIN if metric in TIMES else COUNT_MARGIN
     return common.difference_text(rows, case, reference(case, name), (metric, name, margin))

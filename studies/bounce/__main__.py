@@ -23,28 +23,28 @@ COMPARED = {SHORT: REFERENCES, QCT: REFERENCES, ALL: ("dctcp_k32",)}
 NAMES = {
     "drop": "drop",
     "dctcp_k32": "DCTCP",
-    "dctcp_k32_rto_1ms": "DCTCP, RTO 1 ms",
-    "dctcp_k32_shared": "DCTCP, shared",
+    "dctcp_k32_rto_1ms": "DCTCP (RTO 1 ms)",
+    "dctcp_k32_shared": "DCTCP (shared)",
 }
-TOLD = {SHORT: "FCT p99 up to 100 KB", QCT: "QCT mean", ALL: "FCT p99, all"}
+TOLD = {SHORT: "FCT p99 up to 100 KB", QCT: "QCT mean", ALL: "FCT p99 of all"}
 
 
 def values(first: str, cells: Cells) -> str:
-    """A table of means."""
+    """Table of means."""
     body = ([name, *(value(by_metric[one]) for one in HEADS)] for name, by_metric in cells.items())
     return written([first, *HEADS.values()], body)
 
 
 def differences(first: str, cells: Cells) -> str:
-    """A table of paired differences in ms."""
+    """Table of paired differences in ms."""
     pairs = [(metric, reference) for metric, names in COMPARED.items() for reference in names]
-    heads = (f"{TOLD[metric]}, less {NAMES[reference]}" for metric, reference in pairs)
+    heads = (f"{TOLD[metric]} minus {NAMES[reference]}" for metric, reference in pairs)
     body = ([name, *(less(cell[metric], one) for metric, one in pairs)] for name, cell in cells.items())
     return written([first, *heads], body)
 
 
 def tables(found: list[Row]) -> dict[str, str]:
-    """Every table of the page by its name."""
+    """Returns every table of the page by its name."""
     grid = [row for row in found if row.case.series == "grid"]
     made: dict[str, tuple[str, Cells]] = {}
     for variant in BOUNCING:
@@ -59,7 +59,7 @@ def tables(found: list[Row]) -> dict[str, str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run what the store does not have, then write CSV, tables and figures."""
+    """Runs what the store lacks, then writes the CSV file, the tables and the figures."""
     given = asked("bounce", __doc__, arguments)
     page = Page("bounce", STUDY, tables, figures.draw)
     page.publish(None if given.page else lambda: run(Plan(jobs=given.jobs), given.out))

@@ -1,4 +1,4 @@
-"""The figures of the study of theta and lambda of PABO, from its rows."""
+"""Figures of the study of PABO's theta and lambda."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -31,37 +31,37 @@ LABELS = {
     "pabo_dctcp_fast_retransmit": "PABO + DCTCP, fast retransmit",
     "pabo_dctcp_forward": "PABO + DCTCP, forward if full",
 }
-FACTOR = 8.0  # from the reference's colour, white, to either end
+FACTOR = 8.0  # ratio from the reference, drawn white, to either end of the colour map
 MOST_ENTROPY = 5.0
 MAPS = ("pabo", "pabo_dctcp")
 OVER_LOAD = ("drop", *("dctcp_k32", "dctcp_k32_rto_1ms", "dctcp_k32_shared"), "pabo", "pabo_dctcp")
 
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
-    """Every figure that the rows allow, as PNG."""
+    """Draws every figure that the rows allow as PNG files."""
     return saved(lambda: figures(rows), folder)
 
 
 def figures(rows: Sequence[Row]) -> dict[str, Figure]:
-    """Maps of the metrics that were run, and two figures beside."""
+    """Returns the maps of the variants that were run, and the two other figures."""
     drawn = {f"map-{one}": maps(rows, one) for one in MAPS if chosen(rows, "grid", one)}
     return {**drawn, "trade-off": trade_off(rows), "load": over_load(rows)}
 
 
 def chosen(rows: Iterable[Row], series: str, variant: str, metric: str = SHORT) -> list[Row]:
-    """A metric of a variant in a series."""
+    """Returns the rows of a metric of a variant in a series."""
     return [
         one for one in rows if (one.case.series, one.case.variant, one.metric) == (series, variant, metric)
     ]
 
 
 def shown(value: float) -> str:
-    """Two to three digits."""
+    """Formats a value with two to three significant digits."""
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 def maps(rows: Sequence[Row], variant: str) -> Figure:
-    """Four metrics over theta and lambda; white is DCTCP with K = 32, blue better, red worse."""
+    """Draws four metrics over theta and lambda; white is DCTCP with K = 32, blue better, red worse."""
     figure = Figure(figsize=(9, 6.2), layout="constrained")
     for axes, metric in zip(figure.subplots(2, 2).flat, NAMES, strict=True):
         references = [chosen(rows, "grid", one, metric)[0] for one in ("drop", "dctcp_k32")]
@@ -77,7 +77,7 @@ def maps(rows: Sequence[Row], variant: str) -> Figure:
 
 
 def heat(axes: Axes, cells: Sequence[Row], reference: Row) -> None:
-    """A cell for each theta and lambda, with its number."""
+    """Draws a cell with its number for each theta and lambda."""
     thetas, lambdas = (
         [*dict.fromkeys(found)]
         for found in zip(*((c.case.theta, c.case.lambda_) for c in cells), strict=True)
@@ -101,7 +101,7 @@ def heat(axes: Axes, cells: Sequence[Row], reference: Row) -> None:
 
 
 def trade_off(rows: Sequence[Row]) -> Figure:
-    """Reordering against the tail of short flows, a point a configuration."""
+    """Draws reordering against the FCT tail of short flows, one point for each configuration."""
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
     names = [name for name in LABELS if chosen(rows, "grid", name) or chosen(rows, "load", name)]
@@ -133,7 +133,7 @@ def trade_off(rows: Sequence[Row]) -> Figure:
 
 
 def over_load(rows: Sequence[Row]) -> Figure:
-    """Short flows' tail and queries over the load, at theta = 0.8 and lambda = 50."""
+    """Draws FCT tails and QCT over the load, at theta = 0.8 and lambda = 50."""
     figure = Figure(figsize=(9, 3.9), layout="constrained")
     for axes, metric in zip(figure.subplots(1, 3), (SHORT, ALL, QCT), strict=True):
         for at, name in enumerate(OVER_LOAD):

@@ -1,4 +1,4 @@
-"""The numbers of the study of theta and lambda of PABO: its sweeps and their rows."""
+"""Numbers of the study of PABO's theta and lambda: its sweeps and their rows."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ METRICS = (
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run: the grid, the loads, seeds, and settings for small trials."""
+    """Grid, loads, seeds, and settings for small trials."""
 
     thetas: tuple[float, ...] = (0.5, 0.7, 0.8, 0.9, 0.95)
     lambdas: tuple[float, ...] = (1, 10, 50, 160)
@@ -53,7 +53,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Case:
-    """One configuration of one of the two sweeps; theta and lambda are empty where nothing is bounced."""
+    """A configuration of one of the two sweeps; theta and lambda are empty if nothing is bounced."""
 
     series: str
     load: str
@@ -66,12 +66,12 @@ Row = common.Row[Case]
 
 
 def family(case: Case, metric: str) -> tuple[str, ...]:
-    """What is corrected together: the whole grid of a variant, or all variants under one load."""
+    """Comparisons that are corrected together: a variant's whole grid, or all variants under one load."""
     return (metric, case.variant) if case.series == "grid" and case.theta else (metric, case.load)
 
 
 def reference(case: Case, name: str) -> Case:
-    """The case of a reference under the same load."""
+    """Returns the case of a reference under the same load."""
     return Case(case.series, case.load, "", "", name)
 
 
@@ -79,7 +79,7 @@ STUDY = Study(Case, METRICS, REFERENCES, reference, family)
 
 
 def run(plan: Plan, out: Path) -> list[Row]:
-    """Both sweeps, in one store, and their rows."""
+    """Runs both sweeps in one store and returns their rows."""
     loads = overspill.sweep(
         SCENARIO, over={LOAD: list(plan.loads)}, seeds=plan.seeds, jobs=plan.jobs, sets=plan.sets, out=out
     )
@@ -96,20 +96,20 @@ def run(plan: Plan, out: Path) -> list[Row]:
 
 
 def rows(sweep: Results, case_of: Callable[[Line], Case]) -> list[Row]:
-    """The rows of a whole sweep."""
+    """Returns the rows of a complete sweep."""
     made = whole(sweep)
     return STUDY.rows(made.metrics.to_pylist(), made.summary.to_pylist(), case_of)
 
 
 def at_point(row: Line) -> Case:
-    """The case of a row of the grid."""
+    """Returns the case of a line of the grid."""
     variant = str(row["variant"])
     at = ("", "") if variant in BASELINES else (str(row[THETA]), str(row[LAMBDA]))
     return Case("grid", "0.4", *at, variant)
 
 
 def at_load(row: Line) -> Case:
-    """The case of a row of the series over loads."""
+    """Returns the case of a line of the series over loads."""
     variant = str(row["variant"])
     at = ("", "") if variant in BASELINES else ("0.8", "50")
     return Case("load", str(row[LOAD]), *at, variant)

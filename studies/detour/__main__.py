@@ -34,12 +34,12 @@ HEADS = {
     QCT_TAIL: "QCT p99 (ms)",
     BACKGROUND: "FCT p99, short background (ms)",
     DETOURED: "detoured (%)",
-    EACH: "detours of these, mean",
+    EACH: "detours per detoured packet, mean",
     EACH_TAIL: "p99",
     "drop_ratio": "lost (%)",
     "timeouts": "timeouts",
     ENTROPY: "entropy (nat)",
-    LINKS: "links between switches, used (%)",
+    LINKS: "utilisation between switches (%)",
 }
 DUEL_HEADS = {
     **{metric: HEADS[metric] for metric in (QCT, QCT_TAIL, BACKGROUND, DETOURED)},
@@ -55,13 +55,13 @@ GROUPS = {
 
 
 def bold(row: Row, reference: str) -> str:
-    """Mean and half-width, the mean in bold where the difference from a reference excludes 0."""
+    """Formats mean and half-width, the mean in bold if the difference from a reference excludes 0."""
     mean, _, half = value(row).partition(" ± ")
     return f"**{mean}** ± {half}" if row.differs(reference) else f"{mean} ± {half}"
 
 
 def values(cells: Cells, heads: dict[str, str], reference: str) -> str:
-    """A table of means."""
+    """Table of means."""
     body = (
         [name, *(bold(cell[one], reference) if one in cell else "–" for one in heads)]
         for name, cell in cells.items()
@@ -70,12 +70,12 @@ def values(cells: Cells, heads: dict[str, str], reference: str) -> str:
 
 
 def label(row: Row) -> str:
-    """The variant's name as code."""
+    """Formats the variant's name as code."""
     return f"`{row.case.variant}`"
 
 
 def differences(found: Sequence[Row], metric: str, networks: Iterable[str]) -> str:
-    """Differences from `random` in ms at every point of some networks, and the values of `random`."""
+    """Table of differences from `random` in ms at every point of some networks, and values of `random`."""
     rows = [one for one in found if one.metric == metric and one.case.series == "policy"]
     points = {
         (one.case.network, one.case.load): None
@@ -94,7 +94,7 @@ def differences(found: Sequence[Row], metric: str, networks: Iterable[str]) -> s
 
 
 def tried(found: Sequence[Row]) -> str:
-    """Every setting that was tried, the chosen ones in bold."""
+    """Table of every setting that was tried, the chosen ones in bold."""
     rows = [one for one in found if one.metric == QCT]
     best = {chosen(found, name) for name in TUNED}
     group = {variant: at for at, names in enumerate(TUNED.values()) for variant in names}
@@ -106,7 +106,7 @@ def tried(found: Sequence[Row]) -> str:
 
 
 def tables(found: Sequence[Row]) -> dict[str, str]:
-    """Every table of the page by its name."""
+    """Returns every table of the page by its name."""
     made = {}
     for metric, name in TOLD.items():
         for group, networks in GROUPS.items():
@@ -131,7 +131,7 @@ def tables(found: Sequence[Row]) -> dict[str, str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run what the store does not have, then write CSV, tables and figures."""
+    """Runs what the store lacks, then writes the CSV file, the tables and the figures."""
     given = asked("detour", __doc__, arguments)
     page = Page("detour", STUDY, tables, figures.draw)
     page.publish(None if given.page else lambda: run(Plan(jobs=given.jobs), given.out))

@@ -1,4 +1,4 @@
-"""The figures of the study of detour policies, from its rows."""
+"""Figures of the study of detour policies."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,7 +44,7 @@ SHOWN = ("fat_tree", "hyperx", "jellyfish")
 
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
-    """Every figure as PNG."""
+    """Draws every figure as PNG files."""
     return saved(
         lambda: {
             "load": over_load(rows),
@@ -56,13 +56,13 @@ def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
 
 
 def picked(rows: Sequence[Row], series: str, variant: str, metric: str) -> list[Row]:
-    """A metric of a variant in a series."""
+    """Returns the rows of a metric of a variant in a series."""
     wanted = (series, variant, metric)
     return [one for one in rows if (one.case.series, one.case.variant, one.metric) == wanted]
 
 
 def curve(axes: Axes, found: Sequence[Row], at: int, name: str) -> None:
-    """A variant's means over the load, with their intervals."""
+    """Draws a variant's means over the load, with their intervals."""
     axes.errorbar(
         [float(one.case.load) for one in found],
         [one.shown for one in found],
@@ -78,7 +78,7 @@ def curve(axes: Axes, found: Sequence[Row], at: int, name: str) -> None:
 
 
 def over_load(rows: Sequence[Row]) -> Figure:
-    """Queries and short background flows over the load, a row a metric and a column a network."""
+    """Draws queries and short background flows over the load: a row per metric, a column per network."""
     figure = Figure(figsize=(10, 6.6), layout="constrained")
     grid = figure.subplots(2, len(SHOWN), sharex=True, sharey="row")
     for row, metric in zip(grid, (QCT, BACKGROUND), strict=True):
@@ -97,7 +97,7 @@ def over_load(rows: Sequence[Row]) -> Figure:
 
 
 def beside_random(rows: Sequence[Row]) -> Figure:
-    """What each policy is less `random`, in per cent of it, with Holm's intervals."""
+    """Draws the difference of each policy from `random` in percent, with Holm's intervals."""
     points = list(dict.fromkeys((r.case.network, r.case.load) for r in rows if r.case.series == "policy"))
     names = [name for name in POLICIES if name.startswith(("load", "flow", "prob")) and name != "flow_long"]
     figure = Figure(figsize=(10, 8), layout="constrained")
@@ -132,7 +132,7 @@ def beside_random(rows: Sequence[Row]) -> Figure:
 
 
 def duel(rows: Sequence[Row]) -> Figure:
-    """DIBS and PABO as published and tuned, and what else there is, over the load."""
+    """Draws DIBS and PABO as published and tuned, and the other mechanisms, over the load."""
     figure = Figure(figsize=(10, 3.9), layout="constrained")
     for axes, metric in zip(figure.subplots(1, 3), NAMES, strict=True):
         for at, (variant, name) in enumerate(DUEL.items()):

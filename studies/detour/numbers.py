@@ -1,4 +1,4 @@
-"""The numbers of the study of detour policies: its networks, loads and sweeps, and their rows."""
+"""Numbers of the study of detour policies: networks, loads, sweeps and their rows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -68,12 +68,12 @@ METRICS = (
 )
 SHORT = 100_000  # bytes
 TABLES = ("flows", "packet_hist")
-MS = 1e-12  # seconds of a picosecond
+MS = 1e-12  # seconds in a picosecond
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run: loads in queries a second, seeds, settings to choose from, and sets for small trials."""
+    """Loads in queries per second, seeds, settings to choose from, and settings for small trials."""
 
     loads: Mapping[str, Sequence[int]] = field(
         default_factory=lambda: {
@@ -93,14 +93,14 @@ class Plan:
     alphas: Sequence[int] = (1, 2, 4, 8)
     marks: Sequence[int] = (5, 10, 20, 40)
     seeds: int = 10
-    tuning: int = 5  # seeds above those that tell
+    tuning: int = 5  # seeds after the main ones
     jobs: int | None = None
     sets: Sets = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Case:
-    """One configuration; `setting` is what was tried where a setting is chosen."""
+    """A configuration; `setting` is set only in the rows from which a setting is chosen."""
 
     series: str
     network: str
@@ -113,12 +113,12 @@ Row = common.Row[Case]
 
 
 def family(case: Case, metric: str) -> tuple[str, ...]:
-    """What is corrected together: all variants of a network under one load."""
+    """Comparisons that are corrected together: all variants of a network under one load."""
     return (metric, case.series, case.network, case.load)
 
 
 def reference(case: Case, name: str) -> Case:
-    """The case of a reference in the same network under the same load."""
+    """Returns the case of a reference in the same network under the same load."""
     return Case(case.series, case.network, case.load, name)
 
 
@@ -133,7 +133,7 @@ class Lines:
     summary: list[Line] = field(default_factory=list)
 
     def add(self, sweep: Results, case: Case) -> None:
-        """A sweep whose points and variants are filled into a case's empty places."""
+        """Adds a sweep, whose points and variants complete the given case."""
         extra = list(derived(whole(sweep)))
         for one in [*sweep.metrics.to_pylist(), *extra]:
             self.table.append(one | {"case": filled(case, one)})
@@ -141,19 +141,19 @@ class Lines:
             self.summary.append(one | {"case": filled(case, one)})
 
     def rows(self) -> list[Row]:
-        """The rows, compared with each other."""
+        """Returns the rows with their differences from each other."""
         return STUDY.rows(self.table, self.summary, lambda one: one["case"])
 
 
 def filled(case: Case, one: Line) -> Case:
-    """A case with its load, variant and setting from a line, where it has none itself."""
+    """Returns the case with load, variant and setting of a line, where the case has none."""
     tried = [f"{name} {one[path]}" for name, path in PATHS.items() if path in one]
     variant, load = str(one["variant"]), case.load or str(one[QPS])
     return Case(case.series, case.network, load, case.variant.format(variant), ", ".join(tried))
 
 
 def derived(sweep: Results) -> Iterator[Line]:
-    """Metrics that only the tables of runs tell: short background flows, and how often packets detour."""
+    """Yields metrics that need the tables of runs: FCT of short background flows, and detours of packets."""
     if sweep.folder is None:
         return
     for run in sweep.each():
@@ -164,7 +164,7 @@ def derived(sweep: Results) -> Iterator[Line]:
 
 
 def short_flows(flows: pa.Table) -> dict[str, tuple[float, str]]:
-    """The 99th percentile of FCT of measured background flows of up to 100 KB (workload 1)."""
+    """Returns the 99th percentile of FCT of measured background flows of up to 100 KB (workload 1)."""
     counts = columns.numbers(flows, "measured") != 0
     counts &= (columns.numbers(flows, "traffic") == 1) & (columns.numbers(flows, "bytes") <= SHORT)
     took = np.sort((columns.numbers(flows, "end_ps") - columns.numbers(flows, "start_ps"))[counts])
@@ -172,7 +172,7 @@ def short_flows(flows: pa.Table) -> dict[str, tuple[float, str]]:
 
 
 def how_often(hist: pa.Table) -> dict[str, tuple[float, str]]:
-    """Mean and 99th percentile of the detours of data packets that were detoured."""
+    """Returns mean and 99th percentile of the detours of data packets that were detoured."""
     some = (columns.numbers(hist, "data") == 1) & (columns.numbers(hist, "metric") == 2)
     some &= columns.numbers(hist, "low") > 0
     if not some.any():
@@ -190,7 +190,7 @@ def how_often(hist: pa.Table) -> dict[str, tuple[float, str]]:
 
 @dataclass(frozen=True)
 class Runner:
-    """Sweeps of one plan in one store."""
+    """Runs the sweeps of one plan in one store."""
 
     plan: Plan
     out: Path
@@ -198,7 +198,7 @@ class Runner:
     def sweep(
         self, over: Mapping[str, Sequence[object]], variants: Sequence[str], sets: Sets, tuning: bool = False
     ) -> Results:
-        """A sweep on the seeds that tell, or on those that choose."""
+        """Runs a sweep on the main seeds, or on those used to choose settings."""
         seeds, first = (self.plan.tuning, self.plan.seeds + 1) if tuning else (self.plan.seeds, 1)
         return overspill.sweep(
             SCENARIO,
@@ -213,7 +213,7 @@ class Runner:
         )
 
     def policies(self) -> list[Row]:
-        """Every policy in every network under every load."""
+        """Runs every policy in every network under every load."""
         found = Lines()
         for network, loads in self.plan.loads.items():
             variants = AT_WIDE if network == "hyperx_wide" else POLICIES
@@ -222,7 +222,7 @@ class Runner:
         return found.rows()
 
     def asides(self) -> list[Row]:
-        """Other settings of some policies, and classes the other way round, each network at one load."""
+        """Runs other settings of some policies, and swapped classes, in each network at one load."""
         found = Lines()
         for network, load in self.plan.asides.items():
             over, sets = {QPS: [load]}, NETWORKS[network]
@@ -232,7 +232,7 @@ class Runner:
         return found.rows()
 
     def tune(self) -> list[Row]:
-        """Sixteen settings of DIBS, of PABO and of one pool each, on seeds of their own."""
+        """Runs sixteen settings each of DIBS, PABO and the shared buffer, on seeds of their own."""
         plan, found = self.plan, Lines()
         sets = {**ONE_CLASS, QPS: plan.tuned_at}
         case = Case("tune", "fat_tree", str(plan.tuned_at), "{}")
@@ -247,7 +247,7 @@ class Runner:
         return found.rows()
 
     def duel(self, tuned: Sequence[Row]) -> list[Row]:
-        """DIBS, PABO and one pool as published or plain, and as tuned, beside what else there is."""
+        """Runs DIBS, PABO and the shared buffer, untuned and tuned, and the other mechanisms."""
         found, over = Lines(), {QPS: self.plan.duel}
         runs: list[tuple[str, Sequence[str], Sets]] = [
             ("{}", BESIDE, {}),
@@ -262,18 +262,18 @@ class Runner:
 
 
 def chosen(tuned: Sequence[Row], name: str) -> Case:
-    """Of all settings tried of DIBS, PABO or the pool, the one with the lowest mean of the mean QCT."""
+    """Returns the tried setting of DIBS, PABO or the shared buffer with the lowest mean QCT."""
     of = [one for one in tuned if one.metric == QCT and one.case.variant in TUNED[name]]
     return min(of, key=lambda one: one.mean).case
 
 
 def settings(case: Case) -> Sets:
-    """What to set for a setting."""
+    """Returns the scenario settings of a tried setting."""
     return {PATHS[name]: text for name, text in (one.split(" ") for one in case.setting.split(", "))}
 
 
 def run(plan: Plan, out: Path) -> list[Row]:
-    """All sweeps, in one store, and their rows."""
+    """Runs all sweeps in one store and returns their rows."""
     runner = Runner(plan, out)
     tuned = runner.tune()
     return [*runner.policies(), *runner.asides(), *tuned, *runner.duel(tuned)]

@@ -37,7 +37,7 @@ COUNTS = {
 
 
 def points(found: Iterable[Row], connection: str) -> list[Case]:
-    """Every point with such connections, as a case without a variant."""
+    """Returns every point with this kind of connection, as a case without a variant."""
     every = dict.fromkeys(Case(row.case.degree, row.case.rto, connection, "") for row in found)
     there = {(row.case.degree, row.case.rto, row.case.connection) for row in found}
     chosen = [at for at in every if (at.degree, at.rto, at.connection) in there]
@@ -45,12 +45,12 @@ def points(found: Iterable[Row], connection: str) -> list[Case]:
 
 
 def at_point(at: Case, variant: str) -> Case:
-    """A variant at a point."""
+    """Returns the case of a variant at a point."""
     return Case(at.degree, at.rto, at.connection, variant)
 
 
 def shown(row: Row | None) -> str:
-    """Mean and half-width of a row; large counts without decimal places."""
+    """Formats mean and half-width of a row; large counts have no decimal places."""
     if row is None:
         return "–"
     if row.unit == "s":
@@ -70,12 +70,12 @@ def means(found: Sequence[Row], group: Sequence[str], metric: str, connection: s
 
 
 def percent(rows: Rows, case: Case, metric: str, name: str) -> str:
-    """A difference from a reference in per cent."""
+    """Formats a difference from a reference in percent."""
     return common.percent(common.difference_text(rows, case, reference(case, name), (metric, name, MARGIN)))
 
 
 def differences(found: Sequence[Row], connection: str = "new") -> str:
-    """Differences of completion in per cent, of hosts of 2011 from RFC 6675 and of today's from those."""
+    """Table of differences of completion in percent: hosts of 2011 from RFC 6675, modern hosts from 2011."""
     rows = by_case(found)
     body = []
     for at in points(found, connection):
@@ -89,7 +89,7 @@ def differences(found: Sequence[Row], connection: str = "new") -> str:
 
 
 def asides(found: Sequence[Row]) -> str:
-    """Results of the variants that change one rule of a host of 2011."""
+    """Table of the variants that change one rule of a host of 2011."""
     rows = by_case(found)
     there = {(row.case.degree, row.case.rto) for row in found if row.case.variant in ASIDES}
     body = []
@@ -107,12 +107,12 @@ def asides(found: Sequence[Row]) -> str:
 
 
 def counts(rows: Rows, case: Case) -> list[str]:
-    """Counts of a case."""
+    """Formats the counts of a case."""
     return [shown(rows.get((case, one))) for one in COUNTS]
 
 
 def tables(found: Sequence[Row]) -> dict[str, str]:
-    """Every table of the page by its name."""
+    """Returns every table of the page by its name."""
     made = {f"{name}: {COMPLETION}": means(found, group, COMPLETION) for name, group in GROUPS.items()}
     made |= {f"{name}: timeouts": means(found, GROUPS[name], TIMEOUTS) for name in ("TCP", "DCTCP")}
     made["differences"] = differences(found)
@@ -124,7 +124,7 @@ def tables(found: Sequence[Row]) -> dict[str, str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run what the store does not have, then write CSV, tables and figures."""
+    """Runs what the store lacks, then writes the CSV file, the tables and the figures."""
     given = asked("hosts", __doc__, arguments)
     page = Page("hosts", STUDY, tables, figures.draw)
     page.publish(None if given.page else lambda: run(Plan(jobs=given.jobs), given.out))

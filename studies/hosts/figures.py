@@ -1,4 +1,4 @@
-"""Figures of the study of hosts of 2011 and of today."""
+"""Figures of the study of hosts of 2011 and modern hosts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,22 +12,22 @@ from studies.hosts.numbers import COMPLETION, CP, DCTCP, MAIN, TIMEOUTS, Row
 
 LABELS = ("RFC 6675", "Linux 2.6.38 (2011)", "Linux 6.18 (today)")
 GROUPS = {"TCP, tail drop": MAIN, "DCTCP, tail drop": DCTCP, "TCP with CP": CP}
-# 46 segments a server, with 90 B of headers, preamble and gap each, at 1 Gb/s.
+# Reply of a server in ms at 1 Gb/s: 46 segments, each with 90 B of headers, preamble and gap.
 LEAST_MS = (65_536 + 46 * 90) * 8e-6
 
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
-    """The figures of the rows, as PNG."""
+    """Draws the figures of the rows as PNG files."""
     return saved(lambda: {"completion": grid(rows, COMPLETION), "timeouts": grid(rows, TIMEOUTS)}, folder)
 
 
 def spaced(time: str) -> str:
-    """A time of a scenario with a space before its unit."""
+    """Formats a time of a scenario with a space before its unit."""
     return time.replace("ms", " ms")
 
 
 def grid(rows: Sequence[Row], metric: str) -> Figure:
-    """A metric over the number of servers: a row for each minimum RTO, a column for each mechanism."""
+    """Draws a metric over the number of servers: a row for each minimum RTO, a column for each mechanism."""
     timeouts = list(dict.fromkeys(row.case.rto for row in rows))
     figure = Figure(figsize=(9.5, 3.1 * len(timeouts) + 0.7), layout="constrained")
     panels = figure.subplots(len(timeouts), len(GROUPS), squeeze=False, sharey="row")
@@ -51,7 +51,7 @@ def grid(rows: Sequence[Row], metric: str) -> Figure:
 
 
 def panel(axes: Axes, rows: Sequence[Row], group: Sequence[str]) -> None:
-    """One line for each host, with 95% intervals."""
+    """Draws one line for each host, with 95% intervals."""
     for at, (name, label) in enumerate(zip(group, LABELS, strict=True)):
         found = [row for row in rows if (row.case.variant, row.case.connection) == (name, "new")]
         found.sort(key=lambda row: int(row.case.degree))

@@ -14,7 +14,7 @@ from studies.common import Line, Study, exact, summed
 
 SCENARIO = Path(__file__).with_name("study.toml")
 DEGREE, CONNECTION = "traffic.incast.sessions", "traffic.incast.connection"
-TEXTBOOK = ("textbook", "textbook_dctcp", "textbook_cp")  # their first timeout is a parameter of its own
+TEXTBOOK = ("textbook", "textbook_dctcp", "textbook_cp")  # hosts with `initial_rto`
 MAIN = ("textbook", "host_2011", "today")
 DCTCP = ("textbook_dctcp", "host_2011_dctcp", "today_dctcp")
 CP = ("textbook_cp", "host_2011_cp", "today_cp")
@@ -31,7 +31,7 @@ METRICS = (COMPLETION, WORST, TIMEOUTS, "retransmits", "drops", "undos", "trims"
 
 @dataclass(frozen=True)
 class Plan:
-    """Points of the study: servers that answer and minimum RTOs; and sets for small trials."""
+    """Points of the study: numbers of servers and minimum RTOs; and settings for small trials."""
 
     degrees: Sequence[int] = (9, 18, 27, 36, 54, 72, 99)
     timeouts: Sequence[str] = ("10ms", "200ms")
@@ -44,7 +44,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Case:
-    """A variant with so many servers, a minimum RTO, and new or persistent connections."""
+    """A variant with a number of servers, a minimum RTO, and new or persistent connections."""
 
     degree: str
     rto: str
@@ -57,12 +57,12 @@ Rows = Mapping[tuple[Case, str], Row]
 
 
 def family(case: Case, metric: str) -> tuple[str, ...]:
-    """Cases that are corrected together: all variants at a point."""
+    """Comparisons that are corrected together: all variants at a point."""
     return (metric, case.degree, case.rto, case.connection)
 
 
 def reference(case: Case, name: str) -> Case:
-    """The case of a reference at the same point; with DCTCP or CP the reference has that, too."""
+    """Returns the case of a reference at the same point, with DCTCP or CP if the variant has it."""
     ending = next((one for one in ("_dctcp", "_cp") if case.variant.endswith(one)), "")
     return Case(case.degree, case.rto, case.connection, name + ending)
 
@@ -71,14 +71,14 @@ STUDY = Study(Case, METRICS, REFERENCES, reference, family)
 
 
 def settings(rto: str, variants: Sequence[str]) -> dict[str, object]:
-    """The minimum RTO of every variant, and the first timeout where that is a parameter of its own."""
+    """Returns the minimum RTO of every variant, and the first timeout if that is a parameter of its own."""
     made: dict[str, object] = {f"variants.{name}.transport.min_rto": rto for name in variants}
     made |= {f"variants.{name}.transport.initial_rto": rto for name in variants if name in TEXTBOOK}
     return made
 
 
 def run(plan: Plan, out: Path) -> list[Row]:
-    """Every sweep, in one store, and their rows."""
+    """Runs every sweep in one store and returns their rows."""
     main = [*MAIN, *DCTCP, *CP]
     jobs = [(rto, "new", plan.degrees, main) for rto in plan.timeouts]
     jobs += [(rto, "new", [plan.asides_at], [*ASIDES]) for rto in plan.timeouts]
@@ -101,14 +101,15 @@ def run(plan: Plan, out: Path) -> list[Row]:
 
 
 def case_of(line: Line) -> Case:
-    """The case of a line."""
+    """Returns the case of a line."""
     return Case(str(line[DEGREE]), line["rto"], line["connection"], str(line["variant"]))
 
 
 def rounds(sweep: Results) -> Iterator[Line]:
-    """Mean and longest completion of the rounds of each run, and timeouts of replies.
+    """Yields mean and longest completion of the rounds of each run, and timeouts of replies.
 
-    Timeouts of requests delay no reply: a full port drops their ACKs, and the server has them already.
+    Timeouts of requests are left out, since they delay no reply: only their ACKs are dropped at a full port,
+    and the server already has the request.
     """
     for one in sweep.each():
         front = {**one.point, "variant": one.variant, "seed": one.seed, "unit": "s"}
@@ -123,7 +124,7 @@ def rounds(sweep: Results) -> Iterator[Line]:
 
 
 def completions(flows: pa.Table) -> np.ndarray:
-    """Seconds from a round's requests to the last byte of its last reply."""
+    """Returns the times of rounds in seconds, from the requests to the last byte of the last reply."""
     starts, ends = (columns.numbers(flows, name).astype(float) for name in ("start_ps", "end_ps"))
     # A reply that starts late belongs to the round of its request, whose query it shares.
     query = columns.numbers(flows, "query")

@@ -1,4 +1,4 @@
-"""The study of PAUSE and PFC beside DIBS: its numbers, and the tables and figures of its page.
+"""The study of PAUSE and PFC compared with DIBS: its numbers, and the tables and figures of its page.
 
 `make studies` runs it; `python -m studies.pause --page` runs nothing and takes the committed CSV.
 """
@@ -29,13 +29,13 @@ HEADS: dict[str, str] = {
     SHORT_MEAN: "short FCT mean (ms)",
     SHORT_P99: "short FCT p99 (ms)",
     "drops": "lost",
-    Key("drops", traffic="background"): "of these, background",
+    Key("drops", traffic="background"): "lost of background",
     "timeouts": "timeouts",
     "detoured_share": "detoured (%)",
 }
 REACH: dict[str, str] = {
     **{Key("paused_fraction_mean", tier=tier): f"{tier} (%)" for tier in TIERS},
-    "pause_length_mean": "a pause (ms)",
+    "pause_length_mean": "mean pause (ms)",
     "saturation_depth_mean": "depth mean",
     "saturation_depth_max": "depth max",
     "saturation_hosts_mean": "hosts mean",
@@ -48,7 +48,7 @@ HERE = Path(__file__).parent
 
 
 def value(row: Row | None) -> str:
-    """The mean and its interval."""
+    """Formats the mean and its interval."""
     if row is None:
         return "–"
     if not row.high:
@@ -58,7 +58,7 @@ def value(row: Row | None) -> str:
 
 
 def less(row: Row, reference: str) -> str:
-    """A difference with its interval, in bold where that excludes 0."""
+    """Formats a difference with its interval, in bold if the interval excludes 0."""
     found = row.less.get(reference)
     if found is None:
         return "–"
@@ -69,7 +69,7 @@ def less(row: Row, reference: str) -> str:
 
 
 def tables(found: Iterable[Row]) -> dict[str, str]:
-    """Every table of the page by its name."""
+    """Returns every table of the page by its name."""
     by_rate: dict[str, Cells] = {}
     for row in found:
         aside = row.case.variant in ASIDES
@@ -86,15 +86,15 @@ def tables(found: Iterable[Row]) -> dict[str, str]:
 
 
 def means(heads: Mapping[str, str], cells: Cells) -> str:
-    """A table of means."""
+    """Table of means."""
     body = ([f"`{name}`", *(value(metrics.get(one)) for one in heads)] for name, metrics in cells.items())
     return written(["variant", *heads.values()], body)
 
 
 def differences(cells: Cells) -> str:
-    """A table of paired differences in ms."""
+    """Table of paired differences in ms."""
     pairs = [(metric, reference) for metric in COMPARED for reference in REFERENCES]
-    heads = (f"{COMPARED[metric]}, less `{reference}`" for metric, reference in pairs)
+    heads = (f"{COMPARED[metric]} minus `{reference}`" for metric, reference in pairs)
     rows = {name: metrics for name, metrics in cells.items() if metrics["qct_mean"].less}
     body = (
         [f"`{name}`", *(less(metrics[one], other) for one, other in pairs)] for name, metrics in rows.items()
@@ -103,12 +103,12 @@ def differences(cells: Cells) -> str:
 
 
 def place(text: str, made: Mapping[str, str]) -> str:
-    """The page's text with its tables put between their marks; a table without marks is in the CSV alone."""
+    """Returns the page's text with its tables inserted; tables without markers are only in the CSV file."""
     return common.place(text, {name: body for name, body in made.items() if f"<!-- {name} -->\n" in text})
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run what the store does not have, then write CSV, tables and figures."""
+    """Runs what the store lacks, then writes the CSV file, the tables and the figures."""
     given = asked("pause", __doc__, arguments)
     numbers, page = HERE / "numbers.csv", HERE / "README.md"
     if not given.page:

@@ -1,4 +1,4 @@
-"""The figures of the study of PAUSE and PFC beside DIBS."""
+"""Figures of the study of PAUSE and PFC compared with DIBS."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,12 +38,12 @@ TREES = {QPS: 4000, "duration": "150ms", "traffic.query.stop": "150ms", "traffic
 
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
-    """The figures of the rows, as PNG."""
+    """Draws the figures of the rows as PNG files."""
     return saved(lambda: {"times": times(rows), "where": where(rows)}, folder)
 
 
 def times(rows: Sequence[Row]) -> Figure:
-    """Completion times over the rate of queries."""
+    """Draws completion times over the rate of queries."""
     figure = Figure(figsize=(9, 6.4), layout="constrained")
     for axes, (metric, name) in zip(figure.subplots(2, 2).flat, TIMES.items(), strict=True):
         curves(axes, [row for row in rows if row.metric == metric], MAIN)
@@ -53,7 +53,7 @@ def times(rows: Sequence[Row]) -> Figure:
 
 
 def where(rows: Sequence[Row]) -> Figure:
-    """Which ports were paused, and how far pauses reached."""
+    """Draws which ports were paused, and how far pauses spread."""
     figure = Figure(figsize=(9, 5.6), layout="constrained")
     for axes, (metric, name) in zip(figure.subplots(2, 3).flat, WHERE.items(), strict=True):
         curves(axes, [row for row in rows if row.metric == metric], PAUSING)
@@ -62,7 +62,7 @@ def where(rows: Sequence[Row]) -> Figure:
 
 
 def curves(axes: Axes, rows: Sequence[Row], variants: Sequence[str]) -> None:
-    """A line for each variant, with its 95 % intervals."""
+    """Draws a line for each variant, with its 95% intervals."""
     for name in variants:
         found = [row for row in rows if row.case.variant == name]
         at = [float(row.case.qps) for row in found]
@@ -75,7 +75,7 @@ def curves(axes: Axes, rows: Sequence[Row], variants: Sequence[str]) -> None:
             "markersize": 4,
             "capsize": 2.5,
         }
-        # It lies on PAUSE's in places.
+        # Its line overlaps that of PAUSE in places.
         look["linestyle"] = "--" if name == "pfc_query" else "-"
         axes.errorbar(at, middle, [below, above], label=LABELS[name], elinewidth=1, **look)
     axes.set(xlabel="queries per second", xscale="log")
@@ -85,14 +85,14 @@ def curves(axes: Axes, rows: Sequence[Row], variants: Sequence[str]) -> None:
 
 
 def legend(figure: Figure) -> Figure:
-    """One legend above all panels."""
+    """Adds one legend above all panels."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=3)
     return figure
 
 
 def trees(path: Path, jobs: int | None) -> Path:
-    """The largest saturation trees of a short run with most queries, as PNG."""
+    """Draws the largest saturation trees of a short run at the highest query rate as a PNG file."""
     results = overspill.run(SCENARIO, sets=TREES, jobs=jobs)
     results.runs = [run for run in results.runs if run.variant in PAUSING]
     figure = plots.saturation_tree(results)

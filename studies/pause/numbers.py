@@ -1,4 +1,4 @@
-"""The numbers of the study of PAUSE and PFC beside DIBS: its sweeps, their rows, and the rows as CSV."""
+"""Numbers of the study of PAUSE and PFC compared with DIBS: sweeps, rows, and the rows as CSV."""
 
 import csv
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -37,13 +37,13 @@ METRICS = (
     *("pause_length_mean", "saturation_depth_mean", "saturation_depth_max"),
     *("saturation_hosts_mean", "saturation_hosts_max", Key("achieved_load", traffic="query"), DEADLOCKS),
 )
-BACKGROUND, LEAST, MOST = 1, 1_000, 10_000  # the workload, and bytes of its short flows
+BACKGROUND, LEAST, MOST = 1, 1_000, 10_000  # index of the workload, and bytes of its short flows
 BOUNDS = ("", "_low", "_high")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run: rates of queries, those of the asides, seeds, and settings for small trials."""
+    """Query rates of the main variants and of the asides, seeds, and settings for small trials."""
 
     rates: tuple[int, ...] = (300, 1000, 2000, 4000)
     asides: tuple[int, ...] = (2000,)
@@ -65,7 +65,7 @@ Less = tuple[float, float, float]  # mean, low, high of a difference
 
 @dataclass(frozen=True)
 class Row:
-    """A metric of a case over seeds, in its unit, and what it is less each reference (paired, Holm)."""
+    """A metric of a case over seeds, in its unit, and its difference from each reference (paired, Holm)."""
 
     case: Case
     metric: str
@@ -78,14 +78,14 @@ class Row:
 
     @property
     def scale(self) -> float:
-        """What a number of the metric is multiplied with to be shown: ms and per cent."""
+        """Factor from the metric's unit to the unit shown: ms for times, percent for shares, else 1."""
         shares = "_share" in self.metric or self.metric.startswith(
             ("load", "achieved_load", "drop_ratio", "paused_fraction")
         )
         return 1e3 if self.unit == "s" else 100.0 if shares else 1.0
 
     def differs(self, reference: str) -> bool:
-        """Whether the interval of the difference from a reference excludes 0."""
+        """Returns true if the interval of the difference from a reference excludes 0."""
         found = self.less.get(reference)
         return found is not None and (found[1] > 0 or found[2] < 0)
 
@@ -94,7 +94,7 @@ Values = dict[Case, dict[str, dict[int, float]]]  # metric, seed
 
 
 def run(plan: Plan, out: Path) -> list[Row]:
-    """Both sweeps, in one store, and their rows."""
+    """Runs both sweeps in one store and returns their rows."""
     values: Values = {}
     for rates, variants in ((plan.rates, MAIN), (plan.asides, ASIDES)):
         found = overspill.sweep(
@@ -118,7 +118,7 @@ def run(plan: Plan, out: Path) -> list[Row]:
 
 
 def whole(sweep: Results) -> Results:
-    """The sweep, if all of it is there and every flow ended but where a deadlock holds it."""
+    """Returns the sweep; exits if runs are missing, or if flows are unfinished without a deadlock."""
     left = [one for one in sweep.run_status.unfinished if not places(one) <= stuck(sweep)]
     if sweep.failures or left or sweep.run_status.partial or sweep.finished < sweep.planned:
         wrong = sweep.failures or left or sweep.run_status.partial
@@ -127,12 +127,12 @@ def whole(sweep: Results) -> Results:
 
 
 def stuck(sweep: Results) -> set[tuple[Case, int]]:
-    """Cases and seeds that end in a deadlock: what they measured says nothing of those that do not."""
+    """Cases and seeds of runs that end in a deadlock: their metrics are not comparable to those of others."""
     return {place for one in sweep.run_status.deadlocks for place in places(one)}
 
 
 def places(one: Mapping[str, Any]) -> set[tuple[Case, int]]:
-    """The cases and seeds of what a sweep tells of a point and variant."""
+    """Returns the cases and seeds of an entry of a sweep's status, which names a point and a variant."""
     return {(Case(one["point"][0], one["variant"]), seed) for seed in one["seeds"]}
 
 
@@ -140,14 +140,14 @@ One = tuple[Case, str, int, float]
 
 
 def measured(sweep: Results) -> Iterator[One]:
-    """The metrics of every run."""
+    """Yields the metrics of every run."""
     for one in sweep.metrics.to_pylist():
         if (metric := metrics.name(one)) in METRICS:
             yield Case(one[QPS], one["variant"]), metric, one["seed"], one["value"]
 
 
 def short(sweep: Results, without: Collection[tuple[Case, int]]) -> Iterator[One]:
-    """Completion times of the background's short flows in every run but these, s."""
+    """Yields p99 and mean FCT of the background's short flows in seconds, for every run except `without`."""
     for run in sweep.each():
         case, seed = Case(run.point[QPS], run.variant), run.seed
         if (case, seed) in without:
@@ -160,7 +160,7 @@ def short(sweep: Results, without: Collection[tuple[Case, int]]) -> Iterator[One
 
 
 def short_times(run: RunData) -> np.ndarray:
-    """The same of a run whose flows all ended."""
+    """Returns the FCTs of a run's short background flows in seconds; all flows have finished."""
     names = ("traffic", "bytes", "start_ps", "end_ps", "measured")
     workload, size, start, end, counts = run.columns("flows", *names)
     keep = (workload == BACKGROUND) & (size >= LEAST) & (size <= MOST) & (counts != 0)
@@ -168,7 +168,7 @@ def short_times(run: RunData) -> np.ndarray:
 
 
 def rows(values: Values) -> list[Row]:
-    """Every metric of every case, with its differences from the references."""
+    """Returns every metric of every case, with its differences from the references."""
     less = differences(values)
     found = []
     for case, by_metric in values.items():
@@ -184,7 +184,7 @@ def rows(values: Values) -> list[Row]:
 
 
 def declared(metric: str) -> tuple[str, bool]:
-    """Its unit, and whether it is a percentile or a maximum."""
+    """Returns the unit of a metric, and true if it is a percentile or a maximum."""
     if metric in (SHORT_P99, SHORT_MEAN):
         return "s", metric == SHORT_P99
     if metric == DEADLOCKS:
@@ -194,7 +194,10 @@ def declared(metric: str) -> tuple[str, bool]:
 
 
 def differences(values: Values) -> dict[tuple[Case, str], dict[str, Less]]:
-    """Each case less each reference, seed by seed; Holm's over all comparisons of a metric at a rate."""
+    """Returns the paired differences of each case from each reference.
+
+    Holm's method corrects all comparisons of a metric at a query rate together.
+    """
     families: dict[tuple[str, str], dict[tuple[Case, str], list[float]]] = {}
     for case, by_metric in values.items():
         for metric in COMPARED:
@@ -212,12 +215,12 @@ def differences(values: Values) -> dict[tuple[Case, str], dict[str, Less]]:
 
 
 def compared_with(variant: str) -> Sequence[str]:
-    """The references of a variant; of two references the later one is compared with the earlier."""
+    """References of a variant; a variant that is a reference is compared with earlier references only."""
     return REFERENCES[: REFERENCES.index(variant)] if variant in REFERENCES else REFERENCES
 
 
 def write(found: Iterable[Row], path: Path) -> None:
-    """The rows as CSV, numbers with six digits."""
+    """Writes the rows as CSV, numbers with six significant digits."""
     names = [one.name for one in (*fields(Case), *fields(Row)[1:-1])]
     names += [f"less_{reference}{bound}" for reference in REFERENCES for bound in BOUNDS]
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -232,13 +235,13 @@ def write(found: Iterable[Row], path: Path) -> None:
 
 
 def read(path: Path) -> list[Row]:
-    """The rows of such a CSV."""
+    """Reads the rows of a CSV file that `write` has written."""
     with path.open(newline="", encoding="utf-8") as file:
         return [row_of(line) for line in list(csv.reader(file))[1:]]
 
 
 def row_of(line: Sequence[str]) -> Row:
-    """The row of a line."""
+    """Parses the row of a line."""
     qps, variant, metric, unit, n, *numbers = line
     triples = zip(REFERENCES, *(numbers[3 + start :: 3] for start in range(3)), strict=True)
     less = {name: (float(a), float(b), float(c)) for name, a, b, c in triples if a}

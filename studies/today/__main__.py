@@ -46,40 +46,40 @@ from studies.today.numbers import (
 
 HOTSPOT = {
     VICTIMS: "victims (Gb/s)",
-    LATE_VICTIMS: "in the last third",
+    LATE_VICTIMS: "victims, last third",
     JAIN: "Jain's index of victims",
     HOT: "hot link (Gb/s)",
-    LATE_HOT: "in the last third",
+    LATE_HOT: "hot link, last third",
     READ: "reads, median (µs)",
     READS: "reads, p99 (ms)",
     PAUSED: "ports paused (%)",
     PAUSED_HOSTS: "hosts paused (%)",
     TREE: "most hosts paused by a tree",
     TOLD: "CNMs",
-    TOLD_VICTIMS[0]: "to victims",
+    TOLD_VICTIMS[0]: "CNMs to victims",
     "cnps": "CNPs",
 }
 REDUCE = {
     RING: "all-reduce, mean (ms)",
-    RINGS: "median (ms)",
-    RING_TAIL: "p95 (ms)",
+    RINGS: "all-reduce, median (ms)",
+    RING_TAIL: "all-reduce, p95 (ms)",
     RING_GOODPUT: "ring (Gb/s)",
     WRITES: "writes, mean (ms)",
-    WRITES_TAIL: "p95 (ms)",
+    WRITES_TAIL: "writes, p95 (ms)",
     PAUSED: "ports paused (%)",
     PAUSED_HOSTS: "hosts paused (%)",
     TOLD: "CNMs",
-    TOLD_VICTIMS[2]: "to the ring",
+    TOLD_VICTIMS[2]: "CNMs to the ring",
     "cnps": "CNPs",
 }
 MANY = {
     VICTIM: "victim (Gb/s)",
     CULPRIT: "culprit (Gb/s)",
     HOTS[0]: "the other four (Gb/s)",
-    BACK: "victim back at 90 % (ms)",
+    BACK: "victim back at 90% (ms)",
     PAUSED: "ports paused (%)",
     TOLD: "CNMs",
-    TOLD_VICTIMS[1]: "to the victim",
+    TOLD_VICTIMS[1]: "CNMs to the victim",
 }
 COMPARED = {
     "hotspot": (VICTIMS, HOT, READS, PAUSED),
@@ -92,12 +92,12 @@ HERE = Path(__file__).parent
 
 
 def scale(row: Row) -> float:
-    """What a number is multiplied with to be shown: Gb/s, µs for the median read, else as studies do."""
+    """Factor to the unit shown: Gb/s for rates, µs for the median read, else that of all studies."""
     return 1e-9 if row.unit == "bit/s" else 1e6 if row.metric == READ else row.scale
 
 
 def value(row: Row | None) -> str:
-    """Mean and half-width."""
+    """Formats mean and half-width."""
     if row is None:
         return "–"
     if not row.high:
@@ -106,7 +106,11 @@ def value(row: Row | None) -> str:
 
 
 def cell(metrics: Mapping[str, Row], metric: str) -> str:
-    """A cell: of the other hot flows the least and the most, of a recovery that never came the bound."""
+    """Formats a cell of the table of means.
+
+    The other hot flows share a cell with their lowest and highest mean. A recovery that some seeds do not
+    reach is shown as a lower bound, or as the number of seeds that recover.
+    """
     if metric == HOTS[0]:
         found = [metrics[one].mean * scale(metrics[one]) for one in HOTS]
         low, high = number(min(found)), number(max(found))
@@ -120,7 +124,7 @@ def cell(metrics: Mapping[str, Row], metric: str) -> str:
 
 
 def cells(found: Sequence[Row], series: str, point: str) -> Cells:
-    """Rows of a point by variant."""
+    """Returns the rows of a point by variant and metric."""
     made: Cells = {}
     for row in found:
         if (row.case.series, row.case.point) == (series, point):
@@ -129,14 +133,14 @@ def cells(found: Sequence[Row], series: str, point: str) -> Cells:
 
 
 def means(heads: Mapping[str, str], of: Cells) -> str:
-    """A table of means; a column that no variant has is left out."""
+    """Table of means; columns that no variant has are left out."""
     shown = {one: name for one, name in heads.items() if any(one in metrics for metrics in of.values())}
     body = ([f"`{name}`", *(cell(metrics, one) for one in shown)] for name, metrics in of.items())
     return written(["variant", *shown.values()], body)
 
 
 def differences(series: str, of: Cells) -> str:
-    """Each variant less each reference in per cent of it, bold where the interval excludes 0."""
+    """Table of each variant's differences from each reference in percent, bold if the interval excludes 0."""
     heads = HEADS[series]
     pairs = [(metric, name) for metric in COMPARED[series] for name in REFERENCES]
     body = []
@@ -152,12 +156,12 @@ def differences(series: str, of: Cells) -> str:
             mark = "**" if low > 0 or high < 0 else ""
             row.append(f"{mark}{mean:+.0f}{mark} ± {number((high - low) / 2)}")
         body.append(row)
-    named = [f"{heads[metric].split(' (')[0]}, less `{name}` (%)" for metric, name in pairs]
+    named = [f"{heads[metric].split(' (')[0]} minus `{name}` (%)" for metric, name in pairs]
     return written(["variant", *named], body)
 
 
 def tables(found: Sequence[Row]) -> dict[str, str]:
-    """Every table of the page by its name."""
+    """Returns every table of the page by its name."""
     made = {}
     for series, point in dict.fromkeys((row.case.series, row.case.point) for row in found):
         of = cells(found, series, point)
@@ -168,12 +172,12 @@ def tables(found: Sequence[Row]) -> dict[str, str]:
 
 
 def place(text: str, made: Mapping[str, str]) -> str:
-    """The page's text with its tables put between their marks; a table without marks is in the CSV alone."""
+    """Returns the page's text with its tables inserted; tables without markers are only in the CSV file."""
     return common.place(text, {name: body for name, body in made.items() if f"<!-- {name} -->\n" in text})
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run what the stores do not have, then write CSV, tables and figures."""
+    """Runs what the stores lack, then writes the CSV files, the tables and the figures."""
     given = asked("today", __doc__, arguments)
     numbers, over_time, page = HERE / "numbers.csv", HERE / "course.csv", HERE / "README.md"
     if not given.page:

@@ -1,4 +1,4 @@
-"""The figures of the study of occupancy sampling today."""
+"""Figures of the study of occupancy sampling in modern networks."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,9 +35,9 @@ LABELS = {
     "two_samples": "QCN, two samples at inputs (two_samples)",
 }
 COLOUR = dict(zip(LABELS, COLOURS, strict=False))
-# Where lines lie on each other, wide ones show beside and between the dashes of those that come later.
+# Lines may overlap: the first ones are wide, so that they show between the dashes of the later ones.
 LOOK = {name: plots.look(at) for at, name in enumerate(LABELS)}
-# What is drawn, and up to which Gb/s.
+# Series, title and upper limit in Gb/s of each panel.
 PANELS = (("victims", "seven victims", 720), ("hot", "hot link", 105))
 BARS = {
     RING: "all-reduce, mean",
@@ -48,7 +48,7 @@ BARS = {
 
 
 def draw(rows: Sequence[Row], courses: Sequence[Course], folder: Path) -> list[Path]:
-    """The figures, as PNG."""
+    """Draws the figures as PNG files."""
     return saved(
         lambda: {
             "hotspot": hotspot(courses),
@@ -61,7 +61,7 @@ def draw(rows: Sequence[Row], courses: Sequence[Course], folder: Path) -> list[P
 
 
 def lines(axes: Axes, courses: Sequence[Course], variants: Sequence[str]) -> None:
-    """Goodput over time, a line and its 95 % band for each variant."""
+    """Draws goodput over time, with a line and its 95% band for each variant."""
     for name in variants:
         found = [one for one in courses if one.variant == name]
         if not found:
@@ -76,12 +76,12 @@ def lines(axes: Axes, courses: Sequence[Course], variants: Sequence[str]) -> Non
 
 
 def chosen(courses: Sequence[Course], series: str, point: str, who: str) -> list[Course]:
-    """The courses of a point."""
+    """Returns the courses of a point."""
     return [one for one in courses if (one.series, one.point, one.who) == (series, point, who)]
 
 
 def hotspot(courses: Sequence[Course]) -> Figure:
-    """What victims get and what the hot link carries, over time, with both memories."""
+    """Draws the goodput of victims and of the hot link over time, with both buffer sizes."""
     memories = [one for one in (BASE, THIRD) if chosen(courses, "hotspot", one, "hot")] or [BASE]
     figure = Figure(figsize=(9.5, 2.8 * len(memories) + 0.8), layout="constrained")
     for row, memory in zip(
@@ -97,7 +97,7 @@ def hotspot(courses: Sequence[Course]) -> Figure:
 
 
 def trade(rows: Sequence[Row]) -> Figure:
-    """Every variant by what its victims get and what the hot link carries."""
+    """Draws every variant by the goodput of its victims and of its hot link."""
     figure = Figure(figsize=(7.5, 4.6), layout="constrained")
     axes = figure.subplots()
     small = any((row.case.series, row.case.point) == ("hotspot", THIRD) for row in rows)
@@ -140,7 +140,7 @@ def trade(rows: Sequence[Row]) -> Figure:
     return figure
 
 
-# Labels that would lie on each other, in points.
+# Vertical offsets in points of labels that would overlap.
 NUDGE = {
     **{"pfc": -14, "pfc_shared": 12, "qcn_os": -14},
     **{"dcqcn": -14, "dcqcn_shared": 12},
@@ -148,7 +148,7 @@ NUDGE = {
 
 
 def reduce(rows: Sequence[Row]) -> Figure:
-    """What each scheme changes of the all-reduce and of the writes beside it, less PFC alone, by seed."""
+    """Draws the difference of each scheme from PFC alone, for the all-reduce and the writes beside it."""
     known = {row.metric: row for row in rows if row.case == Case("reduce", BASE, "pfc")}
     figure = Figure(figsize=(9.5, 2.6), layout="constrained")
     for axes, (metric, name) in zip(figure.subplots(1, len(BARS), sharey=True), BARS.items(), strict=True):
@@ -172,7 +172,7 @@ def reduce(rows: Sequence[Row]) -> Figure:
 
 
 def many(courses: Sequence[Course]) -> Figure:
-    """What the victim gets over time, by the number of its flows and the culprit's."""
+    """Draws the victim's goodput over time, by the number of flows of victim and culprit."""
     figure = Figure(figsize=(9.5, 5.4), layout="constrained")
     for axes, count in zip(figure.subplots(2, 2, sharex=True, sharey=True).flat, COUNTS, strict=True):
         lines(axes, chosen(courses, "many", f"10 Gb/s, {count}", "victims"), MANY)
@@ -187,7 +187,7 @@ def many(courses: Sequence[Course]) -> Figure:
 
 
 def legend(figure: Figure, columns: int) -> Figure:
-    """One legend above all panels."""
+    """Adds one legend above all panels."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=columns)
     return figure

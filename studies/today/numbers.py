@@ -1,4 +1,4 @@
-"""The numbers of the study of occupancy sampling today: points, sweeps, their rows, and courses over time."""
+"""Numbers of the study of occupancy sampling in modern networks: sweeps, rows, and goodput over time."""
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,12 +20,12 @@ MANY = ("pfc", "qcn_out", "qcn_as", "qcn_os", "two_samples")
 QCN = ("qcn_out", "qcn_as", "qcn_os")
 REFERENCES = ("pfc", "dcqcn", "qcn_as")
 SERIES = ("hotspot", "reduce", "many")
-# Steps of time, and when the hotspot begins.
+# Time bins of goodput, and start of the hotspot, in seconds.
 STEP = {"hotspot": 500e-6, "many": 1e-3}
 ONSET = {"hotspot": 1e-3, "many": 5e-3}
-# Payload of a frame over what it takes of the wire.
+# Payload of a frame as a share of its bytes on the wire.
 SHARE = {"hotspot": 4096 / 4182, "many": 1464 / 1542}
-RECOVERED, OVER = 0.9, 5e-3  # of the victims' share, as the mean of so long
+RECOVERED, OVER = 0.9, 5e-3  # share of the victims' entitlement, and averaging window in seconds
 
 VICTIMS, JAIN = Key("goodput", traffic="victims"), Key("jain", traffic="victims")
 HOT, READS = Key("goodput", traffic="hotspot"), Key("fct_p99", traffic="reads")
@@ -60,13 +60,13 @@ Row = common.Row[Case]
 
 
 def family(case: Case, metric: str) -> tuple[str, ...]:
-    """What is corrected together: all main variants at a point, and apart from them all asides."""
+    """Comparisons that are corrected together: all main variants at a point, or all asides there."""
     main = case.variant in (MANY if case.series == "many" else MAIN)
     return (metric, case.series, case.point, "main" if main else "aside")
 
 
 def reference(case: Case, name: str) -> Case:
-    """The case of a reference at the same point."""
+    """Returns the case of a reference at the same point."""
     return Case(case.series, case.point, name)
 
 
@@ -75,7 +75,7 @@ STUDY = Study(Case, METRICS, REFERENCES, reference, family)
 
 @dataclass(frozen=True)
 class Course:
-    """A goodput in bit/s over time, in a step: mean over seeds and 95 % interval."""
+    """Goodput in bit/s in one step of time: mean over seeds and 95% interval."""
 
     series: str
     point: str
@@ -89,7 +89,7 @@ class Course:
 
 @dataclass(frozen=True)
 class Point:
-    """What is set at a point, with which variants and seeds it runs, and whose course is followed."""
+    """Settings, variants and seeds of a point, and the hosts whose goodput is followed over time."""
 
     series: str
     name: str
@@ -98,11 +98,11 @@ class Point:
     sets: Mapping[str, object] = field(default_factory=dict)
     victims: Sequence[int] = ()
     hot: int = 0
-    share: float = 0.0  # of their links that victims are entitled to
+    share: float = 0.0  # share of their links that victims are entitled to
 
 
 def third() -> dict[str, object]:
-    """A third of the memory, and of what is compared with it; marks from where they were."""
+    """Settings with a third of the buffer and of the thresholds relative to it; marking is unchanged."""
     sets: dict[str, object] = {"switch.buffer.size": "500KB", "switch.pause.xoff": "367KB"}
     sets["switch.pause.xon"] = "147KB"
     sets |= {f"variants.{name}.switch.input_buffer": "500KB" for name in MAIN}
@@ -113,7 +113,7 @@ def third() -> dict[str, object]:
 
 
 def network(k: int) -> dict[str, object]:
-    """Six senders and three victims in a fat-tree of k ports; clients near the hot host."""
+    """Settings of a fat-tree of `k` ports: six senders, three victims, and clients near the hot host."""
     half = k // 2
 
     def host(pod: int, edge: int, at: int) -> str:
@@ -132,7 +132,10 @@ def network(k: int) -> dict[str, object]:
 
 
 def flows(count: int, hot: int = 1, own: bool = False) -> dict[str, object]:
-    """So many flows of victim and culprit, and of each hot adapter; `own` has limits begin at their rate."""
+    """Settings of `count` flows of victim and culprit, and of `hot` flows of each hot adapter.
+
+    With `own`, the rate limit of each flow starts at the flow's rate.
+    """
     sets: dict[str, object] = {}
     for name in ("victim", "culprit"):
         sets |= {f"traffic.{name}.flows": count, f"traffic.{name}.rate": f"{5000 // count}Mbps"}
@@ -147,7 +150,10 @@ def flows(count: int, hot: int = 1, own: bool = False) -> dict[str, object]:
 
 
 def rate(gbps: int, scaled: bool = True) -> dict[str, object]:
-    """Another rate of all links and flows; `scaled` has as many times the bytes of memory and thresholds."""
+    """Settings with another rate of all links and flows.
+
+    With `scaled`, buffer sizes and thresholds in bytes grow by the same factor.
+    """
     k = gbps // 10
     sets: dict[str, object] = {"topology.link.rate": f"{gbps}Gbps", "duration": "55ms"}
     for name in ("victim", "culprit", "hot1", "hot2", "hot3", "hot4"):
@@ -173,17 +179,17 @@ IDLE = tuple(16 * (pod % 7 + 1) + 7 for pod in range(1, 8))
 def hotspot(
     name: str, variants: Sequence[str], seeds: int, sets: Mapping[str, object] | None = None
 ) -> Point:
-    """A point of the fat-tree whose victims are the seven of the scenario."""
+    """Returns a point of the fat-tree with the seven victims of the scenario."""
     return Point("hotspot", name, variants, seeds, sets or {}, IDLE, 0, 1 - 1 / 14)
 
 
 def many(name: str, seeds: int, sets: Mapping[str, object]) -> Point:
-    """A point of the one switch."""
+    """Returns a point of the single switch."""
     return Point("many", name, MANY, seeds, sets, (5,), 6, 0.5)
 
 
 def points(seeds: int, few: int) -> list[Point]:
-    """All that is run, what matters most first."""
+    """Returns all points, the most important first."""
     networks = ("pfc", "dcqcn", "qcn_as", "qcn_os")
     return [
         hotspot(BASE, MAIN, seeds),
@@ -204,7 +210,7 @@ def points(seeds: int, few: int) -> list[Point]:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run: all points or some, by series and name; and sets by series for small trials."""
+    """Points to run, all or those named in `only`, and settings by series for small trials."""
 
     seeds: int = 10
     few: int = 5
@@ -213,13 +219,13 @@ class Plan:
     only: Sequence[tuple[str, str]] = ()
 
     def points(self) -> list[Point]:
-        """The points in the order in which they are run."""
+        """Returns the points in the order in which they are run."""
         every = points(self.seeds, self.few)
         return [one for one in every if not self.only or (one.series, one.name) in self.only]
 
 
 def run(plan: Plan, out: Path) -> tuple[list[Row], list[Course]]:
-    """Runs of each point in a store of its own: rows, and courses over time."""
+    """Runs each point in a store of its own, and returns rows and courses over time."""
     table: list[Line] = []
     summary: list[Line] = []
     courses: list[Course] = []
@@ -243,7 +249,7 @@ def run(plan: Plan, out: Path) -> tuple[list[Row], list[Course]]:
 
 
 def folder(at: Point) -> str:
-    """Where the runs of a point lie; its asides lie beside them."""
+    """Returns the folder of a point's runs; asides have a folder beside it."""
     aside = "" if at.variants[0] == "pfc" else "-asides"
     return (
         f"{at.series}-{at.name.replace(' ', '-').replace('/', '').replace(',', '').replace('=', '')}{aside}"
@@ -251,19 +257,19 @@ def folder(at: Point) -> str:
 
 
 def case_of(line: Line) -> Case:
-    """The case of a line."""
+    """Returns the case of a line."""
     return Case(line["series"], line["point"], str(line["variant"]))
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What victims and the hot host received over time in a run."""
+    """Goodput of the victims and of the hot host over time in a run."""
 
     at: Point
     run: RunData
 
     def received(self, hosts: Sequence[int]) -> np.ndarray:
-        """Bit/s by bin, together."""
+        """Returns the total goodput of the hosts in bit/s, by time bin."""
         got, step = self.run.table("host_goodput"), STEP[self.at.series]
         assert got is not None
         bins = int(self.run.window_ps[1] * 1e-12 / step + 0.5)
@@ -273,12 +279,15 @@ class Seen:
 
     @property
     def entitled(self) -> float:
-        """Bit/s of payload that all victims together are entitled to."""
+        """Total payload rate in bit/s that the victims are entitled to."""
         link = RATES.get(self.at.name, 100e9 if self.at.series == "hotspot" else 10e9)
         return len(self.at.victims) * link * SHARE[self.at.series] * self.at.share
 
     def recovery(self) -> tuple[float, bool]:
-        """How long after the onset victims are back for good, and whether they are; else until the end."""
+        """Time in seconds from the onset until the victims have recovered for good, and whether they have.
+
+        Without a recovery the time is that from the onset to the end.
+        """
         step, got = STEP[self.at.series], self.received(self.at.victims)
         after = got[round(ONSET[self.at.series] / step) :]
         wide = min(round(OVER / step), len(after))
@@ -290,7 +299,7 @@ class Seen:
         return (first * step, True) if first < len(means) else (len(after) * step, False)
 
     def lines(self) -> Iterator[Line]:
-        """What the course tells: goodput in the last third, and when victims are back."""
+        """Yields metrics of the course: goodput in the last third, and recovery of the victims."""
         front = {"variant": self.run.variant, "seed": self.run.seed}
         for metric, hosts in ((LATE_VICTIMS, self.at.victims), (LATE_HOT, (self.at.hot,))):
             got = self.received(hosts)
@@ -305,7 +314,7 @@ RATES = {"40 Gb/s, 1": 40e9, "100 Gb/s, 1": 100e9, "100 Gb/s, 1, Table I": 100e9
 
 
 def together(at: Point, seen: Sequence[Seen]) -> Iterator[Course]:
-    """Courses over seeds, in steps of ten bins where there are hundreds."""
+    """Yields courses over seeds in steps of two time bins, or of five if there are 200 bins or more."""
     for variant in dict.fromkeys(one.run.variant for one in seen):
         runs = [one for one in seen if one.run.variant == variant]
         for who, hosts in (("victims", at.victims), ("hot", (at.hot,))):
@@ -319,7 +328,7 @@ def together(at: Point, seen: Sequence[Seen]) -> Iterator[Course]:
 
 
 def write_courses(found: Iterable[Course], path: Path) -> None:
-    """Courses as CSV, numbers with five digits."""
+    """Writes courses as CSV, numbers with five significant digits."""
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(["series", "point", "variant", "who", "start", "mean", "low", "high"])
@@ -328,7 +337,7 @@ def write_courses(found: Iterable[Course], path: Path) -> None:
 
 
 def read_courses(path: Path) -> list[Course]:
-    """The courses of such a CSV."""
+    """Reads the courses of a CSV file that `write_courses` has written."""
     with path.open(newline="", encoding="utf-8") as file:
         lines = list(csv.reader(file))[1:]
     return [Course(a, b, c, d, *map(float, rest)) for a, b, c, d, *rest in lines]

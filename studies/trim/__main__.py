@@ -33,10 +33,10 @@ TIMES = {
 }
 COUNTS = {
     "trims": "cut",
-    UNHEARD: "cut, and no PACK came",
+    UNHEARD: "cuts without a PACK",
     "drops": "lost",
     "timeouts": "timeouts",
-    "retransmits": "sent again",
+    "retransmits": "retransmissions",
 }
 COMPARED = {**TIMES, "trims": "cut", "timeouts": "timeouts"}
 CHANGED = {one: name for one, name in COMPARED.items() if one != BACKGROUND_TAIL}
@@ -50,13 +50,16 @@ PAIRS = (
 
 
 def points(found: Iterable[Row]) -> list[Case]:
-    """Every point as a case without a variant: by rate, buffers at the degree of most, then degrees."""
+    """Returns every point as a case without a variant.
+
+    The order is by rate; then the points with degree 32, by buffer; then the others.
+    """
     every = dict.fromkeys(Case(*row.case.point, "") for row in found)
     return sorted(every, key=lambda at: (int(at.rate), at.degree != "32", int(at.buffer), int(at.degree)))
 
 
 def place_of(at: Case) -> list[str]:
-    """Its cells."""
+    """Formats a point as the first cells of a table's line."""
     return [f"{at.rate} Gb/s", f"{at.buffer} KB", at.degree]
 
 
@@ -64,12 +67,12 @@ HEADS = ["links", "memory for each Gb/s", "degree"]
 
 
 def percent(rows: Rows, case: Case, metric: str, name: str) -> str:
-    """A difference in per cent."""
+    """Formats a difference in percent."""
     return common.percent(relative_difference(rows, case, metric, name))
 
 
 def differences(found: Sequence[Row], variant: str, name: str) -> str:
-    """A variant less a reference at every point, in per cent of the reference."""
+    """Table of a variant's differences from a reference at every point, in percent of the reference."""
     rows = by_case(found)
     body = [
         [
@@ -82,7 +85,7 @@ def differences(found: Sequence[Row], variant: str, name: str) -> str:
 
 
 def means(found: Sequence[Row], metric: str) -> str:
-    """A metric of every main variant at every point."""
+    """Table of a metric for each main variant at every point."""
     rows = by_case(found)
     body = []
     for at in points(found):
@@ -92,7 +95,7 @@ def means(found: Sequence[Row], metric: str) -> str:
 
 
 def asides(found: Sequence[Row], at: Case) -> str:
-    """Each aside at a point, less what it changes one thing of."""
+    """Table of each aside's differences from the variant of which it changes one thing, at a point."""
     rows = by_case(found)
     here = dict.fromkeys(row.case.variant for row in found if row.case.point == at.point)
     body = []
@@ -102,13 +105,13 @@ def asides(found: Sequence[Row], at: Case) -> str:
         row = [f"`{variant}`", f"`{of}`", *("–" if one is None else value(one) for one in there)]
         row += [percent(rows, case, one, of) for one in CHANGED]
         body.append([*row, *(percent(rows, case, one, "twin") for one in (QCT, QCT_TAIL))])
-    heads = ["aside", "less", "QCT median (ms)", "QCT p99 (ms)", "flows without an end"]
+    heads = ["aside", "compared with", "QCT median (ms)", "QCT p99 (ms)", "unfinished flows"]
     heads += [f"{one} (%)" for one in CHANGED.values()]
-    return written([*heads, "QCT median, less that of `cp` (%)", "QCT p99, the same (%)"], body)
+    return written([*heads, "QCT median minus that of `cp` (%)", "QCT p99 minus that of `cp` (%)"], body)
 
 
 def tables(found: Sequence[Row]) -> dict[str, str]:
-    """Every table of the page by its name."""
+    """Returns every table of the page by its name."""
     made = {f"{variant} less {name}": differences(found, variant, name) for variant, name in PAIRS}
     made |= {str(metric): means(found, metric) for metric in (*TIMES, *COUNTS)}
     for at in points(found):
@@ -118,7 +121,7 @@ def tables(found: Sequence[Row]) -> dict[str, str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run what the store does not have, then write CSV, tables and figures."""
+    """Runs what the store lacks, then writes the CSV file, the tables and the figures."""
     given = asked("trim", __doc__, arguments)
     page = Page("trim", STUDY, tables, figures.draw)
     page.publish(None if given.page else lambda: run(Plan(jobs=given.jobs), given.out))

@@ -1,4 +1,4 @@
-"""The figures of the study of cut packets and their queues."""
+"""Figures of the study of trimmed packets and their queues."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,15 +37,15 @@ SHOWN = (QCT, QCT_TAIL, BACKGROUND)
 
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
-    """The figures of the rows, as PNG."""
+    """Draws the figures of the rows as PNG files."""
     return saved(lambda: {"times": times(rows), "gain": gain(rows), "asides": asides(rows)}, folder)
 
 
-Bar = tuple[float, float, float, float]  # where it stands, mean, low, high
+Bar = tuple[float, float, float, float]  # position, mean, low, high
 
 
 def bars(axes: Axes, found: Sequence[Bar], at: int, label: str, linestyle: str = "-") -> None:
-    """A line of means with their 95 % intervals."""
+    """Draws a line of means with their 95% intervals."""
     axes.errorbar(
         [one[0] for one in found],
         [one[1] for one in found],
@@ -61,17 +61,17 @@ def bars(axes: Axes, found: Sequence[Bar], at: int, label: str, linestyle: str =
 
 
 def bar(at: float, one: Row | Told, scale: float) -> Bar:
-    """Mean and interval of a row or a difference, as they are shown."""
+    """Returns position, mean and interval of a row or a difference, scaled for display."""
     return at, scale * one.mean, scale * one.low, scale * one.high
 
 
 def rates(rows: Sequence[Row]) -> list[str]:
-    """Rates of links."""
+    """Returns the rates of links."""
     return list(dict.fromkeys(row.case.rate for row in rows))
 
 
 def times(rows: Sequence[Row]) -> Figure:
-    """Completion times over the memory of a port, a row of panels for each rate."""
+    """Draws completion times over the buffer of a port: a row of panels for each rate."""
     every, fixed = rates(rows), middle(rows)
     figure = Figure(figsize=(9.5, 3.1 * len(every) + 0.6), layout="constrained")
     for row, rate in zip(figure.subplots(len(every), len(SHOWN), squeeze=False), every, strict=True):
@@ -92,13 +92,13 @@ def times(rows: Sequence[Row]) -> Figure:
 
 
 def middle(rows: Sequence[Row]) -> str:
-    """The degree at which most buffers were run."""
+    """Returns the degree at which most buffers were run."""
     degrees = dict.fromkeys(row.case.degree for row in rows)
     return max(degrees, key=lambda one: len({row.case.buffer for row in rows if row.case.degree == one}))
 
 
 def over(axes: Axes, name: str, at: Sequence[str]) -> None:
-    """A logarithmic axis with the values that were run."""
+    """Sets up a logarithmic axis with ticks at the values that were run."""
     ticks = sorted({int(one) for one in at})
     axes.set(xlabel=name, xscale="log")
     axes.set_xticks(ticks, [str(one) for one in ticks])
@@ -106,7 +106,7 @@ def over(axes: Axes, name: str, at: Sequence[str]) -> None:
 
 
 def gain(rows: Sequence[Row]) -> Figure:
-    """What headers that go first change, in per cent of `cp`: over the memory, and over the degree."""
+    """Draws the effect of a priority lane for headers in percent of `cp`, over the buffer and the degree."""
     every, fixed, known = rates(rows), middle(rows), by_case(rows)
     figure = Figure(figsize=(9, 2.9 * len(every) + 0.6), layout="constrained")
     grid = figure.subplots(len(every), 2, squeeze=False, sharey="row")
@@ -137,7 +137,7 @@ def gain(rows: Sequence[Row]) -> Figure:
 
 
 def asides(rows: Sequence[Row]) -> Figure:
-    """What each aside changes of its reference, in per cent; where nothing is drawn it says why."""
+    """Draws the difference of each aside from its reference in percent, or the reason why there is none."""
     known = by_case(rows)
     names = list(dict.fromkeys(row.case.variant for row in rows if row.case.variant not in MAIN))
     points = list(dict.fromkeys(row.case.point for row in rows if row.case.variant not in MAIN))
@@ -178,7 +178,7 @@ def asides(rows: Sequence[Row]) -> Figure:
 
 
 def legend(figure: Figure, columns: int) -> Figure:
-    """One legend above all panels."""
+    """Adds one legend above all panels."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=columns)
     return figure

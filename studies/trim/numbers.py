@@ -1,4 +1,4 @@
-"""The numbers of the study of cut packets: points and sweeps, their rows, and what counts as a difference."""
+"""Numbers of the study of trimmed packets: points, sweeps, rows, and margins of differences."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from studies.common import Line, Study, Told, exact, summed
 
 SCENARIO = Path(__file__).with_name("study.toml")
 SENDERS = "traffic.query.senders"
-ROOM = 4096  # bytes that CP asks for
+ROOM = 4096  # bytes of buffer that CP reserves for headers
 MAIN = ("tcp", "dctcp", "cp", "strict", "quarter", "return")
 SIZES = ("cp_128", "cp_256", "strict_128", "strict_256")
 AFTERWARDS = ("strict_128_mark", "ten_to_one_128", "quarter_128")
@@ -37,7 +37,7 @@ MARGIN, COUNT_MARGIN = 0.05, 0.2
 
 @dataclass(frozen=True)
 class Point:
-    """Gb/s of a link, KB of a port's memory for each of them, and how many answer a query."""
+    """Link rate in Gb/s, buffer of a port in KB per Gb/s, and number of servers that reply to a query."""
 
     rate: int
     buffer: int
@@ -46,7 +46,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run: buffers at one degree, degrees at one buffer, asides; and sets for small trials."""
+    """Buffers at one degree, degrees at one buffer, asides, and settings for small trials."""
 
     rates: Sequence[int] = (10, 100)
     buffers: Sequence[int] = (5, 15, 30, 75, 150)
@@ -59,13 +59,13 @@ class Plan:
             Point(10, 15, 128): (*SIZES, "ten_to_one", "strict_coin", "cp_16k", "strict_16k"),
         }
     )
-    fast: Sequence[str] = ("dctcp", "cp", "strict", "quarter", "return")  # at more than 10 Gb/s
+    fast: Sequence[str] = ("dctcp", "cp", "strict", "quarter", "return")  # variants at more than 10 Gb/s
     seeds: int = 10
     jobs: int | None = None
     sets: Mapping[str, object] = field(default_factory=dict)
 
     def points(self) -> list[Point]:
-        """Each point once: one factor differs from the middle."""
+        """Returns each point once; a point differs from the middle in one factor."""
         grid = [Point(rate, buffer, self.degree) for rate in self.rates for buffer in self.buffers]
         grid += [Point(rate, self.buffer, degree) for rate in self.rates for degree in self.degrees]
         return list(dict.fromkeys(grid))
@@ -82,7 +82,7 @@ class Case:
 
     @property
     def point(self) -> tuple[str, str, str]:
-        """Where it was run."""
+        """Point at which the case was run."""
         return self.rate, self.buffer, self.degree
 
 
@@ -90,14 +90,18 @@ Row = common.Row[Case]
 
 
 def family(case: Case, metric: str) -> tuple[str, ...]:
-    """What is corrected together: all main variants at a point, and apart from them all asides."""
+    """Comparisons that are corrected together: all main variants at a point, or all asides there."""
     return (metric, *case.point, "main" if case.variant in MAIN else "aside")
 
 
 def reference(case: Case, name: str) -> Case:
-    """The case of a reference at the same point; an aside has the one it changes, and its twin of `cp`."""
+    """Returns the case of a reference at the same point.
+
+    An aside is compared only with the variant that it changes, and an aside of `strict` also with its twin of
+    `cp`.
+    """
     variant = case.variant
-    if (variant, name) == ("dctcp_rack", "twin"):  # what hosts do alone beside what the switch does
+    if (variant, name) == ("dctcp_rack", "twin"):  # hosts alone against the switch
         return Case(*case.point, "cp")
     if name == "twin":
         name = variant.replace("strict", "cp") if variant.startswith("strict_") else ""
@@ -106,7 +110,7 @@ def reference(case: Case, name: str) -> Case:
 
 
 def own(variant: str) -> str:
-    """What an aside changes one thing of."""
+    """Returns the variant of which an aside changes one thing."""
     return next((name for name in ("dctcp", "cp") if variant.startswith(name)), "strict")
 
 
@@ -114,9 +118,12 @@ STUDY = Study(Case, METRICS, REFERENCES, reference, family)
 
 
 def settings(at: Point) -> dict[str, object]:
-    """What a point sets: memory, marks, windows and queries grow with the rate, so that all lasts as long."""
+    """Returns the settings of a point.
+
+    Buffer, marking threshold, window and query size grow with the rate, so that a query lasts equally long.
+    """
     memory = at.buffer * 1000 * at.rate
-    short = at.rate > 10  # as many packets cost as much in a tenth of the time
+    short = at.rate > 10  # At 100 Gb/s, a tenth of the time has as many packets.
     stop = "3500us" if short else "12ms"
     rooms = dict.fromkeys(DROPPING, 0) | LARGER_ROOM
     window = f"{at.rate}pkt"
@@ -135,7 +142,7 @@ def settings(at: Point) -> dict[str, object]:
 
 
 def run(plan: Plan, out: Path) -> list[Row]:
-    """A sweep for each point, in one store, and their rows."""
+    """Runs a sweep for each point in one store, and returns their rows."""
     table: list[Line] = []
     summary: list[Line] = []
     for at in plan.points():
@@ -158,14 +165,17 @@ def run(plan: Plan, out: Path) -> list[Row]:
 
 
 def case_of(line: Line) -> Case:
-    """The case of a line."""
+    """Returns the case of a line."""
     return Case(line["rate"], line["buffer"], line["degree"], str(line["variant"]))
 
 
 def unheard(lines: Sequence[Line]) -> Iterator[Line]:
-    """Cut packets of which no PACK told the sender: header or PACK was lost, or the header went back."""
+    """Yields the number of trimmed packets for which no PACK reached the sender.
+
+    Header or PACK was dropped, or the header was sent back.
+    """
     counts: dict[tuple[str, int], dict[str, float]] = {}
-    # Where flows go on after the window PACKs of later cuts are counted and these cuts are not.
+    # If flows continue after the window, PACKs of later trims would be counted, but not these trims.
     without_end = {one["variant"] for one in lines if one["metric"] == "unfinished_flows" and one["value"]}
     for one in (one for one in lines if one["variant"] not in without_end):
         if (name := metrics.name(one)) in ("trims", "packs"):
@@ -181,6 +191,6 @@ Rows = Mapping[tuple[Case, str], Row]
 
 
 def relative_difference(rows: Rows, case: Case, metric: str, name: str) -> Told | None:
-    """The difference of a case from a reference, where there is one and the reference is not 0."""
+    """Returns the relative difference of a case from a reference, or `None` if it has none."""
     margin = MARGIN if metric in TIMES else COUNT_MARGIN
     return common.difference_text(rows, case, reference(case, name), (metric, name, margin))

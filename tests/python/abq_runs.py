@@ -1,4 +1,4 @@
-"""Runs of ABQ's sweeps made by hand: points as the paper's file has them, numbers that are known."""
+"""Artificial runs of ABQ's sweeps: points of the paper's file, and known numbers."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from overspill.papers.spec import Point
 
 PAPER = Path(__file__).parents[2] / "papers" / "abq"
 THREE = ("drop_tail", "ecn", "abq")
-NODE, PORT = 101, 0  # of the port to the receiver
-LEAF, SPINES = 101, (1, 2)  # the rack of the senders of `routes`, whose ports 1 and 2 lead to the spines
+NODE, PORT = 101, 0  # the port to the receiver
+LEAF, SPINES = 101, (1, 2)  # the senders' rack in `routes`, whose ports 1 and 2 lead to the spines
 MS = 10**9
 
 
 @dataclass(eq=False)
 class Made(runs_made.Made):
-    """Of the three schemes; the receiver is node 0."""
+    """Runs of the three schemes; the receiver is node 0."""
 
     variants: Sequence[str] = THREE
 
@@ -33,14 +33,17 @@ class Made(runs_made.Made):
 
 
 def table(**columns: Sequence[int]) -> pa.Table:
-    """Columns of whole numbers."""
+    """Returns a table with columns of whole numbers."""
     return pa.table({name: pa.array(values, pa.uint64()) for name, values in columns.items()})
 
 
 def flows(
     *took: float, size: int = 32_768, timeouts: int = 0, again: int = 0, long: Sequence[int] = ()
 ) -> pa.Table:
-    """`flows` from 10 ms on, by how many ms they take; those at the places `long` have 30 MB and no query."""
+    """Returns `flows` that start at 10 ms, from their durations in ms.
+
+    Flows at the indices `long` have 30 MB and no query.
+    """
     count = len(took)
     whole = table(
         start_ps=[10 * MS] * count,
@@ -55,7 +58,7 @@ def flows(
 
 
 def ports(*lost: int, longest: int = 80) -> pa.Table:
-    """`ports`: what is dropped at the port to each of the first hosts, and nothing at one to another host."""
+    """Returns `ports` with drops at the port to each of the first hosts, and none at another host's port."""
     count = len(lost) + 1
     return table(
         node=[NODE] * count,
@@ -69,7 +72,10 @@ def ports(*lost: int, longest: int = 80) -> pa.Table:
 
 
 def hist(*times: tuple[int, int], window: int) -> pa.Table:
-    """`queue_hist`: how many ms so many packets wait; in the rest of the window none. Another port's, too."""
+    """Returns `queue_hist` from durations in ms of numbers of packets; the queue is empty for the rest.
+
+    The table also has another port.
+    """
     rows = [(0, window - sum(ms for _, ms in times)), *times]
     count = len(rows) + 1
     return table(
@@ -81,7 +87,7 @@ def hist(*times: tuple[int, int], window: int) -> pa.Table:
 
 
 def holds(waited: int, congested: int = 0, most: int = 0) -> pa.Table:
-    """`holds`: how many ms ACKs waited in all at the receiver's port, and at another one."""
+    """Returns `holds` with the total wait of ACKs in ms at the receiver's port, and at another one."""
     return table(
         node=[NODE, NODE],
         port=[PORT, 7],
@@ -93,13 +99,13 @@ def holds(waited: int, congested: int = 0, most: int = 0) -> pa.Table:
 
 
 def packets(*rows: tuple[int, int, int]) -> pa.Table:
-    """`packets`: reverse or not, when at the end, and the fate."""
+    """Returns `packets` from reverse, end and fate."""
     names = ("reverse", "end_ps", "fate")
     return table(**{name: [row[at] for row in rows] for at, name in enumerate(names)})
 
 
 def crossing(*rows: tuple[int, int, int, int]) -> pa.Table:
-    """`packets` of `routes`: flow, reverse or not, emission, and ps beyond the fastest path."""
+    """Returns `packets` of `routes` from flow, reverse, emission, and ps beyond the fastest path."""
     ends = [FASTEST + row[3] for row in rows]
     names = ("flow", "reverse", "emission")
     parts = {name: [row[at] for row in rows] for at, name in enumerate(names)}
@@ -107,18 +113,18 @@ def crossing(*rows: tuple[int, int, int, int]) -> pa.Table:
 
 
 def trace(*longest: int) -> pa.Table:
-    """`queue_trace` of the receiver's port, a step each."""
+    """Returns `queue_trace` of the receiver's port, one value for each step."""
     count = len(longest)
     return table(bin=range(count), node=[NODE] * count, port=[PORT] * count, max_packets=longest)
 
 
 def level(variant: str, seed: int) -> int:
-    """A number that grows with the scheme's place and the seed."""
+    """Returns a number that grows with the scheme's index and the seed."""
     return 10 + 2 * (THREE.index(variant) if variant in THREE else len(variant)) + seed
 
 
 def everything() -> dict[str, Made]:
-    """Every sweep of the paper."""
+    """Returns every sweep of the paper."""
     five = range(5)
     incast: Mapping[str, Told] = {
         "flows": lambda one, _, seed: flows(*range(2, level(one, seed)), timeouts=seed, again=3),
@@ -148,5 +154,5 @@ def everything() -> dict[str, Made]:
 
 
 def senders(*counts: int) -> list[Point]:
-    """Points of so many senders."""
+    """Returns points with these numbers of senders."""
     return runs_made.along(SENDERS, counts)

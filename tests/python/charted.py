@@ -127,7 +127,7 @@ METRICS = {"fct_mean": "s", "fct_p99": "s", "slowdown_p99": "1", "goodput": "bit
 
 
 def sweep(axes: list[Axis], variants: tuple[str, ...] = ("drop", "bounce"), seeds: int = 5) -> Results:
-    """Builds a sweep whose numbers follow from their place."""
+    """Returns a sweep whose numbers follow from their indices."""
     rows = []
     shape = [len(axis.texts) for axis in axes]
     for place in np.ndindex(*shape):

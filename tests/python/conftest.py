@@ -1,4 +1,4 @@
-"""The fake core under the real command."""
+"""Fixtures that run the real command on the fake core."""
 
 import signal
 import sys
@@ -17,10 +17,10 @@ from overspill.engine import core, machine
 from overspill.papers import code
 from overspill.results.results import Results
 
-# A job in the background of a shell inherits an ignored SIGINT; tests interrupt themselves.
+# A background job of a shell inherits an ignored SIGINT; tests interrupt themselves.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# So that tests may import the code of papers: `overspill_papers.pabo.measures`.
+# Tests may import the code of papers: `overspill_papers.pabo.measures`.
 for paper in (Path(__file__).parents[2] / "papers").iterdir():
     code.register(paper)
 
@@ -54,7 +54,7 @@ z = "bounce"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the tests of slow files: `make check` leaves them out."""
+    """Marks the tests of slow files, which `make check` leaves out."""
     for item in items:
         if item.path.stem in SLOW:
             item.add_marker(pytest.mark.slow)
@@ -62,7 +62,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @dataclass
 class Ran:
-    """What a command left behind."""
+    """Exit status, output and errors of a command."""
 
     status: int
     out: str
@@ -71,7 +71,7 @@ class Ran:
 
 @pytest.fixture(autouse=True)
 def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    # A command that was stopped while a network was built ends its process at once, and so other tests.
+    # A command that is stopped while a network is built ends its process, which would end other tests.
     monkeypatch.setattr(machine.Abandoned, "threads", False)
     monkeypatch.setattr(cli, "at_once", sys.exit)
     fake_core.reset()
@@ -82,7 +82,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def compiled(fake: None) -> None:
-    """The compiled core in place of the fake."""
+    """Uses the compiled core instead of the fake."""
     core.use(None)
 
 
@@ -111,7 +111,7 @@ def command(
 
 @pytest.fixture(scope="session")
 def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of two seeds."""
+    """Returns the report of two seeds."""
     core.use(fake_core)
     folder = tmp_path_factory.mktemp("reported")
     (folder / "incast.toml").write_text(SCENARIO)

@@ -1,4 +1,4 @@
-"""Runs of CP's sweeps made by hand: points as the paper's file has them, numbers that are known."""
+"""Artificial runs of CP's sweeps: points of the paper's file, and known numbers."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ SIX = ("tcp", "tcp_200ms", "cp", "dctcp", "dctcp_200ms", "cp_dctcp")
 
 @dataclass(eq=False)
 class Made(runs_made.Made):
-    """Of the schemes that the paper compares."""
+    """Runs of the schemes that the paper compares."""
 
     variants: Sequence[str] = SIX
 
 
 def flows(background: int, experimental: int) -> pa.Table:
-    """`flows` of two workloads, the background first."""
+    """Returns `flows` of two workloads, the background first."""
     count = background + experimental
     whose = [0] * background + [1] * experimental
     return pa.table({"flow": pa.array(range(count), pa.uint32()), "traffic": pa.array(whose, pa.uint16())})
 
 
 def goodput(*rates: Sequence[float]) -> pa.Table:
-    """`flow_goodput` over 24 bins of half a second: rates of each flow, Mb/s, before the window and in it."""
+    """Returns `flow_goodput` over 24 bins of half a second, from rates before and in the window in Mb/s."""
     rows = [
         (flow, at, int((outside if at < 4 else inside) * 1e6 / 8 / 2))
         for flow, (outside, inside) in enumerate(rates)
@@ -44,7 +44,7 @@ def goodput(*rates: Sequence[float]) -> pa.Table:
 
 
 def roles(*roles: int) -> pa.Table:
-    """`flows` of one query whose roles are these: 0 data, 1 request."""
+    """Returns `flows` of one query with these roles: 0 data, 1 request."""
     return pa.table(
         {
             "flow": pa.array(range(len(roles)), pa.uint32()),
@@ -56,13 +56,16 @@ def roles(*roles: int) -> pa.Table:
 
 
 def lost(count: int) -> pa.Table:
-    """`fates`: frames without payload that were lost, and others that were marked, and of data."""
+    """Returns `fates` with lost frames without payload, marked ones, and ones of data."""
     rows = {"data": [0, 0, 1, 1], "kind": [0, 1, 0, 4], "count": [count, 5, 1, 900]}
     return pa.table({name: pa.array(given, pa.uint64()) for name, given in rows.items()})
 
 
 def queries(*taken: Sequence[float], again: Sequence[int] = (), timeouts: Sequence[int] = ()) -> pa.Table:
-    """`flows` of queries, the times of their flows in ms; the rest are columns from the first row on."""
+    """Returns `flows` of queries, from the times of their flows in ms.
+
+    The other arguments are columns from the first row on.
+    """
     rows = [(query, ms) for query, times in enumerate(taken) for ms in times]
     fill = [0] * len(rows)
     return pa.table(
@@ -79,33 +82,33 @@ def queries(*taken: Sequence[float], again: Sequence[int] = (), timeouts: Sequen
 
 
 def packets(*rows: tuple[int, int, int, int, int]) -> pa.Table:
-    """`packets`: flow, reverse or not, when sent, when at its end, and its fate."""
+    """Returns `packets` from flow, reverse, time sent, end and fate."""
     names = ("flow", "reverse", "sent_ps", "end_ps", "fate")
     return pa.table({name: pa.array([row[at] for row in rows], pa.uint64()) for at, name in enumerate(names)})
 
 
 def level(variant: str, _: Point, seed: int) -> float:
-    """What a metric has that nothing else tells: it grows with the scheme's place and the seed."""
+    """Returns the value of metrics without a function: it grows with the scheme's index and the seed."""
     return 1 + (SIX.index(variant) / 10 if variant in SIX else 0) + seed / 7
 
 
 def pairs(_: str, point: Point, __: int) -> pa.Table:
-    """`flows` of a pair of groups."""
+    """Returns `flows` of a pair of groups."""
     return flows(6 * number(point), number(point))
 
 
 def groups(*_: object) -> pa.Table:
-    """`flows` of two groups, with timeouts."""
+    """Returns `flows` of two groups, with timeouts."""
     return pa.table({"traffic": pa.array([0, 1], pa.uint16()), "timeouts": pa.array([1, 2], pa.uint32())})
 
 
 def slow(*_: object) -> pa.Table:
-    """`flows` of two queries, one of which has a slow flow."""
+    """Returns `flows` of two queries, one of which has a slow flow."""
     return queries([9.0] * 19 + [20.0], [9.0] * 20, again=[0] * 19 + [1])
 
 
 def everything() -> dict[str, Made]:
-    """Every sweep of the paper, with metrics that grow with the scheme's place and the seed."""
+    """Returns every sweep of the paper, with metrics that grow with the scheme's index and the seed."""
     kept: dict[str, Told] = {
         "flow_goodput": lambda _, point, seed: goodput(*[(9.0, 3.0 + seed)] * (7 * number(point))),
         "fates": lambda *_: lost(7),
@@ -128,5 +131,5 @@ def everything() -> dict[str, Made]:
 
 
 def number(point: Point) -> int:
-    """How many experimental flows, and background flows a host, a point has."""
+    """Returns the number of experimental flows of a point, and of background flows of each host."""
     return int(point["traffic.experimental.flows"])

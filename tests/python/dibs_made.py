@@ -1,4 +1,4 @@
-"""Runs of DIBS's figures 1 to 6 made by hand: the k = 8 fat-tree, and tables whose answers are known."""
+"""Artificial runs of DIBS's figures 1 to 6: the k = 8 fat-tree, and tables with known results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FIRST = {"h": 0, "edge": 128, "agg": 160, "core": 192}
 
 
 def number(name: str) -> int:
-    """The number of a node of the fat-tree."""
+    """Returns the number of a node of the fat-tree."""
     parts = re.fullmatch(r"([a-z]+)(\d+)", name)
     assert parts is not None
     return FIRST[parts[1]] + int(parts[2])
@@ -21,7 +21,7 @@ def number(name: str) -> int:
 
 @dataclass(eq=False)
 class Made(runs_made.Made):
-    """Of DIBS in that fat-tree."""
+    """Runs of DIBS in that fat-tree."""
 
     variants: Sequence[str] = ("dibs",)
 
@@ -30,12 +30,12 @@ class Made(runs_made.Made):
 
 
 def table(names: str, *rows: Sequence[float | None]) -> pa.Table:
-    """A table from the names of its columns, in one text, and its rows."""
+    """Returns a table from the names of its columns, in one string, and its rows."""
     return pa.table({name: pa.array([row[at] for row in rows]) for at, name in enumerate(names.split())})
 
 
 def fat_tree() -> pa.Table:
-    """`ports` of the k = 8 fat-tree, its ports downward first."""
+    """Returns `ports` of the k = 8 fat-tree, ports downward first."""
     rows = [(host, 0, FIRST["edge"] + host // 4, 1e9) for host in range(128)]
     for pod in range(8):
         edges, aggs = ([FIRST[tier] + 4 * pod + at for at in range(4)] for tier in ("edge", "agg"))

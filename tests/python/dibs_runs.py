@@ -1,4 +1,4 @@
-"""Runs of DIBS's sweeps made by hand, whose answers are known."""
+"""Artificial runs of DIBS's sweeps with known results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NODES = ["s0", "s1", "s2", "s3"]
 
 @dataclass(eq=False)
 class Made(runs_made.Made):
-    """With and without DIBS, in a network of four switches."""
+    """Runs with and without DIBS, in a network of four switches."""
 
     variants: Sequence[str] = BOTH
     seeds: Sequence[int] = SEEDS
@@ -34,10 +34,11 @@ def flows(
     background: Iterable[tuple[int, float | None]] = (),
     **more: Sequence[int],
 ) -> pa.Table:
-    """`flows` of queries, the times of their responses in ms, and of background flows, their bytes and times.
+    """Returns `flows` of queries, from the times of their responses in ms, and of background flows.
 
-    `more` are columns from the first row on, 0 where they end. All start after 1 ms but for a flow that does
-    not count and ends after 500 ms; `None` never ends.
+    Background flows are given by bytes and times. `more` are columns from the first row on, 0 beyond their
+    end. All flows start after 1 ms, except one that is not measured and ends after 500 ms; `None` is a flow
+    that does not finish.
     """
     rows: list[tuple[int, int | None, int, float | None]] = [
         (0, query, 20_000, took) for query, responses in enumerate(queries) for took in responses
@@ -74,7 +75,7 @@ def flows(
 
 
 def detours(*rows: tuple[int, int, int, int]) -> pa.Table:
-    """`packet_hist` of workload, data, detours and packets; links crossed are something else."""
+    """Returns `packet_hist` from workload, data, detours and packets, with other rows for links crossed."""
     names = ("traffic", "data", "metric", "low", "count")
     every = [(workload, data, 2, low, count) for workload, data, low, count in rows]
     every.append((0, 1, 1, 6, 10_000))
@@ -82,19 +83,19 @@ def detours(*rows: tuple[int, int, int, int]) -> pa.Table:
 
 
 def simple(qct: float, fct: float, large: float = 50.0) -> pa.Table:
-    """One query and four background flows: of 5 KB, of 1 MB, of sizes just beside those that are short."""
+    """Returns one query and four background flows: of 5 KB, of 1 MB, and just outside the short sizes."""
     beside = [(999, 9_000.0), (10_001, 9_000.0)]
     return flows([[qct, qct / 2]], [(5_000, fct), (1_000_000, large), *beside])
 
 
 def packets(variant: str, point: Point, seed: int) -> pa.Table:
-    """`packet_hist`: of 100 of queries 30 are detoured once, one 20 times; of 100 others one twice."""
+    """Returns `packet_hist`: 30 of 100 query packets have one detour, one has 20; 1 of 100 others has two."""
     query = [(0, 1, 0, 49), (0, 1, 1, 30), (0, 1, 20, 1), (0, 0, 0, 20)]
     return detours(*query, (1, 1, 0, 79), (1, 1, 2, 1), (1, 0, 0, 20))
 
 
 def swept(path: str, values: Iterable[object], qct: Told, fct: Told | None = None, **more: Any) -> Made:
-    """A sweep of one path with these 99th percentiles, ms; `fct` is 2 where it is not given."""
+    """Returns a sweep of one path with these 99th percentiles in ms; `fct` is 2 by default."""
 
     def table(variant: str, point: Point, seed: int) -> pa.Table:
         return simple(qct(variant, point, seed), fct(variant, point, seed) if fct else 2.0)
@@ -106,7 +107,7 @@ def swept(path: str, values: Iterable[object], qct: Told, fct: Told | None = Non
 
 
 def better(variant: str, point: Point, seed: int) -> float:
-    """DIBS is 20 ms quicker."""
+    """Returns a value that is 20 ms less with DIBS."""
     return 37.0 + seed - 20 * (variant == "dibs")
 
 
@@ -118,7 +119,7 @@ RATES = (300, 500, 1000, 1500, 2000)
 
 
 def alone(*_: Any) -> pa.Table:
-    """`packets` of three segments at once, and two more when the first ACK is there, the second ACK never."""
+    """Returns `packets`: three segments together, two more at the first ACK, none at the second ACK."""
     data = [(0, 0, 0, 5), (0, 1, 0, 6), (0, 2, 0, 7), (0, 3, 10, 20), (0, 4, 10, 21)]
     acks = [(1, 0, 5, 10), (1, 1, 6, 30)]
     names = ("reverse", "emission", "sent_ps", "end_ps")
@@ -126,7 +127,7 @@ def alone(*_: Any) -> pa.Table:
 
 
 def everything() -> dict[str, Runs]:
-    """Every sweep of sections 5.3 to 5.8 and of the claims in words."""
+    """Returns every sweep of sections 5.3 to 5.8 and of the claims in the text."""
     lost = {"drops[traffic=background]": lambda *_: 3, "drops[reason=ttl_expired]": lambda *_: 2}
     metrics = {"detours": lambda *_: 0, "jain": lambda *_: 0.95, "reordered_share": lambda *_: 0.02, **lost}
     metrics |= {

@@ -1,4 +1,4 @@
-"""A core that simulates nothing: plausible columns for a leaf-spine, the same draws for every variant."""
+"""A core that simulates nothing: plausible tables for a leaf-spine, with the same draws for every variant."""
 
 import json
 import os
@@ -22,11 +22,11 @@ LINK = 1e9
 
 
 class ScenarioError(ValueError):
-    """As the core's."""
+    """Error of a scenario, as the core has it."""
 
 
 class Behaviour:
-    """What a test may ask of the fake."""
+    """Behaviour of the fake that a test may set."""
 
     interrupt_after: int | None = None
     unconserved = False
@@ -35,8 +35,8 @@ class Behaviour:
     hammer = False
     user: threading.Thread | None = None
     steps = 4
-    stuck_after: int | None = None  # finished runs, after which a step takes a minute
-    stuck_building = False  # whether it is a network that takes it
+    stuck_after: int | None = None  # number of finished runs after which a step takes a minute
+    stuck_building = False  # true if building a network takes the minute
 
     def __init__(self) -> None:
         self.finished = 0
@@ -47,13 +47,13 @@ behaviour = Behaviour()
 
 
 def reset() -> None:
-    """Back to well-behaved."""
+    """Restores the default behaviour."""
     global behaviour
     behaviour = Behaviour()
 
 
 def hammer() -> None:
-    """An impatient user."""
+    """Sends many interrupts, like an impatient user."""
     for _ in range(40):
         time.sleep(0.005)
         os.kill(os.getpid(), signal.SIGINT)
@@ -183,7 +183,7 @@ def version() -> str:
 
 
 class Scenario:
-    """A scenario that is checked."""
+    """A checked scenario."""
 
     def __init__(self, path: str, text: str, sets: list[str]) -> None:
         self.parsed = parse(path, text, sets)
@@ -196,7 +196,7 @@ class Scenario:
 
 
 class Run:
-    """One variant with one seed, made up."""
+    """An artificial run of one variant with one seed."""
 
     def __init__(self, scenario: dict[str, Any], variant: str, seed: int, max_events: int | None) -> None:
         self.options = scenario.get("fake", {})

@@ -1,4 +1,4 @@
-"""Runs of section VI's fat-tree that are made by hand: tables whose statistics are known."""
+"""Artificial runs of section VI's fat-tree: tables with known statistics."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from overspill.papers.spec import Point
 
 NODES = [f"h{n}" for n in range(16)] + [f"edge{n}" for n in range(8)]
 NODES += [f"agg{n}" for n in range(8)] + [f"core{n}" for n in range(4)]
-Key = tuple[str, str, str]  # what, variant, and the value of the one path that is swept
+Key = tuple[str, str, str]  # table or metric, variant, and value of the swept path
 
 
 @dataclass
 class Made:
-    """Runs of a sweep, made by hand: tables and metrics by name, variant and value."""
+    """Artificial runs of a sweep: tables and metrics by name, variant and value."""
 
     held: dict[Key, list[pa.Table]] = field(default_factory=dict)
     values: dict[Key, list[float]] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Made:
 
 
 def ports(**counts: Mapping[str, int]) -> pa.Table:
-    """`ports` of every node, two of each; counters by name and node are at the second one."""
+    """Returns `ports` with two ports for every node; counters by name and node are at the second one."""
     rows = [{"node": node, "port": port} for node in range(len(NODES)) for port in range(2)]
     for name in ("bounced", "drop_buffer_full", "drop_bounce_queue_full"):
         at = counts.get(name, {})
@@ -51,7 +51,7 @@ def ports(**counts: Mapping[str, int]) -> pa.Table:
 
 
 def packets(*, traffic: int = 0, **by_metric: Mapping[int, int]) -> pa.Table:
-    """`packet_hist` of data from counts by value: `delay`, `detours` and so on; `acks` by delay."""
+    """Returns `packet_hist` of data from counts by value of `delay`, `detours` etc., and `acks` by delay."""
     rows = []
     kinds = {"delay": (0, 1), "detours": (2, 1), "bounces": (3, 1), "distance": (4, 1), "acks": (0, 0)}
     for name, counts in by_metric.items():
@@ -66,14 +66,14 @@ def packets(*, traffic: int = 0, **by_metric: Mapping[int, int]) -> pa.Table:
 
 
 def reorder(counts: Mapping[int, int]) -> pa.Table:
-    """`reorder` from counts by displacement; the other metrics have 99 packets far off."""
+    """Returns `reorder` from counts by displacement; the other metrics have 99 distant packets."""
     rows = [{"traffic": 0, "metric": 0, "value": value, "count": count} for value, count in counts.items()]
     rows.append({"traffic": 0, "metric": 1, "value": 500, "count": 99})
     return pa.Table.from_pylist(rows)
 
 
 def flows(*pairs: tuple[int, float, float | None], server: int = 0) -> pa.Table:
-    """`flows` of requests to a server and its replies: query, start, end in ms or none."""
+    """Returns `flows` of requests to a server and its replies, from query, start, and end in ms or `None`."""
     rows: list[dict[str, Any]] = []
     for query, start, end in pairs:
         begin = int(start * 1e9)
@@ -85,14 +85,14 @@ def flows(*pairs: tuple[int, float, float | None], server: int = 0) -> pa.Table:
 
 
 def sweep(name: str, tables: Mapping[str, Sequence[pa.Table]], **more: Any) -> Made:
-    """A sweep that keeps one table, by variant and seed."""
+    """Returns a sweep that keeps one table, by variant and seed."""
     held = {(name, variant, ""): list(by_seed) for variant, by_seed in tables.items()}
     count = max(len(by_seed) for by_seed in tables.values())
     return Made(held, seeds=range(1, count + 1), **more)
 
 
 def joined(*sweeps: Made) -> Made:
-    """One sweep that keeps the tables of all."""
+    """Returns one sweep that keeps the tables of all."""
     held = {key: tables for one in sweeps for key, tables in one.held.items()}
     return Made(held, seeds=sweeps[0].seeds)
 
@@ -101,7 +101,7 @@ THETAS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
 
 def swept(entropy: Sequence[float], bounced: Sequence[int], took: Sequence[float]) -> Made:
-    """Two equal seeds of every theta, given in another order than that of theta."""
+    """Returns two equal seeds of every theta, in another order than that of theta."""
     points = [{arrival_times.THETA: str(one)} for one in reversed(THETAS)]
     made = Made(variants=("pabo",), points=points, seeds=(1, 2))
     for at, one in enumerate(THETAS):
@@ -114,7 +114,7 @@ def swept(entropy: Sequence[float], bounced: Sequence[int], took: Sequence[float
 
 
 def traced(*routes: tuple[str, str, Sequence[tuple[str, int]]]) -> Made:
-    """One flow a step: its ends, and nodes with the ports that its data take; ACKs come over core3."""
+    """Returns one flow a step: its ends, and the nodes and ports of its data; ACKs return over core3."""
     flow, link = [], []
     for step, (source, destination, hops) in enumerate(routes):
         ends = NODES.index(source), NODES.index(destination)
@@ -134,7 +134,7 @@ SIZE = "variants.pabo.switch.overflow.bounce_size"
 
 
 def roomy(*losses: list[int]) -> Made:
-    """Drops of two seeds with bounce queues of 100 frames, 200 and so on."""
+    """Returns drops of two seeds with bounce queues of 100 frames, 200 and so on."""
     sizes = [f"{100 * (at + 1)}pkt" for at in range(len(losses))]
     runs = Made(points=[{SIZE: size} for size in sizes], seeds=(1, 2), variants=("pabo",))
     runs.values = {("drops", "pabo", size): lost for size, lost in zip(sizes, losses, strict=True)}
@@ -142,7 +142,7 @@ def roomy(*losses: list[int]) -> Made:
 
 
 def everything() -> dict[str, Made]:
-    """Every sweep of section VI, two equal seeds each."""
+    """Returns every sweep of section VI, with two equal seeds each."""
     hist = packets(bounces={0: 5, 2: 5}, distance={0: 5, 1: 5}, delay={10**9: 10}, acks={10**6: 10})
     kinds = {
         "ports": ports(bounced={"core0": 9, "edge4": 30}, drop_buffer_full={"edge4": 1}),

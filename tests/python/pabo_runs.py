@@ -1,4 +1,4 @@
-"""Runs of PABO's sweeps made by hand, whose answers are known."""
+"""Artificial runs of PABO's sweeps with known results."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ SEEDS = (1, 2)
 
 
 class Made:
-    """Runs made by hand: metrics as functions of a point and a seed, tables of a variant and a point."""
+    """Artificial runs: metrics as functions of point and seed, tables as functions of variant and point."""
 
     def __init__(
         self,
@@ -62,11 +62,11 @@ def points(path: str, values: Iterable[float]) -> list[Point]:
     return [{path: f"{value:g}"} for value in values]
 
 
-LOSSES = {501: 2, 1501: 20, 2501: 40}  # of 90 packets
+LOSSES = {501: 2, 1501: 20, 2501: 40}  # drops of 90 packets
 
 
 def ports(variant: str, point: Point, _: int) -> pa.Table:
-    """Ports of senders with 30 packets each, one of which loses in the severe load; S7 drops or bounces."""
+    """Returns ports of senders with 30 packets each; one drops under severe load, and S7 drops or bounces."""
     packets = int(point[raw_packets.PACKETS])
     lost = LOSSES[packets] if variant == "without" else 0
     at_sender = int(variant == "without" and packets == 2501)
@@ -78,7 +78,7 @@ def ports(variant: str, point: Point, _: int) -> pa.Table:
 
 
 def hist(variant: str, point: Point, seed: int) -> pa.Table:
-    """Links crossed and distances: the worse the load, the more and the farther; ACKs have something else."""
+    """Returns links crossed and distances, which grow with the load; ACKs have other values."""
     columns = ("data", "metric", "low", "high", "count")
     if variant == "without":
         return table([(1, 1, 4, 5, 90), (0, 1, 9, 10, 7)], *columns)
@@ -89,14 +89,14 @@ def hist(variant: str, point: Point, seed: int) -> pa.Table:
 
 
 def severity() -> dict[str, Runs]:
-    """Runs of three loads, without and with bounces."""
+    """Returns runs of three loads, without and with bounces."""
     loads = points(raw_packets.PACKETS, raw_packets.LOADS.values())
     metrics = {"drops": lambda *_: 0}
     return {"severity": Made(loads, metrics, {"ports": ports, "packet_hist": hist}, ("without", "pabo"))}
 
 
 Fills = Mapping[tuple[str, int], Mapping[int, int]]
-# S7's normal queue fills, then bounce queues; S4 to S6 are empty first.
+# S7's normal queue fills, then the bounce queues; those of S4 to S6 become empty first.
 GOOD: Fills = {
     ("S7", 0): {1: 300, 2: 401, 3: 490, 4: 400, 5: 100, 6: 5, 20: 3},
     ("S7", 1): {3: 4, 4: 30, 5: 9},
@@ -121,7 +121,7 @@ def traced(fills: Fills) -> Runs:
             for (switch, kind), steps in fills.items()
             for step, frames in steps.items()
         ]
-        # What is at other ports is none of these.
+        # Rows of other ports must not count.
         rows += [(step, NODES.index("s6"), 0, 1, 400, 400.0) for step in range(30)]
         return table(rows, "bin", "node", "port", "queue", "max_packets", "mean_packets")
 
@@ -142,7 +142,7 @@ GRID = [
 
 
 def of_tree(**metrics: Any) -> dict[str, Runs]:
-    """Metrics as functions of theta, lambda and seed."""
+    """Returns the sweep of the tree, with metrics as functions of theta, lambda and seed."""
     metrics = {"drops": lambda *_: 0} | metrics
     asked = {
         name: (lambda at, seed, of=of: of(at[raw_packets.THETA], at[raw_packets.LAMBDA], seed))
@@ -152,7 +152,7 @@ def of_tree(**metrics: Any) -> dict[str, Runs]:
 
 
 def probabilities(bounces: int, decay: float) -> np.ndarray:
-    """Equation 4 at the places that the core is asked for."""
+    """Returns equation 4 at the places for which the core is called."""
     places = parameters.PLACES
     rate = decay / (bounces + 1)
     return np.where(places <= 0.5, 0, np.expm1(rate * (0.5 - places)) / np.expm1(rate * (0.5 - 1)))

@@ -1,4 +1,4 @@
-"""A small paper, and the code of its figures, which tests of papers share."""
+"""A small paper and the code of its figures, shared by tests of papers."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -154,7 +154,7 @@ GIVEN: dict[str, Any] = {}
 
 
 def written(folder: Path, paper: str = PAPER, rows: str = ROWS) -> Path:
-    """The folder of papers with the small one in it."""
+    """Writes a folder of papers with the small one, and returns it."""
     place = folder / "papers" / "small"
     place.mkdir(parents=True, exist_ok=True)
     (place / "small.toml").write_text(SCENARIO)
@@ -164,7 +164,7 @@ def written(folder: Path, paper: str = PAPER, rows: str = ROWS) -> Path:
 
 
 def coded(folder: Path, measures: Mapping[str, Measure], drawings: Mapping[str, Draw] = DRAWINGS) -> None:
-    """Put the code of its figures into the small paper's folder, in the place of what was there."""
+    """Writes the code of the figures into the small paper's folder, replacing earlier code."""
     GIVEN.update(MEASURES=measures, DRAWINGS=drawings)
     for module, table in (code.MEASURES, code.DRAWINGS):
         (folder / "papers" / "small").mkdir(parents=True, exist_ok=True)
@@ -173,7 +173,7 @@ def coded(folder: Path, measures: Mapping[str, Measure], drawings: Mapping[str, 
 
 
 def measures_exactly(name: str, measure: Measure, runs: Any, rows: Iterable[Mapping[str, Any]]) -> None:
-    """A figure's code gives each of its rows once, with values, and no others."""
+    """Asserts that a figure's code yields each of its rows once, with values, and no others."""
     found = list(measure(runs))
     keys = [(one.case, one.metric) for one in found]
     assert sorted(keys) == sorted((row["case"], row["metric"]) for row in rows if row["figure"] == name)
@@ -181,14 +181,14 @@ def measures_exactly(name: str, measure: Measure, runs: Any, rows: Iterable[Mapp
 
 
 def has_code_for(measures: Iterable[str], figures: Iterable[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """There is code for the figures that have rows now, and rows for all figures."""
+    """Asserts that figures with rows have code, and that all figures have rows."""
     rows = list(rows)
     assert sorted(measures) == sorted({row["figure"] for row in rows if not row.get("later")})
     assert {row["figure"] for row in rows} == set(figures)
 
 
 def marked(name: str, draw: Draw, runs: Any, rows: Iterable[Mapping[str, Any]]) -> list[int]:
-    """How many published values a figure marks, given none and given those of its rows."""
+    """Returns the number of marked published values, without any and with those of the figure's rows."""
     published = {
         (row["case"], row["metric"]): row["published"]
         for row in rows
@@ -199,13 +199,13 @@ def marked(name: str, draw: Draw, runs: Any, rows: Iterable[Mapping[str, Any]]) 
 
 
 def marks(drawn: Drawing) -> int:
-    """How many values are marked in a drawing."""
+    """Returns the number of values marked in a drawing."""
     lines = [line for axes in drawn.axes for line in axes.lines if line.get_marker() == "D"]
     return sum(len(line.get_xdata()) for line in lines)
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """What is written but the runs."""
+    """Returns the contents of all files in a folder except those of runs."""
     skipped = ("sweeps", "what_if")
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()

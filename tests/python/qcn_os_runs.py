@@ -1,4 +1,4 @@
-"""Runs of QCN-OS's sweeps made by hand: constant rates, with CNMs, limits and pauses that are known."""
+"""Artificial runs of QCN-OS's sweeps: constant rates, with known CNMs, limits and pauses."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from runs_made import Told
 
 PAPER = Path(__file__).parents[2] / "papers" / "qcn-os"
 MS = 10**9
-SWITCH = 7  # after the hosts h0 to h6, of which each is at the port of its number
+SWITCH = 7  # after the hosts h0 to h6, each at the port of its number
 F1_TO, HOT_TO = 5, 6
-STEP = 12_500  # bytes of a Gb/s in a step of 0.1 ms
+STEP = 12_500  # bytes of 1 Gb/s in a step of 0.1 ms
 
 
 @dataclass(eq=False)
 class Made(runs_made.Made):
-    """Of a star of seven hosts, or of one with less."""
+    """Runs of a star of seven hosts, or of fewer."""
 
     resolved: Mapping[str, Any] | None = None
 
@@ -34,7 +34,7 @@ class Made(runs_made.Made):
 
 
 def table(**columns: Sequence[float]) -> pa.Table:
-    """Columns of numbers; those with a point are floats."""
+    """Returns a table with columns of numbers; the columns in `floats` are floats."""
     floats = ("mean_bytes", "rate_bps", "mean_packets")
     return pa.table({
         name: pa.array(list(values), pa.float64() if name in floats else pa.uint64())
@@ -43,18 +43,18 @@ def table(**columns: Sequence[float]) -> pa.Table:
 
 
 def flows(*ends: int) -> pa.Table:
-    """`flows`: one of each workload, numbered against their order, so that nobody takes one for the other."""
+    """Returns `flows`: one for each workload, numbered in reverse order to catch confusions of the two."""
     count = len(ends)
     return table(flow=range(count), traffic=reversed(range(count)), dst=list(reversed(ends)))
 
 
 def ports() -> pa.Table:
-    """`ports` of hosts, which are left out, and of the switch."""
+    """Returns `ports` of hosts, which are ignored, and of the switch."""
     return table(node=[0, *[SWITCH] * 7], port=[0, *range(7)], peer=[SWITCH, *range(7)])
 
 
 def sent(rates: Sequence[Sequence[tuple[int, int, float]]]) -> pa.Table:
-    """`sent_trace`: of each flow (a workload) the rates in Gb/s from one step to another."""
+    """Returns `sent_trace` from the rates of each flow (a workload) in Gb/s, from one step to another."""
     rows = [
         (step, len(rates) - 1 - place, rate * STEP)
         for place, parts in enumerate(rates)
@@ -66,7 +66,7 @@ def sent(rates: Sequence[Sequence[tuple[int, int, float]]]) -> pa.Table:
 
 
 def inputs(*parts: tuple[int, int, int, float], source: int = 0) -> pa.Table:
-    """`input_trace`: what an input holds for an output from one step to another, KB; and another one."""
+    """Returns `input_trace` from the KB in an input for an output, from step to step, and another input."""
     rows = [(step, source, out, 1e3 * kb) for first, end, out, kb in parts for step in range(first, end)]
     rows += [(step, 1, HOT_TO, 99e3) for step in range(3)]
     step, port, out, mean = zip(*rows, strict=True)
@@ -77,14 +77,14 @@ def inputs(*parts: tuple[int, int, int, float], source: int = 0) -> pa.Table:
 
 
 def pauses(*rows: tuple[float, float, int]) -> pa.Table:
-    """`pause_trace`: from and to, ms, and the host."""
+    """Returns `pause_trace` from start and end in ms, and host."""
     begin, end, node = zip(*rows, strict=True) if rows else ((), (), ())
     times = {"from_ps": [round(one * MS) for one in begin], "to_ps": [round(one * MS) for one in end]}
     return table(**times, node=node)
 
 
 def notices(*rows: tuple[float, int, int, int], of: int = 6) -> pa.Table:
-    """`notices`: when, ms, the port, the flow (a workload of `of`), and the feedback."""
+    """Returns `notices` from time in ms, port, flow (a workload of `of`), and feedback."""
     time, port, flow, feedback = zip(*rows, strict=True) if rows else ((), (), (), ())
     count = len(rows)
     return table(
@@ -94,7 +94,7 @@ def notices(*rows: tuple[float, int, int, int], of: int = 6) -> pa.Table:
 
 
 def rate_limits(*rows: tuple[float, int, float], of: int = 6) -> pa.Table:
-    """`rate_limits`: when, ms, of which flow (a workload), and the limit in Gb/s; below 0 none."""
+    """Returns `rate_limits` from time in ms, flow (a workload), and limit in Gb/s; below 0 means none."""
     time, flow, rate = zip(*rows, strict=True) if rows else ((), (), ())
     return table(
         time_ps=[round(one * MS) for one in time], host=[0] * len(rows),
@@ -107,7 +107,7 @@ HOTSPOT = ("pfc", "as_in", "os_in", "as_out", "two_samples", "os_keep_alive")
 
 
 def hotspot(count: int = 6, offer: float = 5) -> Mapping[str, Told]:
-    """The tables of a hotspot of so many flows. Numbers of a variant and a seed are their own."""
+    """Returns the tables of a hotspot of `count` flows, whose numbers depend on variant and seed."""
 
     def level(variant: str, seed: int) -> float:
         return 0.01 * (HOTSPOT.index(variant) + seed)
@@ -139,7 +139,7 @@ def hotspot(count: int = 6, offer: float = 5) -> Mapping[str, Told]:
 
 
 def laws(frames: Sequence[int]) -> Mapping[str, Told]:
-    """Tables of the six flows of the laws, each with an output: arrivals 1 : 2 : 5, occupancy 1 : 2 : 3."""
+    """Returns tables of the laws' six flows, each with an output: arrivals 1 : 2 : 5, occupancy 1 : 2 : 3."""
     ends = (1, 2, 3, 4, 5, 6)
 
     def step_bytes(place: int) -> int:
@@ -164,14 +164,14 @@ def laws(frames: Sequence[int]) -> Mapping[str, Told]:
 
 
 def example(variant: str, _: object, seed: int) -> pa.Table:
-    """CNMs of the example: all alike, or nearly all to the third flow."""
+    """Returns the CNMs of the example: evenly to all flows, or almost all to the third."""
     counts = (30, 30, 30 + seed) if variant == "arrival" else (1, 2, 80 + seed)
     rows = [(1 + 0.1 * at, 0, place, 4) for place, count in enumerate(counts) for at in range(count)]
     return notices(*rows, of=3)
 
 
 def queue(*parts: tuple[int, int, float]) -> pa.Table:
-    """`queue_trace` of the hot output of `output.toml`, and of another port that holds more."""
+    """Returns `queue_trace` of the hot output of `output.toml`, and of another port with a longer queue."""
     rows = [(step, SWITCH, 3, mean) for first, end, mean in parts for step in range(first, end)]
     rows += [(step, SWITCH, 2, 500.0) for step in range(3)] + [(step, 0, 0, 500.0) for step in range(3)]
     step, node, port, mean = zip(*rows, strict=True)
@@ -179,7 +179,7 @@ def queue(*parts: tuple[int, int, float]) -> pa.Table:
 
 
 def output() -> Mapping[str, Told]:
-    """Tables of the hotspot that an output makes."""
+    """Returns the tables of a hotspot caused by an output."""
     three = dict(hotspot(3))
     return three | {
         "flows": lambda *_: flows(2, 3, 3),
@@ -198,7 +198,7 @@ FABRIC = ("pfc", "as_out", "as_in", "os_in", "two_samples", "os_acks", "two_samp
 
 
 def fabric() -> Mapping[str, Told]:
-    """Tables of the two flows that meet inside. Numbers of a variant and a seed are their own."""
+    """Returns tables of the two flows that meet inside the fabric; numbers depend on variant and seed."""
 
     def level(variant: str, seed: int) -> float:
         return 0.01 * (FABRIC.index(variant) + seed)
@@ -224,7 +224,7 @@ def fabric() -> Mapping[str, Told]:
 
 
 def subflows() -> Mapping[str, Told]:
-    """Tables of one subflow of each; when the victim is back is of a variant and a seed."""
+    """Returns tables of one subflow each; the recovery time of the victim depends on variant and seed."""
 
     def back(variant: str, seed: int) -> int:
         return 1500 + 10 * seed + 300 * (variant == "os_acks")
@@ -240,7 +240,7 @@ def subflows() -> Mapping[str, Told]:
 
 
 def one_each() -> Mapping[str, Told]:
-    """The same, 40 ms sooner."""
+    """Returns the tables of `subflows` with recovery 40 ms sooner."""
     return dict(subflows()) | {
         "sent_trace": lambda *_: sent([
             [(0, 500, 5.0), (500, 1100, 2.5), (1100, 3500, 5.0)],
@@ -251,13 +251,13 @@ def one_each() -> Mapping[str, Told]:
 
 
 def crowds(*workloads: int) -> pa.Table:
-    """`flows` of workloads that have so many flows each, numbered in their order."""
+    """Returns `flows` of workloads with these numbers of flows, numbered in their order."""
     traffic = [place for place, count in enumerate(workloads) for _ in range(count)]
     return table(flow=range(len(traffic)), traffic=traffic, dst=[0] * len(traffic))
 
 
 def spread(*rates: Sequence[tuple[int, int, float]]) -> pa.Table:
-    """`sent_trace` of flows by their numbers."""
+    """Returns `sent_trace` of flows by their numbers."""
     rows = [
         (step, flow, round(rate * STEP))
         for flow, parts in enumerate(rates)
@@ -269,13 +269,13 @@ def spread(*rates: Sequence[tuple[int, int, float]]) -> pa.Table:
 
 
 def about(*rows: tuple[float, int]) -> pa.Table:
-    """`notices` of flows by their numbers: when, ms, and which flow."""
+    """Returns `notices` of flows by their numbers, from time in ms and flow."""
     time, flow = zip(*rows, strict=True) if rows else ((), ())
     return table(time_ps=[round(one * MS) for one in time], flow=flow)
 
 
 def mixed() -> Mapping[str, Told]:
-    """Tables of two victims, two culprits and one other flow. Seeds have CNMs of their own."""
+    """Returns tables of two victims, two culprits and one other flow; CNMs depend on the seed."""
     return {
         "flows": lambda *_: crowds(2, 2, 1),
         "sent_trace": lambda one, *_: spread(*[[(0, 2000, 1.0 + (one == "os_in"))]] * 5),
@@ -286,7 +286,7 @@ def mixed() -> Mapping[str, Told]:
 
 
 def many() -> Mapping[str, Told]:
-    """Tables of two victims and two culprits; when victims are back is of a variant and a seed."""
+    """Returns tables of two victims and two culprits; recovery times depend on variant and seed."""
     slow = {"os_in": 300, "as_in": 2000, "as_out": 250, "os_acks": 200}
 
     def victim(variant: str, seed: int) -> list[tuple[int, int, float]]:
@@ -306,12 +306,12 @@ def many() -> Mapping[str, Told]:
 
 
 def late(variant: str) -> float:
-    """Delay of CNMs in `many`, ms."""
+    """Returns the delay of CNMs in `many` in ms."""
     return 0.003 if variant == "as_out" else 0.001
 
 
 def limited(*rows: tuple[float, int, float]) -> pa.Table:
-    """`rate_limits` of flows by their numbers: when, ms, which flow, and the limit in Gb/s."""
+    """Returns `rate_limits` of flows by their numbers, from time in ms, flow, and limit in Gb/s."""
     time, flow, rate = zip(*rows, strict=True)
     return table(time_ps=[round(one * MS) for one in time], flow=flow, rate_bps=[1e9 * one for one in rate])
 
@@ -331,7 +331,7 @@ SETTINGS: Mapping[str, Any] = {
 
 
 def everything() -> dict[str, Made]:
-    """Every sweep of the paper."""
+    """Returns every sweep of the paper."""
     kept = {
         "baseline": hotspot(5),
         "hotspot": hotspot(),

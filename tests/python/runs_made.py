@@ -1,4 +1,4 @@
-"""Runs of a paper's sweep made by hand: metrics and tables as functions of variant, point and seed."""
+"""Artificial runs of a paper's sweep: metrics and tables as functions of variant, point and seed."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import pyarrow as pa
 
 from overspill.papers.spec import Point
 
-Told = Callable[[str, Point, int], Any]  # of a variant, a point and a seed
+Told = Callable[[str, Point, int], Any]  # value of a variant, a point and a seed
 
 
 @dataclass(eq=False)
 class Made:
-    """What a paper's code sees of a sweep; a paper's own helpers say which variants and seeds there are."""
+    """Interface of a sweep for a paper's code; the helpers of each paper define its variants and seeds."""
 
     points: Sequence[Point] = ({},)
     variants: Sequence[str] = ()
     metrics: Mapping[str, Told] = field(default_factory=dict)
     kept: Mapping[str, Told] = field(default_factory=dict)
     seeds: Sequence[int] = (1, 2)
-    other: Told | None = None  # of metrics that are not told
+    other: Told | None = None  # function for metrics that are not listed
 
     def metric(self, name: str, variant: str, point: Point | None = None) -> np.ndarray:
         told = self.metrics.get(str(name), self.other)
@@ -46,5 +46,5 @@ class Made:
 
 
 def along(path: str, values: Sequence[object]) -> list[Point]:
-    """Points along one path."""
+    """Returns points along one path."""
     return [{path: str(value)} for value in values]

@@ -1,4 +1,4 @@
-"""What tests of sweeps share."""
+"""Helpers shared by tests of sweeps."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +11,7 @@ OVER = ("--over", "switch.x=1,2", "--over", "switch.y=a,b,c")
 
 
 def written(folder: Path) -> Path:
-    """A scenario whose variants differ, unlike the fake's usual ones."""
+    """Returns a scenario whose variants differ, unlike the fake's usual ones."""
     path = folder / "incast.toml"
     path.write_text(SCENARIO)
     return path

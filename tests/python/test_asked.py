@@ -1,4 +1,4 @@
-"""Metrics are found by their names in files and in tables, and before the first run."""
+"""Tests that metrics are found by their names in files and in tables, and before the first run."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Intervals of order statistics over seeds, against scipy's own and against what they must be."""
+"""Tests of intervals of order statistics over seeds, against scipy and against exact requirements."""
 
 import time
 import warnings
@@ -18,7 +18,7 @@ SKEWED = [1.0, 1.1, 1.2, 1.2, 1.3, 1.3, 1.4, 1.5, 1.7, 9.0]
 
 
 def test_the_interval_is_scipy_s_with_the_same_draws() -> None:
-    # Without ties, whose order is up to rounding.
+    # The values have no ties, whose order would depend on rounding.
     values = np.random.default_rng(2).exponential(size=12)
     expected = reference(
         (values,),
@@ -87,11 +87,11 @@ def test_odd_data_give_an_interval_around_the_mean_without_a_warning(values: lis
 
 
 def test_two_hundred_metrics_of_four_variants_and_twenty_seeds_take_about_a_second() -> None:
-    # Half of all metrics are order statistics: so many cells, and paired differences.
+    # Half of all metrics are order statistics: this is the number of cells and paired differences.
     values = np.random.default_rng(1).exponential(size=(400, 20))
     began = time.perf_counter()
     rows.resample([tuple(one) for one in values])
-    # A bound that a busy machine keeps too.
+    # The bound holds on a busy machine too.
     assert time.perf_counter() - began < 5
 
 
@@ -130,7 +130,7 @@ def test_the_document_has_bounds_and_marks_percentiles_of_few_samples(scenario: 
     assert mean["interval"] == pytest.approx([mean["mean"] - mean["ci95"], mean["mean"] + mean["ci95"]])
     assert tail["interval"] == pytest.approx(bootstrap.intervals([tail["values"]], [0.95])[0][0])
     assert tail["ci95"] == pytest.approx((tail["interval"][1] - tail["interval"][0]) / 2)
-    # Some 1250 flows a seed, and 7 queries.
+    # There are about 1250 flows and 7 queries for each seed.
     assert "few_samples" not in tail and "few_samples" not in found["qct_p50"]
     assert found["qct_p95"]["few_samples"] and found["qct_p99"]["few_samples"]
     assert found["fct_p99.9[size=100KB-10MB]"]["few_samples"]

@@ -1,4 +1,4 @@
-"""Bounces, distances and the queues of ports apart, against runs and tables worked out by hand."""
+"""Tests of bounces, distances and ports' separate queues, against runs and tables worked out by hand."""
 
 from pathlib import Path
 
@@ -67,7 +67,7 @@ def test_one_bounce_gives_what_is_worked_out_by_hand(tmp_path: Path) -> None:
     assert found["max_bounced_distance_mean"] == pytest.approx(1 / 6)
     assert found["max_bounced_distance_mean[traffic=a]"] == 0
     assert "bounces_per_bounced[traffic=a]" not in found
-    # Five packets see the switch once; one sees it twice, and its host in between.
+    # Five packets cross the switch once; one crosses it twice, and its host in between.
     assert (found["total_hop_mean"], found["total_hop_max"]) == (pytest.approx(8 / 6), 3)
     assert (
         sum(one for name, one in found.items() if name.startswith("bounces[tier=")) == found["bounces"] == 1
@@ -75,7 +75,7 @@ def test_one_bounce_gives_what_is_worked_out_by_hand(tmp_path: Path) -> None:
 
 
 def test_delays_deviate_from_their_mean_over_all_workloads(tmp_path: Path) -> None:
-    # 26.608 us and 0, 1, 1, 2, 2 and 3 frame times: of `a` 0, 1 and 2, of `b` 1, 2 and 3.
+    # Delays are 26.608 us plus 0, 1, 1, 2, 2 and 3 frame times: 0, 1 and 2 for `a`, 1, 2 and 3 for `b`.
     found = two(tmp_path)
     assert found["delay_std"] == pytest.approx(12.304e-6 * np.sqrt(5.5 / 6))
     assert found["delay_std[traffic=a]"] == pytest.approx(12.304e-6 * np.sqrt(2 / 3))
@@ -83,7 +83,7 @@ def test_delays_deviate_from_their_mean_over_all_workloads(tmp_path: Path) -> No
 
 
 def test_the_time_above_theta_is_of_queues_that_were_asked_about(tmp_path: Path) -> None:
-    # Toward h2 the normal queue holds two of two for 24.608 us of 1 ms, the bounce queue never two of three.
+    # Toward h2 the normal queue has two of two for 24.608 us of 1 ms, the bounce queue never two of three.
     found = two(tmp_path)
     assert found["time_above_theta"] == pytest.approx(0.024608 / 2)
     assert found["utilisation_variance"] == 0, "there is one switch"
@@ -108,9 +108,9 @@ def test_nothing_is_said_of_queues_that_are_not_followed_never_bounce_or_count_b
 def apart(
     rows: list[tuple[int, int, int, int, float, int]], held: list[tuple[int, ...]], early: int = 0
 ) -> RunData:
-    """Rows of `sub_queues`, and of node, port, queue, packets, percent of the window, and decisions.
+    """Returns a run from rows of `sub_queues`, and of node, port, queue, packets, percent, and decisions.
 
-    Queues count as full so many packets `early`.
+    The percentage is that of the window. Queues count as full `early` packets before their limit.
     """
     node, port, queue, limit, theta, data = zip(*rows, strict=True)
     columns = {"node": column("u32", *node), "port": column("u16", *port), "queue": column("u8", *queue)}
@@ -129,22 +129,23 @@ def apart(
 
 
 def test_a_switch_is_as_full_as_the_port_that_most_data_were_to_leave_by() -> None:
-    # Switch 2: port 1 has the data; its queues are filled by a half and by a tenth, 0.3 together.
-    # Switch 3: nothing waits at port 0, which has the data, whatever waits at port 1.
+    # Switch 2: port 1 has most data; its queues are filled by a half and by a tenth, 0.3 together. Switch 3:
+    # port 0 has most data and is empty, whatever is queued at port 1.
     rows = [(2, 0, 0, 10, 0.5, 4), (2, 0, 1, 10, 0.5, 0), (2, 1, 0, 10, 0.5, 5), (2, 1, 1, 20, 0.5, 2)]
     rows += [(3, 0, 0, 10, 0.5, 9), (3, 0, 1, 10, 0.5, 0), (3, 1, 0, 10, 0.5, 8), (3, 1, 1, 10, 0.5, 0)]
     held = [(2, 0, 0, 9, 100, 1), (2, 1, 0, 5, 60, 0), (2, 1, 0, 10, 20, 3), (2, 1, 1, 4, 50, 1)]
     held += [(3, 1, 0, 10, 100, 0), (3, 0, 0, 0, 100, 7)]
     found = metrics.measure(apart(rows, held))
     assert found["utilisation_variance"].value == pytest.approx(0.15**2)
-    # Asked about: 0.9 all the time; above a half for a fifth (a half itself is not); a fifth; nothing.
+    # Queues with decisions: 0.9 all the time; above a half for a fifth (a half itself is not); a fifth;
+    # nothing.
     assert found["time_above_theta"].value == pytest.approx((1 + 0.2 + 0 + 0) / 4)
 
 
 def test_a_queue_that_counts_as_full_is_above_any_theta() -> None:
     rows = [(2, 0, 0, 100, 0.99, 4), (2, 0, 1, 100, 0.99, 4)]
     held = [(2, 0, 0, 97, 10, 1), (2, 0, 0, 98, 20, 1), (2, 0, 0, 99, 30, 1), (2, 0, 1, 97, 100, 1)]
-    # 98 of 100 places and 99 are not above 0.99, but count as full where three may come at once.
+    # 98 and 99 of 100 places are not above 0.99, but count as full if three packets may arrive together.
     assert metrics.measure(apart(rows, held))["time_above_theta"].value == 0
     assert metrics.measure(apart(rows, held, early=2))["time_above_theta"].value == pytest.approx(0.25)
 

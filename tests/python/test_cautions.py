@@ -1,4 +1,4 @@
-"""Headers say where numbers are rough."""
+"""Tests of headers that warn about rough numbers."""
 
 import re
 from pathlib import Path
@@ -48,7 +48,7 @@ FLOWS = 400
 
 
 def load(second: float, first: float = 2.0, **changed: Any) -> RunData:
-    """Flows that start evenly in the window of 1 to 11 ms; each half has a slowdown."""
+    """Returns flows that start evenly in the window of 1 to 11 ms; each half has a slowdown."""
     start = np.linspace(1 * MS, 11 * MS, FLOWS, endpoint=False).astype(np.uint64)
     if "start" in changed:
         start = np.full(FLOWS, changed.pop("start"), np.uint64)
@@ -76,7 +76,7 @@ def drifts(*runs: RunData) -> dict[str, float]:
 
 def test_halves_that_differ_in_every_seed_are_not_steady() -> None:
     found = drifts(load(2.6), load(2.5), load(2.7))
-    # 2.6 after 2.0: 0.6 of 2.3.
+    # 2.6 after 2.0 is a change of 0.6 relative to 2.3.
     assert found == {"slowdown": pytest.approx(0.6 / 2.3)}
     assert drifts(load(2.1), load(2.11), load(2.12)) == {}
 
@@ -101,7 +101,7 @@ def bins(name: str, column_name: str, values: list[float]) -> Any:
 
 
 def test_queues_and_goodput_are_compared_by_whole_bins_of_the_window() -> None:
-    # Bin 0 and bins from 11 on lie outside of the window.
+    # Bin 0 and bins from 11 on are outside the window.
     queue = bins("queue_trace", "mean_packets", [99, *[1.0] * 5, *[3.0] * 5, 99])
     goodput = bins("host_goodput", "bytes", [99, *[10] * 5, *[10] * 5, 99])
     run = load(2.0, queue_trace=queue, host_goodput=goodput)
@@ -121,13 +121,14 @@ def test_flows_without_end_are_judged_where_they_have_begun() -> None:
 @pytest.mark.parametrize(
     ("what", "first", "second", "said"),
     [
-        ("goodput", 50.0, 0.0, "goodput is 0 in the second half of the window, and was not in the first"),
-        ("queue", 0.0, 5.0, "mean of all queues is 0 in the first half of the window, and not in the second"),
-        ("goodput", 50.0, 28.5, "goodput of the second half of the window is 57% of the first half's"),
-        ("goodput", 5.0, 16.0, "goodput of the second half of the window is 3.2 times the first half's"),
-        ("goodput", 1.0, 99.0, "goodput of the second half of the window is more than 10 times "
-         "the first half's"),
-        ("slowdown", 2.0, 3.0, "slowdown mean 2 in the first half of the window, 3 in the second"),
+        ("goodput", 50.0, 0.0, "goodput is 0 in the second half of the window, but not in the first"),
+        ("queue", 0.0, 5.0, "mean of all queues is 0 in the first half of the window, but not in the second"),
+        ("goodput", 50.0, 28.5, "goodput in the second half of the window is 57% of that in the first half"),
+        ("goodput", 5.0, 16.0, "goodput in the second half of the window is 3.2 times "
+         "that in the first half"),
+        ("goodput", 1.0, 99.0, "goodput in the second half of the window is more than 10 times "
+         "that in the first half"),
+        ("slowdown", 2.0, 3.0, "slowdown mean is 2 in the first half of the window and 3 in the second"),
     ],
 )  # fmt: skip
 def test_drift_is_bounded_and_in_words(what: str, first: float, second: float, said: str) -> None:
@@ -147,6 +148,6 @@ def test_the_header_says_what_was_not_steady(scenario: Path, monkeypatch: pytest
     monkeypatch.setattr(fake_core.Made, "make_flows", growing)
     results = run(scenario, seeds=3)
     said = lines(results)["NOT STEADY"]
-    assert said.startswith("drop: slowdown mean ") and " in the second" in said and "%" not in said
+    assert said.startswith("drop: slowdown mean is ") and " in the second" in said and "%" not in said
     assert any(one.startswith("NOT STEADY: drop") for one in results.document()["cautions"])
-    assert "of one seed this is a hint" in lines(run(scenario))["NOT STEADY"]
+    assert "One seed gives only a hint" in lines(run(scenario))["NOT STEADY"]

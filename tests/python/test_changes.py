@@ -1,4 +1,4 @@
-"""What is told of events of the network: rows, lines of the summary, marks in figures."""
+"""Tests of the presentation of network events: rows, lines of the summary, marks in figures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ UP = {"at_ps": 8 * MS, "link": "leaf0:spine1", "what": "up", "loses": False}
 
 
 def run(variant: str, seed: int, events: list[dict[str, Any]], costs: list[tuple[int, int]]) -> RunData:
-    """A run of which nothing is known but its events; the first of them have happened, with these costs."""
+    """Returns a run without data except its events; the first of them have happened, with these costs."""
     summary = {"variant": variant, "seed": seed, "changes": events, "end_ps": 9 * MS}
     columns = {
         "event": pa.array(range(len(costs)), pa.uint32()),
@@ -33,7 +33,7 @@ def run(variant: str, seed: int, events: list[dict[str, Any]], costs: list[tuple
 
 
 def results(*runs: RunData) -> Results:
-    """These runs as results."""
+    """Returns these runs as results."""
     variants = list(dict.fromkeys(one.variant for one in runs))
     return Results({"name": "t", "variants": variants, "notes": [], "resolved": {}}, list(runs))
 
@@ -77,7 +77,7 @@ def test_many_events_are_cut_in_the_summary_alone() -> None:
     found = results(run("a", 1, events, [(at, 0) for at in range(20)]))
     assert len(changes.rows(found)) == 20
     lines = [line.text for line in changes.lines(found)]
-    assert len(lines) == changes.LINES + 1 and lines[-1] == "8 more, which the report lists"
+    assert len(lines) == changes.LINES + 1 and lines[-1] == "8 more are in the report"
 
 
 def test_notes_that_say_the_same_of_several_variants_are_one_line() -> None:
@@ -111,7 +111,7 @@ def test_instants_of_a_run_are_those_that_it_reached_and_that_a_figure_shows() -
 
 
 def panel(*labels: tuple[float, str]) -> Panel:
-    """A panel of 10 s with these events."""
+    """Returns a panel of 10 s with these events."""
     line = Line(np.array([0.0, 10.0]), np.array([0.0, 1.0]), Look())
     marks: list[Mark] = [line, *(Instant(at, label) for at, label in labels)]
     return Panel("", Axis("time", "time", shown=(0.0, 10.0)), Axis("y"), marks)
@@ -129,7 +129,7 @@ def test_labels_stand_below_each_other_and_left_where_there_is_no_room() -> None
 
 def test_both_renderers_draw_the_line_and_the_text_and_the_caption_says_what_it_is() -> None:
     chart = charts.with_instants(Chart("c", "t", "What.", [panel((2.0, "h1 down"), (4.0, "h1 up"))]))
-    assert chart.caption == "What. Dashed: the network changes (2 s h1 down, 4 s h1 up)."
+    assert chart.caption == "What. Dashed: changes of the network (2 s h1 down, 4 s h1 up)."
     drawn = mpl.figure(chart).axes[0]
     assert [text.get_text() for text in drawn.texts] == ["h1 down", "h1 up"]
     upright = [line.get_xdata() for line in drawn.lines]

@@ -1,4 +1,4 @@
-"""Charts: both renderers draw every one, and with the same data."""
+"""Tests that both renderers draw every chart with the same data."""
 
 import json
 from pathlib import Path
@@ -27,7 +27,7 @@ EXPECTED = [
 
 @pytest.fixture(scope="module")
 def every(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
-    """Every chart there is: of results, and of sweeps over one and two axes."""
+    """Returns every chart: of results, and of sweeps over one and two axes."""
     import fake_core
 
     from overspill.engine import core
@@ -49,7 +49,7 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
 
 
 def decoded(value: Any) -> np.ndarray:
-    """An array as the page has it."""
+    """Decodes an array of the page."""
     if isinstance(value, dict):
         import base64
 
@@ -59,7 +59,7 @@ def decoded(value: Any) -> np.ndarray:
 
 
 def parsed(chart: Chart) -> list[dict[str, Any]]:
-    """Traces as the page's script reads them."""
+    """Returns traces as the page's script reads them."""
     made = json.loads(web.dump(web.figure(chart)))
     assert isinstance(made, dict)
     return list(made["data"])
@@ -93,7 +93,7 @@ def test_both_show_the_same_data(every: dict[str, Chart]) -> None:
 
 
 def compare(panel: Panel, axes: Any, traces: list[dict[str, Any]]) -> int:
-    """Every mark of a panel against both drawings; how many there were."""
+    """Compares every mark of a panel with both drawings; returns the number of marks."""
     left = list(traces)
     lines, areas = list(axes.lines), list(axes.collections)
     for mark in panel.marks:
@@ -161,7 +161,7 @@ def test_places_on_a_symlog_axis_lead_back() -> None:
     ("value", "kind", "text"),
     [
         (1e-4, "time", "100 us"), (2e4, "bytes", "20 KB"), (2.5e9, "rate", "2.5 Gbit/s"),
-        (0.001, "share", "0.1 %"), (0, "rate", "0"), (1234.5, "number", "1 234.5"),
+        (0.001, "share", "0.1%"), (0, "rate", "0"), (1234.5, "number", "1 234.5"),
     ],
 )  # fmt: skip
 def test_ticks_have_their_units(value: float, kind: spec.Kind, text: str) -> None:
@@ -175,8 +175,8 @@ def test_a_percentile_is_taken_per_seed_and_bin_and_few_samples_are_told() -> No
     edges = flows.size_bins([sizes])
     size, middle, low, high, doubtful, texts = flows.binned([one, two], edges, 99.0)
     assert size.tolist() == pytest.approx([1000, 50_000])  # three flows are too few
-    assert middle.tolist() == [198 * 2, 14]  # the mean of 198 and 594, and of 7 and 21
-    assert doubtful.tolist() == [0, 1]  # of 30 flows nobody knows p99
+    assert middle.tolist() == [198 * 2, 14]  # the means of 198 and 594, and of 7 and 21
+    assert doubtful.tolist() == [0, 1]  # p99 is unknown for 30 flows
     assert (low == middle).all() and (high == middle).all()  # two seeds have no band
     assert "30 flows or more" in texts[1]
 

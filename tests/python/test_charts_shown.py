@@ -1,4 +1,4 @@
-"""Charts: what is in which panel, how far axes go, and what is told beside them."""
+"""Tests of the contents of charts' panels, ranges of axes, and captions."""
 
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from overspill.charts.spec import SHADES, Band, Chart, Colours, Heat, Line, Look
 from overspill.results import cells, formats, metrics
 from overspill.results.rows import Row
 
-HOSTS = 96  # of the fake core: switches have the numbers from there on
+HOSTS = 96  # hosts of the fake core; switches are numbered from here on
 
 
 def heats(chart: Chart | None) -> list[Heat]:
@@ -81,7 +81,7 @@ def test_goodput_by_host_says_how_many_of_how_many(scenario: Path) -> None:
 
 
 def drawn(colours: Colours, value: float) -> str:
-    """The colour of a value as it is drawn."""
+    """Returns the colour of a value as drawn."""
     return to_hex(mpl.shades(colours)(mpl.norm(colours)(colours.placed(np.array(value)))))
 
 
@@ -119,7 +119,7 @@ def test_every_map_and_network_has_white_in_its_scale(scenario: Path) -> None:
 
 
 def words_beside(colours: Colours) -> list[str]:
-    """What stands beside a scale in both drawings."""
+    """Returns the text beside a scale in both drawings."""
     panel = Panel(marks=[Heat(np.ones((1, 1)), np.arange(2.0), ["s"])])
     bar = mpl.figure(Chart("n", "n", "", [panel], colours=colours)).axes[-1]
     return [weblayout.colour_axis(colours, narrow=False)["colorbar"]["title"]["text"], bar.get_ylabel()]
@@ -153,7 +153,7 @@ def test_drops_above_a_network_are_whole_where_they_are_many(drops: float, seeds
 
 
 def active(scenario: Path) -> Results:
-    """Drops at two switches in one variant, marks at another in the next, nothing in the third."""
+    """Returns drops at two switches in one variant, marks at another in the next, nothing in the third."""
     tables = {
         "drop": charted.happened([(100, HOSTS, 0, 5), (120, HOSTS + 3, 0, 1)]),
         "detour": charted.happened([(110, HOSTS + 7, 1, 2), (130, HOSTS + 3, 0, 4)]),
@@ -204,14 +204,14 @@ def test_waits_begin_where_frames_wait_and_the_rest_is_told(scenario: Path) -> N
     )
     assert chart is not None
     panel = chart.panels[1]
-    assert panel.corner == ["wait less than 1 ns:", "drop: 30 %"]
+    assert panel.corner == ["wait less than 1 ns:", "drop: 30%"]
     assert panel.x.shown is not None and panel.x.shown[0] == pytest.approx(0.8 * 6e-6)
     first = next(mark for mark in panel.marks if isinstance(mark, Line))
     assert first.x[0] == panel.x.shown[0] and first.y.tolist() == pytest.approx([0.7, 0.6])
     assert (panel.x.label, panel.y.label) == ("time in the queue", "share waiting longer")
     texts = [text.get_text() for axes in mpl.figure(chart).axes for text in axes.texts]
-    assert "wait less than 1 ns:\ndrop: 30 %" in texts
-    assert "drop: 30 %" in str(web.figure(chart)["layout"]["annotations"])
+    assert "wait less than 1 ns:\ndrop: 30%" in texts
+    assert "drop: 30%" in str(web.figure(chart)["layout"]["annotations"])
 
 
 def test_queues_tell_what_area_and_line_are(scenario: Path) -> None:
@@ -221,7 +221,7 @@ def test_queues_tell_what_area_and_line_are(scenario: Path) -> None:
     assert [entry.label for entry in chart.legend] == ["largest in a bin of time", "mean of the bin"]
     keys = {mark.entry for panel in chart.panels for mark in panel.marks if isinstance(mark, Band | Line)}
     assert keys == {entry.key for entry in chart.legend}
-    assert "at least" in lengths.panels[0].x.label and "at least so many" in lengths.title
+    assert "at least" in lengths.panels[0].x.label and "at least this many" in lengths.title
 
 
 def only(chart: Chart) -> Panel:
@@ -259,7 +259,7 @@ def test_what_is_0_everywhere_has_no_panel_and_is_told() -> None:
     some = charted.sweep_of(("goodput", "bit/s"), {"drop": [(1e9, 1e7)] * 4})
     some.summary = pa.concat_tables([some.summary, nothing.summary])
     chart = sweeping.of_sweep(some)["sweep-rates"]
-    assert len(chart.panels) == 1 and chart.caption.endswith("0 everywhere and left out: unfinished flows.")
+    assert len(chart.panels) == 1 and chart.caption.endswith("0 everywhere and omitted: unfinished flows.")
 
 
 def test_two_axes_have_a_figure_for_the_main_metrics_alone() -> None:

@@ -1,4 +1,4 @@
-"""Charts say what is so: which switch, which port, which variants, and what a figure cannot show."""
+"""Tests of captions: switch, port and variants of a chart, and what a figure cannot show."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ from overspill.results.rundata import RunData
 
 
 def changed(results: Results, link: str) -> Results:
-    """The same, with a link that goes down at 10 ms."""
+    """Returns the results with a link that goes down at 10 ms."""
     event = {"at_ps": 10**10, "link": link, "what": "down", "loses": True}
     tables = [{name: one.table(name) for name in one.names} for one in results.runs]
     runs = [
@@ -30,7 +30,7 @@ def changed(results: Results, link: str) -> Results:
 
 
 def ports_with(results: Results, column: str, rows: dict[int, int]) -> Results:
-    """The same, with these counts of one column of the ports, and no other drops."""
+    """Returns the results with these counts in one column of the ports, and no other drops."""
     table = results.runs[0].table("ports")
     assert table is not None
     for at, name in enumerate(table.column_names):
@@ -99,10 +99,10 @@ def test_the_queue_shown_is_where_most_was_dropped_and_the_title_names_it(scenar
         chart = queues.over_time(ports_with(results, "drop_buffer_full", {row: 7}))
         assert chart is not None
         assert chart.title == f"Queue over time: {queues.place(first, int(node[row]), int(port[row]))}"
-        assert "dropped most in the window" in chart.caption
-    # What is lost on a link says nothing of the queue before it.
+        assert "most drops in the window" in chart.caption
+    # Losses on a link say nothing about the queue before it.
     lost = queues.over_time(ports_with(results, "drop_link_down", {rows[0]: 7}))
-    assert lost is not None and "the one with the longest queue" in lost.caption
+    assert lost is not None and "the port with the longest queue" in lost.caption
 
 
 def test_that_goodput_may_exceed_the_rate_of_links_stands_in_the_files_too(scenario: Path) -> None:
@@ -118,7 +118,7 @@ def test_that_goodput_may_exceed_the_rate_of_links_stands_in_the_files_too(scena
         assert "may exceed a link's rate" in words and chart.title in words
     assert chart is not None and chart.colours is not None
     assert chart.colours.high == rate, "one burst does not make all else one colour"
-    assert chart.colours.label.endswith(", darkest: this or more")
+    assert chart.colours.label.endswith(", darkest: at least this")
     assert np.nanmax(heats(chart)[0].values) > 2 * rate, "and the number under the pointer is the true one"
 
 
@@ -187,7 +187,7 @@ def test_no_band_of_what_is_never_negative_goes_below_zero() -> None:
 
 
 def twins(results: Results) -> Results:
-    """The same, where `detour` is the same as `drop`, and `bounce` is not."""
+    """Returns the results with `detour` equal to `drop`, and another `bounce`."""
     made = []
     for one in results.runs:
         like = one
@@ -211,7 +211,7 @@ def test_variants_that_are_the_same_to_the_digit_are_drawn_once(scenario: Path) 
         assert '"detour' not in text, name
         drawn = [mark for panel in chart.panels for mark in panel.marks if isinstance(mark, Line | Band)]
         assert "detour" not in {mark.entry for mark in drawn}
-    # One digit of one seed is enough to be another.
+    # A different digit of one seed makes a variant different.
     results = twins(charted.with_everything(run(scenario, seeds=2)))
     values = results.values["detour"][2]
     values["drops"] = type(values["drops"])(values["drops"].value + 1)
@@ -221,7 +221,7 @@ def test_variants_that_are_the_same_to_the_digit_are_drawn_once(scenario: Path) 
 def test_variants_of_a_sweep_that_are_the_same_everywhere_are_one_line() -> None:
     curve = [(1.0, 0.1), (2.0, 0.1), (3.0, 0.1), (4.0, 0.1)]
     sweep = charted.sweep_of(("drops", "packets"), {"a": curve, "b": curve, "c": [*curve[:3], (4.0, 0.2)]})
-    # What is drawn may be equal where the runs are not: only what was found of the runs counts.
+    # Equal drawings do not imply equal runs: only a comparison of the runs counts.
     apart = sweeping.of_metric(sweep, "drops")
     assert apart is not None and [entry.label for entry in apart.legend] == ["a", "b", "c"]
     sweep.facts["same"] = [{"variants": ["a", "b"], "why": equal_variants.EQUAL}]

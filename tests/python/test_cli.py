@@ -1,4 +1,4 @@
-"""The command: what it prints, where, and its exit status."""
+"""Tests of the command: its output, where it goes, and its exit status."""
 
 import json
 import re
@@ -35,11 +35,11 @@ def test_the_table_states_what_limits_its_numbers(command: Command, scenario: Pa
     out = " ".join(whole.split())
     for text in (
         "seeds 1, 2 (n = 2); set switch.x=1",
-        "flows that start in 5 ms to 55 ms; warm-up of 5 ms left out; drain up to 20 ms",
+        "flows that start from 5 ms to 55 ms; warm-up of 5 ms excluded; drain of up to 20 ms",
         "drop 0 of ",
         "background 0.3 of all hosts' links in payload bytes",
         "links in wire bytes",
-        "ended drop 80 ms; detour 80 ms; bounce 80 ms (simulated time until the last event, timers",
+        "ended drop 80 ms; detour 80 ms; bounce 80 ms (simulated time until the last event, including",
         "24 leaf x 1 200 pkt (12 ports, buffer 600pkt, bounce queues 50pkt a port)",
         "web_search.csv: read as 0-1",
         "mean (least to largest) over seeds",
@@ -256,7 +256,7 @@ def test_list_and_explain_know_the_catalogue_and_the_metrics(command: Command) -
         assert name in everything
     assert "leaf_spine" not in command("list", "mechanisms").out
     assert "default 100pkt" in command("explain", "per_port").out
-    assert "must be given" in command("explain", "measure").out
+    assert "; required)" in command("explain", "measure").out
     assert "Lower is better" in command("explain", "fct_p99").out
     assert command("explain", "pauses").out.startswith("pauses\n")
     assert command("explain", "saturation_trees").out.startswith("saturation_trees: saturation trees\n")
@@ -292,7 +292,7 @@ def test_a_value_of_a_parameter_is_explained_by_that_parameter(command: Command)
     told = command("explain", "output_queued").out
     assert told.startswith("output_queued, a value of model of switch (choice")
     assert "Where frames wait." in told
-    # A word of the field is explained first.
+    # A term of the field is explained first.
     told = command("explain", "CIOQ").out
     assert told.startswith("CIOQ: ") and "\ncioq, a value of model of switch (choice" in told
 

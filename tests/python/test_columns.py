@@ -1,4 +1,4 @@
-"""Columns of the core's tables as numpy."""
+"""Tests of columns of the core's tables as numpy arrays."""
 
 import numpy as np
 import pyarrow as pa

@@ -1,4 +1,4 @@
-"""Lines that lie on each other are named in the caption, and in the file of a figure."""
+"""Tests that overlapping lines are named in the caption, and in the file of a figure."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +28,7 @@ def chart(*panels: list[Line]) -> Chart:
 
 def test_lines_that_are_equal_to_the_bit_are_named_as_the_legend_has_them() -> None:
     made = covered.with_covered_lines(chart([line("a", 1, 2, 3), line("c", 1, 2, 3.1), line("b", 1, 2, 3)]))
-    text = "Lines that lie on each other: variant a and variant b."
+    text = "Coinciding lines: variant a and variant b."
     assert made.caption == f"What. {text}"
     assert text in " ".join(one.text for one in mpl.heading(made)) and made.told.startswith("One seed. ")
 
@@ -61,5 +61,5 @@ def test_figures_of_results_say_it_where_variants_share_a_panel() -> None:
     results = overspill.run(FABRIC, sets=["duration=14ms"], variants=["pfc", "occupancy"])
     assert results.groups == [("pfc",), ("occupancy",)], "sources are told, and nothing came of it yet"
     made = charts.of_results(results)
-    assert "Lines that lie on each other: pfc and occupancy." in made["queue-cdf"].caption
-    assert "lie on each other" not in made["sent"].caption
+    assert "Coinciding lines: pfc and occupancy." in made["queue-cdf"].caption
+    assert "Coinciding lines" not in made["sent"].caption

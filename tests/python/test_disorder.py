@@ -1,4 +1,4 @@
-"""Reordering, against sequences worked out by hand."""
+"""Tests of reordering metrics, against sequences worked out by hand."""
 
 import math
 from collections import Counter
@@ -21,7 +21,7 @@ def reorder(rows: list[tuple[int, int, int, int]]) -> Any:
 
 
 def observed(arrivals: list[int], workload: int = 0) -> list[tuple[int, int, int, int]]:
-    """The table of one connection without losses and duplicates, by the definitions of the RFCs."""
+    """Returns the table of one connection without losses and duplicates, by the definitions of the RFCs."""
     places = Counter(index - sequence for index, sequence in enumerate(arrivals, 1))
     extents, waiting, expected, held = Counter[int](), Counter[int](), 1, set[int]()
     for i, sequence in enumerate(arrivals):
@@ -54,7 +54,7 @@ def test_one_packet_that_is_late_by_three_places() -> None:
     assert found["displacement_max"] == 3
     # RD[-1] = 3/5, RD[0] = RD[3] = 1/5.
     assert found["reorder_entropy"] == pytest.approx(-(0.6 * math.log(0.6) + 0.4 * math.log(0.2)))
-    # After each arrival 0, 1, 2, 3 and 0 packets wait.
+    # The reorder buffer has 0, 1, 2, 3 and 0 packets after each arrival.
     assert found["reorder_buffer_mean"] == pytest.approx(6 / 5)
     assert found["reorder_buffer_max"] == 3
 

@@ -1,4 +1,4 @@
-"""The last line of a command says what its exit status comes from, and how runs were cut."""
+"""Tests that the last line of a command explains its exit status, and how runs were cut off."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ from overspill.results import commit
 
 @pytest.fixture
 def alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two of the fake's variants are one and the same run."""
+    """Makes two of the fake's variants the same run."""
     original = fake_core.Made.__init__
 
     def made(self: Any, variant: str, *given: Any) -> None:
@@ -116,7 +116,7 @@ def test_what_takes_long_after_the_last_run_is_broken_off_and_runs_are_kept(
     left: int,
     early: bool,
 ) -> None:
-    """`early`: the signal comes before the results are put together, not meanwhile."""
+    """Tests a signal; `early` means before the results are put together, otherwise during it."""
 
     def put_together(*given: Any) -> None:
         if not early:
@@ -160,7 +160,7 @@ def test_output_that_cannot_be_written_is_told_and_the_report_is_drawn(
             text=True,
         )
     assert ran.returncode == 1 and "Traceback" not in ran.stderr
-    said = "stdout: cannot be written: No space left on device; what was printed is not whole"
+    said = "stdout: cannot be written: No space left on device; the output is incomplete"
     assert ran.stderr.splitlines()[-1] == said
     if line[0] == "run":
         assert (scenario.parent / "out" / "incast" / "report.html").is_file()

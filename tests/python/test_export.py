@@ -1,4 +1,4 @@
-"""Results in the formats of other tools."""
+"""Tests of results in the formats of other tools."""
 
 import csv
 import shutil
@@ -16,14 +16,14 @@ ROOT = Path(__file__).parents[2]
 
 
 def slowdowns(path: Path, port: str) -> list[tuple[float, int]]:
-    """As HPCC's fct_analysis.py reads it: size and slowdown of the lines of a destination port."""
+    """Returns size and slowdown of the lines of a destination port, as HPCC's fct_analysis.py reads them."""
     fields = [line.split() for line in path.read_text().splitlines()]
     chosen = [one for one in fields if one[3] == port and int(one[5]) < 3_000_000_000]
     return sorted((max(1.0, int(one[6]) / int(one[7])), int(one[4])) for one in chosen)
 
 
 def of(results: Results, variant: str) -> list[dict[str, int]]:
-    """The flows of a variant."""
+    """Returns the flows of a variant."""
     return [flow for flow in results.flows.to_pylist() if flow["variant"] == variant]
 
 
@@ -38,7 +38,7 @@ def test_fct_txt_is_what_the_scripts_of_hpcc_read(compiled: None, tmp_path: Path
     ends = []
     for line in lines:
         sip, dip, sport, dport, size, start, fct, alone = line.split(" ")
-        # node id to address and back, as in the simulator
+        # node id to address and back, as in HPCC's simulator
         src, dst = ((int(ip, 16) >> 8) & 0xFFFF for ip in (sip, dip))
         assert len(sip) == 8 and int(sip, 16) == 0x0B000001 + (src // 256) * 0x10000 + (src % 256) * 0x100
         assert int(sport) >= 10_000 and dport == "100"
@@ -107,7 +107,7 @@ def test_what_cannot_be_exported_is_bad_input(three_seeds: Results, tmp_path: Pa
         (("json",), "--format: found 'json'; expected one of hpcc, csv"),
         (("csv", tmp_path / "x.csv"), "for 9 runs; expected a folder, or --variants and --seed"),
         (("csv", None, ("gone", None)), "--variants: found 'gone'; expected one of drop, detour, bounce"),
-        (("csv", None, (None, 9)), "--seed: found 9; expected one of a run, 1, 2, 3"),
+        (("csv", None, (None, 9)), "--seed: found 9; expected the seed of a run: 1, 2, 3"),
         (("csv", Path("/dev/null/x.csv"), ("drop", 1)), "cannot be written"),
     ]:
         with pytest.raises(BadInput) as refused:

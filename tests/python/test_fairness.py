@@ -1,4 +1,4 @@
-"""Nobody is called best where the comparison would not be fair."""
+"""Tests that no variant is called best if the comparison is not fair."""
 
 import io
 import json
@@ -26,7 +26,7 @@ ALIKE = Fairness((("a", "b"),), 0, False, False)
 
 
 def row_of(fairness: Fairness, unequal: Unequal, samples: tuple[int, int] = (10, 10)) -> rows.Row:
-    """The FCT of two variants, of which the first is better in every seed."""
+    """Returns the FCT of two variants, of which the first is better for every seed."""
     values = {
         variant: {seed: {Key("fct_mean"): Value(mean + seed, samples=count)} for seed in (1, 2, 3)}
         for variant, mean, count in zip("ab", (10.0, 100.0), samples, strict=True)
@@ -133,8 +133,9 @@ def test_variants_with_different_traffic_are_not_compared(
     monkeypatch.setattr(fake_core.Made, "make_flows", other)
     results = run(scenario, seeds=3)
     assert stars(results) == set()
-    assert "NOT COMPARED variants drop, detour | bounce carry different traffic: not compared" in text(
-        results
+    assert (
+        "NOT COMPARED variants drop, detour | bounce carry different traffic: no variant is called best"
+        in text(results)
     )
 
 
@@ -172,13 +173,13 @@ def test_seeds_that_change_nothing_are_one_run(scenario: Path, monkeypatch: pyte
     monkeypatch.setattr(fake_core.Made, "__init__", same)
     results = run(scenario, seeds=3)
     assert stars(results) == set()
-    assert "all seeds gave the same values: one run in effect" in text(results)
+    assert "all seeds gave the same values, so they count as one run" in text(results)
 
 
 def test_a_row_that_no_seed_changes_has_no_star(scenario: Path) -> None:
     results = run(scenario, seeds=3)
     rows = {row.metric.name: row for row in results.rows}
-    # The longest queues are 100, 100 and 50 in every seed of the fake.
+    # The longest queues are 100, 100 and 50 for every seed of the fake.
     assert rows["queue_busiest_max"].comparison is not None
     assert "queue_busiest_max" not in stars(results)
     assert "No variant is best if all seeds gave the same value" in cells.legend(results)
@@ -188,7 +189,10 @@ def test_a_window_without_flows_is_loud(
     command: Command, scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fake_core, "WINDOW", (70 * fake_core.MS, 75 * fake_core.MS))
-    assert "NOTHING MEASURED  drop, seed 1: no flow starts in the window" in command("run", scenario).out
+    assert (
+        "NOTHING MEASURED  drop, seed 1: no flow starts in the measurement window"
+        in command("run", scenario).out
+    )
 
 
 def test_a_run_that_held_too_many_packets_is_partial(
@@ -204,7 +208,7 @@ def test_a_run_that_held_too_many_packets_is_partial(
 
 
 def sessions(variant: str, flows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The background as sessions: each five messages, which start later where the variant is slower."""
+    """Turns the background into sessions of five messages, which start later if the variant is slower."""
     loop = flows["traffic"] == 1
     flows["query"] = np.where(loop, np.arange(len(loop)) // 5, flows["query"]).astype(np.uint32)
     later = np.uint64(0 if variant == "drop" else 1000 * fake_core.US)
@@ -214,7 +218,7 @@ def sessions(variant: str, flows: dict[str, np.ndarray]) -> dict[str, np.ndarray
 
 
 def closed(monkeypatch: pytest.MonkeyPatch, change: Callable[[str, dict[str, np.ndarray]], None]) -> None:
-    """Sessions that a test changes, in a core that says that they are a closed loop."""
+    """Adds sessions that a test changes to a core that reports a closed loop."""
     original, summary = fake_core.Made.make_flows, fake_core.Made.summary
 
     def made(self: fake_core.Made, unfinished: int) -> dict[str, np.ndarray]:

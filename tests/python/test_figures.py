@@ -1,4 +1,4 @@
-"""Figures as files: those that were asked for and no others, each drawn once, with fonts that venues take."""
+"""Tests of figure files: only requested formats, each drawn once, with fonts that venues accept."""
 
 import re
 from collections.abc import Callable
@@ -17,7 +17,7 @@ Command = Callable[..., Ran]
 
 
 def kinds(folder: str) -> set[str]:
-    """The formats of the figures that lie in a folder of results."""
+    """Returns the formats of the figures in a folder of results."""
     return {path.suffix[1:] for path in Path(folder, "figures").glob("*")}
 
 
@@ -45,7 +45,7 @@ def test_the_rest_of_the_figures_can_be_had_later_and_the_page_links_what_is_the
     assert Path("o/report.html").read_text() == page, "what is there stays, and stays linked"
     assert command("run", scenario, "--out", "o").status == 0
     assert kinds("o") == {"svg", "pdf", "png"}, "the same results: the figures are still theirs"
-    # New results take all of it away.
+    # New results remove all earlier figures.
     assert command("run", scenario, "--out", "o", "--seed", 9).status == 0
     assert kinds("o") == set()
 
@@ -100,7 +100,7 @@ def test_fonts_in_pdf_are_truetype(scenario: Path, tmp_path: Path) -> None:
     results = run(scenario)
     figure = plots.distribution(results, "fct")
     assert figure is not None
-    # As a user saves it, and as the command does.
+    # A figure saved by a user, and one saved by the command.
     figure.savefig(tmp_path / "own.pdf")
     figure = plots.distribution(results, "fct")
     assert figure is not None

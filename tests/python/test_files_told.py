@@ -1,4 +1,4 @@
-"""What a figure's file, which has no caption, says in itself; titles that do not fit."""
+"""Tests of the text inside a figure's file, which has no caption, and of titles that do not fit."""
 
 import re
 from dataclasses import replace
@@ -13,7 +13,7 @@ from overspill.charts import common, mpl, spec
 
 
 def told_in(chart: spec.Chart) -> str:
-    """What the file of a chart says below its title."""
+    """Returns the text of a chart's file below its title."""
     return " ".join(line.text for line in mpl.heading(chart))
 
 
@@ -24,7 +24,7 @@ def test_a_file_says_what_error_bars_and_grey_are_and_how_seeds_are_put_together
         errors = any(isinstance(mark, spec.Bars) and mark.low is not None for mark in marks)
         assert (mpl.ERRORS in told) == errors, name
         assert (common.GREY in told) == any(isinstance(mark, spec.Span) for mark in marks), name
-    assert "Lines: the samples of 3 seeds pooled." in told_in(made["fct"])
+    assert "Lines: samples of 3 seeds pooled." in told_in(made["fct"])
     assert "Bars: means over 3 seeds." in told_in(made["bounces-switches"])
     assert mpl.ERRORS in told_in(made["bounces-switches"])
     assert "Means over 3 seeds." in told_in(made["network"])

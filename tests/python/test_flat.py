@@ -1,4 +1,4 @@
-"""Networks whose switches are all alike are drawn as what they are."""
+"""Tests of drawings of networks whose switches are all of one tier."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from overspill.charts.spec import Chart, Panel
 
 
 def of(names: list[str], joined: list[tuple[int, int]], hosts: int = 1) -> network.Network:
-    """Switches of these names, each with so many hosts, and links between switches."""
+    """Returns switches of these names, each with `hosts` hosts, and links between switches."""
     nodes = [network.Node(f"h{at}", "host", True) for at in range(hosts * len(names))]
     nodes += [network.Node(name, "switch", False) for name in names]
     first = hosts * len(names)
@@ -21,7 +21,7 @@ def of(names: list[str], joined: list[tuple[int, int]], hosts: int = 1) -> netwo
 
 
 def square() -> network.Network:
-    """A hyperx of three by three."""
+    """Returns a hyperx of three by three."""
     names = [f"s{row}_{column}" for row in range(3) for column in range(3)]
     pairs = [(a, b) for a in range(9) for b in range(a + 1, 9) if a // 3 == b // 3 or a % 3 == b % 3]
     return of(names, pairs, 2)

@@ -1,4 +1,4 @@
-"""What a program may hand to `run` and `sweep`: it works, or an exception says what is wrong."""
+"""Tests of arguments to `run` and `sweep`: they work, or an exception explains the error."""
 
 import dataclasses
 import inspect
@@ -95,8 +95,8 @@ def test_results_are_pickled_or_say_why_not(scenario: Path, tmp_path: Path) -> N
         again = pickle.loads(pickle.dumps(made))
         assert isinstance(again, Results) and again.document() == made.document()
     made = run(scenario)
-    made.runs[0].owner = Spill()  # as captures without `out` have
-    with pytest.raises(BadInput, match=r"cannot be pickled.*; run with `out`"):
+    made.runs[0].owner = Spill()  # captures without `out` have such an owner
+    with pytest.raises(BadInput, match=r"cannot be pickled.* Run with `out`"):
         pickle.dumps(made)
     with pytest.raises(BadInput, match="a plan cannot be pickled"):
         pickle.dumps(prepare(scenario, Options()))

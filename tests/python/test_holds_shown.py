@@ -1,4 +1,4 @@
-"""Figures of held ACKs: both renderers draw them, with what the tables say."""
+"""Tests of figures of held ACKs: both renderers draw the contents of the tables."""
 
 import json
 from pathlib import Path
@@ -67,7 +67,7 @@ def test_what_is_held_is_drawn_beside_the_queue_and_the_state_below(results: Res
     width = np.diff(congested.x)
     shares = [np.sum((one.high - one.low)[:-1] * width) for one in (congested, light)]
     assert shares == pytest.approx([one * 1e-12 for one in spent], rel=1e-6)
-    # States have no line, which a paler band would be for.
+    # States have no line, unlike bands, which are paler.
     fills = [trace["fillcolor"] for trace in figure["data"] if "fillcolor" in trace]
     assert len(fills) == 2 and all(one.endswith(",0.8)") for one in fills)
     assert plots.held_acks(results) is not None
@@ -83,7 +83,7 @@ def test_what_is_not_measured_is_grey_behind_states_as_well(tmp_path: Path) -> N
 
 def test_the_report_has_it_and_memory_is_told_to_be_unequal(results: Results, tmp_path: Path) -> None:
     page = report.write(results, tmp_path / "out").read_text(encoding="utf-8")
-    assert "Held ACKs over time" in page and "for held ACKs at 9 of them" in page
+    assert "Held ACKs over time" in page and "for held ACKs at 9 ports" in page
     assert "UNEQUAL MEMORY" in page
 
 

@@ -1,4 +1,4 @@
-"""What the commands load: nothing that they do not need, since loading is most of a short command's time."""
+"""Tests that commands load only the modules that they need: loading takes most of a short command's time."""
 
 import json
 import subprocess
@@ -32,7 +32,7 @@ COMMAND = TOLD + "from overspill.cli import main\nmain(sys.argv[1:])"
 
 
 def loaded(code: str, *arguments: object, where: Path | None = None) -> set[str]:
-    """The modules that Python has loaded at its end, of `HEAVY` those alone that it has."""
+    """Returns the modules that Python has loaded at its end; of `HEAVY` only those that are loaded."""
     python = Path(overspill.__file__).parents[1]
     line = [sys.executable, "-c", code, *map(str, arguments)]
     ran = subprocess.run(

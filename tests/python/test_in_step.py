@@ -1,4 +1,4 @@
-"""Results that hang on who came first at an instant are told as such."""
+"""Tests of the warning about results that depend on the order of simultaneous events."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from overspill.results.columns import table
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
-# One of two senders has nothing at all here: at equal rates its frames come when the queue is full.
+# One of two senders gets nothing: at equal rates its frames arrive when the queue is full.
 DUMBBELL = """
 name = "dumbbell"
 duration = "500ms"
@@ -103,7 +103,7 @@ def test_a_leaf_spine_with_chance_is_not_told(tmp_path: Path) -> None:
 
 
 def flows(**changed: Any) -> RunData:
-    """Four endless flows of which the last has nothing; `changed` are columns, or lists of them."""
+    """Returns four endless flows of which the last gets nothing; `changed` are columns, or lists of them."""
     n = len(changed.get("received", [0] * 4))
     facts: dict[str, tuple[str, list[int]]] = {
         "flow": ("u32", list(range(n))),

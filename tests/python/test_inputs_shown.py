@@ -1,4 +1,4 @@
-"""The figure of an input's memory: which input it is, what its areas and its light band are."""
+"""Tests of the figure of an input's memory: the choice of the input, its areas and its light band."""
 
 from pathlib import Path
 
@@ -12,12 +12,12 @@ from overspill.charts import inputs, mpl
 from overspill.charts.spec import Band, Chart
 from overspill.results.results import Results
 
-SWITCH = 96  # the first of the fake core
+SWITCH = 96  # first switch of the fake core
 Row = tuple[int, int, int, int, int, float]  # bin, node, input, output, largest and mean
 
 
 def held(results: Results, *rows: Row) -> Results:
-    """The same results with these rows in every run."""
+    """Returns the results with these rows in every run."""
     names = ("bin", "node", "input", "output", "max_bytes", "mean_bytes")
     types = (np.uint32, np.uint32, np.uint16, np.uint16, np.uint64, np.float64)
     columns = zip(names, zip(*rows, strict=True), types, strict=True)
@@ -26,7 +26,7 @@ def held(results: Results, *rows: Row) -> Results:
 
 
 def bands(chart: Chart | None) -> dict[str, Band]:
-    """The areas of the first panel by their entries."""
+    """Returns the areas of the first panel by their entries."""
     assert chart is not None
     return {mark.entry: mark for mark in chart.panels[0].marks if isinstance(mark, Band)}
 
@@ -39,7 +39,7 @@ def test_an_input_with_frames_for_several_outputs_comes_before_a_fuller_one(scen
     assert set(bands(chart)) == {"2", "3", "largest"} and "several outputs" in chart.caption
     words = " ".join(text.get_text() for text in mpl.figure(chart).texts)
     assert chart.title in words, "files name it too"
-    # Where none has several, the fullest.
+    # If no input has several outputs, the fullest one is shown.
     chart = inputs.over_time(held(results, own, shared))
     assert chart is not None and " port 1" in chart.title and "several" not in chart.caption
 

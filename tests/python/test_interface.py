@@ -1,4 +1,4 @@
-"""Papers and studies use what any user may: the package's own names, `plots`, and what papers share."""
+"""Tests that papers and studies use only public names: the package's, `plots`, and those papers share."""
 
 import ast
 import importlib
@@ -14,7 +14,7 @@ from overspill.errors import BadInput
 
 ROOT = Path(__file__).parents[2]
 ENGINE = ROOT / "python/overspill/papers"
-# What reads papers and writes their pages is part of the command.
+# The code that reads papers and writes their pages is part of the command.
 OWN = {
     "data.py": {"overspill.results.names"},
     "toml_fields.py": {"overspill.engine", "overspill.engine.source"},
@@ -27,7 +27,7 @@ OWN = {
 
 
 def imported(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """The modules that a file imports from, with the names."""
+    """Yields the modules from which a file imports, with the names."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module:
             yield node.module, [one.name for one in node.names]
@@ -65,7 +65,7 @@ def test_every_public_name_is_there() -> None:
 
 
 def arguments(of: object) -> list[str]:
-    """The names of a function's arguments, as the core tells them or as a file has them."""
+    """Returns the names of a function's arguments, from the core or from a file."""
     if isinstance(of, ast.FunctionDef):
         return [one.arg for one in of.args.args]
     return list(inspect.signature(of).parameters)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""A key is a metric, what tells its parts apart, and which part."""
+"""Tests of keys: a metric, the kind of its parts, and one part."""
 
 import copy
 import json

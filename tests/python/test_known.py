@@ -1,4 +1,4 @@
-"""What a finished run is known by: nothing that changes its results is left out."""
+"""Tests that the hash of a finished run includes everything that changes its results."""
 
 from pathlib import Path
 

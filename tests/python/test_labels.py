@@ -1,4 +1,4 @@
-"""Labels of variants: texts that tables, figures, the page and files have beside the names."""
+"""Tests of labels of variants, which tables, figures, the page and files show with the names."""
 
 import json
 from collections.abc import Callable
@@ -38,7 +38,7 @@ switch.marking = { kind = "ecn_threshold", k = "5pkt" }
 
 @pytest.fixture
 def labelled(tmp_path: Path) -> Path:
-    """A scenario in which one of two variants has a label."""
+    """Returns a scenario in which one of two variants has a label."""
     path = tmp_path / "labelled.toml"
     path.write_text(SCENARIO)
     return path

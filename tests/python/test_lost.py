@@ -1,4 +1,4 @@
-"""No finished run is lost, whatever ends the command; and the same command goes on."""
+"""Tests that no finished run is lost, whatever ends the command, and that the same command continues."""
 
 import errno
 import os
@@ -37,7 +37,7 @@ cli.main(sys.argv[1:])
 
 
 def started(folder: Path, *arguments: object, steps: int = 40, more: str = "") -> subprocess.Popen[str]:
-    """The command in a process of its own, its runs slow."""
+    """Starts the command in a process of its own, with slow runs."""
     tests = Path(__file__).parent
     path = folder / "command.py"
     path.write_text(SLOW.format(paths=[str(tests), str(tests.parent)], steps=steps, more=more))
@@ -46,12 +46,12 @@ def started(folder: Path, *arguments: object, steps: int = 40, more: str = "") -
 
 
 def keys(folder: Path) -> set[str]:
-    """The runs that lie in a store."""
+    """Returns the runs in a store."""
     return cache.Cache(folder / "store").keys()
 
 
 def after(count: int, folder: Path) -> None:
-    """Wait until so many runs are in the store."""
+    """Waits until `count` runs are in the store."""
     for _ in range(3000):
         if len(keys(folder)) >= count:
             return
@@ -100,7 +100,7 @@ def test_a_step_of_a_minute_is_left_behind_within_a_second(
     begun = time.monotonic()
     process.send_signal(number)
     out, err = process.communicate(timeout=50)
-    # What is finished is put together and printed too; a step takes a minute.
+    # Finished runs are put together and printed as well; a step takes a minute.
     assert time.monotonic() - begun < 10 and process.returncode == left and "Traceback" not in err
     assert "INTERRUPTED" in out and Results.load(tmp_path / "o").finished == len(keys(tmp_path / "o")) == 2
 
@@ -193,7 +193,7 @@ def test_a_damaged_run_is_done_again(command: Command, scenario: Path) -> None:
     one = sorted(Path("o/store").glob("??/*/flows.parquet"))[0]
     one.unlink()
     ran = command("run", scenario, "--seeds", 2, "--out", "o")
-    assert ran.status == 0 and "run again, its file in the store is damaged" in ran.err
+    assert ran.status == 0 and "run again, since its file in the store is damaged" in ran.err
     assert "5 runs were finished before" in ran.err
 
 
@@ -241,10 +241,10 @@ def test_a_long_set_up_hears_signals_within_seconds(
     asked = time.monotonic()
     process.send_signal(number)
     err = process.communicate(timeout=50)[1]
-    # A second, and what a busy machine adds.
+    # A second, with a margin for a busy machine.
     assert time.monotonic() - asked < 10
     assert "Traceback" not in err
-    # Nothing is kept while a scenario is read, so SIGTERM may end it by itself.
+    # No result is kept while a scenario is read, so that SIGTERM may end the process by itself.
     assert process.returncode in (left, -number)
     assert not (tmp_path / "o").exists()
 

@@ -1,4 +1,4 @@
-"""No more runs go on at a time than fit into the memory that the process may use."""
+"""Tests that only as many runs are in progress as fit into the memory available to the process."""
 
 import threading
 from collections.abc import Callable
@@ -99,7 +99,7 @@ def test_a_run_waits_where_those_that_go_on_take_more_than_was_counted(
             begun.set()
 
     with gate.passed():
-        left[0] = 500  # the first has taken 500 where 10 were counted
+        left[0] = 500  # the first run has taken 500, of which 10 were counted
         thread = threading.Thread(target=second)
         thread.start()
         assert not begun.wait(3 * memory.WAIT)
@@ -163,7 +163,7 @@ def test_a_run_whose_counted_memory_does_not_fit_is_refused(monkeypatch: pytest.
     monkeypatch.setattr(memory, "limits", lambda: [Limit("physical memory", 16 * MIB, 8 * MIB, 0)])
     need.check()
     monkeypatch.setattr(memory, "limits", lambda: [Limit("physical memory", 15 * MIB, 8 * MIB, 0)])
-    with pytest.raises(BadInput, match=r"about 16 MiB, 10 of them for ports of `topology`; expected"):
+    with pytest.raises(BadInput, match=r"about 16 MiB, 10 MiB of them for ports of `topology`; expected"):
         need.check()
     Need.read(None).check()
 

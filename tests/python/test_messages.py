@@ -1,4 +1,4 @@
-"""Messages are lines that a terminal shows as they are, whatever a user has typed."""
+"""Tests that messages are lines safe for a terminal, whatever a user has typed."""
 
 import os
 import pickle

@@ -1,4 +1,4 @@
-"""Metrics of a run small enough to work out by hand."""
+"""Tests of metrics of a run small enough to work out by hand."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def column(kind: str, *values: float) -> tuple[str, bytes]:
 
 
 def flows(**changed: tuple[str, bytes]) -> pa.Table:
-    """Two flows of a query, one background flow, one before the window, one raw."""
+    """Returns two flows of a query, one background flow, one before the window, and one raw flow."""
     n = 5
     columns = {
         "flow": column("u32", 0, 1, 2, 3, 4),
@@ -46,7 +46,7 @@ def flows(**changed: tuple[str, bytes]) -> pa.Table:
 
 
 def ports() -> pa.Table:
-    """Three hosts on a switch, node 3."""
+    """Returns the ports of three hosts and of a switch, node 3."""
     columns = {
         "node": column("u32", 0, 1, 2, 3, 3, 3),
         "port": column("u16", 0, 0, 0, 0, 1, 2),
@@ -64,7 +64,10 @@ def ports() -> pa.Table:
 
 
 def queue_hist() -> pa.Table:
-    """Port 2 of the switch holds one frame for 1 of 10 ms and three for 2; port 0 one frame for 1 ms."""
+    """Returns the time that queues of ports 2 and 0 spend at each length, of 10 ms.
+
+    Port 2 has one frame for 1 ms and three for 2 ms; port 0 has one frame for 1 ms.
+    """
     columns = {
         "node": column("u32", 3, 3, 3),
         "port": column("u16", 2, 2, 0),
@@ -142,7 +145,7 @@ def test_a_query_lasts_from_its_first_start_to_its_last_end() -> None:
 def test_an_unfinished_flow_makes_what_it_reaches_a_lower_bound() -> None:
     ends = column("u64", 1 * MS + 10 * US, NONE64, 4 * MS, US, NONE64)
     found = metrics.measure(a_run(flows=flows(end_ps=ends)))
-    # It started at 1.001 ms and the run ended at 20 ms.
+    # The flow started at 1.001 ms and the run ended at 20 ms.
     assert found["fct_p99"].censored and found["fct_p99"].value == pytest.approx(18.999e-3)
     assert not found["fct_p50"].censored and found["fct_p50"].value == pytest.approx(2e-3)
     assert found["qct_p50"].censored and found["qct_p50"].value == pytest.approx(19e-3)
@@ -150,7 +153,7 @@ def test_an_unfinished_flow_makes_what_it_reaches_a_lower_bound() -> None:
 
 
 def test_goodput_to_the_last_byte_is_payload_from_first_start_to_last_end() -> None:
-    # The first starts at 1 ms and the last ends at 4 ms; the raw source has no end.
+    # The first flow starts at 1 ms and the last one ends at 4 ms; the raw source has no end.
     assert metrics.measure(a_run())["goodput_last"].value == pytest.approx(202_000 * 8 / 3e-3)
     ends = column("u64", 1 * MS + 10 * US, NONE64, 4 * MS, US, NONE64)
     assert "goodput_last" not in metrics.measure(a_run(flows=flows(end_ps=ends)))
@@ -229,7 +232,7 @@ def test_data_drops_are_those_of_whole_connections() -> None:
     found = metrics.measure(a_run(flows=flows(**lost, **own)))
     assert found["data_drops"] == Value(14.0)
     assert found["data_drops[traffic=bg]"] == Value(7.0)
-    # The message that is not measured opened the connection of the background's other message.
+    # The unmeasured message opened the connection of the background's other message.
     shared = {"connection": column("u32", 0, 1, 3, 3, 4)}
     found = metrics.measure(a_run(flows=flows(**lost, **shared)))
     assert found["data_drops[traffic=q]"] == Value(7.0)
@@ -306,7 +309,7 @@ def test_without_the_compiled_core_the_message_says_what_to_do(monkeypatch: pyte
 def test_waits_of_thousands_of_ports_are_counted_by_bucket() -> None:
     rng = np.random.default_rng(3)
     values = np.concatenate(([0, 1, 127, 128], rng.integers(0, 300, 40_000), rng.integers(0, 2**50, 40_000)))
-    # As the core has them: exact below 128, in 64 parts of an octave above.
+    # Buckets of the core: exact below 128, and 64 parts of each octave above.
     shift = np.maximum(np.log2(np.maximum(values, 1)).astype(np.uint64), 6) - 6
     low = (values.astype(np.uint64) >> shift) << shift
     high = low + (np.uint64(1) << shift)
@@ -322,9 +325,9 @@ def test_waits_of_thousands_of_ports_are_counted_by_bucket() -> None:
 
 def test_the_slowdown_so_far_of_a_flow_that_has_not_ended_is_1_at_least() -> None:
     ends = column("u64", 1 * MS + 10 * US, NONE64, 4 * MS, US, NONE64)
-    # It has lasted 18.999 ms of the 30 ms that it would last alone.
+    # The flow has lasted 18.999 ms of the 30 ms that it would last alone.
     alone = column("u64", 5 * US, 30 * MS, 500 * US, 1, 1)
     found = metrics.measure(a_run(flows=flows(end_ps=ends, ideal_ps=alone)))
-    # The other of its two flows took twice as long as alone.
+    # The other one of the query's two flows took twice as long as alone.
     assert found["slowdown_p50[traffic=q]"] == Value(1.0, True)
     assert found["slowdown_p99[traffic=q]"] == Value(2.0, True)

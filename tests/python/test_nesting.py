@@ -1,4 +1,4 @@
-"""Text that is nested too deep is wrong input, with file, line and key, wherever it is given."""
+"""Tests that text nested too deep is an input error with file, line and key, wherever it is given."""
 
 from collections.abc import Callable
 from pathlib import Path

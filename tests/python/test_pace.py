@@ -1,4 +1,4 @@
-"""How often a run looks at who wants to stop, and what is done when it cannot."""
+"""Tests of the interval at which a run checks for stop requests, and of the fallback if it cannot."""
 
 import signal
 import threading
@@ -11,7 +11,7 @@ from overspill.engine.pace import Pace
 
 
 def looks(cost: float, count: int = 30) -> list[float]:
-    """Seconds between looks at a run whose events cost so much each."""
+    """Returns the seconds between checks of a run whose events cost `cost` seconds each."""
     own, seconds = Pace(), []
     for _ in range(count):
         seconds.append(own.events * cost)

@@ -1,4 +1,4 @@
-"""Reports in a browser: every figure drawn, nothing asked of the network, tables that can be searched."""
+"""Tests of reports in a browser: every figure drawn, no network requests, searchable tables."""
 
 import importlib.util
 import os
@@ -34,7 +34,7 @@ DRAWN = """() => Array.from(document.querySelectorAll(".plot")).map((plot) => ({
 
 
 def missing(what: str) -> None:
-    """Skip, or fail where everything has to be there."""
+    """Skips the test, or fails if all tools are required."""
     if os.environ.get("OVERSPILL_REQUIRE_TOOLS") == "1":
         pytest.fail(f"{what}, and OVERSPILL_REQUIRE_TOOLS=1")
     pytest.skip(what)
@@ -57,7 +57,7 @@ def browser() -> Iterator[Any]:
 
 @dataclass
 class Opened:
-    """A page, and what it said and asked for."""
+    """A page, with its console messages and requests."""
 
     tab: Any
     said: list[str] = field(default_factory=list)
@@ -65,7 +65,7 @@ class Opened:
 
 
 def opened(browser: Any, path: Path, width: int = 1280) -> Opened:
-    """The page, once all its figures are drawn."""
+    """Returns the page, once all its figures are drawn."""
     found = Opened(browser.new_page(viewport={"width": width, "height": 900}))
     found.tab.on("console", lambda message: found.said.append(message.text))
     found.tab.on("pageerror", lambda error: found.said.append(str(error)))
@@ -77,7 +77,7 @@ def opened(browser: Any, path: Path, width: int = 1280) -> Opened:
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of a run of the compiled core."""
+    """Returns the report of a run of the compiled core."""
     core.use(None)
     if importlib.util.find_spec("overspill._core") is None:
         missing("the core is not compiled")

@@ -1,4 +1,4 @@
-"""Every figure of ABQ measures exactly its rows, and is drawn; its files of flows are those of its code."""
+"""Tests that every ABQ figure measures exactly its rows and is drawn, and that flow files match the code."""
 
 import tomllib
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_a_figure_is_drawn_with_what_was_published_where_it_has_a_place(name: st
 
 
 def elsewhere(folder: Path, change: tuple[str, str] = ("", "")) -> Path:
-    """A folder with ABQ's inputs alone, as they are or changed."""
+    """Creates a folder with only ABQ's inputs, as they are or changed."""
     folder.mkdir()
     (folder / "inputs.py").write_text((PAPER / "inputs.py").read_text().replace(*change))
     return folder
@@ -49,7 +49,7 @@ def test_files_of_flows_are_made_where_they_are_missing_and_are_the_same_everywh
     code.make_inputs(made)
     assert (made / "waves/wave_1.csv").read_text() == "kept"
     other = elsewhere(tmp_path / "other", ("START = 10_000_000", "START = 10_000_001"))
-    with pytest.raises(Failed, match="made files that differ from those behind the published rows"):
+    with pytest.raises(Failed, match="made files that differ from those of the published rows"):
         code.make_inputs(other)
 
 

@@ -1,4 +1,4 @@
-"""Claims of ABQ's article without a figure: what their code computes of tables that are made by hand."""
+"""Tests of claims of ABQ's article that have no figure: their measures on handmade tables."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from overspill import Failed
 from overspill.papers.spec import Measure
 
 US = 10**6
-LATE = 50 * US  # of an ACK that is held
+LATE = 50 * US  # delay of a held ACK
 
 
 def values(measure: Measure, runs: Made, sweep: str) -> dict[tuple[str, str], list[float]]:
@@ -30,7 +30,7 @@ def test_queue_has_the_most_bytes_and_acks_of_its_own_port() -> None:
 
 
 def own(waited: int = 0) -> Made:
-    """ABQ at 10, 50 and 100 senders, whose queues have so many packets for all of 10 ms."""
+    """Returns runs of ABQ at 10, 50 and 100 senders, with constant queue lengths for all of 10 ms."""
     points = senders(10, 50, 100)
     return Made(
         points,
@@ -52,13 +52,13 @@ def test_lengths_of_abq_are_by_senders_and_over_the_fewest() -> None:
     assert found["ABQ, n = 100", "free_above_longest_queue"] == pytest.approx([1.5])
     assert found["ABQ, 50 senders by 10", "mean_queue"] == pytest.approx([2])
     assert found["ABQ, 100 senders by 10", "p95_queue"] == pytest.approx([3])
-    # 32 768 B in 10 ms.
+    # The payload of 32 768 B arrives in 10 ms.
     assert found["ABQ, n = 10", "goodput_by_the_most_possible"] == pytest.approx([26.2144 / 948.819 * 100])
 
 
 def test_delay_is_of_data_and_of_all_acks() -> None:
     found = values(incast.MEASURES["claim-delay"], own(waited=1), "incast")
-    # 23 segments and two sent again, of which five are lost: 20 ACKs.
+    # There are 23 segments and two retransmissions, of which five are lost: 20 ACKs.
     assert found["ABQ, n = 50", "queueing_delay"] == pytest.approx([100 + 1000 / 20])
 
 
@@ -96,11 +96,11 @@ def test_paths_show_by_the_first_packet_of_each_direction() -> None:
 def test_flows_count_if_acks_wait_for_data_of_the_other_path() -> None:
     longer = 10 * US
     opened = [(one, way, 0, 0) for one in range(4) for way in (0, 1)]
-    opened[1] = (0, 1, 0, longer)  # ACKs of flow 0 come back by the other path, and are held twice,
+    opened[1] = (0, 1, 0, longer)  # ACKs of flow 0 return by the other path, and are held twice
     late = [(0, 1, 1, longer + LATE), (0, 1, 2, longer + LATE)]
-    opened[3] = (1, 1, 0, longer)  # those of flow 1 come back by it, and are not held,
+    opened[3] = (1, 1, 0, longer)  # ACKs of flow 1 return by the other path, and are not held
     prompt = [(1, 1, 1, longer + US)]
-    rightly = [(2, 1, 1, LATE)]  # and those of flow 2 are held with their own data.
+    rightly = [(2, 1, 1, LATE)]  # ACKs of flow 2 are held with their own data
     assert comparisons.count_wrongly_held(crossing(*opened, *late, *prompt, *rightly)) == 1
 
 

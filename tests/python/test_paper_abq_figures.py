@@ -1,4 +1,4 @@
-"""What ABQ's figures compute of runs, on tables that are made by hand."""
+"""Tests of the computations of ABQ's figures, on handmade tables."""
 
 import math
 
@@ -25,7 +25,7 @@ def test_a_flow_that_has_not_ended_leaves_no_goodput_and_only_the_percentiles_be
 
 
 def made(waited: int = 0, lost: int = 3) -> dict[str, object]:
-    """A run of 10 ms: 40 packets for 4 ms, 10 for 2 ms, and nothing for 4 ms."""
+    """Returns the tables of a run of 10 ms: 40 packets for 4 ms, 10 for 2 ms, and none for 4 ms."""
     return {
         "flows": flows(5, 10),
         "ports": ports(lost),

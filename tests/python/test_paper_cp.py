@@ -1,4 +1,4 @@
-"""Every figure of CP measures exactly its rows, and is drawn."""
+"""Tests that every figure of CP measures exactly its rows, and is drawn."""
 
 import tomllib
 

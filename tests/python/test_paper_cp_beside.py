@@ -1,4 +1,4 @@
-"""CP beside flows without it, whole windows that are lost, and both modes of runs."""
+"""Tests of CP beside flows without it, of lost whole windows, and of both modes of runs."""
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +25,8 @@ def test_timeouts_of_a_query_are_counted_by_sender() -> None:
     made = Made(points, NAMES, {"qct_mean": completion}, {"flows": flows})
     tail = Made(points[:1], ("standard", "tlp"), {}, {"flows": flows})
     found = by_key(claims.figure_stall({"stall": made, "stall_tail": tail}))
-    # Two queries: 3 of the first variant's flows have one timeout, and the last has the seed's number.
+    # The two queries have four flows. Three have one timeout each in the first variant, and the last has as
+    # many as the seed's number.
     assert found["standard TCP, 40 senders", "timeouts"] == [2.0, 2.5]
     assert found["TLP, 100 senders", "timeouts"] == [6.5, 7.0]
     assert found["CP, 100 senders", "timeouts"] == [0.0, 0.0]

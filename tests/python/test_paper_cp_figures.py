@@ -1,4 +1,4 @@
-"""What CP's figures compute of runs, on numbers and tables that are made by hand."""
+"""Tests of the computations of CP's figures, on handmade numbers and tables."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -31,7 +31,7 @@ def by_key(found: Iterable[Measured]) -> Mapping[tuple[str, str], list[float]]:
         ([500, 900, 721, 900], []),
         ([500, 900, 719, 800], [2]),
         ([500, 900, 850, 700, 600], [2]),
-        # As high again: the second maximum counts; never so: what rises by a fifth and falls counts.
+        # A later maximum counts if the low before it is more than a fifth below it.
         ([900, 600, 950, 700], [1, 3]),
         ([900, 600, 800, 600], [1, 3]),
         ([900, 600, 700, 500], [1]),
@@ -80,7 +80,7 @@ def test_the_window_is_what_is_under_way_when_the_first_packet_is_lost() -> None
     table = packets(*rows, (2, 0, 1, 9, 0))
     kept = {"packets": lambda *_: table, "flows": lambda *_: roles(0, 0, 1)}
     [found] = incast.windows({"cliff": Made(variants=["tcp"], kept=kept, seeds=[1])})
-    # Three packets of data of two flows; the one that arrived before, the ACK and the request do not count.
+    # Three data packets of two flows count; the one that arrived earlier, the ACK and the request do not.
     assert list(found.values) == [1.5]
     kept["packets"] = lambda *_: packets((0, 0, 1, 9, 0))
     [found] = incast.windows({"cliff": Made(variants=["tcp"], kept=kept, seeds=[1])})
@@ -88,7 +88,7 @@ def test_the_window_is_what_is_under_way_when_the_first_packet_is_lost() -> None
 
 
 def expiring(expired: Mapping[str, int]) -> Made:
-    """Runs over senders; so many of four seeds have a timeout, and each a request with one."""
+    """Returns runs over senders; `expired` of four seeds have a timeout, and each has a request with one."""
 
     def table(_: str, point: Point, seed: int) -> pa.Table:
         count = int(seed <= expired[point[DEGREE]])
@@ -193,7 +193,7 @@ def test_theory_of_two_paths_is_half_of_one_and_what_goes_by_the_other() -> None
     assert [fair_shares.theory_over_paths(one) / 1e6 for one in (0, 0.5)] == pytest.approx([455, 910])
 
 
-# Realistic traffic, and what is said of all.
+# Realistic traffic, and claims about all schemes.
 
 
 def test_reductions_are_of_the_first_scheme_by_the_second() -> None:

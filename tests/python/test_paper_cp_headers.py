@@ -1,4 +1,4 @@
-"""What CP's rows call lost headers, on runs of the core in which headers are lost and in which none is."""
+"""Tests of the lost headers in CP's rows, on runs of the core with and without lost headers."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("compiled")
 
 
 def ran(folder: Path, *sets: str) -> Runs:
-    """Twenty senders that answer at once, CP alone, one seed."""
+    """Runs twenty senders that respond simultaneously, with CP alone and one seed."""
     experiment = data.load("cp", PAPER).sweeps["lost_header"]
     one = execution.Planned(replace(experiment, sets=[*experiment.sets[:2], *sets]), folder, seeds=1)
     [made] = execution.everything([one], Listener(), jobs=1)

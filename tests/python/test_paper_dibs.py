@@ -1,4 +1,4 @@
-"""Every figure of DIBS's sections 5.3 to 5.8 measures exactly its rows, and is drawn."""
+"""Tests that every figure of DIBS's sections 5.3 to 5.8 measures exactly its rows, and is drawn."""
 
 import tomllib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""DIBS's comparisons of sections 4, 6 and 7: every figure measures its rows, and pairs what it compares."""
+"""Tests of DIBS's comparisons of sections 4, 6 and 7: figures measure their rows and pair the right runs."""
 
 import tomllib
 from pathlib import Path
@@ -29,7 +29,10 @@ RATES = along(comparisons.QPS, comparisons.RATES)
 
 
 def made(variants: str, points: list[Point] | None = None, **more: Any) -> Made:
-    """A sweep with the levels above, 20 ms of queries, 2 of background and no losses of all others."""
+    """Returns a sweep with the levels above.
+
+    Other variants have a QCT of 20 ms plus the seed in ms, a background FCT of 2 ms, and no losses.
+    """
     metrics: dict[str, Any] = {f"drops[reason={one}]": lambda *_: 0 for one in (*mixed.WHY, "input_full")}
     metrics |= {
         "drops": lambda variant, *_: DROPS.get(variant, 0),
@@ -47,7 +50,7 @@ def made(variants: str, points: list[Point] | None = None, **more: Any) -> Made:
 
 
 def detours(*taken: tuple[str, int]) -> InFatTree:
-    """Detours of one flow to host 0, by switch and port, and one of its ACKs."""
+    """Returns runs with detours of one flow to host 0, by switch and port, and one detour of its ACKs."""
     rows = [(0, 1, 0, at, number(name), 0, port, at) for at, (name, port) in enumerate(taken)]
     steps = table(
         "flow n reverse step node wanted taken time_ps", *rows, (0, 2, 1, 0, number("agg0"), 0, 1, 0)
@@ -57,7 +60,7 @@ def detours(*taken: tuple[str, int]) -> InFatTree:
 
 
 def ring(*paused: tuple[int, int]) -> Made:
-    """The ring of switches, with intervals of pauses in ms."""
+    """Returns runs on the ring of switches, with intervals of pauses in ms."""
     trace = table(
         "from_ps to_ps node port", *((a * 10**9, b * 10**9, 0, at) for at, (a, b) in enumerate(paused))
     )
@@ -152,13 +155,13 @@ def test_the_worst_threshold_is_held_against_dibs() -> None:
 
 
 def test_downstream_detours_are_of_the_receivers_pod() -> None:
-    # Of agg0's three detours two lead to other edge switches; agg4 is in another pod.
+    # Two of agg0's three detours lead to other edge switches; agg4 is in another pod.
     case = "300 qps, aggregation switches of the receiver's pod", "detours_to_other_edges"
     assert found("sec6a")[case].values == pytest.approx([200 / 3] * 2)
 
 
 def test_ports_that_stay_paused_are_counted() -> None:
-    # The third began just before the end; the fourth ended.
+    # The third pause began just before the end; the fourth ended earlier.
     one = found("sec6b")["ring, PAUSE", "unfinished_flows"]
     assert one.values == [6] * 4 and one.note.endswith("2, 2, 2, 2")
     assert comparisons.paused_to_the_end(table("from_ps to_ps", (0, 1)).slice(1)) == 0

@@ -1,4 +1,4 @@
-"""What DIBS's figures compute over a sweep, on runs that are made by hand."""
+"""Tests of the computations of DIBS's figures over a sweep, on handmade runs."""
 
 import math
 from collections.abc import Sequence
@@ -27,13 +27,13 @@ from overspill.papers.spec import Point, Runs
 
 
 def found(figure: str, **changed: Runs) -> dict[tuple[str, str], Sequence[Any]]:
-    """What a figure measures, some sweeps changed."""
+    """Returns the values that a figure measures, with some sweeps replaced."""
     every = MEASURES[figure](everything() | changed)
     return {(one.case, one.metric): list(one.values) for one in every}
 
 
 def value(point: Point) -> float:
-    """The number of a point's only value."""
+    """Returns the number in a point's only value."""
     [text] = point.values()
     return completion_times.number(text)
 
@@ -102,7 +102,7 @@ def test_figures_9_and_10_compare_their_ends() -> None:
 
 def test_the_best_reduction_is_tested_on_seeds_that_did_not_choose_it() -> None:
     def lucky(variant: str, point: Point, seed: int) -> float:
-        # 20 KB looks best on seeds 1 and 3, and is not on 2 and 4.
+        # The size 20 KB looks best for seeds 1 and 3, but not for 2 and 4.
         at_20 = 4 if seed % 2 else 30
         return 40 if variant == "dctcp" else at_20 if value(point) == 20 else 20
 
@@ -151,7 +151,10 @@ def test_a_reduction_from_a_bound_is_none() -> None:
 
 
 def buffered(best: int) -> Made:
-    """DIBS is at its best at one size, and gains twice at 20 packets, 1.5 times elsewhere."""
+    """Returns runs in which DIBS has its lowest QCT at one buffer size.
+
+    DCTCP takes twice as long as DIBS at 20 packets, and 1.5 times as long elsewhere.
+    """
 
     def qct(variant: str, point: Point, _: int) -> float:
         quick = 10 + abs(SIZES.index(int(value(point))) - SIZES.index(best))
@@ -208,7 +211,7 @@ def test_figure_12_compares_times_to_live_and_finds_flows_that_differ() -> None:
     assert got["48 less 255, dibs", "p99_qct"] == pytest.approx([1] * 4)
     assert got["24 less 12, dibs", "p99_qct"] == pytest.approx([3] * 4)
     assert got["every TTL, dibs", "range_of_p99_fct"] == pytest.approx([0.243] * 4)
-    # At four of five times to live one flow ends elsewhere.
+    # With each of the other four TTLs, one flow ends at a different time than with 255.
     assert got["every TTL, dctcp", "flows_that_differ"] == [4] * 4
     assert got["12, dibs", "drops_by_ttl"] == [488] * 4
 

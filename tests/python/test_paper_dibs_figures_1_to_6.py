@@ -1,4 +1,4 @@
-"""DIBS's figures 1 to 6: the testbed's measures, and that every figure measures its rows and is drawn."""
+"""Tests of DIBS's figures 1 to 6: the testbed's measures; every figure measures its rows and is drawn."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def answers(found: Iterable[Measured]) -> dict[tuple[str, str], Measured]:
 
 
 def flows(*rows: tuple[float, float | None, int]) -> pa.Table:
-    """`flows` from start and end in ms, and timeouts."""
+    """Returns `flows` from start and end in ms, and timeouts."""
     made = [(int(start * 1e9), None if end is None else int(end * 1e9), late) for start, end, late in rows]
     return table("start_ps end_ps timeouts", *made)
 
 
 def of_testbed(qct: Mapping[str, float], rows: Mapping[str, pa.Table]) -> Made:
-    """The testbed at both rates: times in ms by variant, a ms more for each seed but the first."""
+    """Returns the testbed's runs at both rates: QCT in ms by variant, plus 1 ms per seed after the first."""
     return Made(
         along(testbed.RATE, list(testbed.RATES.values())),
         VARIANTS,
@@ -74,13 +74,13 @@ def test_queries_of_the_three_settings_are_compared_run_by_run() -> None:
 
 def test_flows_are_delayed_by_a_timeout_and_timed_from_their_own_start() -> None:
     found = answers(testbed.flows({"testbed": TESTBED}))
-    # The slowest query without a limit takes 26 ms: of 24.9, 25, 50 and 50.1 ms two are up to twice that.
+    # The slowest query with unlimited buffers takes 26 ms; 50 and 50.1 ms are within one to two times that.
     assert found["1 Gb/s, droptail", "flows_of_1_to_2_times_the_slowest_infinite"].values == [50, 50]
     assert (
         "with a timeout 50 %" in found["1 Gb/s, droptail", "flows_of_1_to_2_times_the_slowest_infinite"].note
     )
     assert found["1 Gb/s, droptail", "runs_with_a_delayed_flow"].values == [100]
-    # 24.9 ms is too short, 25 and 50 ms are in, 50.1 ms is too long.
+    # A flow of 24.9 ms is too short and one of 50.1 ms is too long; 25 and 50 ms are counted.
     assert found["553 Mb/s, droptail", "flows_of_25_to_50_ms"].values == [50, 50]
     assert found["553 Mb/s, DIBS", "longest_flow"].values == pytest.approx([19.9])
 
@@ -94,7 +94,7 @@ def test_a_flow_that_never_ends_is_the_longest() -> None:
 
 
 def others() -> dict[str, Made]:
-    """Sweeps of other settings, in which drop-tail takes ten times as long."""
+    """Returns sweeps of other settings, in which drop-tail takes ten times as long."""
     paths: dict[str, tuple[str, list[str]]] = {}
     for name, path, value in testbed.OTHERS.values():
         paths.setdefault(name, (path, []))[1].append(value)
@@ -120,7 +120,7 @@ def test_other_settings_are_compared_by_their_slowest_queries() -> None:
 
 
 def busy(_: str, point: Point, seed: int) -> pa.Table:
-    """Links: a share of all of them is hot in every other window, the more the higher the load."""
+    """Returns `links`: some links are hot in every other window, and more of them at a higher load."""
     hot = {300: 2, 2000: 6, 10000: 200}[int(point[fabric.QPS])] + seed
     nodes, ports = (PORTS.column(name).to_pylist()[-hot:] for name in ("node", "port"))
     rows = [
@@ -133,7 +133,7 @@ def busy(_: str, point: Point, seed: int) -> pa.Table:
 
 
 def queues(_: str, point: Point, seed: int) -> pa.Table:
-    """The first queue of every aggregation switch is half full."""
+    """Returns `queue_trace`: the first queue of every aggregation switch is half full."""
     rows = [(step, 160 + at, 0, 50.0, 70 + seed) for step in range(100, 2100, 7) for at in range(32)]
     return table("bin node port mean_packets max_packets", *rows)
 
@@ -158,7 +158,7 @@ def often(_: str, point: Point, seed: int) -> pa.Table:
 
 
 def everything() -> dict[str, Made]:
-    """Every sweep that these figures rest on."""
+    """Returns every sweep that these figures use."""
     ports = {"ports": lambda *_: PORTS}
     hist = table("data metric low count", (1, 2, 0, 999_998), (1, 2, 15, 2))
     often_detoured = {
@@ -213,14 +213,14 @@ def test_a_figure_is_drawn_with_and_without_what_was_published(name: str) -> Non
     assert marked(name, DRAWINGS[name], SWEEPS, ROWS) == [0, MARKS.get(name, 0)]
 
 
-# What the made runs come to.
+# Measures of the handmade runs.
 
 
 def test_the_packet_of_figure_1_is_told_by_its_kinds() -> None:
     found = answers(MEASURES["fig1"](SWEEPS))
     case = "packets detoured 15 times"
     assert found["default traffic", "data_packets_detoured_15_times_or_more"].values == [2, 2]
-    # One of the two packets is detoured 16 times, in another pod only.
+    # One of the two packets is detoured 16 times, only in another pod.
     assert found[case, "aggregation_to_core"].values == [8, 8]
     assert found[case, "edge_to_aggregation"].values == [3, 3]
     assert found[case, "elsewhere"].values == [0, 0] and found[case, "elsewhere"].seeds == 2
@@ -237,7 +237,7 @@ def test_a_burst_is_told_by_who_detours_until_when() -> None:
     )
     at_t2 = answers(burst.figure_2b(SWEEPS))
     assert at_t2["degree 40, t2", "switches_with_a_full_buffer"].values == [5, 5]
-    # The fullest step comes first at 0.3 ms, where nothing waits elsewhere yet.
+    # The first of the fullest steps is at 0.3 ms, when other queues are still empty.
     assert at_t2["degree 40, t2", "uplinks_of_the_edge_with_packets"].values == [0, 0]
 
 

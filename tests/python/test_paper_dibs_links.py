@@ -1,4 +1,4 @@
-"""DIBS's figures 1 to 5: every measure on small runs of the fat-tree that are made by hand."""
+"""Tests of DIBS's figures 1 to 5: every measure on small handmade runs of the fat-tree."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from overspill_papers.dibs.measures.burst import POD, Burst
 from overspill_papers.dibs.measures.fabric import Fabric
 
 FABRIC = Fabric.of_run(Made(), PORTS)
-EVERY = 768  # links, each way
+EVERY = 768  # links, in each direction
 
 
 def at_switch(name: str) -> int:
-    """The place of a switch among all."""
+    """Returns the position of a switch among all switches."""
     return int(np.searchsorted(FABRIC.switches, number(name)))
 
 
@@ -50,19 +50,19 @@ def test_a_switch_is_as_far_as_the_shortest_way() -> None:
 
 
 def bits(*rows: tuple[int, str, int, float]) -> pa.Table:
-    """`links`: step, node, port, and how busy the link is in that step."""
+    """Returns `links` from step, node, port, and the utilisation of the link in that step."""
     made = [(step, number(name), port, int(busy * 1e6)) for step, name, port, busy in rows]
     return table("bin node port bits", *made)
 
 
 def waiting(*rows: tuple[int, str, int, float, int]) -> pa.Table:
-    """`queue_trace`: step, node, port, mean and most packets."""
+    """Returns `queue_trace` from step, node, port, and mean and maximum length in packets."""
     made = [(step, number(name), port, mean, most) for step, name, port, mean, most in rows]
     return table("bin node port mean_packets max_packets", *made)
 
 
 def test_a_link_is_as_busy_as_its_bits_say_over_a_window() -> None:
-    # What is sent before the measurement window, or after it, is left out.
+    # Bits sent before or after the measurement window are left out.
     busy = bits((99, "h0", 0, 1), (100, "h0", 0, 1), (101, "h0", 0, 0.5), (2100, "h0", 0, 1))
     short, long = hot_links.utilisation(FABRIC, busy, 1), hot_links.utilisation(FABRIC, busy)
     assert short.shape == (2000, EVERY) and long.shape == (200, EVERY)
@@ -84,8 +84,8 @@ def test_an_idle_network_has_no_link_half_as_busy_as_the_busiest() -> None:
 @pytest.mark.parametrize(("hops", "expected"), [(1, 1 - 0.5 / 32), (2, 1 - 0.25 / 152)])
 def test_what_is_free_is_that_of_neighbours_of_hot_switches(hops: int, expected: float) -> None:
     hot = bits(*((step, "edge0", 0, 1) for step in range(100, 110)))
-    # One of 4 x 8 queues one hop away is half full in that window, one of 19 x 8 two hops away for half of it
-    # as well; what is in other windows, or farther, is not near.
+    # In that window one of 4 x 8 queues one hop away is half full. One of 19 x 8 queues two hops away is half
+    # full for half of it as well. Other windows and switches farther away do not count.
     rows = [(step, "agg1", 3, 50.0, 80) for step in range(100, 110)]
     rows += [(step, "core7", 0, 50.0, 60) for step in range(105, 110)]
     rows += [(step, "agg9", 0, 100.0, 100) for step in range(100, 110)]
@@ -107,9 +107,9 @@ def test_a_hot_link_out_of_a_host_congests_no_switch() -> None:
 
 
 def one_burst(*events: tuple[int, str, int], trace: pa.Table | None = None) -> Burst:
-    """A burst from detours by step and switch, and from a trace."""
+    """Returns a burst from detours by step and switch, and from a trace of queues."""
     rows = [(step, number(name), 2, count) for step, name, count in events]
-    rows.append((9, number("edge0"), 0, 77))  # drops are no detours
+    rows.append((9, number("edge0"), 0, 77))  # drops are not detours
     quiet = waiting((0, "edge0", 0, 0.0, 1))
     return burst.one_run(Made(), FABRIC, (table("bin node kind count", *rows), trace or quiet))
 
@@ -142,7 +142,7 @@ def test_a_packet_that_finds_its_port_idle_does_not_wait() -> None:
     found = one_burst(trace=trace)
     edge, agg = POD.index("edge0"), POD.index("agg0")
     assert (found.waits[0] & found.uplink)[edge].sum() == 1
-    # A queue toward the receiver's edge switch is not one for others.
+    # A queue toward the receiver's edge switch does not count as one to others.
     assert np.flatnonzero((found.waits[0] & found.to_others)[agg]).tolist() == [7]
 
 

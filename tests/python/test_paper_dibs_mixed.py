@@ -1,4 +1,4 @@
-"""What DIBS's figures compute of single runs, and of pairs of runs, on tables that are made by hand."""
+"""Tests of the computations of DIBS's figures on single runs and on pairs of runs, on handmade tables."""
 
 import math
 
@@ -60,14 +60,14 @@ def test_queries_are_of_the_half_of_the_window_that_they_start_in() -> None:
     ends = pa.array([int(ms * 1e9) for ms in (2, 12, 41, 24)] + [0], pa.uint64())
     for name, column in (("start_ps", starts), ("end_ps", ends)):
         table = table.set_column(table.column_names.index(name), name, column)
-    # The middle of the starts is 10.5 ms.
+    # The middle of the start times is 10.5 ms.
     assert mixed.times(table).halves == pytest.approx([2, 30])
 
 
 def test_segments_sent_again_are_a_share_of_all_that_were_sent() -> None:
     table = flows([[1.0], [1.0]], retransmits=[3, 4], timeouts=[1, 0])
     found = mixed.times(table)
-    # 20 000 B are 14 segments.
+    # A flow of 20 000 B has 14 segments.
     assert found.retransmitted == pytest.approx(100 * 7 / 35)
     assert found.timeouts == 1
 

@@ -1,4 +1,4 @@
-"""Claims of PABO that none of its figures decides, on runs made by hand whose answers are known."""
+"""Tests of PABO's claims that no figure decides, on handmade runs with known results."""
 
 import math
 import tomllib
@@ -32,7 +32,10 @@ COLUMNS = ("flow", "emission", "reverse", "fate", "bounces", "sent_ps", "end_ps"
 
 
 def sent(*rows: tuple[int, int, int, float], lost: Sequence[tuple[int, int]] = ()) -> pa.Table:
-    """`packets` of flow, emission, bounces and arrival in us, all sent at 1 us; others are lost at 1 us."""
+    """Returns `packets` from flow, emission, bounces and arrival in us; all are sent at 1 us.
+
+    The packets in `lost` are lost at 1 us.
+    """
     found = [(flow, at, 0, 0, bounces, 10**6, int(end * 1e6)) for flow, at, bounces, end in rows]
     return table([*found, *((flow, at, 0, 1, 9, 10**6, 10**6) for flow, at in lost)], *COLUMNS)
 
@@ -52,7 +55,7 @@ def test_bounced_packets_are_compared_with_themselves() -> None:
 def test_entropy_is_of_ranks_among_those_that_arrive() -> None:
     in_order = sent((0, 0, 0, 2), (0, 5, 0, 3), (1, 3, 0, 1), (1, 9, 0, 4), lost=[(0, 2)])
     assert claims.entropy(claims.packets(in_order)) == 0
-    # Displacements 2, -1 and -1 in one flow, 0 in the other.
+    # The displacements are 2, -1 and -1 in one flow, and 0 in the other.
     late = sent((0, 0, 0, 9), (0, 1, 0, 3), (0, 2, 0, 4), (1, 0, 0, 1))
     expected = -(0.5 * math.log(0.5) + 2 * 0.25 * math.log(0.25))
     assert claims.entropy(claims.packets(late)) == pytest.approx(expected)
@@ -75,7 +78,7 @@ def test_the_counter_is_the_largest_of_all_sweeps() -> None:
 
 
 def ended(*rows: tuple[int, float, float | None]) -> pa.Table:
-    """`flows` of workload, start and end in us."""
+    """Returns `flows` from workload, start and end in us."""
     every = [
         (traffic, int(start * 1e6), None if end is None else int(end * 1e6)) for traffic, start, end in rows
     ]
@@ -96,7 +99,7 @@ def test_a_flow_that_hangs_lasts_until_the_end() -> None:
 
 
 def xoff(lost: Mapping[str, Sequence[int]], raw: bool = False) -> Runs:
-    """Runs of PAUSE by threshold, the largest first, and the packets that they lose."""
+    """Returns runs of PAUSE by threshold, the largest first, with the number of lost packets."""
     loads = [one[PACKETS] for one in LOAD_POINTS] if raw else [""]
     points = [({PACKETS: one} if raw else {}) | {claims.XOFF: size} for one in loads for size in lost]
     values = {("drops", "pause", "".join(point.values())): list(lost[point[claims.XOFF]]) for point in points}
@@ -151,7 +154,7 @@ def test_other_flows_avoid_the_links_that_their_group_says() -> None:
 
 
 def path(source: int, destination: int) -> list[str]:
-    """Nodes between two hosts, from 0, by the two-level tables of section VI-A."""
+    """Returns the nodes between two hosts, counted from 0, by the two-level tables of section VI-A."""
     pods, edges = (source // 4, destination // 4), (source // 2, destination // 2)
     if edges[0] == edges[1]:
         return [f"h{source}", f"edge{edges[0]}", f"h{destination}"]
@@ -175,7 +178,7 @@ def test_the_paths_of_other_flows_are_those_of_figure_10() -> None:
 
 
 def at_edges(bounced: Sequence[int], lost: Sequence[int] = (0, 0, 0)) -> pa.Table:
-    """`ports` of S1 to S3, which are nodes 4 to 6 of the tree; ACKs are bounced at the port to the host."""
+    """Returns `ports` of S1 to S3, nodes 4 to 6 of the tree; ACKs bounce at the port to the host."""
     rows = [(4 + at, claims.TO_ROOT, count, 0) for at, count in enumerate(bounced)]
     rows += [(4 + at, claims.TO_HOST, 50, count) for at, count in enumerate(lost)]
     return table(rows, "node", "port", "bounced", "drop_bounce_queue_full")
@@ -220,7 +223,7 @@ def test_informed_sources_are_compared_window_by_window() -> None:
 
 
 def asked(*rows: tuple[int, float, float | None, int], server: int = 0) -> pa.Table:
-    """`flows` of requests and replies: query, start and end in ms, timeouts of the reply."""
+    """Returns `flows` of requests and replies: query, start and end in ms, and timeouts of the reply."""
     found: list[dict[str, Any]] = []
     for query, start, end, expired in rows:
         begin = int(start * 1e9)
@@ -291,7 +294,7 @@ def test_entropy_is_correlated_with_time_ratio(figure: str, sign: int) -> None:
 
 
 def everything() -> dict[str, Runs]:
-    """Every sweep of the claims, two equal seeds each."""
+    """Returns every sweep of the claims, with two equal seeds each."""
     hist = packets(bounces={0: 5, 2: 5}, detours={0: 9, 1: 1}, delay={10**9: 10}, acks={10**6: 10})
     raw = sent((0, 0, 0, 2), (0, 1, 2, 9))
     flows = asked((0, 0, 30, 0), (1, 40, 1100, 1))

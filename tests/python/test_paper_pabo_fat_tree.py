@@ -1,4 +1,4 @@
-"""PABO's section VI and its conclusion: every measure on small runs that are made by hand."""
+"""Tests of PABO's section VI and conclusion: every measure on small handmade runs."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ PAPER = Path(__file__).parents[2] / "papers" / "pabo"
 
 
 def found(figure: str, sweeps: Mapping[str, Made]) -> dict[tuple[str, str], Measured]:
-    """What a figure yields, by case and metric."""
+    """Returns the values that a figure yields, by case and metric."""
     yielded = list(SECTION_6[figure](sweeps))
     assert len({(one.case, one.metric) for one in yielded}) == len(yielded)
     return {(one.case, one.metric): one for one in yielded}
 
 
 def rows(figure: str) -> dict[tuple[str, str], dict[str, Any]]:
-    """The published rows of a figure."""
+    """Returns the published rows of a figure."""
     every = tomllib.loads((PAPER / "rows.toml").read_text())["row"]
     return {(one["case"], one["metric"]): one for one in every if one["figure"] == figure}
 
 
-# One run each.
+# One run of each kind.
 
 
 def test_the_nodes_of_the_paper_are_those_of_figure_10() -> None:
@@ -112,7 +112,7 @@ def test_queries_of_two_workloads_are_told_apart() -> None:
 
 
 def shares_of(bounced: Sequence[int]) -> Made:
-    """100 packets a run, so many of them bounced, one of those over a distance of 2."""
+    """Returns runs of 100 packets with these numbers of bounced ones; one in each bounces two links back."""
     tables = [packets(bounces={0: 100 - n, 2: n}, distance={0: 100 - n, 1: n - 1, 2: 1}) for n in bounced]
     return sweep("packet_hist", {"pabo": tables})
 
@@ -135,7 +135,7 @@ def test_table_2_pairs_scenarios_by_seed() -> None:
 
 
 def bounced_at(*by_seed: Mapping[str, int]) -> Made:
-    """A sweep whose runs bounce at these nodes."""
+    """Returns a sweep whose runs bounce packets at these nodes."""
     return sweep("ports", {"pabo": [ports(bounced=one) for one in by_seed]})
 
 
@@ -166,7 +166,7 @@ def test_figure_11_tells_shares_of_all_bounces() -> None:
 def lossy(
     without: Mapping[str, int], pabo: Mapping[str, int], end: float | None = 9.0, often: int = 2
 ) -> Made:
-    """A run that lost these packets at these nodes; 90 data packets and 100 ACKs arrived."""
+    """Returns a sweep that loses packets at these nodes; 90 data packets and 100 ACKs arrive."""
     came = packets(delay={1: 90}, acks={1: 100}, bounces={0: 45, often: 45})
     return joined(
         sweep(
@@ -266,7 +266,7 @@ def test_figure_13_pairs_variants_and_scenarios_by_seed() -> None:
 
 
 def answers(with_it: Sequence[float | None], without: Sequence[float | None]) -> Made:
-    """A sweep of one seed whose replies end at these times; all requests are at 0."""
+    """Returns a sweep of one seed whose replies end at these times; all requests start at 0."""
     made = {"pabo": with_it, "without": without}
     tables = {
         name: [flows(*((query, 0.0, end) for query, end in enumerate(ends)))] for name, ends in made.items()

@@ -1,4 +1,4 @@
-"""Every figure of PABO's sections II, IV and V measures exactly its rows, and is drawn."""
+"""Tests that every figure of PABO's sections II, IV and V measures exactly its rows, and is drawn."""
 
 import tomllib
 from pathlib import Path
@@ -32,7 +32,7 @@ PAPER = Path(__file__).parents[2] / "papers" / "pabo"
 
 
 def everything() -> dict[str, Runs]:
-    """Every sweep that these figures rest on."""
+    """Returns every sweep that these figures use."""
     flat = dict.fromkeys(
         ("reorder_entropy", "time_above_theta", "utilisation_variance", "bounced_share"), lambda *_: 1
     )
@@ -81,7 +81,7 @@ def test_a_figure_is_drawn_with_and_without_what_was_published(
     assert (counts[1] > 0) == (name in SHOWN)
 
 
-# Figures with published values that have a place in a drawing.
+# Figures with published values that a drawing can show.
 NAMES = ("P", "bounced_share", "mean_total_hop", "share_within_11_hops", "bounces_at_S7")
 SHOWN = {
     row["figure"]

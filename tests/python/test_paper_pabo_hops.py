@@ -1,4 +1,4 @@
-"""PABO's figures of raw packets and its figure 3 on small runs made by hand, whose answers are known."""
+"""Tests of PABO's figures of raw packets and its figure 3, on small handmade runs with known results."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -137,7 +137,7 @@ def test_equation_4_has_its_ends_its_middle_and_its_order() -> None:
     found = {key: value for key, [value] in answers(parameters.rows_of_panels(*both_panels())).items()}
     assert found["u <= theta", "P_max"] == 0
     assert found["u = 1", "P_min"] == pytest.approx(1, abs=1e-12)
-    # By hand: 1 / (1 + exp(-k/4)) with k = lambda / (np + 1).
+    # Worked out by hand: 1 / (1 + exp(-k/4)) with k = lambda / (np + 1).
     for bounces, rate in enumerate((5, 2.5, 5 / 3)):
         assert found[f"3a u=0.75 np={bounces}", "P"] == pytest.approx(1 / (1 + np.exp(-rate / 4)))
     assert found["3b u=0.75 lambda=25", "P"] == pytest.approx(1 / (1 + np.exp(-25 / 4)))
@@ -162,7 +162,7 @@ def test_curves_in_another_order_or_with_another_bend_fail() -> None:
 
 
 def changed(**fills: Mapping[int, int]) -> Fills:
-    """The good run with other fills, by names such as `S7_1`."""
+    """Returns the good run with other fill levels, by names such as `S7_1`."""
     return {**GOOD, **{(name[:2], int(name[3])): steps for name, steps in fills.items()}}
 
 

@@ -1,4 +1,4 @@
-"""Statistics of PABO's figures, and those of section IV on small runs made by hand."""
+"""Tests of statistics of PABO's figures, and of section IV on small handmade runs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +21,7 @@ def test_jackknife_of_a_mean_gives_the_values_themselves() -> None:
 
 
 def test_jackknife_takes_the_bias_of_a_squared_mean_away() -> None:
-    # Of T = mean², the pseudo-values' mean is mean² - s²/n, without bias.
+    # For T = mean², the mean of the pseudo-values is mean² - s²/n, without bias.
     draws = np.random.default_rng(2).normal(3, 1, size=(9, 1))
     found = np.mean(jackknife(lambda means: float(means[0] ** 2), draws))
     assert found == pytest.approx(draws.mean() ** 2 - draws.var(ddof=1) / 9)
@@ -55,9 +55,9 @@ def test_rank_correlation_sees_order_alone_and_nothing_in_a_flat_curve() -> None
 def test_a_line_through_a_grid_needs_every_value_once() -> None:
     grid = [{"a": "2", "b": "1"}, {"a": "0.5", "b": "1"}, {"a": "1", "b": "3"}]
     assert line(Made(grid), "a", {"b": 1}) == ([0.5, 2.0], [grid[1], grid[0]])
-    with pytest.raises(Failed, match="expected some, and each once"):
+    with pytest.raises(Failed, match="expected at least one value, and each once"):
         line(Made(grid), "b")
-    with pytest.raises(Failed, match="expected some"):
+    with pytest.raises(Failed, match="expected at least one value"):
         line(Made(grid), "a", {"b": 7})
 
 

@@ -1,4 +1,4 @@
-"""Every figure of QCN-OS measures exactly its rows, and is drawn; scenarios differ in what they are for."""
+"""Tests that QCN-OS's figures measure exactly their rows and are drawn, and of differences of scenarios."""
 
 import tomllib
 
@@ -57,7 +57,7 @@ def test_subflows_are_the_flows_of_the_fabric_divided_by_ten() -> None:
 
 def test_figure_3_runs_what_the_others_run_but_for_qcn_and_the_last_flow() -> None:
     five, six = (tomllib.loads((PAPER / name).read_text()) for name in ("baseline.toml", "hotspot.toml"))
-    # Nothing limits a flow without QCN.
+    # No reaction point limits a flow without QCN.
     assert five["switch"] == six["switch"]
     assert five["host"] == six["host"] | {"nic": {"kind": "round_robin"}}
     ends = {"h5": "h4", "h6": "h5"}
@@ -74,26 +74,26 @@ def test_at_100_gbps_rates_and_sizes_are_ten_times_as_large() -> None:
         *way, last = path.split(".")
         if last in mib:
             assert value == tenfold(mib[last])
-        elif last == "jitter":  # of a frame's time
+        elif last == "jitter":  # jitter of one frame's transmission time
             assert (value, last_of(scenario, way)["jitter"]) == ("246720ps", "2467200ps")
         else:
             assert value == tenfold(last_of(scenario, way)[last]), path
 
 
 def sweep(name: str) -> dict[str, list[str]]:
-    """A sweep of the paper."""
+    """Returns a sweep of the paper."""
     sweeps = tomllib.loads((PAPER / "paper.toml").read_text())["sweep"]
     return next(one for one in sweeps if one["name"] == name)
 
 
 def last_of(table: dict, way: list[str]) -> dict:
-    """The table at a path; of workloads that with the name."""
+    """Returns the table at a path; in a list of workloads, the entry with that name."""
     for part in way:
         table = next(one for one in table if one["name"] == part) if isinstance(table, list) else table[part]
     return table
 
 
 def tenfold(text: str) -> str:
-    """Ten times a quantity."""
+    """Returns ten times a quantity."""
     number = text.rstrip("KBMGbps")
     return f"{10 * int(number)}{text.removeprefix(number)}"

@@ -1,4 +1,4 @@
-"""Measures of QCN-OS's claims that no figure decides, on tables that are made by hand."""
+"""Tests of measures of QCN-OS's claims that no figure decides, on handmade tables."""
 
 import math
 import tomllib
@@ -29,7 +29,7 @@ BOTH = ("as_in", "os_in")
 
 
 def found(measure: Measure, sweeps: Mapping[str, Made]) -> dict[tuple[str, str], Measured]:
-    """What a figure measures, by case and metric."""
+    """Returns the values that a figure measures, by case and metric."""
     return {(one.case, one.metric): one for one in measure(sweeps)}
 
 
@@ -38,7 +38,7 @@ def test_workloads_add_their_flows_and_leave_others_out() -> None:
     [sent] = workloads.sent_by_workload(runs, "os_in")
     assert sent[:, 0].tolist() == [4, 4, 2]
     [counts] = workloads.named(runs, "as_in")
-    # One at 9 ms is before the onset; of the nine later ones flows 1 to 4 get 3, 2, 2 and 2.
+    # The CNM at 9 ms is before the onset; of the nine later ones flows 1 to 4 get 3, 2, 2 and 2.
     assert [one.tolist() for one in counts] == [[1, 3], [2, 2], [2]]
 
 
@@ -75,10 +75,13 @@ def test_qcn_os_less_pfc_alone_is_of_the_victim() -> None:
 
 
 def sent_by_variant(variant: str, *_: object) -> object:
-    """f1 has 2 Gb/s, with QCN-OS 3 and then 5; hot flows 1, with QCN-OS 1.5."""
+    """Returns `sent_trace`: f1 sends 2 Gb/s, with QCN-OS 3 and then 5 Gb/s.
+
+    Each hot flow sends 1 Gb/s, with QCN-OS 1.5 Gb/s.
+    """
     ours = variant == "os_in"
     victim = [(0, 100, 5.0), (100, 300, 3.0 if ours else 2.0), (300, 2000, 5.0 if ours else 2.0)]
-    # Flows are numbered against the order of workloads.
+    # Flows are numbered in the reverse order of workloads.
     return spread(*[[(100, 2000, 1.5 if ours else 1.0)]] * 5, victim)
 
 
@@ -94,7 +97,7 @@ def test_victims_are_back_when_they_stay_at_nine_tenths() -> None:
 
 
 def test_limits_are_down_when_their_sum_lets_the_link_through() -> None:
-    # Each of two flows offers 2.5 Gb/s, so that a limit above lets no more through.
+    # Each of two flows offers 2.5 Gb/s, so that a limit above that has no effect.
     table = rate_limits((55, 0, 9), (60, 0, 1), (70, 1, 2), (80, 1, 1.5), (90, 1, 3), of=2)
     two = limits(table, [0, 1])
     assert workloads.allowed(two, np.array([50.0, 60, 70, 80, 90])) == pytest.approx([5, 3.5, 3, 2.5, 3.5])
@@ -174,7 +177,7 @@ def test_load_of_cnms_is_of_bytes_injected_after_the_onset() -> None:
 
 
 def read(name: str) -> dict:
-    """A scenario of the paper."""
+    """Returns a scenario of the paper."""
     return tomllib.loads((PAPER / f"{name}.toml").read_text())
 
 
@@ -193,7 +196,7 @@ def test_one_flow_each_and_subflows_of_the_hotspot_differ_in_flows_alone() -> No
 def test_culprits_of_new_scenarios_get_two_fifths_of_what_they_offer() -> None:
     victims, ours, *others = read("mixed")["traffic"]
     assert victims["rate"] == ours["rate"] == "1250Mbps" and victims["flows"] == ours["flows"] == 2
-    # Each hot output serves the inputs in turn: h0 and nine others.
+    # Each hot output serves its inputs in turn: h0 and nine others.
     assert [len(one["sources"]) for one in others] == [9, 9]
     assert {one["destination"] for one in others} == set(ours["destinations"])
     victims, ours = read("many")["traffic"]

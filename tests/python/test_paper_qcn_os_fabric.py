@@ -1,4 +1,4 @@
-"""What QCN-OS's figures inside the fabric compute of runs, on tables that are made by hand."""
+"""Tests of the computations of QCN-OS's figures on the internal fabric, on handmade tables."""
 
 import math
 from typing import Any
@@ -10,7 +10,7 @@ from qcn_os_runs import Made, fabric, inputs, notices, pauses, rate_limits
 
 
 def seen(**kept: Any) -> schemes.Seen:
-    """One run with these tables in the place of a fabric's own."""
+    """Returns one run in which these tables replace a fabric's own."""
     tables = {name: told("os_in", {}, 1) for name, told in fabric().items()} | kept
     return schemes.of_tables(Made(), tables)
 

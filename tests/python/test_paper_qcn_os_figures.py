@@ -1,4 +1,4 @@
-"""What QCN-OS's figures compute of runs, on tables that are made by hand."""
+"""Tests of the computations of QCN-OS's figures, on handmade tables."""
 
 import math
 from typing import Any
@@ -23,13 +23,13 @@ from qcn_os_runs import (
 
 
 def seen(**kept: Any) -> schemes.Seen:
-    """One run with these tables in the place of a hotspot's own."""
+    """Returns one run in which these tables replace a hotspot's own."""
     tables = {name: told("os_in", {}, 1) for name, told in hotspot().items()} | kept
     return schemes.of_tables(Made(), tables)
 
 
 def rates(*flow: list[tuple[int, int, float]]) -> Any:
-    """What flows send; those that are not given send nothing but once."""
+    """Returns `sent_trace` of six flows; those not given have a rate of 0 and one record."""
     rest: list[list[tuple[int, int, float]]] = [[(1999, 2000, 0.0)]] * (6 - len(flow))
     return sent([*flow, *rest])
 
@@ -108,7 +108,7 @@ def test_how_often_a_flow_is_told_goes_by_what_it_sends_at_the_end() -> None:
 
 def test_recovery_is_when_the_last_low_millisecond_is_over() -> None:
     low = seen(sent_trace=rates([(0, 100, 5), (100, 120, 2), (120, 150, 5), (150, 155, 1), (155, 2000, 5)]))
-    # The mean of a millisecond is low as long as it holds one of the steps up to 15.5 ms.
+    # The mean over a millisecond is low if it includes one of the steps up to 15.5 ms.
     assert sampling.recovery(low) == pytest.approx(5.5)
     assert sampling.recovery(seen(sent_trace=rates([(0, 2000, 5)]))) == 0
     assert math.isnan(sampling.recovery(seen(sent_trace=rates([(0, 100, 5), (100, 2000, 4)]))))
@@ -147,7 +147,7 @@ def test_a_law_is_improbable_where_counts_are_far_from_it() -> None:
     law = np.array([1.0, 2, 5])
     assert congestion_points.probability(np.array([100, 200, 500]), law) == pytest.approx(1)
     assert congestion_points.probability(np.array([200, 200, 400]), law) < 1e-6
-    # Of 8 samples: chi-squared is 1 + 1/2 + 0 with two degrees of freedom.
+    # With 8 samples, chi-squared is 1 + 1/2 + 0 with two degrees of freedom.
     assert congestion_points.probability(np.array([2, 1, 5]), law) == pytest.approx(math.exp(-0.75))
     assert math.isnan(congestion_points.probability(np.array([0, 0, 0]), law))
 
@@ -171,7 +171,7 @@ def test_arrivals_are_bytes_of_frames_and_occupancy_is_by_output() -> None:
 
 def test_a_queue_is_back_where_it_begins_to_stay_near_the_equilibrium() -> None:
     queue = np.full(2000, 140.0)
-    queue[200:230] = 60  # for 3 ms only
+    queue[200:230] = 60  # for only 3 ms
     queue[400:] = 70
     assert congestion_points.back(queue) == 30
     queue[400:] = 76

@@ -1,4 +1,4 @@
-"""`overspill paper` over the fake core: what is run, what is written, what is told."""
+"""Tests of `overspill paper` over the fake core: its runs, files and messages."""
 
 import json
 import os
@@ -129,7 +129,7 @@ def test_a_paper_goes_on_where_it_was_stopped(paper: Paper) -> None:
 def test_a_paper_ends_with_the_status_of_its_signal(
     paper: Paper, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, left: int, runs: int
 ) -> None:
-    """Stopped after some runs, or after the last."""
+    """Stops the command after some runs, or after the last one."""
     original, done = fake_core.Made.summary, []
 
     def summary(made: fake_core.Made) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def test_a_paper_ends_with_the_status_of_its_signal(
 
     monkeypatch.setattr(fake_core.Made, "summary", summary)
     ran = paper("--jobs", 1)
-    assert ran.status == left and "no files: interrupted" in ran.err
+    assert ran.status == left and "no files were written, since the command was interrupted" in ran.err
     assert not Path("out/papers/small/rows.json").exists()
 
 
@@ -189,7 +189,7 @@ def test_unfinished_flows_are_loud_and_have_status_3(paper: Paper, tmp_path: Pat
 def test_a_value_that_is_only_a_bound_is_no_value(paper: Paper, tmp_path: Path) -> None:
     papered.written(tmp_path, PAPER.replace("seeds = 3", 'seeds = 3\nset = ["fake.unfinished=60"]'))
     found = rows(paper("fig1", "--json"))["x 1", "fct"]
-    assert found["verdict"] == "fails" and "no finite value in 3 of 3" in found["note"]
+    assert found["verdict"] == "fails" and "3 of 3 values are not finite" in found["note"]
 
 
 @pytest.mark.usefixtures("quick")
@@ -199,7 +199,7 @@ def test_what_code_and_rows_do_not_share_is_told(paper: Paper, tmp_path: Path) -
 
     papered.coded(tmp_path, MEASURES | {"fig3": more})
     ran = paper("fig3")
-    assert ran.status == 1 and "fig3: its code measures ('u = 2', 'P'), which no row" in ran.err
+    assert ran.status == 1 and "fig3: its code measures ('u = 2', 'P'), which is in no row" in ran.err
     papered.coded(tmp_path, {"fig1": MEASURES["fig1"]})
     note = rows(paper("fig3", "--json"))["u = 1", "P"]["note"]
     assert note == "not measured: no code computes this figure"
@@ -251,10 +251,11 @@ def test_a_paper_without_code_is_told(command: Paper, tmp_path: Path) -> None:
 def test_what_is_in_a_paper_is_listed(command: Paper, paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = paper("--list")
     assert ran.status == 0 and not Path("out").exists()
-    for text in ("Nobody, 2020", "fig1", "2 rows", "rests on single", "no runs", "3 seeds", "switch.y=9"):
+    for text in ("Nobody, 2020", "fig1", "2 rows", "depends on single", "no runs", "3 seeds", "switch.y=9"):
         assert text in ran.out
-    # One row of the function waits for hardware; of a figure whose every row waits, nothing was run.
-    assert "rests on no runs; 1 row has no run" in " ".join(ran.out.split())
+    # One row of the function has no run because it needs hardware; a figure with only such rows has no runs
+    # at all.
+    assert "depends on no runs; 1 row has no run" in " ".join(ran.out.split())
     told = json.loads(paper("--list", "--json").out)
     assert (told["name"], told["cite"][:6], told["figures"][0]["rows"]) == ("small", "Nobody", 2)
     assert {one["name"] for one in told["sweeps"]} >= {"single"} and told["what_ifs"][0]["sets"]
@@ -262,7 +263,7 @@ def test_what_is_in_a_paper_is_listed(command: Paper, paper: Paper, monkeypatch:
     rows = written.read_text().replace('kind = "order"\n', 'kind = "order"\nlater = true\nnote = "z"\n')
     written.write_text(rows.replace('published = "leaf0"\n', 'later = true\nnote = "z"\n'))
     listed = " ".join(paper("--list").out.split())
-    assert "fig2 2 rows Places no run" in listed and "fig1 2 rows Flows rests on grid fig2" in listed
+    assert "fig2 2 rows Places no run" in listed and "fig1 2 rows Flows depends on grid fig2" in listed
     monkeypatch.setenv("OVERSPILL_PAPERS", str(Path("papers").absolute()))
     assert command("list", "papers").out.split() == ["papers", "small", "A", "small", "paper"]
     assert "expected one of small" in command("paper", "large").err
@@ -284,7 +285,7 @@ def test_an_open_parameter_is_changed_alone(paper: Paper, tmp_path: Path) -> Non
 
     papered.coded(tmp_path, MEASURES | {"fig2": places})
     ran = paper("--what-if")
-    assert ran.status == 0 and "what if: another y (switch.y=9): 2 of 2 verdicts change" in ran.out
+    assert ran.status == 0 and "sensitivity run: another y (switch.y=9): 2 of 2 verdicts change" in ran.out
     assert stored("what_if/y/single") == 2 and not Path("out/papers/small/what_if/y/grid").exists()
     made = read_json(Path("out/papers/small/what_if.json.gz"))
     assert [row["metric"] for row in made["rows"]] == ["switch", "bounces"]

@@ -1,4 +1,4 @@
-"""Verdicts of claims: that of the worst row that counts."""
+"""Tests of verdicts of claims: the verdict of the worst row that counts."""
 
 from pathlib import Path
 from typing import Any
@@ -180,7 +180,7 @@ def test_a_claim_names_open_parameters_that_give_it_another_verdict() -> None:
     assert [(one.name, verdict) for one, verdict in found] == [("y", "not reproduced"), ("z", "in part")]
     text = claims_page.verdict(decided, [row()], settings_of(document))
     assert text == "reproduced; not reproduced with y; in part with z"
-    # On as many seeds the paper's own runs have that verdict, too.
+    # With as few seeds, the paper's own runs have the same verdict.
     document["rows"][0]["fewer_seeds"] = {"3": kept | {"verdict": "fails"}}
     assert not find_turned_verdicts(decided, [row()], settings_of(document)[:1])
 

@@ -1,4 +1,4 @@
-"""Claims of a paper: every row of a figure that a claim names decides it, or is left out with a reason."""
+"""Tests that each row of a figure that a claim names decides the claim, or is left out with a reason."""
 
 from pathlib import Path
 
@@ -68,7 +68,7 @@ def test_published_papers_have_8_claims_or_more() -> None:
 
 
 def whole(folder: Path) -> str:
-    """The claims above, with every other row of figure 1 left out."""
+    """Returns the claims above, with every other row of figure 1 left out."""
     others = sorted({case for case, metric in rows_of(folder / "first") if metric != "fct"})
     listed = ", ".join(f'{{ figure = "fig1", case = "{case}", why = "about losses" }}' for case in others)
     return CLAIMS.replace('{ figure = "fig1", case = "x 2", why = "about losses" }', listed)
@@ -85,7 +85,7 @@ def whole(folder: Path) -> str:
         ('metric = "fct" }]', 'metric = "fcd" }]', "rows: found fig1, fcd, which matches no row"),
         ('"it_costs_memory"', '"bouncing_is_quick"', "found 'bouncing_is_quick' twice"),
         ("missing =", "mising =", "mising: found an unknown key"),
-        ('missing = "memory of the switch upstream"', "", "rows: found none; expected some, or `missing`"),
+        ('missing = "memory of the switch upstream"', "", "rows: found none; expected a row, or `missing`"),
         ('why = "about losses"', f'why = "{"so " * 16}"', "why: found 16 words; expected 15 at most"),
         ('figure = "fig1", case', 'figure = "fig2", case', "expected a row of rows.toml"),
     ],
@@ -122,4 +122,4 @@ def test_a_claim_that_repeats_alone_decide_is_refused(tmp_path: Path) -> None:
     (home / "small" / "claims.toml").write_text(whole(tmp_path / "other"), encoding="utf-8")
     with pytest.raises(BadInput) as error:
         data.load("small", home)
-    assert "claim bouncing_is_quick: rows: found repeats alone" in "\n".join(error.value.lines)
+    assert "claim bouncing_is_quick: rows: found only repeats" in "\n".join(error.value.lines)

@@ -1,4 +1,4 @@
-"""Files of a paper: what is wrong with them is told by file, place, field, found and allowed."""
+"""Tests of faulty files of a paper: messages name the file, place, field, found and allowed values."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def test_a_whole_paper_is_read(tmp_path: Path) -> None:
         ),
         ("seeds = 3", "seeds = true", "sweep 1 (grid): seeds: found True"),
         ('["ports"]', '["port"]', "sweep 1 (grid): tables: found 'port'; expected some of flows, ports"),
-        ('"small.toml"\nover', '"no.toml"\nover', "scenario: found 'no.toml', which is no file"),
+        ('"small.toml"\nover', '"no.toml"\nover', "scenario: found 'no.toml', which is not a file"),
         ('["switch.y=4"]', '["switch.y"]', "sweep 2 (single): set: found 'switch.y'; expected path=value"),
         (
             'sweeps = ["grid"]',
@@ -47,7 +47,7 @@ def test_a_whole_paper_is_read(tmp_path: Path) -> None:
         ),
         ('id = "fig2"', 'id = "fig1"', "found 'fig1' twice; expected each name once"),
         ('id = "fig2"', 'id = "../fig2"', "figure 2 (../fig2): id: found '../fig2'; expected letters"),
-        ('id = "fig2"', 'id = "grid"', "'grid', which is a sweep, too"),
+        ('id = "fig2"', 'id = "grid"', "'grid', which is a sweep as well"),
         ('set = ["switch.y=9"]', "set = []", "what_if 1 (y): set: found none; expected one or more"),
         ('title = "A small paper"', 'title = "', "expected TOML"),
         (
@@ -78,16 +78,16 @@ def test_what_is_wrong_with_a_paper_is_told(tmp_path: Path, old: str, new: str, 
         (
             "{ max = 100 }\none_run = true",
             "{ prediction = 0.95 }",
-            "tolerance: found { prediction } without one_run; expected it only where one run is shown",
+            "tolerance: found { prediction } without one_run; expected it only if one run is shown",
         ),
         (
             "read off a plot",
             "more with ten (what ifs: `y`, `z`)",
-            "row fig1, x 1, fct: note: found what if z; expected some of y",
+            "row fig1, x 1, fct: note: found sensitivity run z; expected some of y",
         ),
         ("{ max = 100 }", "{ max = nan }", "expected { abs }"),
         ("tolerance = { max = 100 }\n", "", "tolerance: found nothing; expected { abs }"),
-        ("published = 1\n", "", "one_run: found true; expected it only where a number is published"),
+        ("published = 1\n", "", "one_run: found true; expected it only if a number is published"),
         (
             "one_run = true",
             'revised = { verdict = "failed", why = "x" }',
@@ -105,9 +105,9 @@ def test_what_is_wrong_with_a_paper_is_told(tmp_path: Path, old: str, new: str, 
         ("one_run = true", 'one_run = "yes"', "one_run: found 'yes'; expected true or false"),
         ("note =", "notes =", "notes: found an unknown key; expected one of figure, case, metric, unit"),
         ('"x 2"\nmetric = "dropped"', '"x 1"\nmetric = "fct"', "row 2 (fig1, x 1, fct): found it in row 1"),
-        ("{ min = 1 }", "{ abs = 1 }", "tolerance: found {'abs': 1}; expected { min, max } where no number"),
+        ("{ min = 1 }", "{ abs = 1 }", "tolerance: found {'abs': 1}; expected { min, max }, since no number"),
         ('kind = "exact"\n[[row]]', 'kind = "order"\n[[row]]', "expected exact, since a text is published"),
-        ('note = "once there is hardware"', "", "note: found nothing; expected why the row is for later"),
+        ('note = "once there is hardware"', "", "note: found nothing; expected the reason why"),
         ("[[row]]", "[[rows]]", "rows: found an unknown key; expected one of row"),
     ],
 )  # fmt: skip
@@ -149,7 +149,7 @@ def test_papers_are_found_by_the_environment_or_beside_the_package(
     monkeypatch.setenv(data.VARIABLE, str(folder))
     assert data.titles() == [("small", "A small paper")]
     monkeypatch.setenv(data.VARIABLE, str(tmp_path / "nowhere"))
-    with pytest.raises(BadInput, match=r"OVERSPILL_PAPERS: .* is no folder"):
+    with pytest.raises(BadInput, match=r"OVERSPILL_PAPERS: .* is not a folder"):
         data.names()
     with pytest.raises(BadInput, match=r"--papers: .* is a paper; expected the folder that it is in"):
         data.names(folder / "small")

@@ -1,4 +1,4 @@
-"""Open parameters that are changed on fewer seeds, and for some of a figure's sweeps alone."""
+"""Tests of open parameters changed on fewer seeds, and only for some of a figure's sweeps."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -41,7 +41,7 @@ def test_a_row_of_sweeps_that_were_not_run_anew_has_no_cell(command: Any, tmp_pa
 
 def test_a_verdict_is_compared_with_that_on_as_many_seeds(command: Any, tmp_path: Path) -> None:
     def both(runs: Mapping[str, Runs]) -> Iterable[Measured]:
-        # Three seeds of the paper's own, two of the setting: nothing but their number is another.
+        # The paper's own runs have three seeds and those of the setting two: only that number differs.
         count = float(len(runs["grid"].seeds))
         runs["single"].metric("bounces", "bounce")
         yield Measured("all", "switch", [count])

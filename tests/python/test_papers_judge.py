@@ -1,4 +1,4 @@
-"""Verdicts of rows: intervals beside tolerances, and every edge of that."""
+"""Tests of verdicts of rows: intervals compared with tolerances, with all edge cases."""
 
 import math
 from dataclasses import replace
@@ -22,7 +22,7 @@ def judged(values: list[float] | list[str], row: Row = NUMBER) -> Judged:
 
 
 def around(centre: float, half: float) -> list[float]:
-    """Three values with this mean, whose 95 % interval is this wide on either side."""
+    """Returns three values with this mean and a 95 % interval of `centre` ± `half`."""
     reach = half / (stats.half_width([-1.0, 0.0, 1.0]) or 1.0)
     return [centre - reach, centre, centre + reach]
 
@@ -95,15 +95,15 @@ def test_texts_hold_where_every_seed_gives_the_published_one() -> None:
 def test_a_value_that_is_not_finite_fails_with_a_note() -> None:
     found = judged([10.0, math.nan, 10.0])
     assert (found.verdict, found.measured, found.ci95, found.seeds) == ("fails", None, None, 3)
-    assert found.note == "no finite value in 1 of 3, mean of the others 10"
-    assert judged([math.inf]).note == "no finite value in 1 of 1"
+    assert found.note == "1 of 3 values are not finite; the mean of the others is 10"
+    assert judged([math.inf]).note == "1 of 1 values are not finite"
 
 
 def test_a_row_that_nothing_measures_fails_unless_it_is_for_later() -> None:
     assert judge.judge(NUMBER, None, "no code") == Judged(None, None, 0, "fails", "no code")
     later = replace(NUMBER, later=True, note="hardware")
     assert judge.judge(later, None).verdict == "inconclusive" and not later.counted
-    with pytest.raises(Failed, match="for later"):
+    with pytest.raises(Failed, match="marked `later`"):
         judged([1.0], later)
 
 
@@ -210,7 +210,7 @@ def test_rows_that_were_revised_are_told_apart_with_what_they_were() -> None:
 
 def test_one_more_part_lies_between_order_statistics() -> None:
     row = replace(NUMBER, tolerance=Tolerance({"prediction": 0.95}, prediction=0.95), one_run=True)
-    parts = [0.0] * 60 + [15.0] * 18 + [10.0]  # 79: the second of each end
+    parts = [0.0] * 60 + [15.0] * 18 + [10.0]  # 79 parts: the second value from each end
     found = judge.judge(row, Measured("c", "m", parts, seeds=2))
     assert (found.ci95, found.seeds, found.verdict) == (None, 2, "holds")
     assert found.prediction == {"low": 0, "high": 15, "inside": True}

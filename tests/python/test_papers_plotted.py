@@ -1,4 +1,4 @@
-"""Plotted data: what a figure's code draws is drawn again from JSON, to the pixel but for rounded numbers."""
+"""Tests of plotted data: a drawing made again from JSON is equal to the pixel, except for rounded numbers."""
 
 import json
 from collections.abc import Callable

@@ -38,7 +38,7 @@ def test_broken_plotted_data_are_named_and_replace_nothing(paper: Paper) -> None
     ran = paper("--redraw", "--publish")
     assert ran.status == 2 and "no plotted data of fig1" in ran.err
     ran = paper("--redraw")
-    assert ran.status == 0 and "left out of the page" in ran.err
+    assert ran.status == 0 and "the page omits them" in ran.err
 
 
 def test_redraw_says_that_rows_have_changed_since(paper: Paper) -> None:
@@ -92,7 +92,7 @@ def test_the_page_needs_nothing_from_elsewhere(paper: Paper) -> None:
     readme = Path("out/papers/small/README.md").read_text()
     assert "![Flows](images/fig1.png)" in readme
     assert str(os.getcwd()) not in page + readme
-    # What waits for another step is told above everything, and beside its figure.
+    # Rows without a run are reported at the top, and at their figure.
     assert "1 row has no run." in readme
     assert "4 rows count: 4 reproduced; 1 row has no run" in page
     assert "1 of 2 rows reproduced; 1 row has no run" in page and "2 of 2 rows reproduced.<" in page

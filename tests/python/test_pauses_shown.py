@@ -1,4 +1,4 @@
-"""Figures and tables of pauses: both renderers draw them, with what the tables say."""
+"""Tests of figures and tables of pauses: both renderers draw the values of the tables."""
 
 import json
 from pathlib import Path
@@ -27,13 +27,16 @@ BETWEEN = '{ a = "r", b = "s", rate = "1Gbps", delay = "1us" },'
 
 @pytest.fixture
 def slow(tmp_path: Path) -> Results:
-    """One NIC that is paused from 51.888 to 384.096 us, and again after 400 us, the window's end."""
+    """Returns a run with one NIC paused from 51.888 to 384.096 us, and again after 400 us.
+
+    The window ends at 400 us.
+    """
     return made.ran(tmp_path)
 
 
 @pytest.fixture
 def chain(tmp_path: Path) -> Path:
-    """The same with a switch `r` before `s`, so that s pauses r, and r pauses the NIC."""
+    """Returns the same scenario with a switch `r` before `s`, so that s pauses r, and r pauses the NIC."""
     path = tmp_path / "chain.toml"
     text = made.SLOW.replace('{ name = "s"', '{ name = "r", kind = "switch" }, { name = "s"')
     text = text.replace('a = "a", b = "s"', 'a = "a", b = "r"').replace("link = [", f"link = [{BETWEEN}")
@@ -43,7 +46,7 @@ def chain(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ring(tmp_path: Path) -> Path:
-    """Five switches that pause each other for ever."""
+    """Returns a scenario with five switches that pause each other forever."""
     (tmp_path / "flows.csv").write_text("\n".join(FLOWS))
     path = tmp_path / "ring.toml"
     path.write_text(made.ring())
@@ -51,7 +54,7 @@ def ring(tmp_path: Path) -> Path:
 
 
 def drawn(chart: Chart) -> None:
-    """Both renderers draw it."""
+    """Draws a chart with both renderers."""
     FigureCanvasAgg(mpl.figure(chart)).draw()
     figure = web.figure(chart)
     go.Figure(json.loads(web.dump(figure)) and figure)
@@ -72,7 +75,7 @@ def test_a_map_has_the_time_paused_to_the_picosecond(slow: Results) -> None:
     width = np.diff(heat.edges)
     assert np.nansum(heat.values[0] * width) == pytest.approx(float((times - start).sum()) * 1e-12)
     assert np.nanmax(heat.values) == 1.0
-    # The heat is empty before the pause and whole within it.
+    # The heat map is empty before the pause and filled during it.
     middle = (heat.edges[:-1] + heat.edges[1:]) / 2
     assert (
         np.isnan(heat.values[0][middle < 45e-6]).all()
@@ -89,9 +92,9 @@ def test_bars_are_the_share_of_the_window_by_tier(slow: Results) -> None:
     (bars,) = marks(chart, Bars)
     assert chart.panels[0].x.ticks is not None
     found = dict(zip((text for _, text in chart.panels[0].x.ticks), bars.height.tolist(), strict=True))
-    # Of two hosts one was paused.
+    # One of two hosts was paused.
     assert found == {"host": pytest.approx((384.096 - 51.888) / 400 / 2)}
-    # The switch, of another tier, never was: no empty place, but told, in files too.
+    # The switch, of another tier, was never paused: it has no empty bar, but caption and file report it.
     assert "Never paused in the window: ports of switch." in chart.caption and "Never paused" in chart.told
 
 
@@ -232,4 +235,4 @@ def test_the_title_says_how_many_ports_there_are_beside_those_shown(
     monkeypatch.setattr(pauses, "ROWS_SHOWN", 1)
     monkeypatch.setattr(pauses, "longest", lambda found: longest(found) * 3)
     part = pauses.over_time(slow)
-    assert part is not None and part.title.endswith(": the 1 of 3 that stood still longest")
+    assert part is not None and part.title.endswith(": the 1 of 3 that were paused longest")

@@ -1,4 +1,4 @@
-"""What is measured of pauses, and what a run says that should not lose or never ends."""
+"""Tests of pause metrics, and of warnings about runs that should not lose packets or never end."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from overspill.results.results import Results
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
-# crates/sim/tests/pause.rs works this run out: the NIC of `a` is paused from 51.888 to 384.096 us.
+# crates/sim/tests/pause.rs derives this run by hand: the NIC of `a` is paused from 51.888 to 384.096 us.
 SLOW = """
 name = "slow"
 duration = "1ms"
@@ -45,7 +45,7 @@ switch.pause = { kind = "pfc", xoff = "4554B", xon = "1518B" }
 
 
 def ran(tmp_path: Path, *sets: str) -> Results:
-    """The scenario with these settings."""
+    """Runs the scenario with these settings."""
     path = tmp_path / "slow.toml"
     path.write_text(SLOW)
     return overspill.run(path, sets=sets)
@@ -71,7 +71,7 @@ def test_a_run_that_should_not_lose_and_does_says_where_and_the_others_go_on(tmp
 
 
 def ring() -> str:
-    """Five switches in a ring, each with a host that sends 500 KB two hops on."""
+    """Returns a scenario with five switches in a ring; each one's host sends 500 KB two hops on."""
     hosts, after = range(5), [(i + 1) % 5 for i in range(5)]
     nodes = [
         f'{{ name = "{name}{i}", kind = "{kind}" }}'

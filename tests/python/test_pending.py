@@ -1,4 +1,4 @@
-"""A sweep that is stopped before its tables are written: `overspill report` makes them from its store."""
+"""Tests that `overspill report` writes the tables of a sweep that was stopped before writing them."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ Stopped = Callable[[int], int]
 
 @pytest.fixture
 def stopped(command: Command, scenario: Path, monkeypatch: pytest.MonkeyPatch) -> Stopped:
-    """Stops a sweep after so many runs, on a machine too busy for its tables; the exit status."""
+    """Stops a sweep after `runs` runs, on a machine too busy to write its tables; returns the exit status."""
 
     def stop(runs: int) -> int:
         original, done = fake_core.Made.summary, []

@@ -1,4 +1,4 @@
-"""Figures: the same port, counts as in the table, and a size that can be read."""
+"""Tests of figures: the same port in all panels, counts as in the table, and a readable size."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def test_every_panel_shows_the_same_port(scenario: Path) -> None:
     ranks = [queues.ranks(one) for one in runs.values()]
     drops = {port: sum(one[port][0] for one in ranks if port in one) for port in ranks[0]}
     assert drops[ports["drop"]] == max(drops.values()) > 0
-    assert why == "the one that dropped most in the window over all variants"
+    assert why == "the port with most drops in the window over all variants"
 
 
 def test_titles_count_as_the_table_does(scenario: Path) -> None:

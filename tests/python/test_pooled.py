@@ -1,4 +1,4 @@
-"""Times of flows and queries are by workload wherever several workloads have them."""
+"""Tests that times of flows and queries are listed by workload if several workloads have them."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The printed table: sixteen rows at most, all on request, and cells that say no more than they know."""
+"""Tests of the printed table: at most sixteen rows, all on request, and cells without false precision."""
 
 import json
 import re
@@ -145,7 +145,7 @@ def shown(one: Row) -> str:
 
 
 def test_nothing_is_shown_narrower_than_a_bucket() -> None:
-    # Half a bucket is 1/128 of the value at most: .0703 of 9.
+    # Half a bucket is at most 1/128 of the value: 0.0703 of 9.
     assert shown(delays(9e-3, 9e-3, 9e-3)) == "9.000 ± 0.070"
     assert formats.spread(12345.6, 0.004) == "12 345.600 ± 0.004", "never with an exponent"
     assert shown(delays(9e-3, 9.003e-3, 9e-3)) == "9.001 ± 0.070"
@@ -172,16 +172,16 @@ def test_metrics_of_histograms_say_how_exact_they_are(scenario: Path) -> None:
         *("delay_p50", "delay_p99"),
         *(f"sojourn_{place}_{part}" for place in ("all", "busiest") for part in ("p50", "p99", "max")),
     }
-    assert coarse == {one.name for one in metrics.ALL if "middle of its bucket" in one.doc}
+    assert coarse == {one.name for one in metrics.ALL if "midpoint of its bucket" in one.doc}
     for variant in results.document()["variants"]:
         for name, entry in variant["metrics"].items():
             expected = entry["mean"] / 128 if metrics.base(name) in coarse else 0
             assert entry.get("resolution", 0) == expected
-    assert "within 0.8 %" in cells.legend(results)
+    assert "a resolution of 0.8%" in cells.legend(results)
 
 
 def of_two(name: str, one: list[float], other: list[float], lost: tuple[float, float]) -> bool:
-    """Whether the first of two variants is called best."""
+    """Returns true if the first of two variants is called best."""
     values = {
         variant: {
             seed: {Key(name): Value(value), Key("drops"): Value(drops)} for seed, value in enumerate(known)
@@ -217,21 +217,21 @@ def test_the_way_of_a_packet_is_neither_good_nor_bad() -> None:
     [
         (
             (15, 79, 97),
-            "15 of 97 metrics; --all has all but 18 that are 0 in every run",
+            "15 of 97 metrics; --all prints all but 18 that are 0 in every run",
         ),
-        ((15, 79, 79), "15 of 79 metrics; --all has all"),
-        ((79, 79, 97), "79 of 97 metrics; left out: 18 that are 0 in every run"),
-        ((78, 78, 79), "78 of 79 metrics; left out: 1 that is 0 in every run"),
+        ((15, 79, 79), "15 of 79 metrics; --all prints all"),
+        ((79, 79, 97), "79 of 97 metrics; not shown: 18 that are 0 in every run"),
+        ((78, 78, 79), "78 of 79 metrics; not shown: 1 that is 0 in every run"),
         ((9, 9, 9), "9 of 9 metrics"),
     ],
 )
 def test_rows_are_counted_of_all_that_files_have(counts: tuple[int, int, int], said: str) -> None:
-    every = "; results.json has every one" if counts[0] < counts[2] else ""
+    every = "; results.json has all" if counts[0] < counts[2] else ""
     assert table.counted(*counts) == said + every
 
 
 def printed_rows(out: str) -> list[str]:
-    """The lines between the heads of the columns and the legend."""
+    """Returns the lines between the column heads and the legend."""
     return re.findall(r"^(\S.*?) {2,}[-\d>]", out.split("\n\n", 1)[1], re.MULTILINE)
 
 
@@ -243,8 +243,8 @@ def test_the_command_prints_the_main_rows_and_all_on_request(command: Command, s
     assert 8 <= len(some) <= 20 < len(every) and set(some) < set(every)
     written = json.loads((Path("out/incast/results.json")).read_text())["variants"][0]["metrics"]
     known = len([one for one in written.values() if "note" not in one])
-    assert f"{len(some)} of {known} metrics; --all has all but {known - len(every)} that are 0" in short
-    assert f"{len(every)} of {known} metrics; left out: {known - len(every)} that are 0" in whole
+    assert f"{len(some)} of {known} metrics; --all prints all but {known - len(every)} that are 0" in short
+    assert f"{len(every)} of {known} metrics; not shown: {known - len(every)} that are 0" in whole
     assert not re.search(r"[^\d.]0 ± 0", whole)
 
 

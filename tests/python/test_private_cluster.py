@@ -1,4 +1,4 @@
-"""Ports of `--on local:N`: nobody without the cluster's own certificate gets a byte from any of them."""
+"""Tests that clients without the cluster's own certificate get no byte from a port of `--on local:N`."""
 
 import os
 import socket
@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="no /proc that lists open ports"),
 ]
 WORKERS = 2
-LISTENS = "0A"  # state of a socket in /proc/net/tcp
+LISTENS = "0A"  # state of a listening socket in /proc/net/tcp
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def first_byte(port: int, context: ssl.SSLContext | None) -> bytes:
         with socket.create_connection(("127.0.0.1", port), timeout=10) as plain:
             if context is None:
                 plain.sendall(b"GET / HTTP/1.0\r\n\r\n")
-                # An alert of TLS is the refusal itself.
+                # A TLS alert is the refusal itself.
                 return b"" if (found := plain.recv(1)) == b"\x15" else found
             with context.wrap_socket(plain) as secure:
                 return secure.recv(1)

@@ -1,4 +1,4 @@
-"""The share of a run that is done never falls."""
+"""Tests that the finished share of a run never falls."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Percentiles by nearest rank."""
+"""Tests of percentiles by nearest rank."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_a_percentile_below_the_censored_flows_is_exact() -> None:
 
 
 def test_a_flow_that_began_late_and_is_unfinished_leaves_lower_percentiles_open() -> None:
-    # It has lasted 1 so far, and may end anywhere: the median is 2 or 3, at least 2.
+    # The unfinished flow has lasted 1 so far and may end at any time: the median is 2 or 3, at least 2.
     values, open_ended = np.array([1.0, 2.0, 3.0]), np.array([True, False, False])
     assert percentile(values, open_ended, 50) == Value(2.0, True)
     assert summary(values, open_ended)["mean"] == Value(2.0, True)

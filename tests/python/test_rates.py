@@ -1,4 +1,4 @@
-"""Goodput of hosts and flows, Jain's index, links and waiting times, worked out by hand."""
+"""Tests of goodput of hosts and flows, Jain's index, links and queueing times, worked out by hand."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def traffic(**facts: bool) -> list[dict[str, Any]]:
 def test_jain_s_index_is_the_square_of_the_sum_over_n_sums_of_squares() -> None:
     assert measures.jain(np.array([3.0, 3.0, 3.0])) == pytest.approx(1.0)
     assert measures.jain(np.array([5.0, 0.0, 0.0, 0.0])) == pytest.approx(1 / 4)
-    # (1 + 2 + 3)^2 / (3 (1 + 4 + 9)) = 36 / 42.
+    # By hand: (1 + 2 + 3)^2 / (3 (1 + 4 + 9)) = 36 / 42.
     assert measures.jain(np.array([1.0, 2.0, 3.0])) == pytest.approx(36 / 42)
     assert measures.jain(np.array([1.0])) is None
     assert measures.jain(np.zeros(3)) is None
@@ -37,12 +37,15 @@ def test_flows_of_a_workload_share_by_what_each_got_over_its_own_time() -> None:
     # 1000 bytes in 10 us and in 40 us: shares of 4 and 1, (4 + 1)^2 / (2 (16 + 1)) = 25 / 34.
     found = metrics.measure(a_run())
     assert found["jain[traffic=q]"].value == pytest.approx(25 / 34)
-    # Only one flow of the other workload is measured, and raw sources share nothing.
+    # Only one flow of the other workload is measured, and raw sources have no share.
     assert "jain[traffic=bg]" not in found and "jain[traffic=raw]" not in found and "jain" not in found
 
 
 def two_endless(**changed: Any) -> RunData:
-    """Flows 2 and 3 of workload `bg` never end; 2 begins at 2 ms and 3 at 0; the window is 1 to 11 ms."""
+    """Returns a run in which flows 2 and 3 of workload `bg` never end.
+
+    Flow 2 begins at 2 ms and flow 3 at 0; the window is 1 to 11 ms.
+    """
     ends = column("u64", 1 * MS + 10 * US, 1 * MS + 41 * US, NONE64, NONE64, NONE64)
     summary = {"traffic": traffic(endless=True), "bin_ps": BIN}
     return a_run(flows=flows(end_ps=ends), summary=summary, **changed)
@@ -52,13 +55,13 @@ def test_endless_flows_have_goodput_but_no_completion_time() -> None:
     found = metrics.measure(two_endless())
     assert found["unfinished_flows"] == Value(0.0)
     assert "fct_mean[traffic=bg]" not in found and not found["fct_p99"].censored
-    # From their start to the end of the run at 20 ms: 200 000 bytes in 18 ms, 500 bytes in 20 ms.
+    # From start to the end of the run at 20 ms: 200 000 bytes in 18 ms, 500 bytes in 20 ms.
     assert found["flow_goodput_min"].value == pytest.approx(500 * 8 / 20e-3)
     assert found["flow_goodput_mean"].value == pytest.approx((500 * 8 / 20e-3 + 200_000 * 8 / 18e-3) / 2)
 
 
 def test_endless_flows_are_taken_in_whole_bins_where_these_were_counted() -> None:
-    # Bin 0 and bin 11 lie outside of the window; flow 2 begins at 2 ms and so has 9 of 10 ms.
+    # Bins 0 and 11 are outside the window; flow 2 begins at 2 ms and so has 9 of 10 ms.
     rows = [(0, 2, 10**6), (2, 2, 9000), (1, 3, 4000), (10, 3, 6000), (11, 3, 10**6)]
     found = metrics.measure(two_endless(flow_goodput=goodput_table("flow_goodput", "flow", rows)))
     shares = np.array([9000 * 8 / 9e-3, 10_000 * 8 / 10e-3])
@@ -95,7 +98,10 @@ def test_hosts_that_receive_have_a_least_mean_and_largest_goodput() -> None:
 
 
 def counted_ports() -> Any:
-    """Frames of 1000 bytes: 1125 of them on 1 Gb/s in 10 ms are 1125 x 1020 x 8 / 10^7 = 91.8 %."""
+    """Returns ports with frames of 1000 bytes.
+
+    1125 of them on 1 Gb/s in 10 ms are 1125 x 1020 x 8 / 10^7 = 91.8 %.
+    """
     sent = np.array([100, 100, 100, 300, 1125, 50], np.uint64)
     peers = column("u32", 3, 3, 3, 0, 3, 2)
     return (
@@ -107,7 +113,7 @@ def counted_ports() -> Any:
 
 
 def hosts_carried() -> dict[str, Any]:
-    """What hosts sent with 20 bytes a frame beside it."""
+    """Returns the bits that hosts sent, with 20 further bytes for each frame."""
     return {"wire_bits": {"host": {"bits": 300 * 1020 * 8, "capacity_bps": 3e9}}}
 
 
@@ -116,7 +122,7 @@ def test_a_link_is_hot_from_90_percent_on() -> None:
     assert found["link_utilisation_max"].value == pytest.approx(0.918)
     assert found["link_utilisation_mean"].value == pytest.approx(1775 * 1020 * 8 / 1e7 / 6)
     assert found["hot_links"].value == pytest.approx(1 / 6)
-    # Of links between switches there is one, port 1 of the switch.
+    # There is one link between switches, at port 1 of the switch.
     assert found["hot_links[of=switches]"] == Value(1.0)
     assert "hot_link_share" not in found
 

@@ -1,4 +1,4 @@
-"""Results that a second command replaces are named, with the command that shows them again."""
+"""Tests that results replaced by a second command are named, with the command that shows them again."""
 
 import shlex
 from pathlib import Path
@@ -11,7 +11,7 @@ AGAIN = "shows them again"
 
 
 def command_in(text: str) -> list[str]:
-    """The command that a sentence has between backquotes, without its first word."""
+    """Returns the command between backquotes in a sentence, without its first word."""
     return shlex.split(text.partition("`")[2].partition("`")[0])[1:]
 
 

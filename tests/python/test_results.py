@@ -1,4 +1,4 @@
-"""Results from Python, on disk and back, and the report."""
+"""Tests of results in Python, saved and loaded, and of the report."""
 
 import hashlib
 import json
@@ -91,7 +91,7 @@ def test_a_changed_or_missing_file_is_refused(three_seeds: Results) -> None:
     assert three_seeds.folder is not None
     victim = three_seeds.folder / "runs/drop/seed-2/flows.parquet"
     victim.write_bytes(victim.read_bytes()[:-1])
-    with pytest.raises(BadInput, match="the manifest says"):
+    with pytest.raises(BadInput, match="as in the manifest"):
         Results.load(three_seeds.folder)
     victim.unlink()
     with pytest.raises(BadInput, match="missing"):
@@ -221,7 +221,7 @@ def test_the_header_says_when_shuffles_at_a_load_are_sent(tmp_path: Path) -> Non
     path = tmp_path / "shuffles.toml"
     path.write_text(SHUFFLES)
     (line,) = [line.text for line in header.lines(run(path)) if line.label == "offered load"]
-    # Twenty pairs of 20 KB over five links of 1 Gb/s at 40 %: 1.6 ms each.
+    # Twenty pairs of 20 KB over five links of 1 Gb/s at 40 % take 1.6 ms per repetition.
     assert line == "all 0.16 of all hosts' links in payload bytes (0.4 while it sends, 0 s to 3.2 ms)"
 
 

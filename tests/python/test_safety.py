@@ -1,4 +1,4 @@
-"""Earlier results, other people's files and finished runs survive whatever happens."""
+"""Tests that earlier results, other files and finished runs survive every kind of end."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @contextmanager
 def deaf() -> Iterator[None]:
-    """Ctrl-C that comes after the command is ignored by the tests."""
+    """Ignores SIGINT after the command has restored its handler."""
     previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -125,7 +125,7 @@ def test_an_impatient_user_loses_no_finished_run(command: Command, scenario: Pat
 
 @contextmanager
 def interrupts_installed() -> Iterator[None]:
-    """A handler of the shell's kind, which the command finds and restores."""
+    """Installs a SIGINT handler, as a shell would, which the command has to restore."""
     previous = signal.signal(signal.SIGINT, lambda number, frame: None)
     try:
         yield
@@ -226,7 +226,7 @@ def test_a_manifest_that_lacks_facts_is_bad_input(command: Command, tmp_path: Pa
     (tmp_path / "hollow").mkdir()
     (tmp_path / "hollow/manifest.json").write_text(json.dumps(store.sealed({"format": 1, "runs": []})))
     ran = command("report", "hollow")
-    assert ran.status == 2 and "not a whole manifest: no name, variants" in ran.err
+    assert ran.status == 2 and "incomplete manifest: no name, variants" in ran.err
 
 
 def test_no_page_is_drawn_in_a_folder_where_another_command_is_writing(
@@ -260,7 +260,7 @@ def test_no_page_is_drawn_beside_results_that_another_command_has_put_there(
     report.write(first, out)
     second = made(7)
     before = contents(out)
-    with pytest.raises(BadInput, match="another run or sweep has put its results there"):
+    with pytest.raises(BadInput, match="another run or sweep has replaced these results"):
         report.write(first, out)
     assert contents(out) == before
     report.write(second, out)
@@ -299,7 +299,7 @@ def test_a_run_whose_folder_another_has_by_then_keeps_its_results_and_tells_that
 
     monkeypatch.setattr(table, "show", meanwhile)
     ran = command("run", scenario, "--seed", 1, "--out", "o")
-    assert ran.status == 1 and "no report: o: another run or sweep has put its results there" in ran.err
+    assert ran.status == 1 and "no report: o: another run or sweep has replaced these results" in ran.err
     assert "finished runs are kept in o/store" in ran.err.replace(str(Path.cwd()) + "/", "")
     assert Results.load("o").seeds == [7] and not Path("o/report.html").exists()
     monkeypatch.setattr(table, "show", show)

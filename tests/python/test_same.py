@@ -1,4 +1,4 @@
-"""Variants that are one and the same run are said to be."""
+"""Tests that variants with identical runs are reported."""
 
 import json
 import re
@@ -30,7 +30,7 @@ def values(summary: dict[str, Any] = COVERED, **numbers: float) -> dict[int, equ
 
 
 def recorded(**tables: dict[str, list[int]]) -> dict[int, equal_variants.One]:
-    """Runs that count nothing in their window, with these tables of the whole run."""
+    """Returns runs without counts in their window, with these tables of the whole run."""
     run = RunData(OUTSIDE, {name: pa.table(one) for name, one in tables.items()})
     return {1: equal_variants.One({Key("drops"): Value(0.0)}, OUTSIDE, run)}
 
@@ -40,7 +40,7 @@ def test_variants_that_are_equal_to_the_digit_are_one_run_and_why_is_said_where_
     runs = {"a025": never, "a1": dict(never), "drop": values(fct_mean=0.2, drops=3), "a8": dict(never)}
     assert equal_variants.groups(runs) == [("a025", "a1", "a8")]
     assert equal_variants.describe_groups(runs) == [
-        "the buffer was never short: a025, a1 and a8 are one and the same run"
+        "no buffer overflowed: a025, a1 and a8 are identical runs"
     ]
 
 
@@ -55,7 +55,7 @@ def test_the_reason_is_not_said_where_packets_were_lost_or_nobody_counted() -> N
     for numbers in ({"fct_mean": 0.1, "drops": 2}, {"fct_mean": 0.1}, {"drops": 0, "marks": 1}):
         one = values(**numbers)
         assert equal_variants.describe_groups({"a": one, "b": one}) == [
-            "every number is the same: a and b are one and the same run"
+            "all numbers are equal: a and b are identical runs"
         ]
 
 
@@ -63,7 +63,7 @@ def test_the_reason_is_not_said_where_packets_were_lost_or_nobody_counted() -> N
 def test_a_buffer_was_short_where_a_mechanism_counted(counter: Key) -> None:
     one = values(**{"fct_mean": 0.1, "drops": 0.0, str(counter): 376.0})
     assert equal_variants.describe_groups({"a": one, "b": one}) == [
-        "every number is the same: a and b are one and the same run"
+        "all numbers are equal: a and b are identical runs"
     ]
 
 
@@ -111,26 +111,24 @@ def test_runs_whose_flows_or_losses_differ_are_two(name: str) -> None:
 @pytest.mark.parametrize(
     ("known", "why"),
     [
-        (values(COVERED, drops=0), "the buffer was never short"),
-        (values(OUTSIDE, drops=0), "the buffer was never short in the measurement window"),
-        (recorded(activity={"count": []}), "the buffer was never short"),
-        (recorded(activity={"count": [3]}), "the buffer was never short in the measurement window"),
+        (values(COVERED, drops=0), "no buffer overflowed"),
+        (values(OUTSIDE, drops=0), "no buffer overflowed in the measurement window"),
+        (recorded(activity={"count": []}), "no buffer overflowed"),
+        (recorded(activity={"count": [3]}), "no buffer overflowed in the measurement window"),
         (
             recorded(activity={"count": []}, pause_trace={"from_ps": [2]}),
-            "the buffer was never short in the measurement window",
+            "no buffer overflowed in the measurement window",
         ),
         (
             recorded(activity={"count": []}, hold_trace={"bin": [2]}),
-            "the buffer was never short in the measurement window",
+            "no buffer overflowed in the measurement window",
         ),
     ],
 )
 def test_a_buffer_was_never_short_only_where_nothing_outside_the_window_says_so(
     known: dict[int, equal_variants.One], why: str
 ) -> None:
-    assert equal_variants.describe_groups({"a": known, "b": known}) == [
-        f"{why}: a and b are one and the same run"
-    ]
+    assert equal_variants.describe_groups({"a": known, "b": known}) == [f"{why}: a and b are identical runs"]
 
 
 def test_variants_of_a_sweep_are_the_same_only_at_every_point_and_for_the_weakest_reason() -> None:
@@ -139,9 +137,9 @@ def test_variants_of_a_sweep_are_the_same_only_at_every_point_and_for_the_weakes
     for point, runs in (("1", (lost, lost, lost)), ("2", (never, never, values(drops=0, fct_mean=0.2)))):
         for variant, one in zip("abc", runs, strict=True):
             swept.add([point], variant, one)
-    assert swept.facts == [{"variants": ["a", "b"], "why": "every number is the same"}]
+    assert swept.facts == [{"variants": ["a", "b"], "why": "all numbers are equal"}]
     told = list(equal_variants.of_facts({"same": swept.facts, "points": [1, 2]}))
-    assert told == ["every number is the same: a and b are one and the same run at every point"]
+    assert told == ["all numbers are equal: a and b are identical runs at every point"]
 
 
 def test_a_sweep_tells_of_equal_variants_in_terminal_page_and_document(
@@ -154,7 +152,7 @@ def test_a_sweep_tells_of_equal_variants_in_terminal_page_and_document(
 
     monkeypatch.setattr(fake_core.Made, "__init__", alike)
     args = ("sweep", scenario, "--over", "switch.x=1,2", "--seeds", 2, "--out", "o")
-    text = "every number is the same: drop and detour are one and the same run at every point"
+    text = "all numbers are equal: drop and detour are identical runs at every point"
     ran = command(*args)
     assert ran.status == 0
     assert [re.split("  +", line) for line in ran.out.splitlines() if "SAME RUN" in line] == [
@@ -168,7 +166,7 @@ def test_a_sweep_tells_of_equal_variants_in_terminal_page_and_document(
 
 
 def test_a_sweep_keeps_whether_buffers_were_short_outside_the_window() -> None:
-    """Of its runs no tables are kept, by which that is told."""
+    """Checks a sweep, whose runs keep no tables with these counts."""
     quiet = {1: equal_variants.One({Key("drops"): Value(0.0)}, OUTSIDE | {equal_variants.QUIET: True})}
     unknown = {1: equal_variants.One({Key("drops"): Value(0.0)}, OUTSIDE | {equal_variants.QUIET: False})}
     for runs, said in ((quiet, equal_variants.NEVER), (unknown, equal_variants.IN_WINDOW)):
@@ -237,7 +235,7 @@ size = "32KB"
 [variants.two]
 description = "the same"
 """
-# Columns of ports that count traffic and lengths of queues, not what a mechanism did.
+# Columns of ports that count traffic and lengths of queues, not actions of a mechanism.
 TRAFFIC = {"node", "port", "peer", "rate_bps", "enqueued", "enqueued_bytes", "sent", "sent_bytes", "queued"}
 TRAFFIC |= {"max_packets", "max_bytes", "max_bytes_in_window", "trimmed_bytes"}
 
@@ -250,7 +248,7 @@ def test_cut_packets_are_a_short_buffer(tmp_path: Path) -> None:
     values = made.values["one"][1]
     assert values[Key("drops")].value == 0 < values[Key("trims")].value
     assert equal_variants.describe_groups(made.known) == [
-        "every number is the same: one and two are one and the same run"
+        "all numbers are equal: one and two are identical runs"
     ]
     counted = {column for _, column in events.COUNTED} | {f"drop_{reason}" for reason in REASONS}
     assert set(made.ports.column_names) - TRAFFIC - {"variant", "seed"} <= counted, "another counter"

@@ -1,4 +1,4 @@
-"""Saturation trees of pauses that are made up here, on a chain of switches, two sinks, and a ring."""
+"""Tests of saturation trees of handmade pauses, on a chain of switches, two sinks, and a ring."""
 
 from dataclasses import astuple
 
@@ -10,13 +10,13 @@ from overspill.results.measures import saturation
 from overspill.results.measures.saturation import Pauses, Roots, Size, Tree
 from overspill.results.rundata import RunData
 
-# h0, h1 and h2 send over s3, s4 and s5 in a row; s6 is another sink that s4 sends to.
+# Hosts h0, h1 and h2 send over s3, s4 and s5 in a row; s6 is another sink, to which s4 sends.
 LINKS = [(0, 3), (1, 3), (2, 4), (3, 4), (4, 5), (4, 6), (5, 6)]
-Pause = tuple[int, int, int, int]  # from, to, who is paused, by whom
+Pause = tuple[int, int, int, int]  # from, to, paused node, pausing node
 
 
 def made(pauses: list[Pause], kinds: list[int] | None = None, window: tuple[int, int] = (0, 1000)) -> RunData:
-    """A run in which only these pauses happened."""
+    """Returns a run in which only these pauses happen."""
     ports: list[tuple[int, int]] = [end for a, b in LINKS for end in ((a, b), (b, a))]
     numbers = {end: sum(one[0] == end[0] for one in ports[:at]) for at, end in enumerate(ports)}
     nodes = [{"name": f"{'h' if at < 3 else 's'}{at}", "tier": "", "host": at < 3} for at in range(7)]

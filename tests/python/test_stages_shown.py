@@ -1,4 +1,4 @@
-"""The figures of what is inside a switch: which buffers they show, and what links carry."""
+"""Tests of figures of the stages of a switch: the choice of buffers, and the load of links."""
 
 from pathlib import Path
 
@@ -13,8 +13,8 @@ from overspill.charts.spec import Chart, Line
 from overspill.results import measures
 from overspill.results.results import Results
 
-SWITCH = 96  # the first of the fake core
-# Two stages with a port each, and a link either way: their buffers, with bytes in the window.
+SWITCH = 96  # first switch of the fake core
+# Buffers of two stages, with a port each and a link in each direction, and their bytes in the window.
 BUFFERS = {
     "node": [SWITCH] * 6,
     "buffer": [0, 1, 2, 3, 4, 5],
@@ -28,11 +28,11 @@ BUFFERS = {
     "busy_ps": [2_000_000, 0, 1_000_000, 8_000_000, 0, 0],
     "bytes": [50_000, 0, 25_000, 25_000, 0, 0],
 }
-Row = tuple[int, int, int, float, int]  # bin, buffer, largest, mean, busy
+Row = tuple[int, int, int, float, int]  # bin, buffer, largest, mean, busy time
 
 
 def inside(results: Results, *rows: Row) -> Results:
-    """The same results with these buffers, and rows of them over time, in every run."""
+    """Returns the results with these buffers, and rows of them over time, in every run."""
     bins, buffer, largest, mean, busy = zip(*rows, strict=True)
     trace = {"bin": bins, "node": [SWITCH] * len(rows), "buffer": buffer}
     trace |= {"max_bytes": largest, "mean_bytes": mean, "busy_ps": busy}
@@ -44,7 +44,7 @@ def inside(results: Results, *rows: Row) -> Results:
 
 
 def lines(chart: Chart | None) -> dict[str, Line]:
-    """The lines of the first panel by their entries."""
+    """Returns the lines of the first panel by their entries."""
     assert chart is not None
     return {mark.entry: mark for mark in chart.panels[0].marks if isinstance(mark, Line)}
 

@@ -1,4 +1,4 @@
-"""Starved raw sources and queue pairs are named, with the parameter that ends it; fair ones are not."""
+"""Tests that starved raw sources and queue pairs are named, with a remedy, and that fair ones are not."""
 
 from pathlib import Path
 from typing import Any
@@ -71,7 +71,7 @@ switch.pause = { kind = "pfc", xoff = "200KB", xon = "150KB" }
 
 
 def warned(folder: Path, text: str) -> dict[str, str]:
-    """Texts of the warnings of starved flows, by variant."""
+    """Returns the texts of warnings about starved flows, by variant."""
     (folder / "scenario.toml").write_text(text)
     lines = [one.text for one in header.lines(run(folder / "scenario.toml")) if one.label == "STARVED FLOWS"]
     return {line.partition(",")[0]: line for line in lines}
@@ -94,7 +94,10 @@ def test_unfinished_queue_pair_is_reported_and_cured(tmp_path: Path) -> None:
 
 
 def raw_run(**changed: Any) -> RunData:
-    """Three raw sources into host 2, through the only port that drops; `changed` are columns or tables."""
+    """Returns a run with three raw sources to host 2, through the only port that drops.
+
+    Entries of `changed` are columns or tables.
+    """
     n = len(changed.get("received", [0] * 3))
     facts: dict[str, tuple[str, list[int]]] = {
         "flow": ("u32", list(range(n))),
@@ -128,7 +131,7 @@ def raw_run(**changed: Any) -> RunData:
 def test_raw_source_far_below_its_peers_is_starved() -> None:
     (found,) = starved.starved_workloads(raw_run())
     assert (found.kind, found.starved, found.flows) == ("raw", 1, 3)
-    # Of a mean of 24.67 MB.
+    # The mean is 24.67 MB.
     assert found.share == pytest.approx(4 / (74 / 3)) and found.worst == "h1 -> h2 (flow 2), 16%"
 
 
@@ -165,7 +168,10 @@ def test_raw_source_is_no_victim_where(changed: dict[str, Any]) -> None:
 
 
 def pairs_run(**changed: Any) -> RunData:
-    """Two queue pairs that sent again about what they had to send; the second waited longer."""
+    """Returns a run with two queue pairs.
+
+    The second pair makes 9,000 retransmissions for its 10,000 packets, and has three timeouts.
+    """
     facts: dict[str, tuple[str, list[int]]] = {
         "flow": ("u32", [0, 1]),
         "traffic": ("u16", [0, 0]),
@@ -196,8 +202,8 @@ def test_stalled_queue_pair_is_named_with_its_waits() -> None:
     (found,) = starved.starved_workloads(pairs_run())
     assert (found.kind, found.starved, found.flows) == ("stalled", 1, 2)
     assert found.worst == (
-        "h1 -> h2 (flow 1): went back 5 times (2 NAKs, 3 timeouts) and sent 9,000 packets again "
-        "beside 10,000 of its data; 60% of 5 ms were waits for timeouts"
+        "h1 -> h2 (flow 1): went back 5 times (2 NAKs, 3 timeouts) and retransmitted 9,000 packets "
+        "for 10,000 data packets; it waited for timeouts during 60% of 5 ms"
     )
     assert 'switch.pause.kind = "pfc"' in starved.sentence([[found]])
 

@@ -1,4 +1,4 @@
-"""Intervals and comparisons, against values worked out by hand."""
+"""Tests of intervals and comparisons, against values worked out by hand."""
 
 import math
 
@@ -31,7 +31,7 @@ def by_seed(*values: float) -> dict[int, float]:
 
 
 def test_two_variants_are_compared_in_pairs() -> None:
-    # The seeds differ by far more than the variants: only pairs show the difference of 1.0, 1.1, 0.9.
+    # The seeds differ far more than the variants: only pairs show the difference of 1.0, 1.1, 0.9.
     found = stats.compare({"a": by_seed(10, 20, 30), "b": by_seed(11, 21.1, 30.9)}, "lower")
     assert found is not None and found.best == "a" and found.n == 3 and found.marked
     (one,) = found.against
@@ -44,7 +44,7 @@ def test_holm_corrects_the_second_of_two_comparisons_less_than_the_first() -> No
     differences = {"near": [1.0, 1.2, 0.8], "far": [9.0, 9.1, 8.9]}
     near, far = stats.holm("best", differences)
     assert (near.variant, far.variant) == ("near", "far")
-    # `far` has the smaller p and so 97.5 % (t = 6.20535); then `near` has 95 % (t = 4.30265).
+    # `far` has the smaller p and so an interval of 97.5 % (t = 6.20535); `near` has 95 % (t = 4.30265).
     assert far.high - far.mean == pytest.approx(6.20535 * 0.1 / math.sqrt(3), rel=1e-5)
     assert near.high - near.mean == pytest.approx(4.30265 * 0.2 / math.sqrt(3), rel=1e-5)
 

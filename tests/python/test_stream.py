@@ -1,4 +1,4 @@
-"""Long traces go to disk while their run goes on: the same rows, little memory, nothing half-written."""
+"""Tests of long traces written to disk during their run: the same rows, little memory, no partial files."""
 
 import gc
 import os
@@ -74,7 +74,7 @@ def busy(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Row groups of a few hundred rows, and a folder for temporary ones."""
+    """Sets row groups of 300 rows, and returns a folder for temporary files."""
     monkeypatch.setattr(simulate, "MARK", 2_000)
     monkeypatch.setattr(simulate, "ROWS", 300)
     folder = tmp_path / "temporary"
@@ -157,13 +157,13 @@ def test_without_a_folder_a_long_trace_lies_in_a_temporary_one_as_long_as_the_re
 
 
 def press() -> None:
-    """Ctrl-C, and time for the main thread to hear of it: later it would end the test."""
+    """Sends SIGINT, and leaves the main thread time to handle it: later it would end the test."""
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(0.6)
 
 
 class Interrupting(Listener):
-    """Presses Ctrl-C once the second run has written something."""
+    """Sends SIGINT once the second run has written a file."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.seen = folder, list[str]()
@@ -187,7 +187,7 @@ def test_an_interrupted_run_leaves_no_half_written_trace(busy: Path, small: Path
     assert not list(out.rglob("*.part")) and not list(out.glob(".overspill*"))
     assert Results.load(out).packets.num_rows > 500
     kept = {(one.variant, one.seed) for one in Results.load(out).runs}
-    # Earlier results that are whole are not replaced by some of the new ones.
+    # Complete earlier results are not replaced by incomplete new ones.
     assert kept == ({("drop", 7), ("mark", 7)} if before else {("drop", 1)})
     assert (results.folder is None) == before
     again = run(busy, jobs=1, out=out, listener=(told := Told()))
@@ -196,7 +196,7 @@ def test_an_interrupted_run_leaves_no_half_written_trace(busy: Path, small: Path
 
 
 class Told(Listener):
-    """Which runs were done."""
+    """Records the finished runs."""
 
     def __init__(self) -> None:
         self.done: list[Task] = []
@@ -215,7 +215,7 @@ def test_earlier_results_stay_where_no_run_finishes(busy: Path, small: Path) -> 
 
 
 class First(Interrupting):
-    """Presses Ctrl-C at the first file that is begun."""
+    """Sends SIGINT at the first file that is begun."""
 
     def advanced(self, task: Task, status: dict[str, Any]) -> None:
         if list(self.folder.rglob("*.part")) and not self.seen:
@@ -307,6 +307,6 @@ def test_memory_does_not_grow_with_the_trace(tmp_path: Path) -> None:
     short, low = peak(tmp_path, "20ms")
     rows, high = peak(tmp_path, "300ms")
     assert rows > 14 * short and rows > 4_000_000
-    # A row is 34 bytes in columns, without what conversion and writing take beside them.
+    # A row has 34 bytes in columns, without the temporary memory of conversion and writing.
     trace = 34 * rows
     assert high - low < trace / 2, f"{trace} bytes of trace took {high - low}"

@@ -1,4 +1,4 @@
-"""Sweeps over the fake core: what is run, and what is kept."""
+"""Tests of sweeps over the fake core: which runs happen, and which results are kept."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -114,7 +114,7 @@ def test_an_error_of_some_points_says_at_which(
     [
         ([], "Missing option"),
         (["--over", "x"], "--over: found 'x'"),
-        (["--over", "switch.x=1,2", "--set", "switch.x=3"], "found it in --set, too"),
+        (["--over", "switch.x=1,2", "--set", "switch.x=3"], "found it in --set as well"),
         (["--over", "switch.x=1", "--seeds", 0], "--seeds"),
         (["--over", "switch.x=1", "--jobs", 0], "--jobs"),
         (["--over", "switch.x=1", "--variants", "drop,nope"], "--variants: found nope"),
@@ -124,7 +124,10 @@ def test_an_error_of_some_points_says_at_which(
         (["--over", "switch.x=1", "--tables", "flow"], "--tables: found flow"),
         (["--over", "switch.x=1", "--on", "somewhere"], "--on: found 'somewhere'"),
         (["--over", "switch.x=1", "--on", "foo://bar:1"], "--on: found 'foo://bar:1'"),
-        (["--over", "switch.x=1", "--on", "local:2", "--jobs", 2], "--jobs is for runs in this process"),
+        (
+            ["--over", "switch.x=1", "--on", "local:2", "--jobs", 2],
+            "--jobs: found with --on; expected only one of them",
+        ),
         (["--over", "switch.x=1", "--out", "incast.toml"], "is a file"),
         (["--over", "switch.x=1..40:1", "--seeds", 100_000], "found 12000000 runs"),
     ],
@@ -155,7 +158,7 @@ def test_another_grid_takes_what_it_shares(command: Command, scenario: Path) -> 
     command("sweep", scenario, "--no-report", "--over", "switch.x=1,2", "--seeds", 2, "--out", "o")
     fake_core.behaviour.finished = 0
     text = scenario.read_text()
-    # Comments, and what the scenario is called, change no run.
+    # Comments, and the name of the scenario, change no run.
     scenario.write_text("# more words\n" + text.replace('"incast"', '"other"'))
     ran = command("sweep", scenario, "--no-report", "--over", "switch.x=2,3", "--seeds", 3, "--out", "o")
     assert "18 runs, 6 from the store" in " ".join(ran.err.split())
@@ -188,7 +191,7 @@ def test_equal_configurations_are_run_once_and_that_is_said(command: Command, sc
         "sweep", scenario, "--no-report", "--over", "variants.bounce.x=1,2", "--seeds", 2, "--out", "o"
     )
     assert ran.status == 0
-    assert "2 of 6 configurations (a point, a variant) are equal to another: run once" in ran.out
+    assert "2 of 6 configurations (point and variant) equal another one and are run once" in ran.out
     assert fake_core.behaviour.finished == 8 == len(entries(Path("o")))
     made = Results.load("o")
     assert made.finished == 12
@@ -206,7 +209,7 @@ def flip(path: Path) -> None:
 
 
 def lie(path: Path) -> None:
-    """A whole Parquet file with another value."""
+    """Writes a valid Parquet file with another value."""
     table = pq.ParquetFile(path).read()
     changed = table.set_column(1, table.schema.field(1), [[one + 1 for one in table.column(1).to_pylist()]])
     pq.write_table(changed, path)
@@ -235,7 +238,7 @@ def test_a_damaged_file_is_noticed_and_run_again(
     fake_core.behaviour.finished = 0
     ran = command("sweep", scenario, "--no-report", *OVER, "--seeds", 1, "--out", "o")
     assert ran.status == 0 and fake_core.behaviour.finished == 1
-    assert ran.err.count("run again, its file in the store is damaged") == 1
+    assert ran.err.count("run again, since its file in the store is damaged") == 1
     assert victim.read_bytes() == whole and outputs(Path("o")) == before
 
 
@@ -266,7 +269,7 @@ def test_tables_are_kept_where_asked_for(command: Command, scenario: Path) -> No
     assert flows.column_names == ["switch.x", *plain.column_names]
     assert flows.column("bytes").to_pylist()[: plain.num_rows] == plain.column("bytes").to_pylist()
     fake_core.behaviour.finished = 0
-    # A table that no run writes is no reason to run again; nor is one asked for less.
+    # A table that no run writes, or a smaller set of tables, causes no new run.
     command(*args, "--tables", "packets")
     assert fake_core.behaviour.finished == 0
     next(Path("o").rglob("flows.parquet")).write_bytes(b"")

@@ -1,4 +1,4 @@
-"""The caption of a sweep's figure announces the bands that are drawn, and no others."""
+"""Tests that the caption of a sweep's figure announces exactly the drawn bands."""
 
 from overspill.charts.sweep import caption
 from overspill.charts.sweep_data import Cell

@@ -1,4 +1,4 @@
-"""Axes as users write them, and the points of their grid."""
+"""Tests of axes as users write them, and of the points of their grid."""
 
 import pytest
 
@@ -141,8 +141,8 @@ def test_only_axes_of_equal_length_move_together(zips: list[str], message: str) 
         (['a="x",x'], "found x twice"),
         (["seed=1,2"], "--seed and --seeds"),
         (["metric=1"], "expected a key of a scenario"),
-        (["name=a,b"], "--over: name: a label"),
-        (["description=a"], "--over: description: a label"),
+        (["name=a,b"], "--over: name: found a label"),
+        (["description=a"], "--over: description: found a label"),
         (["a=1..1000:1", "b=1..1000:1"], "found 1000000 points"),
     ],
 )

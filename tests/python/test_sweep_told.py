@@ -1,4 +1,4 @@
-"""Sweeps over the fake core: what is told, and what is refused."""
+"""Tests of sweeps over the fake core: messages, and refused input."""
 
 import json
 import os
@@ -139,7 +139,7 @@ def test_json_is_one_document_and_nothing_else(command: Command, scenario: Path)
     assert one["mean"] == pytest.approx(sum(one["values"]) / 2) and one["interval"] is None
     assert found["runs"] == {"planned": 12, "finished": 12}
     said = {one.partition(": ")[0]: one for one in found["cautions"]}
-    assert said["FEW SEEDS"].startswith("FEW SEEDS: of 2 seeds there are ranges, no intervals")
+    assert said["FEW SEEDS"].startswith("FEW SEEDS: 2 seeds give ranges, not intervals")
     assert "p95, p99, p99.9 (7)" in said["few samples"]
 
 
@@ -244,7 +244,7 @@ def test_a_file_that_changes_while_the_sweep_goes_on_fails_what_would_read_it(
     monkeypatch.setattr(fake_core.Scenario, "run", change)
     made = overspill.sweep(scenario, {"switch.x": [1, 2]}, seeds=1, jobs=1)
     assert made.finished == 3
-    assert all("was changed while the sweep went on" in line for line in made.failures)
+    assert all("changed during the sweep" in line for line in made.failures)
     assert len(made.failures) == 3
 
 
@@ -298,8 +298,8 @@ def test_a_sweep_is_not_exported_and_the_message_says_why(command: Command, scen
     command("sweep", scenario, "--no-report", "--over", "switch.x=1", "--seeds", 1, "--out", "o")
     ran = command("export", "o", "--format", "csv")
     assert ran.status == 2 and ran.out == ""
-    why = "its flows are kept only with --tables flows: export takes a folder of `overspill run`"
-    assert ran.err == f"o: is a sweep; {why}\n"
+    why = "expected a folder of `overspill run`, since a sweep keeps flows only with `--tables flows`"
+    assert ran.err == f"o: found a sweep; {why}\n"
     assert command("run", scenario, "--out", "o", "--no-report").status == 2
 
 
@@ -313,7 +313,7 @@ def test_a_sweep_is_not_exported_and_the_message_says_why(command: Command, scen
         ("{}", "here/manifest.json: found no digest; expected a folder that `overspill run`"),
         ('{"format": 1}', "here/manifest.json: found no digest"),
         (json.dumps(store.sealed({"format": 2})), "here/manifest.json: found another format"),
-        (json.dumps(store.sealed({"format": 1})), "here/manifest.json: not a whole manifest"),
+        (json.dumps(store.sealed({"format": 1})), "here/manifest.json: incomplete manifest"),
         (None, "here: no manifest.json here; expected a folder that `overspill run`"),
     ],
 )
@@ -342,7 +342,7 @@ def test_a_page_stays_with_its_tables(command: Command, scenario: Path) -> None:
     drawn = sorted(Path("o/figures").glob("sweep-*"))
     assert drawn and Path("o/report.html").is_file()
     Path("o/figures/mine.png").write_bytes(b"mine")
-    # The same tables again: the page is still theirs.
+    # The tables are the same again, so the page still matches them.
     command(*args, "--over", "switch.x=1", "--no-report")
     assert Path("o/report.html").is_file() and sorted(Path("o/figures").glob("sweep-*")) == drawn
     fake_core.reset()
@@ -371,10 +371,10 @@ def test_points_are_run_scattered_over_the_grid_and_told_in_its_order(scenario: 
     begun: list[str] = []
 
     class Order(Listener):
-        """Notes which point has a run finished."""
+        """Records the points whose runs finish."""
 
         def kept(self, task: Task, hops: int) -> None:
-            """Note it."""
+            """Records the point."""
             begun.append(task.label.partition("=")[2])
 
     options = Options(
@@ -404,11 +404,11 @@ def test_few_seeds_and_few_samples_are_said_once_in_terminal_and_page(
     ran = command(*args, "--seeds", 3)
     assert ran.out.count("FEW SEEDS") == 1 and "intervals of 3 seeds are rough" in ran.out
     few = [line for line in ran.out.splitlines() if line.startswith("few samples")]
-    assert len(few) == 1 and few[0].endswith("(samples): QCT p99 (7)")
+    assert len(few) == 1 and few[0].endswith("(number of samples): QCT p99 (7)")
     assert "(Student's t)" in ran.out and "BCa" not in ran.out
     page = Path("o/report.html").read_text()
     assert "intervals of 3 seeds are rough" in page and re.search(r"QCT[^;]* p95, p99, p99.9 \(7\)", page)
-    # What lies in the store knows of how many samples.
+    # The store includes the number of samples.
     assert "QCT p99 (7)" in command(*args, "--seeds", 3, "--no-report").out
     few = command(*args, "--seeds", 3, "--no-report", "--metric", "fct_mean").out
     assert "FEW SEEDS" in few and "few samples" not in few

@@ -1,4 +1,4 @@
-"""Warnings of sweeps: every label that a run prints, loads, and differences from a baseline."""
+"""Tests of warnings of sweeps: every label that a run prints, loads, and differences from a baseline."""
 
 import io
 import json
@@ -44,7 +44,7 @@ SUMMARY: dict[str, Any] = {
     "event_costs": [[0, 340, 0]],
     "may_pause": True,
 }
-# By variant, what its summary has that others have not: each raises one label or more.
+# Parts of the summary that only one variant has; each causes one label or more.
 CASES: dict[str, dict[str, Any]] = {
     "plain": {},
     "cut": {"stop": "max_events"},
@@ -153,7 +153,7 @@ def test_document_of_a_sweep_has_every_loud_label(tmp_path: Path) -> None:
 
 def test_text_that_holds_at_every_point_names_none(tmp_path: Path) -> None:
     said = {line.label: line.text for line in warnings.lines(of_sweep(tmp_path))}
-    assert said["UNEQUAL MEMORY"].startswith("the variants' switches")
+    assert said["UNEQUAL MEMORY"].startswith("the switches of the variants have unequal memory")
     assert said["achieved load"].startswith("w 0.4 of all hosts' links")
     assert "(0.66 started in the window)" in said["achieved load"]
     assert "340 on the link" in said["event"]

@@ -1,4 +1,4 @@
-"""Sweeps of the compiled core that are killed in the middle, here and on a cluster."""
+"""Tests of sweeps of the compiled core that are killed in the middle, locally and on a cluster."""
 
 import os
 import signal
@@ -49,7 +49,7 @@ SENDERS, SIZES = "traffic.burst.senders=1..8:1", "traffic.burst.size=20KB..100KB
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    """A scenario for the compiled core, with a file beside it."""
+    """Returns a scenario for the compiled core, with an input file beside it."""
     core.use(None)
     (tmp_path / "data").mkdir()
     (tmp_path / "data/flows.csv").write_text(FLOWS)
@@ -59,7 +59,7 @@ def small(tmp_path: Path) -> Path:
 
 
 def started(small: Path, out: Path) -> "subprocess.Popen[str]":
-    """The command, in a process of its own."""
+    """Starts the command in a process of its own."""
     line = [
         sys.executable,
         "-m",
@@ -123,13 +123,13 @@ def test_a_sweep_in_memory_has_the_same_tables_as_one_in_a_folder(small: Path, t
 
 
 class Said(Listener):
-    """Keeps what is said."""
+    """Keeps the printed lines."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
 
     def say(self, line: str) -> None:
-        """Keep it."""
+        """Keeps the line."""
         self.lines.append(line)
 
 
@@ -140,7 +140,7 @@ class Killer(Listener):
         self.victim, self.kept_runs, self.killed = victim, 0, False
 
     def kept(self, task: Task, hops: int) -> None:
-        """Count, and kill."""
+        """Counts the runs, and kills the process at the fifth."""
         self.kept_runs += 1
         if self.kept_runs == 5:
             os.kill(self.victim, signal.SIGKILL)
@@ -204,7 +204,7 @@ def test_a_cluster_that_is_not_there_is_a_failure_in_one_line(
     options = Options(
         over={"traffic.burst.senders": [2]}, seeds=1, on="tcp://127.0.0.1:9", listener=said, sweep=True
     )
-    with pytest.raises(Failed, match=r"--on: tcp://127\.0\.0\.1:9: no scheduler of Dask answers") as error:
+    with pytest.raises(Failed, match=r"--on: tcp://127\.0\.0\.1:9: no Dask scheduler responds") as error:
         execute(small, options)
     assert said.lines == ["connecting to tcp://127.0.0.1:9"]
     assert len(error.value.lines) == 1 and "\n" not in error.value.lines[0]
@@ -234,7 +234,7 @@ def test_a_worker_finds_files_above_and_beside_the_scenario(small: Path, tmp_pat
     done = []
 
     class Direct:
-        """What Dask would do, in this process."""
+        """Substitute for a Dask client, in this process."""
 
         def submit(self, work: object, order: cluster.Order, **rest: object) -> "Direct":
             done.append(cluster.work(order))
@@ -243,7 +243,7 @@ def test_a_worker_finds_files_above_and_beside_the_scenario(small: Path, tmp_pat
         key = ""
 
         def add_done_callback(self, put: object) -> None:
-            """Nobody waits."""
+            """Does nothing, since no caller needs the result."""
 
     values = send(scenario, Direct())
     assert done[0].finished is not None, done[0].lines
@@ -252,7 +252,7 @@ def test_a_worker_finds_files_above_and_beside_the_scenario(small: Path, tmp_pat
 
 
 def send(scenario: Path, client: object) -> object:
-    """Give the first run of a sweep to a client; its values as they are here."""
+    """Gives the first run of a sweep to a client, and returns the values of the same run computed here."""
     import threading
 
     from overspill.engine.plan import prepare

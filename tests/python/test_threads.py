@@ -1,4 +1,4 @@
-"""Runs in threads that start and end: services and notebooks have a thread for each request or cell."""
+"""Tests of runs in threads that start and end, as in services and notebooks with a thread per request."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Networks of NetworkX, under the compiled core."""
+"""Tests of networks from NetworkX, with the compiled core."""
 
 import json
 import tomllib
@@ -66,7 +66,7 @@ def test_a_graph_takes_the_place_of_the_scenarios_topology(file: Path, tmp_path:
     assert (3, 4, "20Gbps", "5us", 2.0) in told
     assert (3, 4, "1/3Gbps", "1ns", 1.0) in told or (3, 4, "1/3 Gbps", "1ns", 1.0) in told
     assert {link["rate_bps"] for link in network["links"]} == {10**10, 2 * 10**10, 10**9 / 3}
-    # What was run is in the manifest, and runs again from it.
+    # The manifest includes the topology, and the run can be repeated from it.
     facts = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert facts["sets"][0].startswith("topology={")
     again = run(file, sets=facts["sets"])

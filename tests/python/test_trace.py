@@ -1,4 +1,4 @@
-"""The trace of a packet: what the command prints, writes and refuses, with the compiled core."""
+"""Tests of packet traces: output, files and refused input of the command, with the compiled core."""
 
 import json
 import os
@@ -50,10 +50,9 @@ def test_the_command_prints_every_stay_and_what_became_of_the_packet(command: Co
         "time",
         "(us)",
         "node",
-        "what",
-        "happened",
-        "leaves",
-        "to",
+        "events",
+        "next",
+        "hop",
         "queue",
         "waited",
         "(us)",
@@ -65,7 +64,7 @@ def test_the_command_prints_every_stay_and_what_became_of_the_packet(command: Co
         rf"delivered to h0 after [0-9.]+ ms: \d+ hops, {detours} detours(, 1 mark)?", lines[-2]
     )
     assert lines[-1].startswith("path: h") and lines[-1].endswith("edge0 h0")
-    for text in ("[1/3] finding the packet: detour seed 1", "[2/3] following it", "[3/3] looking around"):
+    for text in ("[1/3] finding the packet: detour seed 1", "[2/3] following the packet", "[3/3] recording"):
         assert text in ran.err
 
 
@@ -146,7 +145,7 @@ def test_a_packet_that_is_not_there_is_refused_with_what_there_is(
         (["--variant", "drop"], "--variants: found 'drop', which has no overflow detour; for most_detoured"),
         (["--at", "1ms,2ms"], "--at: found '1ms,2ms'; expected three times, such as 1.2ms,1.5ms,2ms"),
         (["--at", "1,2,3"], "--at: found '1,2,3'"),
-        (["--at", "1ms,3ms,2ms"], "--at: found '1ms,3ms,2ms'; expected times in their order"),
+        (["--at", "1ms,3ms,2ms"], "--at: found '1ms,3ms,2ms'; expected times in ascending order"),
         (["--at", "1ms,2ms,9s"], "--at: found 9 s; expected times up to the end of the run and"),
         (["--set", "switch.x=1"], "switch.x"),
     ],
@@ -182,7 +181,7 @@ def test_the_files_are_written_and_a_folder_of_others_is_left_alone(command: Com
     assert "detoured, not to h0" in written and 'src="http' not in written
     before = {name: (folder / name).read_bytes() for name in kept}
     assert command("trace", few, "--packet", "most_detoured").status == 0
-    assert {name: (folder / name).read_bytes() for name in kept} == before, "the same bits again"
+    assert {name: (folder / name).read_bytes() for name in kept} == before, "identical files again"
     Path("mine").mkdir()
     Path("mine/notes.txt").write_text("mine")
     refused = command("trace", few, "--packet", "most_detoured", "--out", "mine")

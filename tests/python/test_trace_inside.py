@@ -1,4 +1,4 @@
-"""What a packet trace says of the buffers inside a switch of several stages."""
+"""Tests of packet traces through the buffers inside a switch of several stages."""
 
 from overspill.tracing import PacketTrace
 

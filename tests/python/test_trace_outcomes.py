@@ -1,4 +1,4 @@
-"""Outcomes of traced packets: lost, cut, returned, held, in a deadlock, in a failed run, or a message."""
+"""Tests of outcomes of traced packets: lost, cut, returned, held, deadlocked, of a failed run, or a CNM."""
 
 import re
 from collections.abc import Callable
@@ -72,7 +72,7 @@ def test_a_header_that_came_back_is_found_and_is_not_under_way(command: Command,
     ran = command("trace", few, "--packet", "first_trimmed", "--no-report")
     assert ran.status == 0, ran.err
     told = ran.out.splitlines()[-2]
-    assert re.fullmatch(r"sent back, at its source h\d+ after [0-9.]+ us: \d+ hops, 1 cut", told)
+    assert re.fullmatch(r"returned to its source h\d+ after [0-9.]+ us: \d+ hops, 1 cut", told)
     found = overspill.trace(few, "first_trimmed")
     assert found.fate == "came_back" and found.path[0] == found.path[-1]
     assert found.document()["steps"][-1]["what"] == "came back" and found.facts.get("run_end") is None
@@ -94,8 +94,8 @@ def test_a_packet_that_a_deadlock_holds_waits_to_the_end_of_the_run_and_says_why
     assert end["deadlock"] == deadlock and end["failed"] is None and deadlock is not None
     assert stuck.document()["end_ps"] == end["at_ps"] > deadlock["at_ps"]
     under_way, _, said = summary(stuck)
-    assert under_way.startswith("under way when the run ended at ")
-    assert said.startswith("DEADLOCK: no port of ") and " -> ".join(deadlock["cycle"]) in said
+    assert under_way.startswith("in flight when the run ended at ")
+    assert said.startswith("DEADLOCK: the ports ") and " -> ".join(deadlock["cycle"]) in said
     assert cells(stuck, stuck.visits[-1])[-1].startswith("> ")
 
 
@@ -104,7 +104,8 @@ def test_a_trace_in_a_run_that_failed_says_how(tmp_path: Path) -> None:
     path.write_text(pausing.SLOW.replace('size = "100KB"', 'size = "5KB"'))
     lost, held = (overspill.trace(path, f"flow=0,n={n}", variant="pfc") for n in (4, 5))
     assert (lost.fate, held.fate) == ("buffer_full", "under_way")
-    assert all("a packet of a lossless class found no memory" in summary(one)[-1] for one in (lost, held))
+    said = "a packet of a lossless class was lost, because no memory was free"
+    assert all(said in summary(one)[-1] for one in (lost, held))
     assert lost.times_ps[1] == lost.steps[-1]["time_ps"]
     with pytest.raises(
         BadInput, match=r"expected n from 0 to \d+.*; the run failed: a packet of a lossless class"
@@ -147,7 +148,7 @@ def test_a_message_about_congestion_says_what_it_tells_its_source(command: Comma
     few.write_text(SCENARIO + TELLS)
     traced = overspill.trace(few, "first_cnm")
     message = traced.document()["message"]
-    # What was there at the last sample is not below 0, and lengths are whole units of 64 B.
+    # The queue length at the previous sample is at least 0, and lengths are whole units of 64 B.
     assert 1 <= message["feedback"] <= 63 and message["q_delta"] <= message["q_off"] + 6000 + 64
     assert message["q_off"] % 64 == message["q_delta"] % 64 == 0
     ran = command("trace", few, "--packet", "first_cnm", "--no-report")
@@ -155,7 +156,7 @@ def test_a_message_about_congestion_says_what_it_tells_its_source(command: Comma
     assert re.fullmatch(r"few, tells, seed 1: CNM 0 of \w+ about flow \d+", lines[0])
     above, more = (formats.number(abs(message[name])) for name in ("q_off", "q_delta"))
     side = "above" if message["q_off"] >= 0 else "below"
-    feedback = f"says: feedback {message['feedback']} of 63 at the port to {message['to']}"
+    feedback = f"message: feedback {message['feedback']} of 63 at the port to {message['to']}"
     assert f"{feedback}: {above} B {side} the set point, {more} B more than at the last sample" in lines[-1]
     few.write_text(SCENARIO)
     assert overspill.trace(few, "most_detoured").document()["message"] is None

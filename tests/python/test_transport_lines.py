@@ -1,4 +1,4 @@
-"""The header says which transport settings hold, by variant where they differ."""
+"""Tests that the header lists the transport settings in force, by variant if they differ."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What lies in a store is what was run: of the file that was read, and whole, or it is told."""
+"""Tests that a store contains complete results of the file that was read, or that a message reports it."""
 
 import hashlib
 import os
@@ -19,13 +19,13 @@ TEXT = 'file = "m.csv"\n'
 
 
 def base(folder: Path) -> points.Base:
-    """A scenario that names a file."""
+    """Returns a scenario that names a file."""
     where = str(folder / "s.toml")
     return points.Base(Source(where, TEXT), (), keys.Files(where), keys.Build("", "", ""))
 
 
 def replaced(path: Path, text: str) -> None:
-    """Another file of the same age in the place of one."""
+    """Replaces a file by another one of the same age."""
     other = path.with_suffix(".new")
     other.write_text(text)
     old = path.stat()
@@ -34,7 +34,7 @@ def replaced(path: Path, text: str) -> None:
 
 
 def reading(monkeypatch: pytest.MonkeyPatch, path: Path, changes: list[str]) -> list[str]:
-    """What the core reads, where the file changes each time after it was read."""
+    """Returns the texts that the core reads, from a file that changes each time after it was read."""
     seen: list[str] = []
 
     def scenario(*_: object) -> object:

@@ -1,4 +1,4 @@
-"""Several workloads at once: each is a group of its own in every metric."""
+"""Tests of several simultaneous workloads: each is a group of its own in every metric."""
 
 import json
 from pathlib import Path
@@ -19,14 +19,14 @@ DROP, MARK, DETOUR, BOUNCE = range(4)
 
 
 def fates(rows: list[tuple[int, int, int, int]]) -> pa.Table:
-    """Rows of `traffic`, `data`, `kind` and `count`."""
+    """Returns the table of fates from rows of `traffic`, `data`, `kind` and `count`."""
     traffic, data, kind, count = zip(*rows, strict=True)
     columns = {"traffic": column("u16", *traffic), "data": column("u8", *data)}
     return table("fates", columns | {"kind": column("u8", *kind), "count": column("u64", *count)})
 
 
 def packet_hist(rows: list[tuple[int, int, int, int, int, int, float]]) -> pa.Table:
-    """Rows of `traffic`, `data`, `metric`, `low`, `high`, `count` and `sum`."""
+    """Returns the table from rows of `traffic`, `data`, `metric`, `low`, `high`, `count` and `sum`."""
     kinds = {"traffic": "u16", "data": "u8", "metric": "u8"}
     kinds |= {"low": "u64", "high": "u64", "count": "u64", "sum": "f64"}
     values = zip(kinds, zip(*rows, strict=True), strict=True)
@@ -34,7 +34,10 @@ def packet_hist(rows: list[tuple[int, int, int, int, int, int, float]]) -> pa.Ta
 
 
 def two_queries() -> RunData:
-    """Query 0 of `q` takes 41 us and query 0 of `bg` 2.001 ms; a second query of `bg` is not measured."""
+    """Returns a run in which query 0 of `q` takes 41 us and query 0 of `bg` takes 2.001 ms.
+
+    A second query of `bg` is not measured.
+    """
     return a_run(flows=flows(query=column("u32", 0, 0, 0, 1, NONE32)))
 
 
@@ -82,7 +85,7 @@ def test_a_query_without_all_its_messages_is_open_and_they_are_unfinished() -> N
 
 
 def test_senders_are_counted_by_workload_of_their_measured_flows() -> None:
-    # Flows 0, 1 of `q` and 2 of `bg` are measured and count as many as their number.
+    # Flows 0 and 1 of `q` and flow 2 of `bg` are measured; each counts its own number.
     found = metrics.measure(a_run())
     for name in ("retransmits", "fast_retransmits", "timeouts", "ece_acks"):
         assert found[f"{name}[traffic=q]"] == Value(1.0)
@@ -107,7 +110,7 @@ def test_drops_marks_detours_and_bounces_of_workloads_are_acks_and_data_together
     }
     assert of == {"drops": [7, 1, 0], "marks": [0, 4, 0], "detours": [0, 0, 0], "bounces": [0, 0, 6]}
     assert sum(of["drops"]) == found["drops"].value and sum(of["marks"]) == found["marks"].value
-    # By workload they are drops, by reason and place metrics of their own.
+    # By workload they belong to `drops`; by reason and tier they are metrics of their own.
     names = list(found)
     assert metrics.base("drops[traffic=q]") == "drops" and metrics.base("drops[tier=host]") == "drops_by_tier"
     assert names.index("drops") < names.index("drops[traffic=q]") < names.index("drops[reason=buffer_full]")
@@ -133,7 +136,7 @@ def test_delays_and_hops_are_those_of_a_workloads_data() -> None:
     assert found["delay_mean"].value == pytest.approx(135e-6 / 5)
     assert found["delay_p99[traffic=q]"].value == pytest.approx(15e-6)
     assert found["delay_p99"].value == found["delay_p99[traffic=raw]"].value == pytest.approx(70e-6)
-    # Buckets of two workloads are one where all count.
+    # Equal buckets of two workloads are merged in the total.
     assert found["delay_p50"].value == pytest.approx(15e-6) and found["delay_p50"].samples == 5
     assert [found[f"hops_mean{one}"].value for one in ("", "[traffic=q]", "[traffic=raw]")] == [14 / 5, 2, 4]
     assert found["hops_max[traffic=q]"] == Value(2.0) and found["hops_max"] == Value(4.0)

@@ -1,7 +1,8 @@
 """Runs in threads that start and end, with the core alone: `python threads.py FILE_OF_CORE SCENARIO`.
 
-The first thread loads the core and ends. Others run one after the other and side by side. The main thread is
-the last, and the interpreter ends when they are gone. Nothing else is loaded, so that valgrind takes seconds.
+The first thread loads the core and ends. Other threads run one after the other and side by side. The main
+thread runs last, and the interpreter ends after all others have ended. No other module is loaded, so that
+valgrind takes seconds.
 """
 
 import importlib.machinery
@@ -26,7 +27,7 @@ def load() -> None:
 
 
 def run() -> None:
-    """Does one short run, and keeps what it gives if that is no other than before."""
+    """Does one short run, and checks that its summary is equal to that of the first run."""
     with open(SCENARIO, encoding="utf-8") as file:
         scene = found["core"].Scenario(SCENARIO, file.read(), [])
     run = scene.run(json.loads(scene.document())["variants"][0], 1, 3000)
@@ -43,7 +44,7 @@ def first() -> None:
 
 
 def together(count: int, work: Any) -> None:
-    """Does some work in so many threads at a time, and waits for them."""
+    """Runs a function in `count` threads simultaneously, and joins them."""
     threads = [threading.Thread(target=work) for _ in range(count)]
     for one in threads:
         one.start()

@@ -1,4 +1,4 @@
-"""A small fat-tree with an incast, whose packets tests trace."""
+"""Scenario of a small fat-tree with an incast, whose packets tests trace."""
 
 SCENARIO = """
 name = "few"

@@ -22,9 +22,9 @@ import wire
 
 ROOT = Path(__file__).resolve().parents[3]
 OUT = ROOT / "out" / "bench-linux-exact"
-# A flow is recorded anew so often if the machine was late.
+# Attempts to record a flow; an attempt fails if the machine was late.
 TRIES = 5
-# Of those so many must agree in every segment and window.
+# Smallest share of recorded flows that must agree in every segment and window.
 LEAST = 0.95
 TEST = ["cargo", "test", "--quiet", "--package", "dataplane", "--lib", "kernel::flows_of_a_file"]
 
@@ -67,7 +67,7 @@ def _record_all(seeds: range, jobs: int, receives: bool) -> Path:
 
 
 def _compare(path: Path) -> float:
-    """Prints what differs in a recording, and returns the share that agrees."""
+    """Prints the differences in a recording and returns the share of flows that agree."""
     told = subprocess.run(
         [*TEST, "--", "--ignored", "--nocapture"],
         cwd=ROOT,
@@ -89,7 +89,7 @@ def _compare(path: Path) -> float:
 
 
 def main() -> int:
-    """Records flows and arrivals, and compares; returns 1 if too few agree."""
+    """Records flows and arrivals, and compares them; returns 1 if too few agree."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="seed of the first flow")
     parser.add_argument("--flows", type=int, default=1000, help="number of flows")

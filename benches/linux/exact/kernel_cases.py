@@ -26,10 +26,10 @@ _KNOWN = {
 
 
 class Silent(scenario.Receiver):
-    """A far end that never answers by itself."""
+    """Far end that never replies by itself."""
 
     def carry(self, start: int, now: int) -> int | None:
-        """Returns nothing: every segment is lost."""
+        """Returns `None`: the network drops every segment."""
         return None
 
 
@@ -82,10 +82,10 @@ def _numbers(text: str) -> list[int]:
 
 
 class Case(record.Player):
-    """One case on the kernel."""
+    """Case of `conformance/tcp` played to the kernel."""
 
     def run(self, steps: list[str]) -> list[str]:
-        """Returns what differs."""
+        """Returns the steps that differ."""
         self.receiver, self.ticks = Silent(self.flow), record.find_ticks()
         self.sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         wrong = []
@@ -146,7 +146,7 @@ class Case(record.Player):
 
 
 def play(tun: int, path: Path) -> int:
-    """Plays the cases of a file that the bench can play; returns how many differ."""
+    """Plays the cases of a file that the benchmark can play; returns the number of cases that differ."""
     played = wrong = 0
     for case in tomllib.loads(path.read_text())["case"]:
         flow = _settings(case["transport"]) if case["end"] == "sender" else None

@@ -1,4 +1,4 @@
-"""Gives random arrivals to the kernel's receiver, and writes down its ACKs."""
+"""Sends random arrivals to the kernel's receiver and records its ACKs."""
 
 import contextlib
 import os
@@ -13,17 +13,17 @@ from record import COARSE, TICK, Disturbed, find_ticks, now
 from wire import ACK, CE, CWR, ECE, KERNEL, PSH, SYN, Segment, pack, read_segments, set_sysctl
 
 ISN = 77_000
-# So short that what segments take in the kernel's memory lets its window not grow.
+# Short enough that the memory overhead of segments keeps the kernel from enlarging its receive window.
 MSS = 1000
 PORT = 5002
 _OPTION, _SPIN = 12, 200e-6
-# Longest that a delayed ACK may wait, microseconds.
+# Longest delay of a delayed ACK in microseconds.
 PATIENCE = 260_000
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """A segment that comes so long after the one before, in microseconds."""
+    """A segment that arrives `gap` microseconds after the previous one."""
 
     gap: int
     number: int
@@ -34,7 +34,7 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Stream:
-    """Arrivals at one receiver, and what the ends have agreed on."""
+    """Arrivals at one receiver, and the options that both ends have agreed on."""
 
     seed: int
     sack: bool
@@ -77,7 +77,7 @@ def draw(seed: int) -> Stream:
 
 @dataclass
 class Player:
-    """One stream of arrivals at the kernel."""
+    """Plays one stream of arrivals to the kernel."""
 
     tun: int
     stream: Stream
@@ -150,7 +150,7 @@ class Player:
         self.lines.append(f"end {now() - self.base}")
 
     def _read(self) -> None:
-        """Reads all that has arrived, as the application does at once."""
+        """Reads all received data immediately, as the application does."""
         assert self.sock is not None
         with contextlib.suppress(BlockingIOError):
             while self.sock.recv(1 << 20):

@@ -1,4 +1,4 @@
-"""Plays flows to the kernel's sender, packet by packet, and writes down what it does."""
+"""Plays flows to the kernel's sender, packet by packet, and records what it sends."""
 
 import contextlib
 import heapq
@@ -15,22 +15,22 @@ from scenario import MSS, Flow, Receiver, Reply
 from wire import ACK, CWR, ECE, PEER, PEER_PORT, SYN, Segment, pack, read_segments, set_sysctl
 
 TICK = 4000
-# Timers of up to so many ticks fire at whole eighths of it.
+# Alignment of the time base in ticks: coarser timers fire at multiples of 8 or 64 ticks.
 COARSE = 64
-# A flow is cut off after so long, in microseconds, or so many events.
+# Longest duration of a flow in microseconds, and largest number of its events.
 LONGEST, MOST = 8_000_000, 400
 # Receive window of the peer: wider than any flow.
 SCALE = 10
 ISN = 1_000_000
 DELAYED = 40_000
-# No event is so near to a tick.
+# Events keep this distance from a tick, in microseconds: `BEFORE` its end and `AFTER` its start.
 BEFORE, AFTER = 500, 400
 _TIMESTAMP_OPTION = 12
 _SPIN = 200e-6
 
 
 class Disturbed(Exception):
-    """The machine was late: what was measured is not what the kernel saw."""
+    """The machine was late: the recorded time of an event is not the time at which the kernel saw it."""
 
 
 def now() -> int:
@@ -67,7 +67,7 @@ class Info:
 
     @staticmethod
     def read(sock: socket.socket) -> "Info":
-        """Reads it from a socket."""
+        """Reads the fields from a socket."""
         raw = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
         state = raw[1]
         rto, _, _, _, unacked, sacked, lost, retrans = struct.unpack_from("8I", raw, 8)
@@ -80,7 +80,7 @@ class Info:
         return f"{self.cwnd} {high}"
 
     def format_details(self) -> str:
-        """Further columns, for people."""
+        """Further columns of a recorded line, which the comparison does not read."""
         states = ["open", "disorder", "cwr", "recovery", "loss"]
         return (
             f"{states[self.state]} out={self.unacked} sacked={self.sacked} lost={self.lost} "
@@ -90,7 +90,7 @@ class Info:
 
 @dataclass
 class Arrival:
-    """A segment that reaches the receiver, with its mark and its CWR."""
+    """A segment that reaches the receiver, with its CE mark and its CWR flag."""
 
     segment: tuple[int, int]
     emission: int
@@ -100,7 +100,7 @@ class Arrival:
 
 @dataclass
 class Delayed:
-    """The end of a delayed ACK's time, if no other ACK left meanwhile."""
+    """End of a delayed ACK's timer; it counts only if no other ACK left meanwhile."""
 
     replies: int
     at: int
@@ -108,7 +108,7 @@ class Delayed:
 
 @dataclass
 class Player:
-    """One flow on the kernel."""
+    """Plays one flow to the kernel."""
 
     tun: int
     flow: Flow
@@ -174,7 +174,7 @@ class Player:
         self._drain()
         rtt = Info.read(sock).rtt
         time.sleep(0.02)
-        # From here ticks are at whole multiples of their length, also those of coarser timers.
+        # From here on, ticks are at multiples of their length, those of coarser timers included.
         phase, count = self.ticks
         self.start = now() + 5_000
         ticks = (self.start - phase) // TICK
@@ -202,7 +202,7 @@ class Player:
         self.lines.append(f"end {now() - self.base}")
 
     def receiver_waits(self) -> bool:
-        """Returns true until all is acknowledged."""
+        """Returns true until all data is acknowledged and no event is pending."""
         return bool(self.events) or self._unacked > 0
 
     @property
@@ -214,7 +214,7 @@ class Player:
         heapq.heappush(self.events, (at, self.count, what))
 
     def _wait(self, until: int) -> bool:
-        """Waits for a timer of the kernel to send; returns false if none did before a time."""
+        """Waits until a timer of the kernel sends; returns false if none does before a time."""
         while True:
             left = until - now()
             if left <= 0:
@@ -243,7 +243,7 @@ class Player:
             self._answer(self.receiver.reply(None, what.at))
 
     def _clear_of_tick(self) -> None:
-        """Waits where a timer may be handled next to an event, and notes what one has just sent."""
+        """Waits if the next event would be too near to a tick, and notes segments just sent by a timer."""
         left = TICK - (now() - self.base) % TICK
         if left < BEFORE or left > TICK - AFTER:
             self._sleep_until(now() + (left + AFTER) % TICK)
@@ -286,7 +286,7 @@ class Player:
         self.last = at
 
     def _sent(self, at: int) -> list[int]:
-        """Takes what the kernel has just sent; the network carries it from then."""
+        """Reads the segments that the kernel has just sent and passes them to the simulated network."""
         found = []
         for segment in read_segments(self.tun, 0):
             if not segment.payload or segment.port != self.port:
@@ -327,7 +327,7 @@ class Player:
 
 
 def _ranges(numbers: list[int]) -> list[str]:
-    """Runs of consecutive segments as `3-5`, others as `7`."""
+    """Formats runs of consecutive numbers as `3-5` and single ones as `7`."""
     found: list[list[int]] = []
     for number in numbers:
         if found and found[-1][1] + 1 == number:

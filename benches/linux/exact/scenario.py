@@ -1,4 +1,4 @@
-"""Random flows: writes of an application, losses and delays of the network, and the ACKs of the receiver."""
+"""Random flows: writes of an application, losses and delays of the network, and ACKs of the receiver."""
 
 import random
 from dataclasses import dataclass, field
@@ -53,7 +53,7 @@ def draw(seed: int) -> Flow:
         ecn=ecn,
         delayed=some.random() < 0.3,
         rtt=rtt,
-        # Shorter, so that no sample is as short by chance.
+        # Shorter than any round trip, so that no RTT sample equals it by chance.
         handshake=rtt * some.randint(50, 95) // 100,
         gap=some.choice([0, 300, 1500, 3000]),
         loss=some.uniform(0, 0.3),
@@ -77,7 +77,7 @@ class Reply:
 
 @dataclass
 class Receiver:
-    """The far end of a flow and the network before it."""
+    """Far end of a flow, and the network before it."""
 
     flow: Flow
     next: int = 0
@@ -91,7 +91,7 @@ class Receiver:
     replies: int = 0
 
     def carry(self, start: int, now: int) -> int | None:
-        """Time at which a segment arrives that is sent now; `None` if the network drops it."""
+        """Returns the arrival time of a segment sent now; `None` if the network drops it."""
         count = self.sent[start] = self.sent.get(start, 0) + 1
         some = random.Random(f"{self.flow.seed}/{start}/{count}")
         if some.random() < self.flow.loss:
@@ -103,12 +103,12 @@ class Receiver:
         return at
 
     def is_marked(self, start: int) -> bool:
-        """Returns true if the network marks the last sending of a segment."""
+        """Returns true if the network marks the last transmission of a segment."""
         some = random.Random(f"mark {self.flow.seed}/{start}/{self.sent.get(start, 0)}")
         return some.random() < self.flow.mark
 
     def take(self, segment: tuple[int, int], emission: int, ecn: tuple[bool, bool], at: int) -> Reply | None:
-        """Takes in a segment and returns the reply, if there is one now; `ecn` is its mark and its CWR."""
+        """Takes in a segment and returns the immediate reply, if any; `ecn` is its mark and its CWR flag."""
         start, end = segment
         marked, cwr = ecn
         if cwr:
@@ -130,7 +130,7 @@ class Receiver:
         return self.reply(again, at)
 
     def reply(self, again: tuple[int, int] | None, at: int) -> Reply | None:
-        """The ACK of all that has arrived; `None` if the network drops it."""
+        """Returns the ACK of all that has arrived; `None` if the network drops it."""
         self.pending = 0
         blocks: list[tuple[int, int]] = []
         if self.flow.sack:

@@ -29,11 +29,11 @@ SYSCTLS = {
     "tcp_fastopen": "0",
     "tcp_rmem": "4096 131072 6291456",
     "tcp_wmem": "4096 16384 33554432",
-    # Every segment out of order is acknowledged at once.
+    # Every segment out of order is acknowledged immediately.
     "tcp_comp_sack_nr": "0",
-    # The window is that of the start.
+    # The receive window keeps its initial size.
     "tcp_moderate_rcvbuf": "0",
-    # An ACK that comes late is answered, however often.
+    # Every late ACK is answered, without a rate limit.
     "tcp_invalid_ratelimit": "0",
 }
 _CLONE_NEWNET = 0x40000000
@@ -120,7 +120,7 @@ def _options(of: Segment) -> bytes:
 
 
 def pack(of: Segment) -> bytes:
-    """Bytes of a segment from the peer to the kernel."""
+    """Returns the bytes of a segment from the peer to the kernel."""
     options = _options(of)
     head = struct.pack(
         "!HHIIBBHHH",
@@ -142,7 +142,7 @@ def pack(of: Segment) -> bytes:
 
 
 def parse(data: bytes) -> Segment | None:
-    """Segment that the kernel has sent to the peer; `None` for other packets."""
+    """Returns the segment that the kernel has sent to the peer; `None` for other packets."""
     if len(data) < 40 or data[0] >> 4 != 4 or data[9] != 6:
         return None
     ip_length = (data[0] & 15) * 4
@@ -176,7 +176,10 @@ def parse(data: bytes) -> Segment | None:
 
 
 def read_segments(tun: int, patience: float) -> Iterator[Segment]:
-    """Segments that the kernel has sent, and sends within so many seconds and just after another."""
+    """Yields the kernel's segments: those already sent, then those within `patience` seconds.
+
+    After the first segment of a wait, only segments that follow within 0.5 ms are read.
+    """
     until = time.monotonic() + patience
     while True:
         try:

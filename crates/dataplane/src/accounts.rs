@@ -1,8 +1,8 @@
-//! What agents follow: bytes by port and class, and between which levels nobody need be called.
+//! Accounts that agents follow: bytes by port and class, and the levels between which no agent needs a call.
 
 use mech::{Account, Head, PortId};
 
-/// One account.
+/// Account: bytes, and the levels between which no agent needs a call.
 #[derive(Clone, Copy, Debug)]
 struct Counter {
     bytes: u64,
@@ -18,7 +18,7 @@ impl Counter {
     }
 }
 
-/// The accounts of a node; those of a kind that nobody follows are not there. Classes are eight a port.
+/// Accounts of a node. A kind that no agent follows is empty. Each port has eight classes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Accounts {
     output: Box<[Counter]>,
@@ -28,7 +28,7 @@ pub(crate) struct Accounts {
     all_input: Box<[Counter]>,
 }
 
-/// Memories of a switch. One that is output-queued has one, which is that of the input and of the output of a frame.
+/// Memories that a frame joins or leaves. An output-queued switch has one memory, which is both input and output side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sides {
     pub(crate) input: bool,
@@ -37,54 +37,55 @@ pub(crate) struct Sides {
 
 impl Sides {
     const NONE: Sides = Sides { input: false, output: false };
-    /// The memory of the input that a frame came in by.
+    /// Memory of the input that a frame came in by.
     pub(crate) const INPUT: Sides = Sides { input: true, output: false };
-    /// The buffer in front of the link that it is to leave by.
+    /// Buffer in front of the link that a frame is to leave by.
     pub(crate) const OUTPUT: Sides = Sides { input: false, output: true };
-    /// The one memory of a switch that has no inputs.
+    /// Only memory of a switch without inputs.
     pub(crate) const BOTH: Sides = Sides { input: true, output: true };
 }
 
-/// Bytes that come or go, of a frame or of a part of it.
+/// Change of accounts by a frame, or by a part of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delta {
-    /// The port that the frame is to leave by; `None` where it is held.
+    /// Output port of the frame; `None` if it is held.
     port: Option<PortId>,
     ingress: PortId,
     class: u8,
     bytes: i64,
-    /// Memories that they come to.
+    /// Memories that the bytes join.
     joins: Sides,
-    /// Memories that they are gone from.
+    /// Memories that the bytes leave.
     leaves: Sides,
 }
 
 impl Delta {
-    /// A frame that is to leave by a port is stored.
+    /// Change when a frame for `port` is stored.
     pub(crate) fn stored(port: PortId, head: &Head, joins: Sides) -> Delta {
         Delta { joins, ..Delta::from_head(Some(port), head) }
     }
-    /// A frame that is to leave by a port goes from the memory of its input to the buffer there.
+    /// Change when a frame for `port` moves from the memory of its input to the buffer of the port.
     pub(crate) fn crossed(port: PortId, head: &Head) -> Delta {
         Delta { joins: Sides::OUTPUT, leaves: Sides::INPUT, ..Delta::from_head(Some(port), head) }
     }
-    /// A frame that is to leave by a port comes from the stages of a fabric to the buffer there; it has waited for the port.
+    /// Change when a frame for `port` moves from the stages of a fabric to the buffer of the port. It counts as waiting
+    /// for the port before and after.
     pub(crate) fn came_out(port: PortId, head: &Head) -> Delta {
         Delta { joins: Sides::OUTPUT, leaves: Sides::OUTPUT, ..Delta::from_head(Some(port), head) }
     }
-    /// A frame that was to leave by a port is gone.
+    /// Change when a frame for `port` is gone.
     pub(crate) fn left(port: PortId, head: &Head, leaves: Sides) -> Delta {
         Delta { leaves, ..Delta::from_head(Some(port), head) }
     }
-    /// So many bytes of a frame that is to leave by a port are cut off.
+    /// Change when `bytes` of a frame for `port` are cut off.
     pub(crate) fn trimmed(port: PortId, head: &Head, bytes: u16, leaves: Sides) -> Delta {
         Delta { bytes: i64::from(bytes), ..Delta::left(port, head, leaves) }
     }
-    /// A frame is held before lookup.
+    /// Change when a frame is held before lookup.
     pub(crate) fn held(head: &Head) -> Delta {
         Delta { joins: Sides::INPUT, ..Delta::from_head(None, head) }
     }
-    /// A frame that was held goes on.
+    /// Change when a held frame goes on.
     pub(crate) fn released(head: &Head) -> Delta {
         Delta { leaves: Sides::INPUT, ..Delta::from_head(None, head) }
     }
@@ -92,11 +93,12 @@ impl Delta {
         let (joins, leaves) = (Sides::NONE, Sides::NONE);
         Delta { port, ingress: head.ingress, class: head.class(), bytes: i64::from(head.size), joins, leaves }
     }
-    /// The accounts that it changes and by how much, in the order in which agents are told. A frame waits for its port
-    /// wherever it lies.
+    /// Returns the accounts that change and by how much, in the order in which agents are called. A frame counts as
+    /// waiting for its port in whichever memory it is.
     #[inline]
     pub(crate) fn accounts(&self) -> impl Iterator<Item = (Account, i64)> + use<> {
         let Delta { port, ingress, class, bytes, joins, leaves } = *self;
+        // Joining and leaving cancel: a frame that only moves counts for its port all the while.
         let comes = |joins: bool, leaves: bool| (joins != leaves).then_some(if joins { bytes } else { -bytes });
         let waits = comes(joins != Sides::NONE, leaves != Sides::NONE);
         let output = port.zip(waits).map(|(port, by)| (Account::Output(port), by));
@@ -110,7 +112,7 @@ impl Delta {
 }
 
 impl Accounts {
-    /// Those of so many ports that somebody follows.
+    /// Creates the accounts that are followed at `ports` ports.
     pub(crate) fn new(ports: usize, followed: &[Account]) -> Accounts {
         let of = |wanted: bool, count: usize| vec![Counter::EMPTY; if wanted { count } else { 0 }].into_boxed_slice();
         let any = |is: fn(&Account) -> bool| followed.iter().any(is);
@@ -118,7 +120,7 @@ impl Accounts {
             output: of(any(|of| matches!(of, Account::Output(_))), ports),
             arrived: of(any(|of| matches!(of, Account::Arrived(..))), ports * 8),
             entered: of(any(|of| matches!(of, Account::Entered(..))), ports * 8),
-            // Whoever follows what comes in may ask how much of it is there.
+            // An agent that follows `Entered` may also read how much of it is still there (`View::allocated`).
             input: of(
                 any(|of| matches!(of, Account::Input(..) | Account::AllInput(_) | Account::Entered(..))),
                 ports * 8,
@@ -139,7 +141,7 @@ impl Accounts {
         }
     }
 
-    /// Bytes of an account; `None` if nobody follows it.
+    /// Bytes of an account; `None` if no agent follows it.
     pub(crate) fn bytes(&self, of: Account) -> Option<u64> {
         let class_of = |port: PortId, class: u8| (class < 8).then(|| usize::from(port.0) * 8 + usize::from(class));
         let counter = match of {
@@ -152,12 +154,14 @@ impl Accounts {
         counter.map(|counter| counter.bytes)
     }
 
-    /// Counts what comes or goes; whether an account is outside of its levels now.
+    /// Applies a change, and returns true if an account is outside of its levels now.
     #[inline]
     pub(crate) fn change(&mut self, delta: &Delta) -> bool {
         let mut outside = false;
         for (of, by) in delta.accounts() {
             if let Some(counter) = self.counter(of) {
+                // All changes of a frame are applied before the first agent is called, so that no agent sees half of a
+                // move.
                 counter.bytes = counter.bytes.wrapping_add_signed(by);
                 outside |= counter.is_outside();
             }
@@ -165,24 +169,24 @@ impl Accounts {
         outside
     }
 
-    /// The bytes of an account that is outside of its levels.
+    /// Bytes of an account that is outside of its levels; `None` if it is inside.
     pub(crate) fn outside(&mut self, of: Account) -> Option<u64> {
         self.counter(of).filter(|counter| counter.is_outside()).map(|counter| counter.bytes)
     }
-    /// Between which levels nobody is to be called.
+    /// Sets the levels between which no agent is called.
     pub(crate) fn set_levels(&mut self, of: Account, levels: (u64, u64)) {
         self.counter(of).into_iter().for_each(|counter| counter.levels = levels);
     }
-    /// Bytes that wait to leave by a port; `None` where nobody follows them.
+    /// Bytes queued for a port; `None` if no agent follows them.
     pub(crate) fn output(&self, port: PortId) -> Option<u64> {
         self.output.get(usize::from(port.0)).map(|counter| counter.bytes)
     }
-    /// Bytes of all classes that came in by a port and are still here; `None` where nobody follows them.
+    /// Bytes of all classes that came in by a port and are still here; `None` if no agent follows them.
     pub(crate) fn of_input(&self, port: PortId) -> Option<u64> {
         let classes = self.input.get(usize::from(port.0) * 8..)?.get(..8)?;
         Some(classes.iter().map(|counter| counter.bytes).sum())
     }
-    /// Whether what is counted of all classes together is what is counted of each.
+    /// Checks that the account of all classes equals the sum of the classes.
     pub(crate) fn balanced(&self) -> bool {
         let mut all = (0..).map(PortId).zip(&self.all_input);
         all.all(|(port, counter)| self.of_input(port) == Some(counter.bytes))
@@ -242,10 +246,10 @@ mod tests {
         assert_eq!(after(Delta::stored(b, &head, Sides::INPUT)), (Some(80), Some(0), Some(80), Some(80)));
         assert_eq!(after(Delta::crossed(b, &head)), (Some(80), Some(80), Some(80), Some(0)));
         assert_eq!(after(Delta::left(b, &head, Sides::OUTPUT)), (Some(0), Some(80), Some(80), Some(0)));
-        // One that is lost at its input has never arrived.
+        // A frame that is lost at its input has never arrived at the output.
         assert_eq!(after(Delta::stored(b, &head, Sides::INPUT)), (Some(80), Some(80), Some(160), Some(80)));
         assert_eq!(after(Delta::left(b, &head, Sides::INPUT)), (Some(0), Some(80), Some(160), Some(0)));
-        // What is held waits for no port and has not entered.
+        // A held frame waits for no port and has not entered.
         assert_eq!(after(Delta::held(&head)), (Some(0), Some(80), Some(160), Some(80)));
     }
 }

@@ -1,12 +1,11 @@
-//! Packets of one node, and the queues threaded through them.
+//! Packets of one node, and the queues linked through them.
 
 use crate::Pkt;
 
-/// No packet.
+/// Index that stands for no packet.
 pub(crate) const NIL: u32 = u32::MAX;
 
-/// The packets that wait in one node: a slab of 64-byte slots with a free list, so that nothing is
-/// allocated per hop.
+/// Packets in one node: a slab of 64-byte slots with a free list, so that a hop allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Arena {
     slots: Vec<Pkt>,
@@ -18,11 +17,12 @@ pub struct Arena {
 struct Link {
     stamp: u64,
     next: u32,
-    /// The packet before it in its queue; without meaning at the head, which leaves without a write to the next.
+    /// Previous packet of the queue. It is stale at the head, so that removing the head does not write to the next
+    /// packet.
     before: u32,
 }
 
-/// A first-in-first-out list of packets in an [`Arena`].
+/// First-in-first-out list of packets in an [`Arena`].
 #[derive(Clone, Copy, Debug)]
 pub struct Queue {
     head: u32,
@@ -38,12 +38,12 @@ impl Default for Queue {
 }
 
 impl Queue {
-    /// Frames that wait.
+    /// Frames in the queue.
     #[inline]
     pub fn packets(&self) -> u32 {
         self.packets
     }
-    /// Bytes that wait.
+    /// Bytes in the queue.
     #[inline]
     pub fn bytes(&self) -> u64 {
         self.bytes
@@ -51,17 +51,18 @@ impl Queue {
 }
 
 impl Arena {
-    /// Appends a packet to a queue; `stamp` tells packets of one port apart by age. Its handle.
+    /// Appends a packet to a queue, and returns its slot. `stamp` orders the packets of one port by age.
     #[inline]
     pub fn push(&mut self, queue: &mut Queue, pkt: Pkt, stamp: u64) -> u32 {
-        let id = self.lay(pkt, stamp);
+        let id = self.allocate(pkt, stamp);
         self.append(queue, id);
         id
     }
 
-    /// Puts a packet here that waits in no queue. Its handle.
+    /// Stores a packet that is in no queue, and returns its slot.
     #[inline]
-    pub fn lay(&mut self, pkt: Pkt, stamp: u64) -> u32 {
+    pub fn allocate(&mut self, pkt: Pkt, stamp: u64) -> u32 {
+        // The slot that was freed last is reused first: it is likely to be in the cache still.
         match self.free.pop() {
             Some(id) => {
                 self.slots[id as usize] = pkt;
@@ -76,7 +77,7 @@ impl Arena {
         }
     }
 
-    /// Appends a packet that lies here and waits in no queue.
+    /// Appends a packet that is in the arena but in no queue.
     #[inline]
     pub fn append(&mut self, queue: &mut Queue, id: u32) {
         let link = &mut self.links[id as usize];
@@ -90,13 +91,13 @@ impl Arena {
         queue.bytes += u64::from(self.slots[id as usize].head.size);
     }
 
-    /// Payload in all packets that lie here.
+    /// Payload bytes of all packets in the arena.
     pub fn payload(&self) -> u64 {
         let freed = self.free.iter().map(|id| self.slots[*id as usize].carried());
         self.slots.iter().map(Pkt::carried).sum::<u64>() - freed.sum::<u64>()
     }
 
-    /// Takes the first packet out of a queue and leaves it where it lies, in no queue.
+    /// Removes the first packet from a queue, and returns its slot. The packet stays in the arena.
     pub fn unlink_first(&mut self, queue: &mut Queue) -> Option<u32> {
         let (id, _) = self.first(queue)?;
         queue.head = self.links[id as usize].next;
@@ -108,13 +109,13 @@ impl Arena {
         Some(id)
     }
 
-    /// Takes out a packet that waits in no queue.
+    /// Frees the slot of a packet that is in no queue, and returns the packet.
     pub fn discard(&mut self, id: u32) -> Pkt {
         self.free.push(id);
         self.slots[id as usize]
     }
 
-    /// Takes the first packet out of a queue.
+    /// Removes the first packet from a queue.
     #[inline]
     pub fn pop(&mut self, queue: &mut Queue) -> Option<Pkt> {
         let id = queue.head;
@@ -128,7 +129,7 @@ impl Arena {
         Some(self.release(queue, id))
     }
 
-    /// Takes a packet out of a queue, wherever it is there. PRECONDITION: it waits there.
+    /// Removes a packet from any position of a queue. PRECONDITION: it is in the queue.
     pub fn take(&mut self, queue: &mut Queue, id: u32) -> Pkt {
         let Link { next, before, .. } = self.links[id as usize];
         match queue.head == id {
@@ -136,14 +137,15 @@ impl Arena {
             false => self.links[before as usize].next = next,
         }
         match queue.tail == id {
+            // If the packet was the head too, its `before` is stale.
             true => queue.tail = if queue.head == NIL { NIL } else { before },
             false => self.links[next as usize].before = before,
         }
         self.release(queue, id)
     }
 
-    /// Returns true if a packet waits in a queue. The search goes on from both ends, since what is looked for is near
-    /// one of them most often.
+    /// Returns true if a packet is in a queue. The search starts at both ends, since the packet is near one of them
+    /// most often.
     pub fn contains(&self, queue: &Queue, id: u32) -> bool {
         let (mut first, mut last) = (queue.head, queue.tail);
         for _ in 0..queue.packets.div_ceil(2) {
@@ -163,7 +165,7 @@ impl Arena {
         pkt
     }
 
-    /// A packet that waits in a queue has become this one, which is shorter; by how many bytes.
+    /// Replaces a queued packet by a shorter one, and returns the number of bytes saved.
     pub fn shorten(&mut self, queue: &mut Queue, id: u32, shorter: &Pkt) -> u16 {
         let pkt = &mut self.slots[id as usize];
         let bytes = pkt.head.size - shorter.head.size;
@@ -172,19 +174,19 @@ impl Arena {
         bytes
     }
 
-    /// The first packet of a queue: handle and stamp.
+    /// Slot and stamp of the first packet of a queue.
     #[inline]
     pub fn first(&self, queue: &Queue) -> Option<(u32, u64)> {
         (queue.head != NIL).then(|| (queue.head, self.links[queue.head as usize].stamp))
     }
 
-    /// The packets of a queue, first to last.
+    /// Slots of the packets of a queue, first to last.
     pub fn ids<'a>(&'a self, queue: &Queue) -> impl Iterator<Item = u32> + 'a {
         let real = |id: u32| (id != NIL).then_some(id);
         std::iter::successors(real(queue.head), move |id| real(self.links[*id as usize].next))
     }
 
-    /// The packet of the largest rank in a queue, the last of equals.
+    /// Packet of the largest rank in a queue, the last of equals.
     pub fn least_urgent(&self, queue: &Queue) -> Option<u32> {
         let (mut id, mut worst, mut largest) = (queue.head, NIL, 0);
         while id != NIL {
@@ -197,7 +199,7 @@ impl Arena {
         (worst != NIL).then_some(worst)
     }
 
-    /// The first packet of the flow and direction that has the smallest rank in a queue, the first of equals.
+    /// First packet of the flow and direction whose packet has the smallest rank in a queue, the first of equals.
     pub fn most_urgent(&self, queue: &Queue) -> Option<u32> {
         let (mut id, mut best, mut smallest) = (queue.head, NIL, u32::MAX);
         while id != NIL {
@@ -219,28 +221,28 @@ impl Arena {
         Some(id)
     }
 
-    /// The packets of a queue, last to first.
+    /// Slots of the packets of a queue, last to first.
     pub fn ids_from_tail<'a>(&'a self, queue: &Queue) -> impl Iterator<Item = u32> + 'a {
         let (head, tail) = (queue.head, (queue.tail != NIL).then_some(queue.tail));
         std::iter::successors(tail, move |id| (*id != head).then(|| self.links[*id as usize].before))
     }
 
-    /// Packets that wait.
+    /// Number of packets in the arena.
     pub fn held(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// Returns true if a packet lies in a slot, or lay there before.
+    /// Returns true if a slot holds a packet, or held one before.
     pub fn has(&self, id: u32) -> bool {
         (id as usize) < self.slots.len()
     }
 
-    /// Age modulo 2³² of the packet that lies in a slot, or lay there last; 0 if the arena has no such slot.
+    /// Stamp modulo 2³² of the packet in a slot, or of the last one there; 0 if the arena has no such slot.
     pub fn stamp(&self, id: u32) -> u32 {
         self.links.get(id as usize).map_or(0, |link| link.stamp as u32)
     }
 
-    /// A waiting packet.
+    /// Packet in a slot.
     pub fn get(&self, id: u32) -> &Pkt {
         &self.slots[id as usize]
     }

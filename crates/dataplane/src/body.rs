@@ -1,25 +1,25 @@
-//! What a packet's twelve words of body mean: a view of them by the packet's kind.
+//! Body of a packet: the meaning of its words by the packet's kind.
 //!
-//! A packet is one cache line, so all kinds share the same words. Nobody reads a word without having asked
-//! what the packet is, but a transport, to which a host hands nothing but segments.
+//! A packet is one cache line, so all kinds share the same words. They are read only after a test of the kind, except
+//! in transports, which get nothing but segments.
 
 use crate::{NO_EXT, PauseFrame, Pkt};
 use mech::{Flags, FlowId, Head, HostId, Notice, PacketKind, PortId};
 
-/// A packet's body.
+/// Body of a packet, by its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// Of a transport.
+    /// Segment of a transport.
     Segment(Segment),
-    /// A PAUSE or PFC frame.
+    /// PAUSE or PFC frame.
     Pause(PauseFrame),
-    /// A message to the source of the flow that the packet names.
+    /// Congestion message to the source of the flow that the packet names.
     Notice(Notice),
-    /// So many bytes, sent and forgotten.
+    /// Payload bytes of a packet without transport.
     Raw(u16),
 }
 
-/// What a segment says beside its flags and its options.
+/// Fields of a segment beside its flags and its options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Sequence number of the first payload byte, modulo 2³² (RFC 9293 §3.4).
@@ -32,27 +32,27 @@ pub struct Segment {
     pub window: u16,
 }
 
-/// A message about congestion as it is to be sent.
+/// Congestion message to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoticeSetup {
-    /// What it says.
+    /// Contents of the message.
     pub notice: Notice,
-    /// The flow that it is about.
+    /// Flow that the message is about.
     pub flow: FlowId,
-    /// That flow's source.
+    /// Source of that flow.
     pub to: HostId,
-    /// The node that says it.
+    /// Node that makes the message.
     pub node: u32,
-    /// Which of that node's messages it is, from 0.
+    /// Number of the message among those of its node, from 0.
     pub n: u32,
-    /// Bytes of its frame.
+    /// Size of the frame in bytes.
     pub size: u16,
 }
 
-/// A CNM gives lengths of queues in units of so many bytes (802.1Qau §33.4.5).
+/// Unit of queue lengths in a CNM, in bytes (802.1Qau §33.4.5).
 pub const CNM_UNIT: i64 = 64;
 
-/// Bytes as a CNM gives them: whole units toward the smaller, as many as 16 bits hold.
+/// Converts bytes to units of a CNM, rounded down and bounded to 16 bits.
 fn units(bytes: i64) -> u16 {
     bytes.div_euclid(CNM_UNIT).clamp(i64::from(i16::MIN), i64::from(i16::MAX)) as i16 as u16
 }
@@ -62,7 +62,7 @@ fn bytes(units: u32) -> i64 {
 }
 
 impl Pkt {
-    /// What its words say.
+    /// Returns the body of the packet.
     pub fn body(&self) -> Body {
         match self.head.kind() {
             PacketKind::Segment => {
@@ -89,13 +89,13 @@ impl Pkt {
 }
 
 impl NoticeSetup {
-    /// The packet that says it.
+    /// Returns the message as a packet.
     pub fn packet(self) -> Pkt {
         let head = Head {
             flow: self.flow,
             src: HostId(self.node),
             dst: self.to,
-            // Not of the flow's number, which is another where the run is divided.
+            // The number of the flow is not in the hash: it differs if the run is divided.
             hash: mech::hash_mix(u64::from(self.to.0), u64::from(self.node)) as u32,
             size: self.size,
             orig_size: self.size,
@@ -105,7 +105,7 @@ impl NoticeSetup {
         let mut pkt = Pkt { head, emission: self.n, ext: NO_EXT, ..Pkt::default() };
         pkt.head.set_class(7);
         if let Notice::Cnm { feedback, q_off, q_delta, point } = self.notice {
-            // No message without feedback is sent (802.1Qau §32.8.5): 0 is none.
+            // A CNM without feedback is never sent (802.1Qau §32.8.5), so 0 stands for a CNP.
             pkt.window = u16::from(feedback.clamp(1, 63));
             pkt.ack = u32::from(units(q_off)) << 16 | u32::from(units(q_delta));
             pkt.seq = u32::from(point.0);

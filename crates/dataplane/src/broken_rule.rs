@@ -1,4 +1,4 @@
-//! A mechanism that broke a rule of its slot.
+//! Rule of a slot that a mechanism broke.
 
 use mech::{PortId, Rule};
 
@@ -9,6 +9,6 @@ pub struct BrokenRule {
     pub slot: &'static str,
     /// Port that the mechanism decided about.
     pub port: PortId,
-    /// The rule.
+    /// Rule that was broken.
     pub rule: Rule,
 }

@@ -1,29 +1,30 @@
-//! PAUSE and PFC frames as packets: MAC control frames, which cross one link and are read at its far end.
+//! PAUSE and PFC frames as packets: MAC control frames, which cross one link and end at its far end.
 
 use crate::{NO_EXT, Pkt};
 use mech::pause::CONTROL_FRAME;
 use mech::{ClassSet, Flags, HostId, PacketKind};
 
-/// What a PAUSE or PFC frame says.
+/// Contents of a PAUSE or PFC frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PauseFrame {
-    /// Classes to be silent.
+    /// Classes to pause.
     pub xoff: ClassSet,
-    /// Classes that are resumed: those whose quanta are 0.
+    /// Classes to resume: those whose quanta are 0.
     pub xon: ClassSet,
-    /// For how long, in units of 512 bit times.
+    /// Duration of the pause in quanta of 512 bit times.
     pub quanta: u16,
-    /// Whether it is PAUSE of 802.3x, for the whole port, and not PFC.
+    /// True for PAUSE (802.3x) of the whole port, false for PFC.
     pub whole: bool,
 }
 
 impl PauseFrame {
-    /// The packet that says it: the n-th of its node, for the far end of a link. A switch looks no further than
-    /// its kind, so its destination there is any host, and at a host nobody.
+    /// Returns the frame as a packet for the far end of a link, the `n`-th control frame of its node.
     pub(crate) fn packet(self, node: u32, n: u32, to_switch: bool) -> Pkt {
         let mut pkt = Pkt { ext: NO_EXT, seq: u32::from(self.quanta), emission: n, ..Pkt::default() };
         pkt.ack = u32::from(self.xoff.0) | u32::from(self.xon.0) << 8 | u32::from(self.whole) << 16;
         pkt.head.src = HostId(node);
+        // A switch reads only the kind, but routes are predicted for every frame, so this must be a host of the
+        // network. At a host it must be no host, so that the NIC takes the frame and not the stack.
         pkt.head.dst = if to_switch { HostId(0) } else { HostId(u32::MAX) };
         (pkt.head.size, pkt.head.orig_size) = (CONTROL_FRAME, CONTROL_FRAME);
         pkt.head.flags = Flags::of_kind(PacketKind::Pause);
@@ -31,18 +32,18 @@ impl PauseFrame {
         pkt
     }
 
-    /// The frame in a packet's words. PRECONDITION: the packet is a [`PacketKind::Pause`].
+    /// Reads the frame from a packet's words. PRECONDITION: the packet is a [`PacketKind::Pause`].
     pub(crate) fn read(pkt: &Pkt) -> PauseFrame {
         let [xoff, xon, whole, _] = pkt.ack.to_le_bytes();
         PauseFrame { xoff: ClassSet(xoff), xon: ClassSet(xon), quanta: pkt.seq as u16, whole: whole > 0 }
     }
 
-    /// What a packet says; `None` where it is no such frame.
+    /// Returns the frame in a packet; `None` if it is another kind of packet.
     pub fn from_packet(pkt: &Pkt) -> Option<PauseFrame> {
         (pkt.head.kind() == PacketKind::Pause).then(|| PauseFrame::read(pkt))
     }
 
-    /// Says more before it is sent: of each class, what is said last.
+    /// Merges another frame into this one before it is sent. The last request for each class counts.
     pub(crate) fn add(&mut self, other: PauseFrame) {
         self.xoff = self.xoff.minus(other.xon).union(other.xoff);
         self.xon = self.xon.minus(other.xoff).union(other.xon);

@@ -1,4 +1,7 @@
-//! What switches and NICs share: deciding, applying fates, storing, sending.
+//! Output side that switches and NICs share: decisions about arrivals, memory, marks, and departures.
+//!
+//! An arrival goes through `admit`. A frame that fits a port whose departures are computed takes `pass`; all others
+//! take `decide` (calls the `overflow` slot) and `apply` (`store`: capacity, mark, queue).
 
 mod acts;
 mod agents;
@@ -39,7 +42,7 @@ use snapshot::Before;
 use std::collections::VecDeque;
 use units::Time;
 
-/// The output side of a node: ports, memory, and the slots that decide about them.
+/// Output side of a node: ports, memory, and the slots that decide about arrivals.
 #[derive(Clone)]
 pub struct Core {
     pub(crate) store: PacketStore,
@@ -51,32 +54,32 @@ pub struct Core {
     marking_rng: Vec<Stream>,
     schedulers: Vec<SchedulerSlot>,
     framing: Framing,
-    /// What fits at a port whose departures are computed is stored without asking: the overflow slot only
-    /// acts where there is no room.
+    /// True if a frame that fits a port with computed departures is stored without a call of the overflow slot. Some
+    /// port must compute departures, and the slot must act only on frames that do not fit.
     direct: bool,
-    /// For which arrivals the overflow slot is asked.
+    /// Arrivals for which the overflow slot is called.
     asks: Asks,
     acts: Acts,
-    /// Idle ports that got something in this step.
+    /// Idle ports that received a frame in this step, and marks for pending work.
     ready: Vec<agents::Ready>,
     node: u32,
     pausing: Option<Box<Pausing>>,
     agents: Option<Box<Agents>>,
-    /// Some agent is asked about what comes in.
+    /// True if an agent of some port is called for each arrival before lookup.
     pub(crate) intercepts: bool,
-    /// What agents and answers have asked for and is not done.
+    /// Requests of agents, and packets to look up, that are not done yet; first in, first out.
     work: VecDeque<Work>,
-    /// While arrivals are stored that do not see one another.
+    /// Queue lengths before this instant's arrivals, while arrivals of a snapshot are stored.
     before: Option<Before>,
-    /// Added to the index of every timer.
+    /// Base that is added to the index of every timer.
     timer_base: u32,
-    /// Rule that a mechanism has broken in this step.
+    /// First rule that a mechanism broke in this step.
     broken: Option<BrokenRule>,
-    /// Copies of flooded frames that have ended where they were of no use.
+    /// Copies of flooded frames that ended away from their destination.
     pub(crate) flood_copies_discarded: Tally,
 }
 
-/// One instant at one node: what deciding and sending need beside the node itself.
+/// Context of one instant at one node: what decisions and transmissions need beside the node itself.
 pub(crate) struct Step<'a, F, O> {
     pub(crate) now: Time,
     pub(crate) fib: &'a F,
@@ -84,12 +87,12 @@ pub(crate) struct Step<'a, F, O> {
     pub(crate) out: &'a mut O,
 }
 
-/// A fate, and whether the decision asked for a congestion mark.
+/// Fate of an arrival, and whether the decision requested a congestion mark.
 #[derive(Clone, Copy)]
 pub(crate) struct Decision {
     fate: Fate,
     mark: bool,
-    /// The stamp of the packet that is to be evicted, by which a later one in its slot is told from it.
+    /// Stamp of the packet to evict or cut. A later packet in the same slot has another stamp.
     victim: u32,
 }
 
@@ -103,9 +106,11 @@ impl Decision {
 }
 
 impl Core {
-    /// Asks the overflow slot about an arrival that lookup would send out by `out_port`.
+    /// Calls the overflow slot for an arrival whose next hop is `out_port`.
     #[inline]
     pub(crate) fn decide<F: Fib, O: Out>(&mut self, pkt: &Pkt, out_port: PortId, step: &mut Step<F, O>) -> Decision {
+        // Computed departures are not events. A port removes departed frames only when it is settled, so every read of
+        // a computed port settles it first.
         self.store.settle(out_port, step.now);
         if O::Observer::WANTS.queues {
             let queue = self.store.queue(pkt.head.queue());
@@ -115,7 +120,7 @@ impl Core {
         self.question(pkt, out_port, step)
     }
 
-    /// PRECONDITION: settled.
+    /// Calls the overflow slot if this arrival needs it. PRECONDITION: the port is settled.
     #[inline]
     fn question<F: Fib, O>(&mut self, pkt: &Pkt, out_port: PortId, step: &Step<F, O>) -> Decision {
         let now = step.now;
@@ -123,16 +128,18 @@ impl Core {
             return Decision::lose(DropReason::LinkDown);
         }
         let to = QueueAt { port: out_port, queue: self.store.queue(pkt.head.queue()) };
-        // Messages about congestion have a lane of their own, whose limit is all that they can exceed.
+        // Congestion messages have a lane of their own, and only the limit of that lane applies to them.
         if to.queue.lane() == Lane::Notice {
             return Decision::store(to.queue);
         }
         match self.asks {
-            // The capacity test that every fate meets is the answer.
+            // `store` tests the capacity for every fate, and that test alone decides here.
             Asks::Never => return Decision::store(to.queue),
             Asks::WhenFull if self.store.has_place(Some(pkt.head.ingress), to, pkt.head.size) => {
                 return Decision::store(to.queue);
             }
+            // From here on the mechanism may read any port, so all of them must be settled; that costs a pass over the
+            // ports.
             _ => self.store.settle_all(now),
         }
         self.acts.clear();
@@ -142,6 +149,8 @@ impl Core {
         let mut env = Env { now, rng: &mut self.overflow_rng, acts: &mut self.acts };
         let fate = self.overflow.get().admit(&pkt.head, &place, &mut env);
         let seen = look.broken();
+        // On a snapshot other arrivals are stored before this decision is applied. The stamp shows later whether the
+        // chosen packet still waits or another one has its slot.
         let victim = match fate {
             Fate::Evict(id) | Fate::TrimWaiting(id) => self.store.arena.stamp(id.0),
             _ => 0,
@@ -153,7 +162,7 @@ impl Core {
         }
     }
 
-    /// Does what was decided. Capacity is tested here once more: this place has the last word.
+    /// Applies a decision. Capacity is tested once more here, and this test is final.
     #[inline]
     pub(crate) fn apply<F: Fib, O: Out>(
         &mut self,
@@ -165,6 +174,9 @@ impl Core {
         let mark = decision.mark;
         match decision.fate {
             Fate::Enqueue(queue) => self.store(pkt, QueueAt { port, queue }, mark, step),
+            // In a `cioq` switch the frame stays in the memory of its own input, whichever port it leaves by. Another
+            // port cannot help if that memory is full, so the frame counts as lost there and not as bounced or
+            // detoured.
             Fate::Bounce(_) | Fate::Detour(..) if self.store.lacks_input(&pkt.head) => {
                 self.drop(pkt, port, DropReason::InputFull, step);
             }
@@ -184,7 +196,7 @@ impl Core {
             }
             Fate::Trim(queue) if self.trim(pkt, port, step) => self.store_cut(pkt, QueueAt { port, queue }, mark, step),
             Fate::TrimBack if self.trim(pkt, port, step) => self.send_back_cut(pkt, port, step),
-            // What gets no shorter waits at its input like all that can do nothing else.
+            // A packet that cannot get shorter waits at its input, like every frame without another way out.
             Fate::Trim(_) | Fate::TrimBack if self.store.inputs.is_some() => {
                 self.store(pkt, QueueAt { port, queue: pkt.head.queue() }, mark, step);
             }
@@ -198,14 +210,14 @@ impl Core {
         }
     }
 
-    /// Stores one of the frames that a flooded one has become; overflow is not asked.
+    /// Stores one copy of a flooded frame. The overflow slot is not called for copies.
     pub(crate) fn forward<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) {
         self.store.settle(port, step.now);
         let decision = Decision::store(pkt.head.queue());
         self.apply(pkt, port, decision, step);
     }
 
-    /// Decides and applies.
+    /// Decides about an arrival and applies the decision.
     #[inline(always)]
     pub(crate) fn admit<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) {
         if self.has_room_at_once(port, pkt.head.size, step.now) {
@@ -214,7 +226,7 @@ impl Core {
         self.ask(pkt, port, step);
     }
 
-    /// Whether a frame may be stored at a port without asking, its departure computed.
+    /// Returns true if a frame fits a port with computed departures, so that the overflow slot is not called.
     #[inline(always)]
     pub(crate) fn has_room_at_once(&mut self, port: PortId, size: u16, now: Time) -> bool {
         if !self.direct {
@@ -230,12 +242,12 @@ impl Core {
         self.apply(pkt, port, decision, step);
     }
 
-    /// What nearly every packet meets: stores it and computes its departure. It is what `decide` and `apply` would
-    /// do, in one go. PRECONDITION: [`has_room_at_once`](Core::has_room_at_once).
+    /// Stores a frame and computes its departure, as `decide` and `apply` would. Nearly every packet takes this path.
+    /// PRECONDITION: [`has_room_at_once`](Core::has_room_at_once).
     #[inline(always)]
     pub(crate) fn pass<O: Out>(&mut self, pkt: &mut Pkt, port: PortId, now: Time, out: &mut O) {
         let p = &mut self.store.ports[usize::from(port.0)];
-        // A node with computed departures has one class and no bounce queue.
+        // A node with computed departures has one class and only the normal lane.
         let (queue, before) = (QueueId::normal(0), p.waiting());
         if O::Observer::WANTS.queues {
             let at = out.spot(port);
@@ -247,22 +259,26 @@ impl Core {
             let at = out.spot(port);
             out.observer().marked(at, pkt);
         }
+        // Observers see the same calls in the same order as from `decide` and `apply`: results must not depend on the
+        // path.
         let (start, end) = p.compute(now, pkt.head.size);
         Core::tell_stored(port, pkt, Stored { queue, before, leaves: Leaves::At(start) }, out);
         out.transmit(port, pkt, end);
     }
 
-    /// Whether frames that come to a port are never marked or lost and leave at a time that is known.
+    /// Returns true if a port never marks or loses frames and computes their departures.
     pub(crate) fn takes_runs(&self, port: PortId) -> bool {
         self.direct && self.store.ports[usize::from(port.0)].takes_all()
     }
 
-    /// Stores frames that a transport has made, one behind the other, and computes their departures. PRECONDITION:
+    /// Stores consecutive frames of one transport and computes their departures. PRECONDITION:
     /// [`takes_runs`](Core::takes_runs).
     pub(crate) fn pass_run<F: Fib, O: Out>(&mut self, run: &Run, port: PortId, step: &mut Step<F, O>) {
         let p = &mut self.store.ports[usize::from(port.0)];
         p.settle(step.now);
         let size = run.first().head.size;
+        // The port is settled once for the whole run. No frame of it leaves within this instant: one that starts in its
+        // own step still counts as waiting.
         let mut first_end = Time::NEVER;
         for pkt in run.packets() {
             step.out.observer().emitted(&pkt);
@@ -275,11 +291,12 @@ impl Core {
         step.out.transmit_run(port, run, (first_end, p.time(size)));
     }
 
-    /// Loses a packet that was to leave by `port`.
+    /// Drops a packet whose next hop is `port`, and counts the drop there.
     pub(crate) fn drop<F, O: Out>(&mut self, pkt: &Pkt, port: PortId, why: DropReason, step: &mut Step<F, O>) {
         if pkt.head.flags.has(Flags::MISDIRECTED) {
             return self.discard(pkt, step.exts);
         }
+        // Costs of an outage include every drop at the dead port, whatever its reason.
         let rest = &mut self.store.ports[usize::from(port.0)].rest;
         rest.lost_while_dead += u64::from(rest.dead);
         let counts = self.counts(port);
@@ -295,7 +312,7 @@ impl Core {
         }
     }
 
-    /// Ends a copy that is not on the way to its destination: no packet is lost.
+    /// Ends a flood copy that is not on the path to its destination. The packet itself is not lost.
     pub(crate) fn discard(&mut self, pkt: &Pkt, exts: &mut Exts) {
         self.flood_copies_discarded.count(pkt);
         exts.free_shared(pkt.ext);
@@ -308,7 +325,8 @@ impl Core {
         }
     }
 
-    /// Where a packet waits for which there is room, marked if a mark is due; it is lost where there is none.
+    /// Returns the queue for a packet that fits, after the packet is marked if a mark is due; drops the packet
+    /// otherwise.
     #[inline]
     fn take<F: Fib, O: Out>(
         &mut self,
@@ -317,11 +335,15 @@ impl Core {
         mark: bool,
         step: &mut Step<F, O>,
     ) -> Option<QueueAt> {
+        // A bounced packet may reach a switch without bounce queues, and congestion messages may have a class above
+        // those in use.
         let to = QueueAt { queue: self.store.queue(to.queue), ..to };
         if let Some(reason) = self.refuses(pkt, to) {
             self.drop(pkt, to.port, reason, step);
             return None;
         }
+        // The marking slot is called for every frame that fits, even if the decision requested a mark already: RED
+        // updates its average and its draws on each call. Frames that do not fit never reach it.
         let due = self.due_mark(pkt, to, step);
         if due.is_some_and(|drops| drops && !pkt.head.is_ect()) {
             self.drop(pkt, to.port, DropReason::EarlyDrop, step);
@@ -336,7 +358,7 @@ impl Core {
         Some(to)
     }
 
-    /// Why there is no room for a packet; `None` where there is.
+    /// Reason why a packet does not fit; `None` if it fits.
     #[inline]
     fn refuses(&self, pkt: &Pkt, to: QueueAt) -> Option<DropReason> {
         if self.store.inputs.is_some() {
@@ -369,6 +391,8 @@ impl Core {
         self.store.allocate(port, queue, &pkt.head);
         let at_input = self.store.waits_at_input(pkt.head.ingress, to);
         let p = &mut self.store.ports[usize::from(port.0)];
+        // Stages of a `fabric` switch compare frames of all outputs by age, so one counter serves the whole switch
+        // there; otherwise frames are compared within one port only.
         p.rest.stamp = match self.store.inputs.as_mut().and_then(|inputs| inputs.next_stamp()) {
             Some(stamp) => stamp,
             None => p.rest.stamp + 1,
@@ -382,6 +406,8 @@ impl Core {
         let joins = if at_input { Sides::INPUT } else { self.store.buffered() };
         self.count_stored(Frame { at: to, slot, head: &pkt.head }, joins, step);
         match at_input {
+            // Neither call starts the frame now: ports and arbiters choose at the end of the step, among all arrivals
+            // of the instant.
             true => self.ask_for(pkt.head.ingress, port),
             false => self.try_schedule(port, step.now, step.out),
         }
@@ -403,13 +429,15 @@ impl Core {
         }
     }
 
-    /// Whether the queue wants a mark on the packet, and then whether it drops what cannot carry one.
+    /// Verdict of the marking slot: `None` for no mark, otherwise true if the mark drops packets that are not
+    /// ECN-capable.
     #[inline]
     fn due_mark<F: Fib, O>(&mut self, pkt: &Pkt, to: QueueAt, step: &Step<F, O>) -> Option<bool> {
         let marking = self.marking[usize::from(to.port.0)].active()?;
         let rng = &mut self.marking_rng[usize::from(to.port.0)];
         let look = Look::new(&self.store, step.fib, None);
         let mut view = QueueView::new(&look, to.port, to.queue);
+        // On a snapshot simultaneous arrivals do not see each other's frames.
         if let Some(before) = &mut self.before {
             (view.packets, view.bytes) = before.backlog(to, &self.store);
         }

@@ -1,8 +1,7 @@
-//! Headers that are being cut out of their packets, where that takes a time.
+//! Headers that are being cut out of their packets, if that takes time.
 //!
-//! A header has its place in the buffer of its port from the cut on, and is counted there as waiting; it lies here, in no
-//! queue, until the time is over. All take the same, so that they are done in the order in which they were begun, and
-//! one timer is pending for the first.
+//! A header has its memory at its port from the cut on, and counts as waiting there. It is in no queue until the time
+//! is over. All cuts take the same time, so they end in the order in which they began, and one timer serves the first.
 
 use crate::arena::Arena;
 use crate::port::QueueAt;
@@ -10,26 +9,26 @@ use mech::{Head, PortId};
 use std::collections::VecDeque;
 use units::{Dur, Time};
 
-/// Where a header goes when it is cut out.
+/// Destination of a header after the cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Onward {
-    /// Into its queue.
+    /// Queue that the header joins.
     Queue(QueueAt),
-    /// Back to its source; this is the port that its packet would have left by.
+    /// Back to the source. The port is the one that the packet would have left by.
     Back(PortId),
 }
 
-/// A header that is being cut out.
+/// Header that is being cut out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BeingCut {
-    /// Where it lies in the arena.
+    /// Slot of the header in the arena.
     pub(crate) slot: u32,
     pub(crate) onward: Onward,
     due: Time,
     size: u16,
 }
 
-/// The headers of a node that are being cut out, first to last.
+/// Headers of a node that are being cut out, in the order of their ends.
 #[derive(Clone, Debug)]
 pub(crate) struct Cutting {
     delay: Dur,
@@ -37,17 +36,20 @@ pub(crate) struct Cutting {
 }
 
 impl Cutting {
-    /// Of a node where cutting takes so long; `None` where it takes no time.
+    /// Creates the cutting stage for a node where a cut takes `delay`; `None` if it takes no time.
     pub(crate) fn new(delay: Dur) -> Option<Box<Cutting>> {
         (delay > Dur::ZERO).then(|| Box::new(Cutting { delay, headers: VecDeque::new() }))
     }
-    /// Begins to cut; when a timer has to be set.
+    /// Begins a cut, and returns the instant for a timer if one must be set.
     pub(crate) fn begin(&mut self, now: Time, (slot, size): (u32, u16), onward: Onward) -> Option<Time> {
         let due = now.saturating_add(self.delay);
         self.headers.push_back(BeingCut { slot, onward, due, size });
         (self.headers.len() == 1 && due < Time::NEVER).then_some(due)
     }
-    /// The next one that is done, or else when the timer has to be set again.
+    /// Returns the next header whose cut has ended.
+    ///
+    /// # Errors
+    /// The instant at which the timer must be set again, if any header is left.
     pub(crate) fn next(&mut self, now: Time) -> Result<BeingCut, Option<Time>> {
         let first = self.headers.front().ok_or(None)?;
         match first.due {
@@ -55,26 +57,26 @@ impl Cutting {
             due => Err((due < Time::NEVER).then_some(due)),
         }
     }
-    /// Those that are for a queue.
+    /// Headers for a queue.
     fn to(&self, at: QueueAt) -> impl Iterator<Item = &BeingCut> {
         self.headers.iter().filter(move |header| header.onward == Onward::Queue(at))
     }
-    /// Frames and bytes that are for a queue.
+    /// Frames and bytes of headers for a queue.
     pub(crate) fn backlog(&self, at: QueueAt) -> (u32, u64) {
         self.to(at).fold((0, 0), |sum, header| (sum.0 + 1, sum.1 + u64::from(header.size)))
     }
-    /// Those that are for a queue, as mechanisms see them.
+    /// Heads of the headers for a queue, as mechanisms see them.
     pub(crate) fn heads<'a>(&'a self, at: QueueAt, arena: &'a Arena) -> impl Iterator<Item = &'a Head> {
         self.to(at).map(|header| &arena.get(header.slot).head)
     }
-    /// Those that are for queues: which, and where they lie.
+    /// Queue and arena slot of each header that is for a queue.
     pub(crate) fn to_queues(&self) -> impl Iterator<Item = (QueueAt, u32)> {
         self.headers.iter().filter_map(|header| match header.onward {
             Onward::Queue(to) => Some((to, header.slot)),
             Onward::Back(_) => None,
         })
     }
-    /// Frames and bytes that go back to their sources and so are counted at no port.
+    /// Frames and bytes of headers that go back to their sources. They are counted at no port.
     pub(crate) fn going_back(&self) -> (u64, u64) {
         let back = self.headers.iter().filter(|header| matches!(header.onward, Onward::Back(_)));
         back.fold((0, 0), |sum, header| (sum.0 + 1, sum.1 + u64::from(header.size)))

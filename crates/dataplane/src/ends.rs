@@ -1,10 +1,10 @@
-//! What a host keeps of the flows that end at it: their live ends, and tallies of packets.
+//! Live ends of flows at a host, and tallies of packets.
 
 use crate::Pkt;
 use mech::FlowId;
 use units::Time;
 
-/// The live ends of one kind, and the one timer event that each may have pending.
+/// Live ends of one kind, each with at most one pending timer event.
 #[derive(Clone, Debug)]
 pub(crate) struct Ends<T> {
     pub(crate) slots: Vec<Option<(FlowId, T)>>,
@@ -36,7 +36,7 @@ impl<T> Ends<T> {
         self.slots[slot as usize] = None;
         self.free.push(slot);
     }
-    /// The instant at which an event must be set for `slot`, where the pending one comes too late.
+    /// Returns the instant of a new event for `slot`, if the pending one comes too late.
     #[inline]
     pub(crate) fn arm(&mut self, slot: u32, deadline: Option<Time>) -> Option<Time> {
         let armed = &mut self.armed[slot as usize];
@@ -46,7 +46,7 @@ impl<T> Ends<T> {
     }
 }
 
-/// Packets, the bytes of their frames without preamble and gap, and those of their payload.
+/// Number of packets, bytes of their frames without preamble and gap, and bytes of their payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) packets: u64,

@@ -1,53 +1,56 @@
-//! What a packet carries beyond its 64 bytes: TCP options. Taken only where there is something to
-//! carry, so that a packet without options costs nothing.
+//! TCP options of a packet, beyond its 64 bytes. A packet without options has no extension and costs nothing.
 
 use std::collections::BTreeMap;
 
-/// The extension of one packet.
+/// Extension of one packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ext {
-    /// SACK blocks, the first `blocks` of them (RFC 2018 §3): first byte and one past the last,
-    /// modulo 2³². In a PACK those with swapped edges were lost (CP §4.3).
+    /// SACK blocks, of which the first `blocks` are used (RFC 2018 §3): first byte and one past the last, modulo 2³².
+    /// In a PACK, blocks with swapped edges were lost (CP §4.3).
     pub sack: [(u32, u32); MAX_BLOCKS],
-    /// How many SACK blocks there are.
+    /// Number of SACK blocks.
     pub blocks: u8,
     /// Timestamps (RFC 7323 §3.2).
     pub timestamps: Option<Timestamps>,
-    /// What only a SYN says.
+    /// Options of a SYN.
     pub syn: Option<SynOptions>,
-    /// It ends a burst of its sender (PSH, RFC 9293 §3.1).
+    /// True if the packet ends a burst of its sender (PSH, RFC 9293 §3.1).
     pub push: bool,
 }
 
-/// Most SACK blocks that fit 40 bytes of options (RFC 2018 §3).
+/// Largest number of SACK blocks that fit 40 bytes of options (RFC 2018 §3).
 pub const MAX_BLOCKS: usize = 4;
 
 /// TSval and TSecr (RFC 7323 §3.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timestamps {
-    /// The sender's clock.
+    /// Clock of the sender (TSval).
     pub val: u32,
-    /// The peer's clock, echoed.
+    /// Clock of the peer, echoed (TSecr).
     pub ecr: u32,
 }
 
-/// What a SYN offers.
+/// Options that a SYN offers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SynOptions {
-    /// Largest segment that its sender takes (RFC 9293 §3.7.1).
+    /// Largest segment that the sender of the SYN takes, in bytes (RFC 9293 §3.7.1).
     pub mss: u16,
-    /// Scale of its sender's windows; `None` without the option (RFC 7323 §2.2).
+    /// Window scale of the SYN's sender; `None` without the option (RFC 7323 §2.2).
     pub window_scale: Option<u8>,
-    /// Whether SACK is permitted (RFC 2018 §2).
+    /// True if SACK is permitted (RFC 2018 §2).
     pub sack_permitted: bool,
-    /// Whether PACK is (CP §4.3).
+    /// True if PACK is permitted (CP §4.3).
     pub pack_permitted: bool,
 }
 
 impl Ext {
-    /// Bytes of TCP options, padded to words: timestamps 12, n blocks 4 + 8n (each with two bytes of
-    /// padding, as stacks align them), MSS 4, window scale 4, SACK or PACK permitted 4 together or, beside
-    /// timestamps, 0 for one, which takes the place of their padding, and 4 for both.
+    /// Bytes of TCP options, padded to words.
+    ///
+    /// - Timestamps: 12.
+    /// - n SACK blocks: 4 + 8n (with two bytes of padding, as stacks align them).
+    /// - MSS: 4. Window scale: 4.
+    /// - SACK permitted, PACK permitted or both: 4. Beside timestamps one of them takes the place of their padding: 0
+    ///   for one, 4 for both.
     pub fn bytes(&self) -> u16 {
         let stamps = if self.timestamps.is_some() { 12 } else { 0 };
         let blocks = if self.blocks > 0 { 4 + 8 * u16::from(self.blocks) } else { 0 };
@@ -61,12 +64,12 @@ impl Ext {
     }
 }
 
-/// The extensions of all packets that are under way.
+/// Extensions of all packets in the network.
 #[derive(Clone, Debug, Default)]
 pub struct Exts {
     slots: Vec<Ext>,
     free: Vec<u32>,
-    /// Of those that several frames carry: how many do beside one.
+    /// Number of further frames that carry an extension, for extensions that several frames carry.
     shared: BTreeMap<u32, u32>,
 }
 
@@ -84,30 +87,30 @@ impl Exts {
             }
         }
     }
-    /// The extension at an index; `None` for [`NO_EXT`](crate::NO_EXT).
+    /// Extension at an index; `None` for [`NO_EXT`](crate::NO_EXT).
     #[inline]
     pub fn get(&self, index: u32) -> Option<&Ext> {
         self.slots.get(index as usize)
     }
-    /// The same, to be changed.
+    /// Mutable extension at an index; `None` for [`NO_EXT`](crate::NO_EXT).
     #[inline]
     pub fn get_mut(&mut self, index: u32) -> Option<&mut Ext> {
         self.slots.get_mut(index as usize)
     }
-    /// The packet is gone: its extension is free. Nothing for [`NO_EXT`](crate::NO_EXT).
+    /// Frees the extension of a packet that has ended. Does nothing for [`NO_EXT`](crate::NO_EXT).
     #[inline]
     pub fn free(&mut self, index: u32) {
         if (index as usize) < self.slots.len() {
             self.free.push(index);
         }
     }
-    /// So many further frames carry an extension. Nothing for [`NO_EXT`](crate::NO_EXT).
+    /// Adds further frames that carry an extension. Does nothing for [`NO_EXT`](crate::NO_EXT).
     pub fn share(&mut self, index: u32, further: u32) {
         if (index as usize) < self.slots.len() {
             *self.shared.entry(index).or_default() += further;
         }
     }
-    /// A frame that may share its extension is gone; the last one frees it.
+    /// Ends a frame that may share its extension. The last frame frees it.
     pub fn free_shared(&mut self, index: u32) {
         match self.shared.get_mut(&index) {
             None => self.free(index),
@@ -115,7 +118,7 @@ impl Exts {
             Some(others) => *others -= 1,
         }
     }
-    /// Extensions in use.
+    /// Number of extensions in use.
     pub fn live(&self) -> usize {
         self.slots.len() - self.free.len()
     }

@@ -1,8 +1,8 @@
-//! A NIC with a queue for each flow: which of them is next.
+//! Queues of a NIC that serves its flows in turn.
 //!
-//! A flow's data and its ACKs leave different hosts, so each has a queue of its own. A queue has work while frames
-//! wait in it or the transport has a segment ready that the NIC has not asked for. One that has work is in the
-//! ring of its class, or waits for its rate limiter; within a ring each takes its turn with one frame.
+//! A flow's data and its ACKs leave different hosts, so each direction has a queue of its own. A queue has work while
+//! frames wait in it or the transport has a segment ready that the NIC has not requested. A queue with work is in the
+//! ring of its class, or waits for its rate limiter. Within a ring each queue sends one frame a turn.
 
 use crate::Pkt;
 use crate::ends::Tally;
@@ -11,7 +11,7 @@ use mech::{ClassSet, Flags, FlowId, Head};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Rate, Time};
 
-/// The queues of one host's flows.
+/// Queues of the flows of one host.
 #[derive(Clone, Default)]
 pub(crate) struct FlowQueues {
     queues: Vec<FlowQueue>,
@@ -19,21 +19,21 @@ pub(crate) struct FlowQueues {
     by_flow: BTreeMap<Direction, u32>,
     /// Queues with work that may be served, by class.
     rings: [VecDeque<u32>; 8],
-    /// Queues with work whose limiters are not ready, and until when.
+    /// Queues with work whose limiters are not ready, by the instant at which they are.
     limited: BTreeSet<(Time, u32)>,
-    /// The rate of every flow's data.
+    /// Rate limit of every flow's data.
     flow_rate: Option<Rate>,
-    /// Unused time that their limiters save, as the time of so many bytes; of the frame that is sent if `None`.
+    /// Unused time that limiters save, as bytes at their rate; the size of the frame that is sent if `None`.
     credit: Option<u64>,
-    /// Frames that wait in all queues.
+    /// Frames queued in all queues.
     held: Tally,
 }
 
-/// One direction of a flow.
+/// Direction of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Direction {
     pub(crate) flow: FlowId,
-    /// From its receiver to its sender.
+    /// True from the receiver to the sender.
     pub(crate) reverse: bool,
 }
 
@@ -42,30 +42,30 @@ struct FlowQueue {
     of: Direction,
     class: u8,
     frames: VecDeque<Pkt>,
-    /// The transport has a segment ready.
+    /// True if the transport has a segment ready.
     ready: bool,
-    /// It has, and it is on its way to the NIC.
+    /// True if the transport has a segment ready whose announcement has not reached the NIC.
     announced: bool,
     limiter: Option<RateLimiter>,
     place: Place,
 }
 
-/// Where a queue is.
+/// Position of a queue.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Place {
-    /// Without work.
+    /// No work.
     #[default]
     Idle,
     Ring,
-    /// Until its limiter is ready.
+    /// Waits until its limiter is ready.
     Limited(Time),
 }
 
-/// What a NIC takes next.
+/// Next frame or segment that a NIC takes.
 pub(crate) enum Next {
-    /// A frame that waited.
+    /// Frame that was queued.
     Frame(Pkt),
-    /// A segment that the transport of this flow is to make; it may have none any more.
+    /// Segment that the transport of this flow makes now; it may have none any more.
     Segment(FlowId),
 }
 
@@ -79,17 +79,17 @@ impl Direction {
 }
 
 impl FlowQueues {
-    /// Queues of flows whose data have such rate limits.
+    /// Creates the queues for flows whose data have the rate limits of `order`.
     pub(crate) fn new(order: FlowOrder) -> FlowQueues {
         FlowQueues { flow_rate: order.flow_rate, credit: order.credit, ..FlowQueues::default() }
     }
 
-    /// Frames that wait.
+    /// Frames queued in all queues.
     pub(crate) fn held(&self) -> Tally {
         self.held
     }
 
-    /// A frame that its transport has made is to wait for its turn.
+    /// Queues a frame that its transport has made.
     pub(crate) fn push(&mut self, pkt: &Pkt, now: Time) {
         self.held.count(pkt);
         let slot = self.slot(Direction::from_head(&pkt.head), pkt.head.class());
@@ -97,8 +97,8 @@ impl FlowQueues {
         self.enlist(slot, now);
     }
 
-    /// The transport of a flow of this class has a segment ready, which is announced to its NIC later; whether it has
-    /// not been announced yet.
+    /// Records that the transport of a flow has a segment ready whose announcement is on its way. Returns true if none
+    /// was before.
     pub(crate) fn announce(&mut self, flow: FlowId, class: u8) -> bool {
         let slot = self.slot(Direction::data(flow), class);
         let queue = &mut self.queues[slot as usize];
@@ -107,7 +107,7 @@ impl FlowQueues {
         new
     }
 
-    /// The transport of a flow of this class has a segment ready.
+    /// Records that the transport of a flow has a segment ready, which the NIC may request.
     pub(crate) fn segment_ready(&mut self, flow: FlowId, class: u8, now: Time) {
         let slot = self.slot(Direction::data(flow), class);
         let queue = &mut self.queues[slot as usize];
@@ -115,7 +115,7 @@ impl FlowQueues {
         self.enlist(slot, now);
     }
 
-    /// The sender of a flow is done: its limiter goes with it. Frames of it that still wait leave.
+    /// Removes the limiter of a flow whose sender is done. Frames that are still queued leave without it.
     pub(crate) fn done(&mut self, flow: FlowId, now: Time) {
         if let Some(slot) = self.by_flow.get(&Direction::data(flow)).copied() {
             let queue = &mut self.queues[slot as usize];
@@ -124,20 +124,21 @@ impl FlowQueues {
         }
     }
 
-    /// Whether a flow's data have a rate limiter.
+    /// Returns true if a flow's data have a rate limiter.
     pub(crate) fn is_limited(&self, flow: FlowId) -> bool {
         let slot = self.by_flow.get(&Direction::data(flow));
         slot.is_some_and(|slot| self.queues[*slot as usize].limiter.is_some())
     }
 
-    /// The rate limit of a flow's data, if there is one beside that of every flow.
+    /// Rate limit of a flow's data, if it differs from that of every flow.
     pub(crate) fn limit_of(&self, flow: FlowId) -> Option<Rate> {
         let slot = *self.by_flow.get(&Direction::data(flow))?;
         let rate = self.queues[slot as usize].limiter?.rate();
         (Some(rate) != self.flow_rate).then_some(rate)
     }
 
-    /// Changes the limiter of a flow's data, makes it or takes it away; then that of every flow is there again.
+    /// Lets `change` set, create or remove the limiter of a flow's data. If it is removed, the limit of every flow
+    /// applies again.
     pub(crate) fn limit(&mut self, flow: FlowId, class: u8, now: Time, change: impl FnOnce(&mut FlowAtNic)) {
         let slot = self.slot(Direction::data(flow), class);
         let queue = &mut self.queues[slot as usize];
@@ -145,6 +146,7 @@ impl FlowQueues {
         let before = queue.limiter;
         change(&mut FlowAtNic { flow, now, is_empty, limiter: &mut queue.limiter });
         if let (Some(rate), None) = (self.flow_rate, queue.limiter) {
+            // The old limiter stays with its debt: a removed limit must not allow a burst.
             let mut again = before.unwrap_or(RateLimiter::new(rate));
             again.set_rate(rate, now);
             queue.limiter = Some(again);
@@ -152,12 +154,12 @@ impl FlowQueues {
         self.place_anew(slot, now);
     }
 
-    /// Frames of a flow's data that wait.
+    /// Number of queued data frames of a flow.
     pub(crate) fn waiting(&self, flow: FlowId) -> usize {
         self.by_flow.get(&Direction::data(flow)).map_or(0, |slot| self.queues[*slot as usize].frames.len())
     }
 
-    /// Whether a queue of a class that is not paused may be served at `now`.
+    /// Returns true if a queue of a class that is not paused may be served at `now`.
     pub(crate) fn is_ready(&mut self, paused: ClassSet, now: Time) -> bool {
         while let Some((at, slot)) = self.limited.first().copied().filter(|(at, _)| *at <= now) {
             self.limited.remove(&(at, slot));
@@ -166,13 +168,13 @@ impl FlowQueues {
         self.class_ready(paused).is_some()
     }
 
-    /// When the first limiter that keeps work waiting is ready.
+    /// Instant at which the first limiter that holds back work is ready.
     pub(crate) fn wakes_at(&self) -> Option<Time> {
         self.limited.first().map(|(at, _)| *at).filter(|at| *at != Time::NEVER)
     }
 
-    /// Takes the next frame, as the wire is free; `wire` says how many bytes one takes there. Where a segment has
-    /// to be made first, the turn stays with its flow until the next call.
+    /// Takes the next frame for an idle link; `wire` gives the bytes that a frame takes on the link. If a segment must
+    /// be made first, the turn stays with its flow until the next call.
     pub(crate) fn next(&mut self, paused: ClassSet, now: Time, wire: impl Fn(u16) -> u64) -> Option<Next> {
         while self.is_ready(paused, now) {
             let ring = &mut self.rings[self.class_ready(paused)?];
@@ -202,12 +204,12 @@ impl FlowQueues {
         None
     }
 
-    /// The highest class that is not paused and has work.
+    /// Returns the highest class that is not paused and has work.
     fn class_ready(&self, paused: ClassSet) -> Option<usize> {
         (0..8).rev().find(|class| !paused.has(*class as u8) && !self.rings[*class].is_empty())
     }
 
-    /// The queue of a direction of a flow, which may be new.
+    /// Returns the queue of a direction of a flow, and creates it if there is none.
     fn slot(&mut self, of: Direction, class: u8) -> u32 {
         if let Some(slot) = self.by_flow.get(&of) {
             return *slot;
@@ -216,6 +218,7 @@ impl FlowQueues {
             self.queues.push(FlowQueue::default());
             (self.queues.len() - 1) as u32
         });
+        // ACKs have no limiter: the limit is for the flow's data.
         let limiter = self.flow_rate.filter(|_| !of.reverse).map(RateLimiter::new);
         let queue = &mut self.queues[slot as usize];
         (queue.of, queue.class, queue.limiter) = (of, class, limiter);
@@ -223,7 +226,7 @@ impl FlowQueues {
         slot
     }
 
-    /// A queue without a place gets the one that it is to have.
+    /// Gives a queue without a position the one that it must have.
     fn enlist(&mut self, slot: u32, now: Time) {
         let queue = &mut self.queues[slot as usize];
         if queue.place != Place::Idle {
@@ -240,7 +243,7 @@ impl FlowQueues {
         }
     }
 
-    /// The limiter of a queue, or its work, has changed. One in the ring keeps its turn.
+    /// Updates the position of a queue whose limiter or work has changed. A queue in the ring keeps its turn.
     fn place_anew(&mut self, slot: u32, now: Time) {
         if let Place::Limited(at) = self.queues[slot as usize].place {
             self.limited.remove(&(at, slot));
@@ -255,7 +258,7 @@ impl FlowQueues {
         self.rings[usize::from(queue.class)].push_back(slot);
     }
 
-    /// A queue without work goes, unless there is something to remember of it.
+    /// Removes a queue without work, unless its limiter or announcement must be kept.
     fn retire(&mut self, slot: u32) {
         let queue = &self.queues[slot as usize];
         if queue.limiter.is_none() && !queue.announced {
@@ -282,7 +285,7 @@ mod tests {
         u64::from(size) + 20
     }
 
-    /// What leaves at `now`, as (flow, emission); at most ten.
+    /// Returns the frames that leave at `now` as (flow, emission), at most ten.
     fn leave(queues: &mut FlowQueues, paused: ClassSet, now: Time) -> Vec<(u32, u32)> {
         let mut next = || match queues.next(paused, now, wire)? {
             Next::Frame(pkt) => Some((pkt.head.flow.0, pkt.emission)),
@@ -314,8 +317,8 @@ mod tests {
         assert!(eligible(700).1 < eligible(0).1, "what the second was late the third need not wait");
     }
 
-    /// Frames of flow 2, of 1000 that leave a wire of 10 Gb/s which it shares with `others`, none of them limited, while it has a
-    /// limiter of `rate`; a frame takes 1250 B.
+    /// Number of frames of flow 2 among 1000 that leave a link of 10 Gb/s. It shares the link with `others`, which have
+    /// no limiter, while its own limiter has `rate`; a frame takes 1250 B.
     fn share(rate: Rate, credit: Option<u64>, others: u32) -> usize {
         let mut queues = FlowQueues::new(FlowOrder { flow_rate: None, credit });
         let flows = 2..3 + others;

@@ -1,4 +1,4 @@
-//! Every flow of a run, and where its two ends live.
+//! Flows of a run, and the slots of their two ends.
 
 mod divided;
 mod persistent;
@@ -9,35 +9,36 @@ use crate::transport::{Finished, FlowInfo};
 use mech::{FlowId, HostId, hash_mix};
 use persistent::Persistent;
 
-/// No slot yet.
+/// Slot number of an end that does not exist yet.
 pub(crate) const NONE: u32 = u32::MAX;
-/// The end has done its work and is gone.
+/// Slot number of an end that is done and removed. A slot below it is live.
 pub(crate) const GONE: u32 = u32::MAX - 1;
 
-/// Flows by number. A sender's host writes only the sender's half, a receiver's only the other.
+/// Table of all flows by number. The sender's host writes only the sender's half, and the receiver's host only the
+/// other half.
 #[derive(Clone, Debug, Default)]
 pub struct FlowTable {
     pub(crate) info: Vec<FlowInfo>,
     pub(crate) ends: Vec<Ends>,
     pub(crate) persistent: Vec<Persistent>,
-    /// Whether both directions of a flow have one hash.
+    /// True if both directions of a flow have one hash.
     is_symmetric: bool,
-    /// The number of the next flow and how far the one after it is, where partitions of a run share numbers out.
+    /// Number of the next flow and the step to the one after it, if partitions of a run share the numbers.
     shared: Option<(u32, u32)>,
 }
 
-/// The two ends of a flow.
+/// Ends of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ends {
     /// Slot of the sender in its host.
     pub(crate) sender: u32,
     /// Slot of the receiver in its host.
     pub(crate) receiver: u32,
-    /// What is left of a receiver that is gone.
+    /// State that remains of a receiver that is done.
     pub(crate) left: Finished,
-    /// Its persistent connection, where it opened one.
+    /// Persistent connection that the flow opened, or [`NONE`].
     pub(crate) persistent: u32,
-    /// Not a transport's flow: packets are sent and forgotten.
+    /// True if the flow has no transport: its packets are sent without recovery.
     pub(crate) raw: bool,
     /// Payload bytes that have arrived (raw flows only).
     pub(crate) raw_received: u64,
@@ -54,22 +55,22 @@ impl Ends {
     };
 }
 
-/// A flow as it is entered.
+/// Description of a new flow.
 #[derive(Clone, Copy, Debug)]
 pub struct NewFlow {
-    /// The host that sends.
+    /// Host that sends.
     pub src: HostId,
-    /// The host that receives.
+    /// Host that receives.
     pub dst: HostId,
-    /// What tells its ports from those of others, below 2⁴⁸: it stands for them in the 5-tuple's hash.
+    /// Number below 2⁴⁸ that stands for the ports in the hash of the 5-tuple, and differs from that of other flows.
     pub ports: u64,
     /// Payload bytes; 0 for raw flows.
     pub bytes: u64,
     /// Traffic class.
     pub class: u8,
-    /// See [`FlowInfo::row`].
+    /// Row of the transports ([`FlowInfo::row`]).
     pub row: u8,
-    /// Whether packets are sent and forgotten.
+    /// True if packets are sent without a transport.
     pub raw: bool,
 }
 
@@ -79,11 +80,11 @@ fn tuple_hash(src: HostId, dst: HostId, ports: u64) -> u32 {
 }
 
 impl FlowTable {
-    /// Without flows; `is_symmetric` where both directions of a flow are to have one hash.
+    /// Creates a table without flows. With `is_symmetric`, both directions of a flow have one hash.
     pub fn new(is_symmetric: bool) -> FlowTable {
         FlowTable { is_symmetric, ..FlowTable::default() }
     }
-    /// Enters a flow; its number grows by one each time.
+    /// Adds a flow. Numbers of flows grow by one each time, unless partitions share them.
     pub fn add(&mut self, new: NewFlow) -> FlowId {
         let flow = self.next();
         let hash = tuple_hash(new.src, new.dst, new.ports << 16 | 1);
@@ -93,7 +94,7 @@ impl FlowTable {
         self.put(info, Ends { raw: new.raw, ..Ends::NEW });
         flow
     }
-    /// The number of the next flow.
+    /// Returns the number of the next flow.
     fn next(&mut self) -> FlowId {
         match &mut self.shared {
             None => FlowId(self.info.len() as u32),
@@ -108,17 +109,17 @@ impl FlowTable {
         }
         (self.info[at], self.ends[at]) = (info, ends);
     }
-    /// Enters a message of a persistent connection that another flow has opened; its packets are that flow's.
+    /// Adds a message of a persistent connection that another flow has opened. Its packets are those of that flow.
     pub fn add_message(&mut self, connection: FlowId, bytes: u64) -> FlowId {
         let flow = self.next();
         self.put(FlowInfo { flow, bytes, ..self.info[connection.0 as usize] }, Ends::NEW);
         flow
     }
-    /// What is known of a flow.
+    /// Returns the description of a flow.
     pub fn info(&self, flow: FlowId) -> &FlowInfo {
         &self.info[flow.0 as usize]
     }
-    /// Whether a flow's packets are sent and forgotten.
+    /// Returns true if a flow's packets are sent without a transport.
     pub fn is_raw(&self, flow: FlowId) -> bool {
         self.ends[flow.0 as usize].raw
     }
@@ -137,7 +138,7 @@ impl FlowTable {
     pub fn len(&self) -> usize {
         self.info.len()
     }
-    /// Whether there are none.
+    /// Returns true if there are no flows.
     pub fn is_empty(&self) -> bool {
         self.info.is_empty()
     }

@@ -1,4 +1,4 @@
-//! A host: a NIC, which is a one-port switch, its stack, and the ends of flows.
+//! Host: a NIC (a one-port switch), a stack, and the ends of flows.
 
 use crate::core::{Core, CoreSetup, Step};
 use crate::ends::{Ends, Tally};
@@ -29,35 +29,35 @@ mod releasing;
 mod tests;
 mod timers;
 
-/// A host as it is to be built.
+/// Setup of a host.
 pub struct HostSetup {
-    /// Its NIC: one port.
+    /// Setup of the NIC, with one port.
     pub core: CoreSetup,
-    /// Its number.
+    /// Number of the host.
     pub id: HostId,
     /// Time of one traversal of the stack.
     pub stack_delay: Dur,
-    /// Added to it, uniform from 0 to this.
+    /// Largest jitter, uniform from 0, that is added to each traversal of the stack.
     pub stack_jitter: Dur,
-    /// In which order its NIC takes frames from its transports.
+    /// Order in which the NIC takes frames from its transports.
     pub order: NicOrder,
-    /// What changes the rates of flows when the network tells of congestion; needs a queue for each flow.
+    /// Reaction point, which changes the rates of flows after congestion messages; it needs a queue for each flow.
     pub reaction: ReactionSlot,
 }
 
-/// One instant at a host: what it needs beyond itself.
+/// Context of one instant at a host.
 pub struct HostStep<'a, O> {
-    /// The instant.
+    /// Instant of the step.
     pub now: Time,
-    /// The flows of the run.
+    /// Flows of the run.
     pub flows: &'a mut FlowTable,
-    /// The transports of all hosts.
+    /// Transports of all hosts.
     pub tcp: &'a Stacks,
-    /// The extensions of the packets of the run.
+    /// Extensions of the packets of the run.
     pub exts: &'a mut Exts,
-    /// What transports have just made; empty between two calls.
+    /// Packets that transports have just made; empty between two calls.
     pub released: &'a mut Released,
-    /// The driver.
+    /// Driver of the host.
     pub out: O,
 }
 
@@ -67,12 +67,12 @@ impl<O> HostStep<'_, O> {
     }
 }
 
-/// A host.
+/// Host, with its NIC, its stack and the ends of its flows.
 #[derive(Clone)]
 pub struct Host {
     id: HostId,
     nic: Core,
-    /// Where the NIC serves flows in turn.
+    /// Queues of flows, if the NIC serves flows in turn.
     pulled: Option<Box<Pulled>>,
     framing: Framing,
     up: Stack,
@@ -80,24 +80,24 @@ pub struct Host {
     stack_rng: Stream,
     senders: Ends<Sender>,
     receivers: Ends<Receiver>,
-    /// How often a timer of a sender was set for another tick than before.
+    /// Number of times that a sender's timer was set to another tick than before.
     timers_set: u64,
     raw: Vec<RawSource>,
     /// Measurements of earlier connections by destination, for transports that keep them.
     metrics: BTreeMap<HostId, Metrics>,
-    /// What came back of flows whose senders are here.
+    /// Frames that came back to their senders here, by flow.
     bounced: BTreeMap<FlowId, BounceState>,
-    /// Rate limiters of flows that are sent here.
+    /// Congestion messages for flows that this host sends.
     limiters: Limiters,
     received: Tally,
     originated: Tally,
     consumed: Tally,
     misdirected: Tally,
-    /// Copies of flooded frames for somebody else.
+    /// Flood copies for other hosts.
     flood_copies_discarded: Tally,
 }
 
-/// The tables of a host: there is one way out.
+/// Forwarding table of a host, with one port.
 struct OneWay;
 
 impl Fib for OneWay {
@@ -109,7 +109,7 @@ impl Fib for OneWay {
 const NIC: PortId = PortId(0);
 
 impl Host {
-    /// The host described by `setup`.
+    /// Creates the host described by `setup`.
     pub fn new(setup: HostSetup) -> Host {
         let (seed, node) = (setup.core.seed, setup.core.node);
         let framing = setup.core.framing;
@@ -142,7 +142,7 @@ impl Host {
         }
     }
 
-    /// A flow begins here.
+    /// Starts a flow that this host sends.
     pub fn start<O: Out>(&mut self, flow: FlowId, step: &mut HostStep<O>) {
         let slot = self.add_sender(flow, step.flows.info(flow), step.tcp);
         step.flows.ends[flow.0 as usize].sender = slot;
@@ -161,7 +161,7 @@ impl Host {
         self.senders.add(flow, sender)
     }
 
-    /// A message is written to a persistent connection, which the first of them opens.
+    /// Writes a message to a persistent connection; the first message opens the connection.
     pub fn write<O: Out>(&mut self, connection: FlowId, message: FlowId, step: &mut HostStep<O>) {
         let bytes = step.flows.info(message).bytes;
         let at = connection.0 as usize;
@@ -177,16 +177,17 @@ impl Host {
         });
     }
 
-    /// The last call of every step: an idle NIC begins to send.
+    /// Ends a step: an idle NIC begins to send. The last call of every step.
     #[inline]
     pub fn finish<O: Out>(&mut self, step: &mut HostStep<O>) {
+        // Pulled first: the frame that leaves next must be in the queue of the port when the port chooses.
         if self.pulled.is_some() {
             self.pull(step);
         }
         self.nic.finish(&mut step.of_nic());
     }
 
-    /// A raw source is set up here, before the run.
+    /// Adds a raw source before the run.
     pub fn add_raw<O: Out>(&mut self, setup: RawSetup, flow: FlowId, flows: &FlowTable, out: &mut O) {
         let source = RawSource::new(setup, *flows.info(flow));
         if let Some(at) = source.next() {
@@ -195,7 +196,7 @@ impl Host {
         self.raw.push(source);
     }
 
-    /// The frame on the wire has ended and something waits.
+    /// Handles the end of a transmission after which something waits.
     #[inline]
     pub fn ended<O: Out>(&mut self, step: &mut HostStep<O>) {
         if self.pulled.is_some() {
@@ -204,10 +205,11 @@ impl Host {
         self.nic.ended(NIC, &mut step.of_nic());
     }
 
-    /// A frame has arrived.
+    /// Handles the arrival of a frame.
     #[inline]
     pub fn arrive<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
         self.received.count(pkt);
+        // CNPs are made by the NIC, so the marked packet counts before the stack delays it.
         if pkt.head.ecn() == Ecn::Ce && self.pulled.is_some() {
             self.marked_packet(pkt, step);
         }
@@ -237,20 +239,21 @@ impl Host {
         }
     }
 
-    /// Tells the sender of a flow that its data came back, where it wants to know; not a receiver, whose ACKs
-    /// did.
+    /// Notifies the sender of a flow that a data packet came back, if `host.bounce_signal` is set. A receiver is not
+    /// notified of its ACKs.
     fn tell<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         let ends = step.flows.ends[pkt.head.flow.0 as usize];
         let data = pkt.payload > 0 && !pkt.head.flags.has(Flags::REVERSE);
         if step.tcp.base().wants_bounces() && data && !ends.raw && ends.sender < GONE {
             let (flow, notice) = (pkt.head.flow, Notice::Bounced(pkt.payload));
+            // This state is here and not in the sender: few flows have it, and a sender stays four cache lines.
             let mut bounced = self.bounced.remove(&flow).unwrap_or_default();
             self.with_sender(ends.sender, step, |sender, io| sender.on_notice(&notice, &mut bounced, io));
             self.bounced.insert(flow, bounced);
         }
     }
 
-    /// A timer has run out.
+    /// Handles a timer of this host, by its index.
     pub fn timer<O: Out>(&mut self, index: u32, step: &mut HostStep<O>) {
         match Timer::from_index(index) {
             Some(Timer::StackUp) => self.stack_up(step),
@@ -288,6 +291,7 @@ impl Host {
             source.is_blocked(waiting, &framing)
         });
         let pkt = match blocked {
+            // A blocked source loses the packet for good: sending it later would exceed the source's rate.
             true => {
                 source.skip(step.now);
                 None
@@ -301,6 +305,7 @@ impl Host {
     }
 
     fn sender_timer<O: Out>(&mut self, slot: u32, step: &mut HostStep<O>) {
+        // Events cannot be taken back. One whose deadline has moved is stale and is ignored.
         if self.senders.armed[slot as usize] != step.now {
             return;
         }

@@ -1,12 +1,13 @@
-//! The input side of a switch with combined input and output queueing: an arrival waits in the memory of the port
-//! that it came in by, in a virtual output queue, until the arbiter of its output grants it a transfer to the buffer
-//! there. All of it lies in the node's own store, beside the queues of the ports.
+//! Input side of a switch with combined input and output queueing.
 //!
-//! A port counts a frame as waiting from its arrival until it starts to leave: how full an output is, is its buffer
-//! and all that the inputs hold for it. What is counted here is what of it lies at the inputs. Mechanisms that look at
-//! single packets see those in the buffers of outputs.
+//! An arrival waits in a virtual output queue in the memory of its input. The arbiter of its output grants it a
+//! transfer to the output buffer. All frames are in the node's one arena, beside the queues of the ports.
 //!
-//! In a `fabric` switch stages lie between: see [`stages`].
+//! A port counts a frame as queued from its arrival until its transmission starts. The backlog of an output is
+//! therefore its buffer and all that inputs hold for it; this module counts the part at inputs. Mechanisms that look at
+//! single packets see only those in output buffers.
+//!
+//! In a `fabric` switch stages are between inputs and outputs: see [`stages`].
 
 mod buffer;
 mod granting;
@@ -25,19 +26,19 @@ use mech::arbiter::{ArbiterSlot, Request};
 use mech::{Acts, Env, Fill, Head, Lane, PortId, Purpose, QueueId, Room, Rule, Stream};
 use units::{Amount, Clock, Dur, Time};
 
-/// The input side of a switch as it is to be built.
+/// Setup of the input side of a switch.
 pub struct InputSetup {
-    /// Who is granted an output.
+    /// Arbiter slot, which grants transfers to outputs.
     pub arbiter: ArbiterSlot,
     /// Memory of each input, for all its virtual output queues.
     pub memory: Room,
-    /// By output: how fast frames cross to it.
+    /// Rate of transfers, by output.
     pub transfers: Vec<Clock>,
-    /// The stages between inputs and outputs, where there are some.
+    /// Stages between inputs and outputs, if there are any.
     pub stages: Option<StagesSetup>,
 }
 
-/// Frames and their bytes.
+/// Number of frames and of their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Amounts {
     packets: u32,
@@ -58,63 +59,63 @@ impl Amounts {
     }
 }
 
-/// A frame that crosses to an output. Its memory at the input and its place in the output's buffer are both its own.
+/// Frame in transfer to an output. It keeps its memory at the input and has its space in the output buffer already.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transfer {
-    /// Where it lies in the arena.
+    /// Slot of the frame in the arena.
     pub(crate) slot: u32,
-    /// The queue that it is for.
+    /// Queue of the output that the frame is for.
     pub(crate) queue: QueueId,
     input: PortId,
     size: u16,
 }
 
-/// Whether frames of a queue take memory of their input: messages about congestion do not.
+/// Returns true if frames of a queue use memory of their input. Congestion messages do not.
 fn takes_memory(queue: QueueId) -> bool {
     queue.lane() != Lane::Notice
 }
 
-/// One output, as the fabric sees it.
+/// State of an output on the input side.
 #[derive(Clone, Debug)]
 struct Output {
     clock: Clock,
     transfer: Option<Transfer>,
-    /// Bit `q` is set where some input has a frame for queue `q`.
+    /// Set of queues with a frame at some input: bit `q` is set for queue `q`.
     waits: u32,
-    /// It is on the list of those whose arbiter is to be asked.
+    /// True if the output is on the list of those whose arbiter must choose.
     listed: bool,
 }
 
-/// The input side of a node.
+/// Input side of a node.
 #[derive(Clone, Debug)]
 pub(crate) struct Inputs {
-    /// By output, queue and input.
+    /// Virtual output queues, by output, queue and input.
     queues: Box<[Queue]>,
-    /// Ports, and queues of each: the strides of the virtual output queues.
+    /// Number of ports, and of queues of each: the strides of the virtual output queues.
     ports: usize,
     queues_each: usize,
-    /// By output and queue: what waits in virtual output queues.
+    /// Frames in virtual output queues, by output and queue.
     waiting: Box<[Amounts]>,
-    /// By input: what its memory holds.
+    /// Frames in the memory of each input.
     used: Box<[Amounts]>,
     memory: Room,
     outputs: Box<[Output]>,
     arbiter: ArbiterSlot,
     rng: Stream,
     acts: Acts,
-    /// Outputs whose arbiter is to be asked in this step.
+    /// Outputs whose arbiter must choose in this step.
     asking: Vec<PortId>,
     requests: Vec<Request>,
     /// Rule that the arbiter or the fabric has broken, and its slot.
     pub(crate) broken: Option<(&'static str, Rule)>,
-    /// What lies between inputs and outputs.
+    /// Stages between inputs and outputs.
     pub(crate) stages: Option<Box<Stages>>,
-    /// Arrivals so far, where there are stages.
+    /// Number of arrivals so far, if there are stages.
     arrivals: u64,
 }
 
 impl Inputs {
-    /// Of a node whose ports have so many queues each.
+    /// Creates the input side of a node whose ports have `queues_each` queues each.
     pub(crate) fn new(setup: InputSetup, queues_each: usize, seed: u64, node: u32) -> Inputs {
         let ports = setup.transfers.len();
         let stages = setup.stages.map(|stages| Box::new(Stages::new(stages, &setup.transfers, queues_each)));
@@ -138,12 +139,12 @@ impl Inputs {
         }
     }
 
-    /// What has left virtual output queues for a queue of an output and is not there.
+    /// Frames for a queue of an output that have left their virtual output queue and are not in the output buffer.
     fn inside(&self, to: QueueAt) -> Amounts {
         self.stages.as_ref().map_or_else(Amounts::default, |stages| stages.inside(to))
     }
 
-    /// The first of the virtual output queues of an output's queue.
+    /// Index of the first virtual output queue for a queue of an output.
     fn first_of(&self, of: QueueAt) -> usize {
         self.place(of) * self.ports
     }
@@ -151,13 +152,13 @@ impl Inputs {
         usize::from(of.port.0) * self.queues_each + usize::from(of.queue.0)
     }
 
-    /// Whether the memory of an input has room for a frame of `size` bytes.
+    /// Returns true if a frame of `size` bytes fits the memory of an input.
     pub(crate) fn accepts(&self, input: PortId, size: u16) -> bool {
         let used = self.used[usize::from(input.0)];
         used.packets < self.memory.packets && used.bytes + u64::from(size) <= self.memory.bytes
     }
 
-    /// The virtual output queue in which a frame is about to be stored.
+    /// Counts an arrival, and returns the virtual output queue for it.
     pub(crate) fn store(&mut self, to: QueueAt, head: &Head) -> &mut Queue {
         let (first, place) = (self.first_of(to), self.place(to));
         if takes_memory(to.queue) {
@@ -174,7 +175,7 @@ impl Inputs {
         (used.packets, used.bytes)
     }
 
-    /// How full the memory of an input is.
+    /// Fill of the memory of an input.
     pub(crate) fn fill(&self, input: PortId) -> Fill {
         let used = self.used[usize::from(input.0)];
         match self.memory.amount() {
@@ -184,16 +185,17 @@ impl Inputs {
         }
     }
 
-    /// Frames and bytes that wait in virtual output queues for a queue of an output, or cross to it.
+    /// Frames and bytes for a queue of an output that wait in virtual output queues, are inside the stages, or are in
+    /// transfer.
     pub(crate) fn held_for_queue(&self, to: QueueAt) -> (u32, u64) {
         let waiting = self.waiting[self.place(to)].and(self.inside(to));
         let crosses = self.crossing(to.port, to.queue);
         (waiting.packets + u32::from(crosses > 0), waiting.bytes + u64::from(crosses))
     }
 
-    /// The same for all normal queues of an output.
+    /// Frames and bytes for all normal queues of an output that wait in virtual output queues or are inside the stages.
     pub(crate) fn normal(&self, output: PortId) -> (u32, u64) {
-        // Inside may be something of any queue.
+        // Stages may hold frames of any queue.
         let some = if self.stages.is_some() { u32::MAX } else { self.outputs[usize::from(output.0)].waits };
         let normal = QueueId::each(some).take_while(|queue| usize::from(queue.0) < self.queues_each);
         let normal = normal.filter(|queue| queue.lane() == Lane::Normal).map(|queue| QueueAt { port: output, queue });
@@ -202,12 +204,13 @@ impl Inputs {
         (sum.packets, sum.bytes)
     }
 
-    /// The queues of an output for which frames wait.
+    /// Set of the queues of an output for which frames wait in virtual output queues.
     pub(crate) fn waits(&self, output: PortId) -> u32 {
         self.outputs[usize::from(output.0)].waits
     }
 
-    /// Whether frames for a queue of an output have not got there: they wait at inputs, or cross.
+    /// Returns true if frames for a queue of an output have not reached it: they wait at inputs, are inside, or are in
+    /// transfer.
     pub(crate) fn has_more(&self, output: PortId, queue: QueueId) -> bool {
         let own = &self.outputs[usize::from(output.0)];
         let crosses = own.transfer.is_some_and(|transfer| transfer.queue == queue);
@@ -215,8 +218,8 @@ impl Inputs {
         own.waits & queue.bit() != 0 || crosses || (self.stages.is_some() && inside())
     }
 
-    /// Puts an output on the list of those whose arbiter is to be asked, unless it is there, busy, or nothing waits
-    /// for it. Whether it is new there.
+    /// Schedules the arbiter of an output, unless it is scheduled already, the output is busy, or no frame waits for
+    /// it. Returns true if it is newly scheduled.
     pub(crate) fn ask(&mut self, output: PortId) -> bool {
         let own = &mut self.outputs[usize::from(output.0)];
         if own.listed || own.transfer.is_some() || own.waits == 0 {
@@ -227,15 +230,15 @@ impl Inputs {
         true
     }
 
-    /// The next output of that list.
+    /// Returns the next output whose arbiter must choose.
     pub(crate) fn next_asking(&mut self) -> Option<PortId> {
         let output = self.asking.pop()?;
         self.outputs[usize::from(output.0)].listed = false;
         Some(output)
     }
 
-    /// Begins a transfer to a queue of an output from the input that its arbiter chooses among those whose first frame
-    /// `fits`; the time that it takes.
+    /// Begins a transfer to a queue of an output, and returns its duration. The arbiter chooses among the inputs whose
+    /// first frame `fits`; `None` if there is none.
     pub(crate) fn grant(
         &mut self,
         to: QueueAt,
@@ -258,6 +261,8 @@ impl Inputs {
         let mut env = Env { now, rng: &mut self.rng, acts: &mut self.acts };
         let input = self.arbiter.get().grant(to.port, &self.requests, &mut env);
         let input = self.checked(input)?;
+        // The frame leaves its queue at the grant but keeps the memory of its input until the transfer ends: its bits
+        // are there.
         let slot = arena.unlink_first(&mut self.queues[first + usize::from(input.0)])?;
         let size = arena.get(slot).head.size;
         self.leave_queue(to, size);
@@ -266,7 +271,7 @@ impl Inputs {
         Some(own.clock.time(u64::from(size)))
     }
 
-    /// The input that an arbiter has chosen, unless it broke a rule.
+    /// Returns the input that an arbiter has chosen, unless the arbiter broke a rule.
     fn checked(&mut self, chosen: Option<PortId>) -> Option<PortId> {
         if !self.acts.list.is_empty() {
             self.acts.clear();
@@ -289,7 +294,7 @@ impl Inputs {
         }
     }
 
-    /// The transfer to an output is over: the frame has left the memory of its input.
+    /// Ends the transfer to an output: the frame leaves the memory of its input.
     pub(crate) fn end(&mut self, output: PortId) -> Option<Transfer> {
         let done = self.outputs[usize::from(output.0)].transfer.take()?;
         if takes_memory(done.queue) {
@@ -298,8 +303,8 @@ impl Inputs {
         Some(done)
     }
 
-    /// Takes out a frame that waits for a queue of an output: of the first input that has one, its first, with the slot in
-    /// which it lay.
+    /// Removes the first frame for a queue of an output from the first input that has one, and returns it with its
+    /// arena slot.
     pub(crate) fn take_first(&mut self, to: QueueAt, arena: &mut Arena) -> Option<(u32, crate::Pkt)> {
         let first = self.first_of(to);
         let mut queues = self.queues[first..first + self.ports].iter_mut();
@@ -312,18 +317,18 @@ impl Inputs {
         Some((slot, pkt))
     }
 
-    /// Bytes of the frame that crosses to a queue of an output; 0 where none does.
+    /// Bytes of the frame in transfer to a queue of an output; 0 if there is none.
     fn crossing(&self, output: PortId, queue: QueueId) -> u16 {
         let transfer = self.outputs[usize::from(output.0)].transfer.filter(|transfer| transfer.queue == queue);
         transfer.map_or(0, |transfer| transfer.size)
     }
 
-    /// What waits for an output in virtual output queues or crosses to it, in frames and bytes.
+    /// Frames and bytes for an output that have not reached its buffer.
     pub(crate) fn held_for(&self, output: PortId) -> (u32, u64) {
         self.sum_for(output, |_| true)
     }
 
-    /// The same, messages about congestion not counted.
+    /// Frames and bytes for an output that have not reached its buffer, without congestion messages.
     pub(crate) fn counted_for(&self, output: PortId) -> (u32, u64) {
         self.sum_for(output, takes_memory)
     }
@@ -340,7 +345,7 @@ impl Inputs {
         (sum.packets, sum.bytes)
     }
 
-    /// The virtual output queues: what each is for, the input that it is at, and its frames.
+    /// Virtual output queues, each with the output queue that it is for and its input.
     fn virtual_queues(&self) -> impl Iterator<Item = (QueueAt, PortId, &Queue)> {
         self.queues.iter().enumerate().map(|(n, frames)| {
             let (output, queue) = (n / self.ports / self.queues_each, n / self.ports % self.queues_each);
@@ -349,7 +354,7 @@ impl Inputs {
         })
     }
 
-    /// The frames in the memories of inputs: the queue that each is for, and where it lies.
+    /// Frames in the memories of inputs: the output queue that each is for, and its arena slot.
     pub(crate) fn slots<'a>(&'a self, arena: &'a Arena) -> impl Iterator<Item = (QueueAt, u32)> + 'a {
         let waiting = self.virtual_queues().flat_map(|(at, _, frames)| arena.ids(frames).map(move |slot| (at, slot)));
         let crosses = |(output, own): (u16, &Output)| {
@@ -363,8 +368,8 @@ impl Inputs {
         waiting.chain(crossing).chain(stages).filter(|(at, _)| takes_memory(at.queue))
     }
 
-    /// Checks that what every input's memory holds is what lies in its virtual output queues and crosses from it, and
-    /// that what waits for every output is what lies there for it.
+    /// Checks the counts against the frames. An input's memory holds frames that are queued, in transfer, moving out or
+    /// copied; an output's count is its virtual output queues.
     pub(crate) fn balanced(&self, arena: &Arena) -> bool {
         let amounts = |queue: &Queue| Amounts { packets: queue.packets(), bytes: queue.bytes() };
         let sum = |all: &mut dyn Iterator<Item = &Queue>| all.map(amounts).fold(Amounts::default(), Amounts::and);

@@ -1,8 +1,8 @@
 //! Packets, queues, ports, switches, hosts and transports, without a clock or a socket.
 //!
-//! A node is told of arrivals, ends of transmission and timers, asks its driver through [`Out`] to send and
-//! to wake it, and tells an [`Observer`] what happens. The same code runs under the simulator and, later, on real
-//! frames. A node touches only its own state.
+//! A driver calls a node for arrivals, ends of transmission and timers. Through [`Out`] the node sends frames and
+//! requests wake-ups; an [`Observer`] records what happens. A node changes only its own state, so the same code can run
+//! under the simulator or on real frames.
 
 mod accounts;
 mod arena;

@@ -1,40 +1,41 @@
-//! A loss where there should be none.
+//! Loss of a packet of a lossless class.
 
 use mech::{Fill, PortId};
 use units::Dur;
 
-/// A packet that should never be lost, and found no memory.
+/// Packet of a lossless class that found no memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LosslessViolation {
-    /// The port that it came in by.
+    /// Input port of the packet.
     pub ingress: PortId,
-    /// Its class.
+    /// Class of the packet.
     pub class: u8,
-    /// The port that it was to leave by.
+    /// Output port of the packet.
     pub out: PortId,
-    /// Whether the memory of the port that it came in by had no room; else that of the port that it was to leave by.
+    /// True if the memory of the input port was full; false if that of the output port was.
     pub at_input: bool,
-    /// How full that was.
+    /// Fill of that memory.
     pub fill: Fill,
-    /// Bytes held of what is paused together with it, itself included.
+    /// Bytes held of the classes that are paused together with the packet's, the packet included.
     pub held: u64,
-    /// Bytes from which the far end is paused.
+    /// XOFF threshold in bytes.
     pub xoff: u64,
-    /// Bytes that may come on top of that.
+    /// Headroom in bytes above the XOFF threshold.
     pub headroom: u64,
-    /// How long a pause lasts, where one may have expired before it was refreshed.
+    /// Duration of a pause, if one may have expired before it was refreshed.
     pub expired: Option<Dur>,
-    /// Where some buffer inside the switch could never hold it.
+    /// Buffers inside the switch, if one of them could never hold the packet.
     pub inside: Option<TooLarge>,
 }
 
-/// A packet that is larger than a buffer inside a switch of several stages, and what these hold. All in bytes.
+/// Packet that is larger than a buffer inside a switch of several stages, with the sizes of these buffers. All in
+/// bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLarge {
-    /// The packet.
+    /// Size of the packet's frame.
     pub size: u16,
-    /// The input buffer of a stage.
+    /// Size of the input buffer of a stage.
     pub stage_buffer: u64,
-    /// The buffer in front of an internal link.
+    /// Size of the buffer in front of an internal link.
     pub link_buffer: u64,
 }

@@ -1,92 +1,93 @@
-//! What is told of nodes to whoever observes them. Nobody answers, so that a run is the same, to the bit,
-//! whoever listens.
+//! Events of nodes, reported to an observer. An observer returns nothing, so a run is bit-identical with any of them.
 
 use crate::Pkt;
 use mech::overflow::DropReason;
 use mech::{ClassSet, FlowId, PktId, QueueId};
 use units::{Rate, Time};
 
-/// Where and when something happened.
+/// Place and instant of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
-    /// The instant.
+    /// Instant of the event.
     pub now: Time,
-    /// The node.
+    /// Number of the node.
     pub node: u32,
-    /// The port, counted over the whole network; of what has no port, the node's first.
+    /// Number of the port, counted over the whole network; the node's first port if the event has none.
     pub port: u32,
 }
 
-/// What an observer wants of that which takes work to tell.
+/// Events that an observer wants and whose report takes time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wants {
-    /// [`Observer::stored`], [`Observer::freed`] and [`Observer::decided`].
+    /// True for [`Observer::stored`], [`Observer::freed`] and [`Observer::decided`].
     pub queues: bool,
-    /// And every departure at its instant: none is computed ahead.
+    /// True for every departure at its instant: none is computed ahead.
     pub departures: bool,
-    /// [`Observer::emitted`].
+    /// True for [`Observer::emitted`].
     pub emissions: bool,
+    /// True for [`Observer::arrived`].
+    pub arrivals: bool,
 }
 
 impl Wants {
-    /// None of it.
-    pub const NOTHING: Wants = Wants { queues: false, departures: false, emissions: false };
-    /// Queues, as soon as their course is known: a departure that is computed is told of when its frame is
-    /// stored.
+    /// No event that takes time to report.
+    pub const NOTHING: Wants = Wants { queues: false, departures: false, emissions: false, arrivals: false };
+    /// Queues, each event as soon as it is known: a computed departure is reported when its frame is stored.
     pub const QUEUES: Wants = Wants { queues: true, ..Wants::NOTHING };
-    /// Queues, every departure at its instant.
+    /// Queues, with every departure at its instant.
     pub const DEPARTURES: Wants = Wants { departures: true, ..Wants::QUEUES };
 
-    /// What either of two wants.
+    /// Returns the events that either of two observers wants.
     pub const fn or(self, other: Wants) -> Wants {
         Wants {
             queues: self.queues || other.queues,
             departures: self.departures || other.departures,
             emissions: self.emissions || other.emissions,
+            arrivals: self.arrivals || other.arrivals,
         }
     }
 }
 
-/// A frame that was stored.
+/// Frame that was stored in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// In which queue.
+    /// Queue of the frame.
     pub queue: QueueId,
-    /// Frames that waited at the port in all before it.
+    /// Number of frames that were queued at the port before it, in all its queues.
     pub before: u32,
-    /// When it leaves.
+    /// Instant at which the frame leaves, if it is known.
     pub leaves: Leaves,
 }
 
-/// When a stored frame leaves its queue.
+/// Departure of a stored frame from its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaves {
-    /// [`Observer::freed`] will tell. Until then it lies in this slot of its node's memory.
+    /// Not known yet: [`Observer::freed`] reports it. Until then the frame is in this slot of its node's memory.
     Slot(PktId),
-    /// It begins to leave at this instant, after those that were stored there before; nothing tells of it
-    /// again. It still waits for what else happens in the step in which it was stored, and no longer for what
-    /// happens at this instant where that is a later one.
+    /// Computed: the frame starts at this instant, after those stored there before, and is not reported again. It
+    /// counts as queued for the rest of the step in which it was stored. At a later start instant it no longer does.
     At(Time),
 }
 
-/// A frame that has left its queue.
+/// Frame that has left its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Freed {
-    /// Which queue.
+    /// Queue that the frame was in.
     pub queue: QueueId,
-    /// Frames that still wait at the port in all.
+    /// Number of frames that are still queued at the port, in all its queues.
     pub after: u32,
-    /// Its slot where its transmission begins; `None` where it was removed before its turn.
+    /// Memory slot of the frame if its transmission starts; `None` if it was removed before its turn.
     pub started: Option<PktId>,
 }
 
-/// Who is told what happens. `()` is told nothing and compiles to nothing; of a pair both are told everything, the first first.
+/// Receiver of events. `()` ignores them and compiles to nothing. Of a pair both receive each event, the first one
+/// first.
 ///
 /// ```
 /// use dataplane::{Observer, Pkt, Spot};
 /// use mech::overflow::DropReason;
 ///
-/// /// How many packets were lost.
+/// /// Number of packets lost.
 /// #[derive(Default)]
 /// struct Losses(u64);
 ///
@@ -102,79 +103,80 @@ pub struct Freed {
 /// assert_eq!(both.0.0, 1);
 /// ```
 pub trait Observer {
-    /// What it wants of that which takes work to tell. What it does not is not told, or told in vain.
+    /// Events wanted of those that take time to report. Others of these may be reported or not.
     const WANTS: Wants = Wants::NOTHING;
 
-    /// A flow is entered, the next in number, of this workload of the scenario's traffic. Nothing else is told
-    /// of it before.
+    /// Receives the next flow in number, with its workload in the scenario's traffic, before any other event of it.
     fn entered(&mut self, _flow: FlowId, _traffic: u16) {}
-    /// A transport made a packet, which is on its way to the NIC.
+    /// Receives a packet that a transport has made and passed to the NIC.
     fn emitted(&mut self, _pkt: &Pkt) {}
-    /// What becomes of an arrival is decided, once: its lookup points at this queue, where `length` frames
-    /// wait.
+    /// Receives the forwarding decision for an arrival, once: the queue that lookup has chosen, and the number of
+    /// frames queued there.
     fn decided(&mut self, _at: Spot, _queue: QueueId, _length: u32, _pkt: &Pkt) {}
-    /// A frame was stored.
+    /// Receives a frame that was stored.
     fn stored(&mut self, _at: Spot, _frame: Stored, _pkt: &Pkt) {}
-    /// A frame left its queue.
+    /// Receives a frame that has left its queue.
     fn freed(&mut self, _at: Spot, _frame: Freed) {}
-    /// A frame goes out by a port; its last bit leaves at `end`. Where departures are computed its first
-    /// may leave later than now.
+    /// Receives a frame that a port sends, with the instant of its last bit. A computed departure may start later than
+    /// now.
     fn transmitted(&mut self, _at: Spot, _pkt: &Pkt, _end: Time) {}
-    /// A packet that was to leave by this port was lost; or one that came in by it, before a port was chosen.
+    /// Receives a frame whose last bit has reached a port over a link that has not lost it.
+    fn arrived(&mut self, _at: Spot, _pkt: &Pkt) {}
+    /// Receives a lost packet, at its output port, or at its input port if no output was chosen.
     fn dropped(&mut self, _at: Spot, _pkt: &Pkt, _reason: DropReason) {}
-    /// A packet got a congestion mark.
+    /// Receives a packet that got a congestion mark.
     fn marked(&mut self, _at: Spot, _pkt: &Pkt) {}
-    /// A packet that was to leave by the port of `at` is detoured by the port `taken`, counted as that one.
+    /// Receives a packet for the port of `at` that is detoured by the port `taken`, numbered in the same way.
     fn detoured(&mut self, _at: Spot, _taken: u32, _pkt: &Pkt) {}
-    /// So many bytes of the frame of a packet that was to leave by this port, or waits there, are cut off.
+    /// Receives a packet for this port, or queued there, that was cut, with the number of bytes removed.
     fn trimmed(&mut self, _at: Spot, _bytes: u16, _pkt: &Pkt) {}
-    /// A packet was bounced.
+    /// Receives a packet that was bounced.
     fn bounced(&mut self, _at: Spot, _pkt: &Pkt) {}
-    /// A packet that has come in by a port is held, before lookup.
+    /// Receives a packet that is held at its input port, before lookup.
     fn held(&mut self, _at: Spot, _pkt: &Pkt) {}
-    /// A packet that was held there goes on to lookup.
+    /// Receives a held packet that goes on to lookup.
     fn released(&mut self, _at: Spot, _pkt: &Pkt) {}
-    /// What decides about holding at a port is in another state: a number of its own, 0 at rest, and the level of
-    /// its queue at which that is over, bytes.
+    /// Receives a change of state of the mechanism that holds packets for a port: the number of the state, 0 at rest,
+    /// and the queue length in bytes at which the state ends.
     fn turned(&mut self, _at: Spot, _state: u8, _level: u64) {}
-    /// A message about congestion was made at a port, which is on its way to the source of its flow.
+    /// Receives a congestion message that a port has made and sent toward the source of its flow.
     fn noticed(&mut self, _at: Spot, _pkt: &Pkt) {}
-    /// A frame that is to leave by a port, counted as that one, has left the memory of the input that it came in by: it has
-    /// crossed, or was taken out there. Messages about congestion take no memory of inputs and are not told of.
+    /// Receives a frame for a port that has left the memory of its input port, numbered in the same way. It has crossed
+    /// the fabric, or was removed. Congestion messages take no memory of inputs and are not reported.
     fn crossed(&mut self, _at: Spot, _input: u32, _pkt: &Pkt) {}
-    /// A frame that is to leave by the port of `_at` has got to a buffer inside a `fabric` switch: the input buffers of its
-    /// ports' stages come first, then two of each internal link, the one in front of it and the one behind.
+    /// Receives a frame for the port of `_at` that has reached a buffer inside a `fabric` switch. The input buffers of
+    /// the ports' stages come first, then two for each internal link: the one in front of it and the one behind.
     fn moved(&mut self, _at: Spot, _buffer: u16, _pkt: &Pkt) {}
-    /// A buffer inside a `fabric` switch, counted likewise, has room for so many bytes taken from now on, by what lies there,
-    /// comes to it and leaves it; a frame that is to leave by the port of `_at` made the difference. Messages about congestion
-    /// do not count.
+    /// Receives the number of bytes occupied from now on in a buffer inside a `fabric` switch, numbered in the same
+    /// way. It counts frames stored there, on their way to it and leaving it, without congestion messages. A frame for
+    /// the port of `_at` has changed it.
     fn occupied(&mut self, _at: Spot, _buffer: u16, _bytes: u64) {}
-    /// The copy of a frame that was to leave by the port of `_at` is gone from the memory of its input, which keeps it in a
-    /// `fabric` switch with reliable delivery.
+    /// Receives the copy of a frame for the port of `_at` that is freed at its input. A `fabric` switch with reliable
+    /// delivery keeps such copies.
     fn acknowledged(&mut self, _at: Spot, _input: u32, _copy: &Pkt) {}
-    /// A message about congestion has reached the host that it is for.
+    /// Receives a congestion message that has reached its host.
     fn notified(&mut self, _at: Spot, _pkt: &Pkt) {}
-    /// The rate limit of a flow that is sent here is another; `None` is none any more.
+    /// Receives the new rate limit of a flow that is sent here; `None` if it has no limit any more.
     fn limited(&mut self, _at: Spot, _flow: FlowId, _rate: Option<Rate>) {}
-    /// A packet has reached the transport it is for.
+    /// Receives a packet that has reached its transport.
     fn delivered(&mut self, _at: Spot, _pkt: &Pkt) {}
-    /// A packet that a switch sent back has reached the NIC of its source.
+    /// Receives a packet that a switch has returned and that has reached the NIC of its source.
     fn came_back(&mut self, _at: Spot, _pkt: &Pkt) {}
-    /// A frame that pauses these classes at the far end of a port, or none of them, begins to leave; `again`
-    /// had been paused before.
+    /// Receives the start of a PAUSE frame: the classes that it pauses at the far end of a port, and those of them that
+    /// were paused before.
     fn pause_sent(&mut self, _at: Spot, _stop: ClassSet, _again: ClassSet) {}
-    /// A class may not leave by a port from now on.
+    /// Receives a class that a port may not send from now on.
     fn paused(&mut self, _at: Spot, _class: u8) {}
-    /// A class may leave by a port again.
+    /// Receives a class that a port may send again.
     fn resumed(&mut self, _at: Spot, _class: u8) {}
-    /// So many payload bytes of a flow have arrived, one at least, that had not arrived before.
+    /// Receives the number of payload bytes, at least one, that a flow has delivered in order since the last report.
     fn received(&mut self, _at: Spot, _flow: FlowId, _bytes: u64) {}
 }
 
 impl Observer for () {}
 
-/// Calls a macro with the methods of [`Observer`], for an observer that passes everything on to others. Their types are
-/// named as in `dataplane`, `mech` and `units`.
+/// Calls a macro with the methods of [`Observer`], for an observer that passes every event on. Types are named as in
+/// `dataplane`, `mech` and `units`.
 #[macro_export]
 macro_rules! each_event {
     ($macro:ident) => {
@@ -185,6 +187,7 @@ macro_rules! each_event {
             stored(at: Spot, frame: Stored, pkt: &Pkt);
             freed(at: Spot, frame: Freed);
             transmitted(at: Spot, pkt: &Pkt, end: Time);
+            arrived(at: Spot, pkt: &Pkt);
             dropped(at: Spot, pkt: &Pkt, reason: DropReason);
             marked(at: Spot, pkt: &Pkt);
             detoured(at: Spot, taken: u32, pkt: &Pkt);

@@ -1,20 +1,86 @@
-//! What a node asks of its driver: the seam between the dataplane and whatever runs it.
+//! Interface of a node to its driver.
 
 use crate::transport::{Run, SenderStats};
 use crate::{BrokenRule, LosslessViolation, Observer, Pkt, Spot};
 use mech::{FlowId, PortId};
 use units::{Dur, Time};
 
-/// The driver of a node: the simulator, or a software switch. It is asked for four actions, and says who
-/// observes the node.
+/// Driver of a node: the simulator, or a software switch. It has four actions, and names the node's observer.
+///
+/// The example drives a switch by hand, with host `n` behind port `n`:
+///
+/// ```
+/// use dataplane::{Exts, Out, Outcome, Pkt, Spot, SwitchStep};
+/// use mech::{Head, HostId, PortId};
+/// use units::Time;
+/// # use dataplane::{CoreSetup, Framing, PortSetup, Routes, Switch, SwitchSetup};
+/// # use mech::routing::{Ecmp, NextHops};
+/// # use mech::{buffer, fib, marking, overflow, scheduler};
+/// #
+/// # struct Direct;
+/// # impl Routes for Direct {
+/// #     fn next_hops(&self, _switch: u32, host: HostId) -> NextHops<'_> {
+/// #         NextHops::Only(PortId(host.0 as u16))
+/// #     }
+/// # }
+/// # let port = |_| PortSetup {
+/// #     clock: units::Rate::gbps(1).clock(),
+/// #     is_switch: false,
+/// #     marking: marking::MarkingSlot::none(),
+/// #     scheduler: scheduler::Fifo.into(),
+/// #     pause: None,
+/// #     agents: Vec::new(),
+/// #     changes: false,
+/// # };
+/// # let core = CoreSetup {
+/// #     node: 0,
+/// #     seed: 1,
+/// #     framing: Framing::ETHERNET,
+/// #     buffer: buffer::BufferSlot::per_port(None),
+/// #     overflow: overflow::TailDrop.into(),
+/// #     lanes: mech::Lanes::default(),
+/// #     top_class: 0,
+/// #     may_compute: false,
+/// #     ports: (0..4).map(port).collect(),
+/// #     inputs: None,
+/// # };
+/// # let (fib, routing) = (fib::FibSlot::routes(), Ecmp::default().into());
+/// # let mut switch = Switch::new(SwitchSetup { core, fib, routing, snapshot: false, shuffle: false });
+///
+/// /// Driver that records the port and the end of each transmission.
+/// struct Wire(Vec<(PortId, Time)>, ());
+///
+/// impl Out for Wire {
+///     type Observer = ();
+///     fn transmit(&mut self, port: PortId, _pkt: &Pkt, end: Time) {
+///         self.0.push((port, end));
+///     }
+///     fn wake(&mut self, _port: PortId, _at: Time) {}
+///     fn timer(&mut self, _index: u32, _at: Time) {}
+///     fn finished(&mut self, _what: Outcome<'_>) {}
+///     fn observer(&mut self) -> &mut () {
+///         &mut self.1
+///     }
+///     fn spot(&self, port: PortId) -> Spot {
+///         Spot { now: Time::ZERO, node: 0, port: u32::from(port.0) }
+///     }
+/// }
+///
+/// let mut wire = Wire(Vec::new(), ());
+/// let head = Head { dst: HostId(2), size: 1500, orig_size: 1500, ttl: 64, ..Head::default() };
+/// let mut arrivals = [Pkt { head, ext: dataplane::NO_EXT, ..Pkt::default() }];
+/// let exts = &mut Exts::default();
+/// switch.step(&[], &mut arrivals, &mut SwitchStep { now: Time::ZERO, routes: &Direct, exts, out: &mut wire });
+/// assert_eq!(wire.0, [(PortId(2), Time(12_160_000))], "1500 B and 20 B of preamble and gap at 1 Gb/s");
+/// ```
 pub trait Out {
-    /// Who is told what happens.
+    /// Observer of the node.
     type Observer: Observer;
 
-    /// A frame goes out by `port`; its last bit leaves at `end`.
+    /// Sends a frame by `port`; its last bit leaves at `end`.
     fn transmit(&mut self, port: PortId, pkt: &Pkt, end: Time);
-    /// The frames of a run go out by `port`, one behind the other: the last bit of the first leaves at the first of
-    /// `ends`, and that of each other so much later than the one before it.
+    /// Sends the frames of a run by `port`, one behind the other. `ends` is the instant at which the last bit of the
+    /// first leaves, and the time between two such instants.
     fn transmit_run(&mut self, port: PortId, run: &Run, ends: (Time, Dur)) {
         let mut end = ends.0;
         for pkt in run.packets() {
@@ -22,32 +88,32 @@ pub trait Out {
             end = end.saturating_add(ends.1);
         }
     }
-    /// Call the node's `ended(port)` at `at`: the port can send again and something waits.
+    /// Schedules a call of the node's `ended(port)` at `at`, when the port can send again and something waits.
     fn wake(&mut self, port: PortId, at: Time);
-    /// Call the node's `timer(index)` at `at`.
+    /// Schedules a call of the node's `timer(index)` at `at`.
     fn timer(&mut self, index: u32, at: Time);
-    /// Something is over.
+    /// Reports that a flow, a message or the whole run has ended.
     fn finished(&mut self, what: Outcome<'_>);
 
-    /// Who is told what happens.
+    /// Returns the observer of the node.
     fn observer(&mut self) -> &mut Self::Observer;
     /// Returns true if the run has a flow of this number.
     fn has_flow(&self, _flow: FlowId) -> bool {
         true
     }
-    /// How observers call a port of this node at this instant.
+    /// Returns the name of a port of this node at this instant, for observers.
     fn spot(&self, port: PortId) -> Spot;
 }
 
-/// What is over.
+/// End of a flow, of a message or of the whole run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outcome<'a> {
     /// The last byte of a flow has arrived.
     Received(FlowId),
-    /// The sender of a flow knows that everything has arrived.
+    /// The sender of a flow has an acknowledgement for every byte.
     Acknowledged(FlowId, &'a SenderStats),
-    /// The whole run: a packet that should never be lost was, for want of memory.
+    /// The run ends: a packet of a lossless class was lost for want of memory.
     Violated(&'a LosslessViolation),
-    /// The whole run: a mechanism broke a rule of its slot.
+    /// The run ends: a mechanism broke a rule of its slot.
     Broken(&'a BrokenRule),
 }

@@ -1,29 +1,30 @@
-//! A packet in a node: 64 hot bytes.
+//! Packet in a node, in one cache line of 64 bytes.
 
 use mech::overflow::Cut;
 use mech::{Flags, Head};
 use units::Time;
 
-/// No extension.
+/// Value of [`Pkt::ext`] for a packet without extension.
 pub const NO_EXT: u32 = u32::MAX;
 
-/// A packet: what mechanisms see, and the words of its body, named as those of a segment; [`Pkt::body`] reads
-/// them as what the packet is. Its identity is (flow, origin, n-th emission), never the handle under which it
-/// waits somewhere.
+/// Packet: the head that mechanisms see, and the words of its body.
+///
+/// The words are named as those of a segment; [`Pkt::body`] reads them by the packet's kind. The identity of a packet
+/// is (flow, origin, n-th emission), never its slot in a memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(align(64))]
 pub struct Pkt {
-    /// When its host's transport emitted it.
+    /// Instant at which the transport of the packet's host emitted it.
     pub sent: Time,
-    /// What mechanisms see.
+    /// Head, which mechanisms see.
     pub head: Head,
     /// Sequence number of the first payload byte, modulo 2³² (RFC 9293 §3.4).
     pub seq: u32,
     /// Acknowledgement number, modulo 2³².
     pub ack: u32,
-    /// Which emission of this direction of its flow it is, from 0.
+    /// Number of the emission in this direction of its flow, from 0.
     pub emission: u32,
-    /// Index of its extension in its node's slab, or [`NO_EXT`].
+    /// Index of the extension in [`Exts`](crate::Exts), or [`NO_EXT`].
     pub ext: u32,
     /// Bytes of payload.
     pub payload: u16,
@@ -32,46 +33,47 @@ pub struct Pkt {
 }
 
 impl Pkt {
-    /// Cuts its payload off; how many bytes shorter its frame is now, which is no shorter than the smallest. It stays
-    /// as it is where that is none. What stays of a payload is of no use to anyone.
+    /// Cuts the payload off, and returns by how many bytes the frame is shorter. It is no shorter than the smallest
+    /// frame. A packet that would not get shorter stays as it is.
     pub(crate) fn cut(&mut self, cut: &Cut, min_frame: u16) -> u16 {
         let before = self.head.size;
         let after = cut.size(before, (before - self.payload).max(min_frame));
         if after < before {
+            // `keep` may leave payload bytes in the frame, but no receiver can use a part of a segment.
             (self.head.size, self.payload) = (after, 0);
             cut.mark(&mut self.head);
         }
         before - after
     }
-    /// Bytes of payload that are there; of a message without any, whose words say something else, none.
+    /// Bytes of payload in the packet; 0 for a message without payload, whose words mean something else.
     #[inline]
     pub fn carried(&self) -> u64 {
         if self.head.flags.has(Flags::PAYLOAD) { u64::from(self.payload) } else { 0 }
     }
-    /// Bytes of payload that a segment was sent with, from `seq` on, whether they are there or were cut off since
-    /// (CP §4.3); `options` are those of its header, in bytes. What is cut was no padded frame, so that this is exact.
+    /// Bytes of payload that a segment was sent with, from `seq` on, even if they were cut off since (CP §4.3).
+    /// `options` are the option bytes of its header. Padded frames are never cut, so that this is exact.
     pub fn sent_payload(&self, framing: &Framing, options: u16) -> u16 {
         let headers = framing.header + framing.link + options;
         if self.head.is_cut() { self.head.orig_size.saturating_sub(headers) } else { self.payload }
     }
 }
 
-/// What surrounds a payload, and so what a frame costs in memory and on the wire.
+/// Sizes of headers, frames and gaps, which decide what a payload takes in memory and on the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Framing {
-    /// IP and transport header without options, bytes.
+    /// IP and transport header without options, in bytes.
     pub header: u16,
-    /// Link-layer header and check sequence, bytes; part of the frame that buffers hold.
+    /// Link-layer header and check sequence in bytes; part of the frame that buffers hold.
     pub link: u16,
-    /// Smallest frame, bytes; shorter ones are padded.
+    /// Smallest frame in bytes; shorter ones are padded.
     pub min_frame: u16,
-    /// Preamble and gap, bytes; on the wire only.
+    /// Preamble and gap in bytes; on the link only.
     pub gap: u16,
 }
 
 impl Framing {
-    /// Ethernet as it is: 14 B header, 4 B FCS, 8 B preamble, 12 B gap, frames of 64 B at least
-    /// (IEEE 802.3 §3.1, §4.4.2), under 20 B of IPv4 and 20 B of TCP.
+    /// Ethernet: 14 B header, 4 B FCS, 8 B preamble, 12 B gap, frames of at least 64 B (IEEE 802.3 §3.1, §4.4.2), under
+    /// 20 B of IPv4 and 20 B of TCP.
     pub const ETHERNET: Framing = Framing { header: 40, link: 18, min_frame: 64, gap: 20 };
 
     /// Bytes of the frame that carries `payload` bytes behind `options` bytes of header options.
@@ -79,7 +81,7 @@ impl Framing {
     pub fn frame(&self, payload: u16, options: u16) -> u16 {
         (payload + options + self.header + self.link).max(self.min_frame)
     }
-    /// Bytes that a frame of `size` bytes takes on the wire.
+    /// Bytes that a frame of `size` bytes takes on the link.
     pub fn wire(&self, size: u16) -> u64 {
         u64::from(size) + u64::from(self.gap)
     }
@@ -96,7 +98,7 @@ mod tests {
         assert_eq!((size_of::<Pkt>(), align_of::<Pkt>()), (64, 64));
     }
 
-    /// A segment of `payload` bytes, with timestamps.
+    /// Segment of `payload` bytes, with timestamps.
     fn segment(framing: &Framing, payload: u16) -> Pkt {
         let size = framing.frame(payload, 12);
         let flags = Flags::ACK.with(Flags::PAYLOAD).with(Flags::CPA);

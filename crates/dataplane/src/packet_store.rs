@@ -1,4 +1,4 @@
-//! The memory of a node: packets, ports, and the buffer that lends to them, as mechanisms see it.
+//! Memory of a node: packets, ports, and the buffer slot that limits them.
 
 use crate::accounts::{Accounts, Sides};
 use crate::arena::Arena;
@@ -26,22 +26,22 @@ pub struct PacketStore {
     pub(crate) ports: Vec<Port>,
     pub(crate) buffer: BufferSlot,
     pub(crate) lanes: Lanes,
-    /// By queue as packets ask for it: the one that they wait in here.
+    /// Queue in which a packet waits here, by the queue that it is meant for.
     pub(crate) waits_in: [QueueId; QueueId::COUNT as usize],
     pub(crate) pool: Pool,
-    /// What agents follow.
+    /// Accounts that agents follow.
     pub(crate) accounts: Accounts,
-    /// The units of what they sample.
+    /// Units of the memories that agents sample.
     pub(crate) sampled: Option<Box<Sampled>>,
-    /// Long queues by rank, where a mechanism searches them.
+    /// Indices of long queues by rank, if a mechanism searches them.
     pub(crate) ranked: Option<Box<Ranked>>,
-    /// Where arrivals wait at their inputs first.
+    /// Input side, if arrivals wait at their inputs first.
     pub(crate) inputs: Option<Box<Inputs>>,
-    /// Where cutting takes a time.
+    /// Headers that are being cut, if cutting takes time.
     pub(crate) cutting: Option<Box<Cutting>>,
 }
 
-/// What is allocated in all, where ports share.
+/// Memory allocated in the whole node, if ports share it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pool {
     pub(crate) on: bool,
@@ -50,9 +50,26 @@ pub(crate) struct Pool {
     reserved: u64,
 }
 
-/// The tables of a node.
+/// Forwarding table of a node.
+///
+/// ```
+/// use dataplane::Fib;
+/// use mech::{HostId, PortId};
+///
+/// /// Table of a rack switch: host `n` is behind port `n`, hosts of other racks are behind port 48.
+/// struct Rack;
+///
+/// impl Fib for Rack {
+///     fn port_toward(&self, host: HostId, _hash: u32) -> Option<PortId> {
+///         Some(PortId(host.0.min(48) as u16))
+///     }
+/// }
+///
+/// assert_eq!(Rack.port_toward(HostId(3), 0), Some(PortId(3)));
+/// assert_eq!(Rack.port_toward(HostId(700), 0), Some(PortId(48)));
+/// ```
 pub trait Fib {
-    /// The port toward a host for a flow hash, without a draw.
+    /// Returns the port toward a host for a flow hash, without a draw.
     fn port_toward(&self, host: HostId, hash: u32) -> Option<PortId>;
     /// Returns true if the network has this host.
     fn has_host(&self, _host: HostId) -> bool {
@@ -71,15 +88,15 @@ impl Pool {
     fn beyond_reserve(&self, bytes: u64) -> u64 {
         bytes.saturating_sub(self.reserved)
     }
-    /// One port's bytes go from `before` to `after`.
+    /// Changes the allocation of one port from `before` to `after` bytes.
     fn moved(&mut self, before: u64, after: u64) {
         self.bytes = self.bytes + after - before;
         self.shared_bytes = self.shared_bytes + self.beyond_reserve(after) - self.beyond_reserve(before);
     }
 }
 
-/// By queue as packets ask for it, the one that they wait in: the normal one where their lane is not there, and
-/// that of the highest class in use where theirs is higher.
+/// Queue in which packets wait, by the queue that they are meant for. An absent lane becomes the normal one, and a
+/// class above those in use the highest of them.
 pub(crate) fn waits_in(lanes: &Lanes, top_class: u8) -> [QueueId; QueueId::COUNT as usize] {
     std::array::from_fn(|number| {
         let asked = QueueId(number as u8);
@@ -88,12 +105,12 @@ pub(crate) fn waits_in(lanes: &Lanes, top_class: u8) -> [QueueId; QueueId::COUNT
     })
 }
 
-/// So many frames and bytes.
+/// Returns the use of a number of frames and bytes.
 fn uses((packets, bytes): (u32, u64)) -> Use {
     Use { packets: u64::from(packets), bytes, ..Use::default() }
 }
 
-/// Whether a frame that has crossed may join a queue of its output beside what counts against the limit there.
+/// Returns true if a frame that has crossed may join a queue of its output, where `used` counts against the limit.
 fn joins(buffer: &BufferSlot, lanes: &Lanes, (queue, used): (QueueId, &Use), size: u16) -> bool {
     match queue.lane() {
         Lane::Normal => buffer.peek().admits(used, size),
@@ -103,6 +120,8 @@ fn joins(buffer: &BufferSlot, lanes: &Lanes, (queue, used): (QueueId, &Use), siz
 
 impl PacketStore {
     fn usage(&self, port: &Port) -> Use {
+        // Shared memory also holds the bounce lane. Memory of a port alone does not: each other lane has a limit of its
+        // own.
         let (packets, bytes) = if self.pool.on { port.counted() } else { port.normal() };
         Use {
             packets: u64::from(packets),
@@ -112,7 +131,7 @@ impl PacketStore {
         }
     }
 
-    /// Whether a frame of `size` bytes is accepted.
+    /// Returns true if a frame of `size` bytes fits a queue of a port.
     #[inline]
     pub(crate) fn accepts(&self, port: PortId, queue: QueueId, size: u16) -> bool {
         let p = &self.ports[usize::from(port.0)];
@@ -125,7 +144,7 @@ impl PacketStore {
         self.buffer.admits(|| self.usage(p), size)
     }
 
-    /// Whether it accepts a frame for such room beyond the limit; other lanes do not go beyond theirs.
+    /// Returns true if a frame fits with extra space beyond the limit. Only the normal lane has extra space.
     pub(crate) fn accepts_beyond(&self, to: QueueAt, size: u16, extra: ExtraRoom) -> bool {
         let port = &self.ports[usize::from(to.port.0)];
         if to.queue.lane() != Lane::Normal || port.closed {
@@ -136,38 +155,39 @@ impl PacketStore {
         extra.admits(self.buffer.peek(), &self.usage(port), apart, size)
     }
 
-    /// The queue in which packets meant for `queue` wait here.
+    /// Returns the queue in which packets meant for `queue` wait here.
     #[inline]
     pub(crate) fn queue(&self, queue: QueueId) -> QueueId {
         self.waits_in[usize::from(queue.0 % QueueId::COUNT)]
     }
 
-    /// A lane has a limit of its own. What waits in it draws on shared memory too, unless it is a message about
-    /// that memory.
+    /// Returns true if a frame fits a lane with a limit of its own. Its frames draw on shared memory too, except
+    /// congestion messages.
     fn lane_accepts(&self, port: &Port, queue: QueueId, size: u16) -> bool {
         let own = self.lanes.limit(queue.lane()).accepts(port.backlog(queue), size);
         let draws = self.pool.on && queue.lane() != Lane::Notice;
         own && (!draws || self.buffer.peek().admits(&self.usage(port), size))
     }
 
-    /// The memories that a frame in the buffer of a port lies in.
+    /// Memories in which a frame in the buffer of a port is.
     #[inline]
     pub(crate) fn buffered(&self) -> Sides {
         if self.inputs.is_some() { Sides::OUTPUT } else { Sides::BOTH }
     }
 
-    /// Whether a frame that came in by `ingress` waits there first. Messages that go back by the port at which they were
-    /// made do not cross: a congestion point at an input tells its sources over the link that its frames come by
-    /// (QCN-OS §II-B).
+    /// Returns true if a frame that came in by `ingress` waits there first. Congestion messages that leave by the port
+    /// at which they were made do not cross. A congestion point at an input notifies sources over the link of its
+    /// frames (QCN-OS §II-B).
     #[inline]
     pub(crate) fn waits_at_input(&self, ingress: PortId, to: QueueAt) -> bool {
         self.inputs.is_some() && (to.queue.lane() != Lane::Notice || ingress != to.port)
     }
 
-    /// Why a frame that came in by `ingress` has no room at its input; `None` where it has. What the empty buffer of
-    /// its output could not hold would wait for ever. Messages about congestion take no memory of inputs.
+    /// Reason why a frame that came in by `ingress` does not fit its input; `None` if it fits. Congestion messages use
+    /// no memory of inputs.
     pub(crate) fn input_refuses(&self, ingress: PortId, to: QueueAt, size: u16) -> Option<DropReason> {
         let inputs = self.inputs.as_ref()?;
+        // A frame that even the empty buffer of its output could not hold would wait at its input forever.
         let holds = match to.queue.lane() {
             Lane::Normal => self.buffer.peek().admits(&Use::default(), size),
             lane => self.lanes.limit(lane).accepts((0, 0), size),
@@ -182,13 +202,14 @@ impl PacketStore {
         }
     }
 
-    /// Whether the input that a frame came in by is there and has no memory for it: by whichever port it is to leave, it is
-    /// lost.
+    /// Returns true if there is an input side and the frame's input has no memory for it. The frame is then lost,
+    /// whichever port it leaves by.
     pub(crate) fn lacks_input(&self, head: &Head) -> bool {
         self.inputs.as_ref().is_some_and(|inputs| !inputs.accepts(head.ingress, head.size))
     }
 
-    /// Whether a frame of `size` bytes is accepted: where arrivals wait at their inputs, by the memory of its own.
+    /// Returns true if a frame of `size` bytes is accepted: by the memory of its input if there is one, or else by its
+    /// output.
     #[inline]
     pub(crate) fn takes(&self, ingress: Option<PortId>, to: QueueAt, size: u16) -> bool {
         match (&self.inputs, ingress) {
@@ -197,8 +218,8 @@ impl PacketStore {
         }
     }
 
-    /// Whether a frame is accepted and what waits for its output is then within the limit there: in its buffer, at inputs
-    /// and on the way across together.
+    /// Returns true if a frame is accepted and the backlog of its output stays within the limit. The backlog is in the
+    /// buffer, at inputs and in transfer.
     #[inline]
     pub(crate) fn has_place(&self, ingress: Option<PortId>, to: QueueAt, size: u16) -> bool {
         self.takes(ingress, to, size) && (self.inputs.is_none() || self.is_within_limit(to, size))
@@ -211,14 +232,15 @@ impl PacketStore {
         }
     }
 
-    /// Begins a transfer to an idle output: of messages about congestion before all else, then from the queue of which
-    /// the fewest bytes wait in its buffer, so that the scheduler there finds all that it may choose from; among equals
-    /// from the most urgent. The time that it takes.
+    /// Begins a transfer to an idle output, and returns its duration. Congestion messages come first, then the queue
+    /// with the fewest bytes in the output buffer, and among equals the most urgent.
     pub(crate) fn grant(&mut self, output: PortId, now: Time) -> Option<Dur> {
         let port = &self.ports[usize::from(output.0)];
         let inputs = self.inputs.as_deref_mut()?;
         let mut left = inputs.waits(output);
         while left != 0 {
+            // The output's scheduler can choose only among frames in its buffer, so the queue with the fewest bytes
+            // there comes first.
             let last = |queue: &QueueId| {
                 let waits = queue.lane() != Lane::Notice;
                 (waits, port.backlog(*queue).1, u8::MAX - queue.0)
@@ -226,6 +248,8 @@ impl PacketStore {
             let queue = QueueId::each(left).min_by_key(last)?;
             left &= !queue.bit();
             let (all, at_inputs) = (port.normal(), inputs.normal(output));
+            // A port counts a frame from its arrival at the input on; only the part in the output buffer counts against
+            // the limit.
             let used = uses((all.0 - at_inputs.0, all.1 - at_inputs.1));
             let used = if queue.lane() == Lane::Normal { used } else { uses(port.backlog(queue)) };
             let fits = |size| joins(&self.buffer, &self.lanes, (queue, &used), size);
@@ -236,7 +260,7 @@ impl PacketStore {
         None
     }
 
-    /// The same inside a `fabric` switch, for a target of which it is the turn.
+    /// Begins a move to an idle target inside a `fabric` switch, and returns its duration.
     pub(crate) fn grant_inside(&mut self, target: u16, now: Time) -> Option<Dur> {
         let inputs = self.inputs.as_deref_mut()?;
         let Some(port) = self.ports.get(usize::from(target)) else {
@@ -253,7 +277,7 @@ impl PacketStore {
         inputs.grant_inside(target, &out, &mut self.arena, now)
     }
 
-    /// Frames and bytes that wait in one queue, or elsewhere here until they join it.
+    /// Frames and bytes that wait in one queue, or elsewhere in this node until they join it.
     #[inline]
     pub(crate) fn backlog(&self, port: PortId, queue: QueueId) -> (u32, u64) {
         let own = self.ports[usize::from(port.0)].backlog(queue);
@@ -265,13 +289,13 @@ impl PacketStore {
         (own.0 + elsewhere.0, own.1 + elsewhere.1)
     }
 
-    /// Whether something that lies elsewhere here is to join a queue.
+    /// Returns true if a frame elsewhere in this node is to join a queue.
     pub(crate) fn more_comes(&self, at: QueueAt) -> bool {
         let inputs = self.inputs.as_ref().is_some_and(|inputs| inputs.has_more(at.port, at.queue));
         inputs || self.cutting.as_ref().is_some_and(|cutting| cutting.backlog(at).0 > 0)
     }
 
-    /// Accounts for what has left one port by `now`, where departures are computed.
+    /// Removes the frames that have left one port by `now`, if its departures are computed.
     #[inline]
     pub(crate) fn settle(&mut self, port: PortId, now: Time) {
         let p = &mut self.ports[usize::from(port.0)];
@@ -280,7 +304,7 @@ impl PacketStore {
         }
     }
 
-    /// The same for all ports.
+    /// Removes the frames that have left any port with computed departures by `now`.
     pub(crate) fn settle_all(&mut self, now: Time) {
         self.ports.iter_mut().filter(|port| port.computed).for_each(|port| port.settle(now));
     }
@@ -292,12 +316,13 @@ impl PacketStore {
         let p = &mut self.ports[usize::from(port.0)];
         p.allocate(queue, size);
         if self.pool.on && queue.lane() != Lane::Notice {
+            // Congestion messages are not in the pool: they report about this memory.
             let after = p.counted().1;
             self.pool.moved(after - u64::from(size), after);
         }
     }
 
-    /// Frees a part of the memory of a frame, which waits on.
+    /// Frees a part of the memory of a frame that stays queued.
     pub(crate) fn shrink(&mut self, port: PortId, queue: QueueId, bytes: u16) {
         let p = &mut self.ports[usize::from(port.0)];
         p.shrink(queue, bytes);

@@ -1,7 +1,7 @@
-//! The payload that packets carry: what transports have sent, and what became of it.
+//! Payload of packets: what transports have sent, and where it is.
 //!
-//! Bytes of frames add up at every node, and would as well where a cut took the bytes of a frame and left its payload.
-//! So the payload is followed on its own, over the whole network: a node does not count what it passes on.
+//! Bytes of frames add up at every node, and would also do so if a cut took bytes of a frame and left its payload. So
+//! payload is counted separately over the whole network; a node does not count payload that it forwards.
 
 use std::fmt::{Display, Formatter};
 use std::iter::Sum;
@@ -10,20 +10,20 @@ use std::ops::Add;
 /// Bytes of payload at a node, or in a network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PayloadCounts {
-    /// Sent by transports, or in copies of flooded frames.
+    /// Payload sent by transports, or in flood copies.
     pub sent: u64,
-    /// Come to transports, or in copies of flooded frames that were of no use.
+    /// Payload delivered to transports, or in flood copies that ended away from their destination.
     pub delivered: u64,
-    /// In packets that were lost.
+    /// Payload of packets that were lost.
     pub dropped: u64,
-    /// Cut off.
+    /// Payload removed by cuts.
     pub cut: u64,
-    /// In packets that wait or are under way.
+    /// Payload of packets that are queued or in flight.
     pub waiting: u64,
 }
 
 impl PayloadCounts {
-    /// Checks `sent = delivered + dropped + cut + waiting`, of a whole network.
+    /// Checks `sent = delivered + dropped + cut + waiting` for a whole network.
     pub fn balanced(&self) -> bool {
         self.sent == self.delivered + self.dropped + self.cut + self.waiting
     }
@@ -53,7 +53,8 @@ impl Display for PayloadCounts {
         let PayloadCounts { sent, delivered, dropped, cut, waiting } = self;
         write!(
             f,
-            "{sent} B of payload were sent, and {delivered} B delivered, {dropped} B dropped, {cut} B cut, {waiting} B are under way"
+            "{sent} B of payload were sent: {delivered} B were delivered, {dropped} B dropped, {cut} B cut, and \
+             {waiting} B are in flight"
         )
     }
 }
@@ -73,7 +74,7 @@ mod tests {
         {
             assert!(!lacks.balanced(), "{lacks}");
         }
-        let said = "100 B of payload were sent, and 20 B delivered, 30 B dropped, 40 B cut, 10 B are under way";
+        let said = "100 B of payload were sent: 20 B were delivered, 30 B dropped, 40 B cut, and 10 B are in flight";
         assert_eq!(all.to_string(), said);
     }
 }

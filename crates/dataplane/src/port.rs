@@ -1,4 +1,4 @@
-//! An output port: queues, the transmitter, and what has passed.
+//! Output port: queues, transmitter, and counters.
 
 use crate::arena::Queue;
 pub(crate) use computed::Limits;
@@ -10,113 +10,113 @@ use units::{Clock, Dur, Time};
 mod computed;
 mod counts;
 
-/// One output port. What a frame touches on its way through a port whose departures are computed
-/// comes first, in two cache lines.
+/// Output port. The fields that a frame touches at a port with computed departures come first, in two cache lines.
+///
+/// Everything else is behind a pointer, so that the hot lines of a node's ports are adjacent in memory.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Port {
-    /// The frame under way ends here; where departures are computed, the last that is known.
+    /// End of the current transmission; with computed departures, of the last one that is known.
     pub(crate) free_at: Time,
-    /// Bytes that wait in all queues.
+    /// Bytes queued in all queues.
     bytes: u64,
     limits: Limits,
-    /// Picoseconds a byte; 0 where that is not whole.
+    /// Time of a byte on the link in picoseconds; 0 if it is not a whole number.
     per_byte: u64,
-    /// When the first that waits starts, where departures are computed.
+    /// Start of the first queued frame, if departures are computed.
     next_start: Time,
-    /// Frames that wait in all queues.
+    /// Frames queued in all queues.
     packets: u32,
-    /// Preamble and gap, bytes.
+    /// Preamble and gap in bytes.
     gap: u16,
-    /// Departures are computed at arrival.
+    /// True if departures are computed at arrival.
     pub(crate) computed: bool,
-    /// The first that waits starts in the very step in which it came: it still waits while that
-    /// step decides.
+    /// True if the first queued frame starts in the step in which it came. It counts as queued until that step is over.
     fresh: bool,
     sizes: Sizes,
-    /// Frames and bytes that were stored, and the most that ever waited.
+    /// Totals of stored frames and bytes, and the maxima of queued ones.
     enqueued: u64,
     enqueued_bytes: u64,
     max_bytes: u64,
     max_packets: u32,
-    /// The far end is a switch.
+    /// True if the far end is a switch.
     pub(crate) is_switch: bool,
-    /// Nothing is stored here: its link is known to be dead.
+    /// True if nothing is stored here because the link is known to be dead.
     pub(crate) closed: bool,
-    /// What not every frame touches.
+    /// Fields that not every frame touches.
     pub(crate) rest: Box<Rest>,
 }
 
-/// A queue of a port.
+/// Queue of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QueueAt {
     pub(crate) port: PortId,
     pub(crate) queue: QueueId,
 }
 
-/// What a port has beside the two lines that every frame touches.
+/// Fields of a port beside the two cache lines that every frame touches.
 #[derive(Clone, Debug)]
 pub(crate) struct Rest {
-    /// What has passed, but for the fields of [`Port`].
+    /// Counts, except those in fields of [`Port`].
     counts: PortCounts,
-    /// How long a byte takes.
+    /// Clock of the link: the time of a number of bytes.
     clock: Clock,
-    /// Bit `q` is set where queue `q` is not empty.
+    /// Set of non-empty queues: bit `q` is set if queue `q` is not empty.
     pub(crate) eligible: u32,
-    /// Bit `q` is set where queue `q` may not leave: the far end has paused its class.
+    /// Set of queues that may not leave: bit `q` is set if the far end has paused the class of queue `q`.
     pub(crate) paused: u32,
-    /// Its link is known to be dead: nothing is sent, and no frame of the far end counts.
+    /// True if the link is known to be dead: nothing is sent, and pause frames are ignored.
     pub(crate) dead: bool,
     /// Packets lost at this port while the node treated its link as dead.
     pub(crate) lost_while_dead: u64,
-    /// A frame that pauses or resumes the far end waits to be sent.
+    /// True if a pause frame waits to be sent.
     pub(crate) control: bool,
-    /// Its NIC has more to send than waits here.
+    /// True if the NIC has more frames to send than are queued here.
     pub(crate) more: bool,
-    /// A wake-up is pending.
+    /// True if a wake-up is pending.
     pub(crate) waking: bool,
-    /// It is on the list of idle ports that got a packet in this step.
+    /// True if the port is on the list of idle ports that received a frame in this step.
     pub(crate) listed: bool,
-    /// By [`QueueId`].
+    /// Queues by [`QueueId`].
     pub(crate) queues: Box<[Queue]>,
-    /// Frames and bytes that wait in other lanes than the normal one.
+    /// Frames and bytes queued in other lanes than the normal one.
     beside: (u32, u64),
-    /// Those of them that are messages about congestion.
+    /// Frames and bytes of congestion messages among those in other lanes.
     notices: (u32, u64),
-    /// Bytes that were cut off frames while they waited.
+    /// Bytes that were cut off frames in the queues.
     trimmed_bytes: u64,
-    /// Arrivals so far: the stamp of the next.
+    /// Stamp of the last arrival.
     pub(crate) stamp: u64,
 }
 
 impl Rest {
-    /// So many more frames and bytes wait in a lane other than the normal one.
+    /// Adds frames and bytes to those queued in a lane other than the normal one.
     fn count_beside(&mut self, lane: Lane, frames: i32, bytes: i64) {
         let notices = (lane == Lane::Notice).then_some(&mut self.notices);
         for (count, sum) in [&mut self.beside].into_iter().chain(notices) {
             (*count, *sum) = (count.wrapping_add_signed(frames), sum.wrapping_add_signed(bytes));
         }
     }
-    /// Whether anything may leave.
+    /// Returns true if anything may leave.
     #[inline]
     pub(crate) fn is_ready(&self) -> bool {
         self.eligible & !self.paused != 0 || self.control || (self.more && !self.dead)
     }
 }
 
-/// How a port is made.
+/// Parameters from which a port is made.
 pub(crate) struct PortShape {
     pub(crate) clock: Clock,
     pub(crate) gap: u16,
     pub(crate) is_switch: bool,
     pub(crate) top_class: u8,
     pub(crate) last_lane: Lane,
-    /// Where departures are computed at arrival, against what.
+    /// Limits for arrivals, if departures are computed.
     pub(crate) computed: Option<Limits>,
 }
 
 impl Port {
-    /// A port with nothing in it.
+    /// Creates an empty port.
     pub(crate) fn new(shape: PortShape) -> Port {
         let last = QueueId::new(shape.top_class, shape.last_lane);
         let queues = vec![Queue::default(); usize::from(last.0) + 1].into_boxed_slice();
@@ -142,7 +142,7 @@ impl Port {
             bytes: 0,
             limits: shape.computed.unwrap_or(Limits::STEPPED),
             per_byte: shape.clock.per_byte().map_or(0, |dur| dur.0),
-            // Where departures are not computed, nothing ever leaves by itself.
+            // So `settle` may be called for any port: it removes nothing where departures are not computed.
             next_start: if shape.computed.is_some() { Time::ZERO } else { Time::NEVER },
             packets: 0,
             gap: shape.gap,
@@ -159,27 +159,29 @@ impl Port {
         }
     }
 
-    /// Begins the largest numbers of waiting frames and bytes anew, with those of now.
+    /// Restarts the maxima of queued frames and bytes from their present values.
     pub(crate) fn restart_largest(&mut self) {
         (self.max_packets, self.max_bytes) = (self.packets, self.bytes);
     }
 
-    /// What has passed.
+    /// Returns the counts of the port.
     pub fn counts(&self) -> PortCounts {
         let mut counts = self.rest.counts;
         (counts.enqueued, counts.enqueued_bytes) = (self.enqueued, self.enqueued_bytes);
         (counts.max_packets, counts.max_bytes) = (self.max_packets, self.max_bytes);
         if self.computed {
+            // Nothing but a departure removes a frame here, so a separate counter would only cost a write for each
+            // frame.
             counts.sent = counts.enqueued - u64::from(self.packets);
             counts.sent_bytes = counts.enqueued_bytes - self.bytes;
         }
         counts
     }
-    /// The same to count in; what [`Port`] itself counts is elsewhere.
+    /// Returns the counts for an update, except those in fields of [`Port`].
     pub(crate) fn counts_mut(&mut self) -> &mut PortCounts {
         &mut self.rest.counts
     }
-    /// The time that a frame of `size` bytes takes on the wire.
+    /// Time of a frame of `size` bytes on the link, preamble and gap included.
     #[inline(always)]
     pub(crate) fn time(&self, size: u16) -> Dur {
         let bytes = u64::from(size) + u64::from(self.gap);
@@ -189,27 +191,26 @@ impl Port {
         }
     }
 
-    /// So many quanta of 512 bit times (802.3 §31B.2).
+    /// Time of a number of quanta of 512 bit times (802.3 §31B.2).
     pub(crate) fn quanta(&self, quanta: u16) -> Dur {
         self.rest.clock.time(u64::from(quanta) * 64)
     }
-    /// Frames that begin to leave from now on take the times of another rate. PRECONDITION: departures are
-    /// not computed.
+    /// Changes the rate for frames that begin to leave from now on. PRECONDITION: departures are not computed.
     pub(crate) fn set_clock(&mut self, clock: Clock) {
         self.rest.clock = clock;
         self.per_byte = clock.per_byte().map_or(0, |dur| dur.0);
     }
-    /// How many classes have queues.
+    /// Number of classes that have queues.
     pub(crate) fn classes(&self) -> usize {
         self.rest.queues.len().div_ceil(usize::from(QueueId::LANES))
     }
 
-    /// Frames and bytes that wait in all queues.
+    /// Frames and bytes queued in all queues.
     #[inline]
     pub(crate) fn all(&self) -> (u32, u64) {
         (self.packets, self.bytes)
     }
-    /// Frames and bytes that wait in all queues but those of messages about congestion.
+    /// Frames and bytes queued in all queues except those of congestion messages.
     #[inline]
     pub(crate) fn counted(&self) -> (u32, u64) {
         match self.computed {
@@ -217,7 +218,7 @@ impl Port {
             false => (self.packets - self.rest.notices.0, self.bytes - self.rest.notices.1),
         }
     }
-    /// Frames and bytes that wait in normal queues.
+    /// Frames and bytes queued in normal queues.
     #[inline]
     pub(crate) fn normal(&self) -> (u32, u64) {
         match self.computed {
@@ -226,7 +227,7 @@ impl Port {
         }
     }
 
-    /// Counts `size` bytes as stored.
+    /// Counts a frame of `size` bytes as stored.
     #[inline]
     pub(crate) fn allocate(&mut self, queue: QueueId, size: u16) {
         if queue.lane() != Lane::Normal {
@@ -245,7 +246,7 @@ impl Port {
         self.max_bytes = self.max_bytes.max(self.bytes);
     }
 
-    /// Counts `size` bytes as freed.
+    /// Counts a frame of `size` bytes as freed.
     #[inline]
     pub(crate) fn free(&mut self, queue: QueueId, size: u16) {
         if queue.lane() != Lane::Normal {
@@ -255,7 +256,7 @@ impl Port {
         self.bytes -= u64::from(size);
     }
 
-    /// A frame that waits is so many bytes shorter.
+    /// Counts `bytes` cut off a queued frame.
     pub(crate) fn shrink(&mut self, queue: QueueId, bytes: u16) {
         if queue.lane() != Lane::Normal {
             self.rest.count_beside(queue.lane(), 0, -i64::from(bytes));
@@ -264,7 +265,7 @@ impl Port {
         self.rest.trimmed_bytes += u64::from(bytes);
     }
 
-    /// Frames and bytes that wait in one queue.
+    /// Frames and bytes queued in one queue.
     #[inline]
     pub(crate) fn backlog(&self, queue: QueueId) -> (u32, u64) {
         match self.computed {
@@ -273,8 +274,8 @@ impl Port {
         }
     }
 
-    /// Checks `enqueued = sent + evicted + queued`, in frames and, with what was cut off meanwhile, in bytes; where departures are
-    /// computed, that the frames that wait are the bytes that wait.
+    /// Checks `enqueued = sent + evicted + queued`, in frames and (with the bytes that were cut off in the queues) in
+    /// bytes. With computed departures, checks that the queued frames add up to the queued bytes.
     pub fn balanced(&self) -> bool {
         if self.computed {
             let mut sizes = self.sizes.clone();
@@ -285,7 +286,7 @@ impl Port {
             && c.enqueued_bytes == c.sent_bytes + c.evicted_bytes + self.rest.trimmed_bytes + self.bytes
     }
 
-    /// The frames that wait where departures are computed: when each begins to leave, and its bytes.
+    /// Queued frames with computed departures: the start of each transmission, and its bytes.
     pub fn ahead(&self) -> Vec<(Time, u16)> {
         let count = if self.computed { self.packets } else { 0 };
         let (mut sizes, mut start) = (self.sizes.clone(), self.next_start);
@@ -302,11 +303,11 @@ impl Port {
         self.rest.lost_while_dead
     }
 
-    /// Frames that wait.
+    /// Frames queued at the port.
     pub fn waiting(&self) -> u32 {
         self.packets
     }
-    /// Bytes that wait.
+    /// Bytes queued at the port.
     pub fn waiting_bytes(&self) -> u64 {
         self.bytes
     }

@@ -1,17 +1,17 @@
 //! Long queues of a node, indexed by rank and by flow, for mechanisms that search for packets by rank.
 //!
-//! A queue has an index while it is long. A short one is searched, which costs less than to keep the order of its
-//! packets. The answers are the same, so nothing depends on where the limit is.
+//! A queue has an index while it is long. A short queue is searched, which costs less than an index. Both find the same
+//! packet, so results do not depend on the limit.
 
 use crate::arena::{Arena, Queue};
 use crate::port::QueueAt;
 use mech::{FlowId, Head, HostId, Needs};
 use std::collections::BTreeSet;
 
-/// A queue with more packets than this gets an index, which it loses at half as many.
+/// Length in packets above which a queue gets an index. It loses the index at half of this length.
 const LONG: u32 = 128;
 
-/// The indices of one node.
+/// Indices of one node.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranked {
     /// Indices by port and queue.
@@ -24,10 +24,10 @@ pub(crate) struct Ranked {
     by_flow: bool,
 }
 
-/// A packet in an index: its number among those that joined, and its slot in the arena.
+/// Packet in an index: its number among those that joined, and its slot in the arena.
 type Member = (u64, u32);
 
-/// The packets of one queue.
+/// Index of one queue.
 #[derive(Clone, Debug, Default)]
 struct Index {
     by_rank: BTreeSet<(u32, Member)>,
@@ -49,7 +49,7 @@ impl Index {
 }
 
 impl Ranked {
-    /// The indices that mechanisms with these needs search; `None` if they search none.
+    /// Creates the indices for mechanisms with these needs; `None` if no mechanism searches.
     pub(crate) fn new(needs: impl Iterator<Item = Needs>, ports: usize, queues_each: usize) -> Option<Box<Ranked>> {
         let (least, most) = needs.fold((false, false), |(least, most), own| {
             (least || own.finds_least_urgent, most || own.finds_most_urgent)
@@ -72,6 +72,7 @@ impl Ranked {
         if at >= self.joined.len() {
             self.joined.resize(at + 1, 0);
         }
+        // Slots are reused in any order, so the order of joining needs numbers of its own.
         self.joined[at] = self.next;
         self.next += 1;
         (self.joined[at], slot)
@@ -81,7 +82,7 @@ impl Ranked {
         Some((*self.joined.get(slot as usize)?, slot))
     }
 
-    /// Enters the packet that has just become the last of a queue.
+    /// Adds the packet that has just joined a queue at its end.
     pub(crate) fn join(&mut self, at: QueueAt, queue: &Queue, arena: &Arena) {
         let place = self.place(at);
         if self.queues[place].is_none() && queue.packets() <= LONG {
@@ -110,18 +111,19 @@ impl Ranked {
         Some(self.member(slot).is_some_and(is_there))
     }
 
-    /// Takes a packet out of the index of its queue, before it leaves; a queue without an index has nothing to do.
+    /// Removes a packet from the index of its queue; does nothing for a queue without an index.
     pub(crate) fn leave(&mut self, at: QueueAt, queue: &Queue, head: &Head, slot: u32) {
         let (place, member) = (self.place(at), self.member(slot));
         let own = &mut self.queues[place];
         let Some((index, member)) = own.as_mut().zip(member) else { return };
         index.remove(head, member);
+        // Two limits, so that a queue around one of them does not build its index again and again.
         if queue.packets() <= LONG / 2 {
             *own = None;
         }
     }
 
-    /// Enters what a packet that waits has become, in its place.
+    /// Replaces the entry of a queued packet that has changed, at the same position.
     pub(crate) fn replace(&mut self, at: QueueAt, slot: u32, before: &Head, after: &Head) {
         let (place, member, by_flow) = (self.place(at), self.member(slot), self.by_flow);
         if let Some((index, member)) = self.queues[place].as_mut().zip(member)
@@ -131,13 +133,14 @@ impl Ranked {
         }
     }
 
-    /// The packet of the largest rank, the newest of equals; `None` if the queue has no index.
+    /// Packet of the largest rank, the newest of equals; `None` if the queue has no index.
     pub(crate) fn least_urgent(&self, at: QueueAt) -> Option<u32> {
         let (_, (_, slot)) = *self.index(at)?.by_rank.last()?;
         Some(slot)
     }
 
-    /// The oldest packet of the flow that has the smallest rank, the oldest of equals; `None` if the queue has no index.
+    /// Oldest packet of the flow whose packet has the smallest rank, the oldest of equals; `None` if the queue has no
+    /// index.
     pub(crate) fn most_urgent(&self, at: QueueAt, arena: &Arena) -> Option<u32> {
         let index = self.index(at)?;
         let (_, (_, slot)) = *index.by_rank.first()?;

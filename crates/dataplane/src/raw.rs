@@ -1,43 +1,43 @@
-//! Raw sources: packets sent by the clock and forgotten, without a transport.
+//! Raw sources: packets sent by a clock, without a transport and without recovery.
 
 use crate::transport::FlowInfo;
 use crate::{Framing, NO_EXT, Pkt};
 use mech::{Ecn, Flags, FlowId, Head, PacketKind, Stream};
 use units::{Dur, Time};
 
-/// A raw source as it is to be built.
+/// Setup of a raw source.
 #[derive(Clone, Debug)]
 pub struct RawSetup {
     /// Payload bytes of every packet.
     pub payload: u16,
     /// Packets in a burst; 0 is an endless burst.
     pub packets_per_burst: u64,
-    /// Time between packets of a burst; its mean where gaps are drawn.
+    /// Time between packets of a burst; the mean if gaps are drawn.
     pub interval: Dur,
-    /// Draws exponential gaps, the one before the first packet too; `None` where all are alike.
+    /// Stream of draws for exponential gaps, including the one before the first packet; `None` if all gaps are equal.
     pub gaps: Option<Stream>,
     /// Time between the last packet of a burst and the first of the next.
     pub pause: Dur,
-    /// When the first packet is sent.
+    /// Instant of the first packet.
     pub start: Time,
-    /// No packet is sent at or after this instant.
+    /// End of the source: no packet is sent at or after this instant.
     pub stop: Time,
-    /// A packet is not made while so many bytes of this source's frames wait in its queue at the NIC; `None` where there
-    /// is none, or no limit.
+    /// Backlog in bytes of this source's queue at the NIC from which on no packet is made; `None` if there is no such
+    /// queue or no limit.
     pub backlog: Option<u64>,
-    /// Whether its packets are ECN-capable, ECT(0).
+    /// True if packets are ECN-capable, ECT(0).
     pub ecn: bool,
 }
 
 impl RawSetup {
-    /// The time to the next packet of a burst, to the nearest picosecond and at least one.
+    /// Returns the time to the next packet of a burst, rounded to a picosecond and at least one.
     fn gap(&mut self) -> Dur {
         let Some(draws) = &mut self.gaps else { return self.interval };
         Dur(((draws.exponential(self.interval.0 as f64) + 0.5) as u64).max(1))
     }
 }
 
-/// A raw source at work.
+/// Raw source during a run.
 #[derive(Clone, Debug)]
 pub(crate) struct RawSource {
     setup: RawSetup,
@@ -54,23 +54,23 @@ impl RawSource {
         RawSource { setup, flow, next, in_burst: 0, sent: 0 }
     }
 
-    /// When the next packet is due; `None` when all are sent.
+    /// Instant of the next packet; `None` if all are sent.
     pub(crate) fn next(&self) -> Option<Time> {
         (self.next < self.setup.stop).then_some(self.next)
     }
 
-    /// The flow whose queue bounds what it makes.
+    /// Flow whose queue at the NIC limits this source.
     pub(crate) fn bounded_by(&self) -> Option<FlowId> {
         self.setup.backlog.map(|_| self.flow.flow)
     }
 
-    /// Whether so many of its frames that wait leave no room for one more.
+    /// Returns true if `waiting` queued frames of this source reach its limit.
     pub(crate) fn is_blocked(&self, waiting: usize, framing: &Framing) -> bool {
         let frame = u64::from(framing.frame(self.setup.payload, 0));
         self.setup.backlog.is_some_and(|most| waiting as u64 * frame >= most)
     }
 
-    /// The packet that is due at `now` is not made, nor is it later.
+    /// Omits the packet of `now` for good.
     pub(crate) fn skip(&mut self, now: Time) {
         let s = &mut self.setup;
         self.in_burst += 1;
@@ -81,7 +81,7 @@ impl RawSource {
         }
     }
 
-    /// The packet that is due at `now`, with its time to live.
+    /// Returns the packet of `now`, with time to live `ttl`.
     pub(crate) fn emit(&mut self, now: Time, framing: &Framing, ttl: u8) -> Pkt {
         self.skip(now);
         let s = &self.setup;
@@ -160,7 +160,8 @@ mod tests {
             last = at;
             source.emit(now, &Framing::ETHERNET, 64);
         }
-        // 50 000 are expected; five standard deviations of their number, and of mean and deviation.
+        // 50,000 are expected. The bounds are five standard deviations of their number, of the mean and of the
+        // deviation.
         let n = gaps.len() as f64;
         assert!((n - 50_000.0).abs() < 5.0 * 50_000f64.sqrt(), "{n}");
         let mean = gaps.iter().sum::<f64>() / n;

@@ -1,16 +1,16 @@
-//! Memories of ports in units, one of which an agent draws (QCN-OS §III): the occupied ones, in no order that means
-//! anything. A frame takes as many as it needs and shares none.
+//! Memories of ports in units, of which an agent draws occupied ones (QCN-OS §III). A frame takes as many units as it
+//! needs and shares none.
 //!
-//! They lie close together, so that each is drawn in one step; the units of a frame are a list through them, so that one is
-//! stored or removed in one step too: the last takes the place of one that goes.
+//! Occupied units are adjacent, in no meaningful order, so that a draw is one step. The units of a frame are a list, so
+//! that a unit is added or removed in one step: the last unit moves into the gap.
 
 use crate::arena::Arena;
 use mech::{Occupant, PortId, Samples, Side};
 
-/// No unit.
+/// Index that stands for no unit.
 const NONE: u32 = u32::MAX;
 
-/// An occupied unit: the slot of its frame, and its neighbours among the units of that.
+/// Occupied unit: the slot of its frame, and the neighbours in the list of that frame's units.
 #[derive(Clone, Copy, Debug)]
 struct Unit {
     slot: u32,
@@ -18,14 +18,14 @@ struct Unit {
     after: u32,
 }
 
-/// The memory of a port that is sampled.
+/// Memory of a port that is sampled.
 #[derive(Clone, Debug)]
 struct Pool {
     samples: Samples,
     units: Vec<Unit>,
 }
 
-/// What a slot of the arena has of units: the port that its frame is to leave by, and by side the first of its units.
+/// Units of an arena slot: the output port of the frame, and by side the first of its units.
 #[derive(Clone, Copy, Debug)]
 struct Placed {
     out: PortId,
@@ -36,40 +36,40 @@ impl Placed {
     const NOWHERE: Placed = Placed { out: PortId(0), first: [NONE; 2] };
 }
 
-/// A frame that comes to a memory of a port, or is gone from it.
+/// Frame in a memory of a port.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InMemory {
-    /// The port whose memory it is, and which of its two.
+    /// Port of the memory, and its side.
     pub(crate) port: PortId,
     pub(crate) side: Side,
-    /// Where the frame lies in the arena.
+    /// Slot of the frame in the arena.
     pub(crate) slot: u32,
 }
 
-/// The memories of a node that are sampled.
+/// Memories of a node that are sampled.
 #[derive(Clone, Debug)]
 pub(crate) struct Sampled {
     pools: Box<[Option<Pool>]>,
-    /// By slot of the arena.
+    /// Units by slot of the arena.
     frames: Vec<Placed>,
 }
 
 impl Sampled {
-    /// Of ports, where they are sampled; `None` where none is.
+    /// Creates the memories of ports that are sampled; `None` if no port is.
     pub(crate) fn new(ports: Vec<Option<Samples>>) -> Option<Box<Sampled>> {
         let any = ports.iter().any(Option::is_some);
         let pool = |samples: Option<Samples>| samples.map(|samples| Pool { samples, units: Vec::new() });
         any.then(|| Box::new(Sampled { pools: ports.into_iter().map(pool).collect(), frames: Vec::new() }))
     }
 
-    /// How many units a frame of a class and of so many bytes takes of a memory.
+    /// Number of units of a memory that a frame of a class and size takes.
     fn many(&self, at: InMemory, (class, bytes): (u8, u16)) -> u64 {
         let pool = self.pools[usize::from(at.port.0)].as_ref();
         let samples = pool.map(|pool| pool.samples).filter(|own| own.side == at.side && own.class == class);
         samples.map_or(0, |samples| u64::from(bytes).div_ceil(samples.unit.0))
     }
 
-    /// A frame of a class and of so many bytes comes to a memory; it is to leave by `out`.
+    /// Adds the units of a frame, with the port that it is to leave by. `of` is its class and its bytes.
     pub(crate) fn join(&mut self, at: InMemory, of: (u8, u16), out: PortId) {
         let many = self.many(at, of);
         if many == 0 {
@@ -81,12 +81,12 @@ impl Sampled {
         (0..many).for_each(|_| self.add(at));
     }
 
-    /// A frame is gone from a memory.
+    /// Removes all units of a frame.
     pub(crate) fn leave(&mut self, at: InMemory) {
         while self.remove(at) {}
     }
 
-    /// A frame of a class is so many bytes shorter now.
+    /// Removes the units that a frame no longer needs, now that it is `by` bytes shorter and has `bytes`.
     pub(crate) fn shorten(&mut self, at: InMemory, (class, bytes): (u8, u16), by: u16) {
         let fewer = self.many(at, (class, bytes + by)) - self.many(at, (class, bytes));
         for _ in 0..fewer {
@@ -94,7 +94,7 @@ impl Sampled {
         }
     }
 
-    /// Takes one more unit for a frame. PRECONDITION: its memory is sampled.
+    /// Adds one unit to a frame. PRECONDITION: its memory is sampled.
     fn add(&mut self, at: InMemory) {
         let Some(Pool { units, .. }) = &mut self.pools[usize::from(at.port.0)] else { return };
         let first = &mut self.frames[at.slot as usize].first[at.side as usize];
@@ -106,7 +106,7 @@ impl Sampled {
         *first = own;
     }
 
-    /// Frees a unit of a frame; whether it had one.
+    /// Removes a unit of a frame, and returns true if it had one.
     fn remove(&mut self, at: InMemory) -> bool {
         let Some(Pool { units, .. }) = &mut self.pools[usize::from(at.port.0)] else { return false };
         let Some(placed) = self.frames.get_mut(at.slot as usize) else { return false };
@@ -117,7 +117,7 @@ impl Sampled {
             next.before = NONE;
         }
         units.swap_remove(gone as usize);
-        // What was the last is in its place.
+        // The unit that was the last is at `gone` now; its neighbours must point to it.
         if let Some(Unit { slot, before, after }) = units.get(gone as usize).copied() {
             match units.get_mut(before as usize) {
                 Some(other) => other.after = gone,
@@ -135,19 +135,19 @@ impl Sampled {
         self.pools.get(usize::from(port.0)).is_some_and(Option::is_some)
     }
 
-    /// How many units of a port's memory are occupied.
+    /// Number of occupied units of a port's memory.
     pub(crate) fn occupied(&self, port: PortId) -> u32 {
         self.pools[usize::from(port.0)].as_ref().map_or(0, |pool| pool.units.len() as u32)
     }
 
-    /// Whose frame lies in one of them.
+    /// Returns the frame that occupies a unit.
     pub(crate) fn occupant(&self, port: PortId, unit: u32, arena: &Arena) -> Option<Occupant> {
         let Unit { slot, .. } = *self.pools[usize::from(port.0)].as_ref()?.units.get(unit as usize)?;
         Some(Occupant::from_head(&arena.get(slot).head, self.frames[slot as usize].out))
     }
 
-    /// Checks that each memory has the units of these frames, which are all that are here, once each: in which memory of a
-    /// port, of which class, and of how many bytes.
+    /// Checks that each memory has exactly the units of the frames in `all`, which names each frame once with its
+    /// memory, class and bytes.
     pub(crate) fn balanced(&self, all: impl Iterator<Item = (InMemory, (u8, u16))>) -> bool {
         let mut expected = vec![0; self.pools.len()];
         let mut each = all.map(|(at, of)| {
@@ -161,7 +161,7 @@ impl Sampled {
         frames && ports.all(|(port, expected)| u64::from(self.occupied(port)) == *expected)
     }
 
-    /// How many units a frame has of a memory.
+    /// Number of units that a frame has in a memory.
     fn of_frame(&self, at: InMemory) -> u64 {
         let Some(Pool { samples, units }) = &self.pools[usize::from(at.port.0)] else { return 0 };
         let placed = self.frames.get(at.slot as usize).filter(|_| samples.side == at.side);
@@ -190,7 +190,7 @@ mod tests {
         InMemory { port: PORT, side, slot }
     }
 
-    /// Units by flow, one after another.
+    /// Number of units by flow, from all occupied units.
     fn drawn(units: &Sampled, arena: &Arena) -> BTreeMap<u32, u64> {
         let mut all = BTreeMap::new();
         for unit in 0..units.occupied(PORT) {
@@ -212,7 +212,8 @@ mod tests {
         assert_eq!((units.occupied(PORT), units.frames.len()), (6, 4));
     }
 
-    /// Frames come, are cut and go at random; at any time every flow has exactly the units of its frames that are there.
+    /// Adds, cuts and removes frames at random. At any time every flow has exactly the units of its frames that are
+    /// present.
     #[test]
     fn the_pool_is_the_units_of_the_frames_that_are_there() {
         for (unit, side) in [(16, Side::Input), (64, Side::Output), (256, Side::Input), (2048, Side::Output)] {
@@ -229,7 +230,7 @@ mod tests {
                         let by = draws.below(u64::from(size)) as u16;
                         cut.head.size = size - by;
                         arena.discard(slot);
-                        assert_eq!(arena.lay(cut, 0), slot);
+                        assert_eq!(arena.allocate(cut, 0), slot);
                         units.shorten(at(side, slot), (0, size - by), by);
                         there.insert(slot, (flow, size - by));
                     }
@@ -242,7 +243,7 @@ mod tests {
                         let mut pkt = Pkt::default();
                         (pkt.head.flow, pkt.head.src) = (FlowId(n), HostId(n + 7));
                         pkt.head.size = 64 + draws.below(1455) as u16;
-                        let slot = arena.lay(pkt, 0);
+                        let slot = arena.allocate(pkt, 0);
                         units.join(at(side, slot), (0, pkt.head.size), PortId((n % 3) as u16));
                         there.insert(slot, (n, pkt.head.size));
                     }
@@ -259,8 +260,8 @@ mod tests {
         }
     }
 
-    /// 10, 20 and 30 kB of three flows, with frames of 1518 and of 64 bytes: shares of draws follow units. Pearson's statistic
-    /// of two degrees of freedom is above 13.8 once in a thousand; draws are fixed.
+    /// Draws from three flows with 10, 20 and 31 kB, in frames of 1000 and of 64 bytes. Shares of draws follow units.
+    /// Pearson's statistic with two degrees of freedom exceeds 13.8 once in a thousand; draws are fixed.
     #[test]
     fn draws_find_a_flow_as_often_as_its_frames_have_units() {
         let (mut units, mut arena) = (sampled(Side::Input, 64), Arena::default());
@@ -268,7 +269,7 @@ mod tests {
             for _ in 0..frames {
                 let mut pkt = Pkt::default();
                 (pkt.head.flow, pkt.head.size) = (FlowId(flow), size);
-                let slot = arena.lay(pkt, 0);
+                let slot = arena.allocate(pkt, 0);
                 units.join(at(Side::Input, slot), (0, size), PortId(0));
             }
         }

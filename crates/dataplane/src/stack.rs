@@ -1,11 +1,11 @@
-//! The time a packet, or word of one, spends in a host's stack: a delay and a jitter that never reorder.
+//! Stack of a host: each packet or announcement takes a delay and a jitter, and none overtakes another.
 
 use crate::Pkt;
 use mech::Stream;
 use std::collections::VecDeque;
 use units::{Dur, Time};
 
-/// One direction of a host's stack.
+/// Direction of a host's stack, up or down.
 #[derive(Clone, Debug)]
 pub(crate) struct Stack<T = Pkt> {
     delay: Dur,
@@ -18,24 +18,25 @@ impl<T> Stack<T> {
     pub(crate) fn new(delay: Dur, jitter: Dur) -> Stack<T> {
         Stack { delay, jitter, waiting: VecDeque::new(), last: Time::ZERO }
     }
-    /// Whether packets pass at once.
+    /// Returns true if packets pass without delay.
     #[inline]
     pub(crate) fn is_instant(&self) -> bool {
         self.delay.0 == 0 && self.jitter.0 == 0
     }
-    /// Takes one in; tells when to ask for it, where nothing waits before it.
+    /// Takes a packet in, and returns the instant for a timer if nothing waits ahead of it.
     pub(crate) fn push(&mut self, now: Time, one: T, rng: &mut Stream) -> Option<Time> {
         let jitter = if self.jitter.0 == 0 { 0 } else { rng.below(self.jitter.0 + 1) };
+        // A packet with less jitter than the one before it passes together with that one: a stack does not reorder.
         self.last = self.last.max(now + self.delay + Dur(jitter));
         self.waiting.push_back((self.last, one));
         (self.waiting.len() == 1).then_some(self.last)
     }
-    /// The next packet that is through by `now`.
+    /// Returns the next packet that has passed by `now`.
     pub(crate) fn pop(&mut self, now: Time) -> Option<T> {
         let due = self.waiting.front().is_some_and(|(at, _)| *at <= now);
         due.then(|| self.waiting.pop_front()).flatten().map(|(_, one)| one)
     }
-    /// When the first packet is through.
+    /// Instant at which the first packet has passed.
     pub(crate) fn next(&self) -> Option<Time> {
         self.waiting.front().map(|(at, _)| *at)
     }

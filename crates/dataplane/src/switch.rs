@@ -1,17 +1,18 @@
-//! An output-queued switch: lookup, decision points, queues, in one step per instant.
+//! Switch: lookup, decision points and queues, one step per instant.
 //!
-//! # Entrances
+//! # Entry points
 //!
-//! All arrivals of an instant enter by [`Switch::arrive`], after [`Switch::ended`] for the frames whose transmission has ended.
-//! Two entrances do the same for a single arrival, and are faster. [`Switch::arrive_alone`] is for an instant at which nothing
-//! else happens here. [`Switch::passes_at_once`] is for a packet that also leaves at a time known at its arrival: no slot is
-//! asked, the event of its departure is not made. [`Switch::step`] is all of an instant in one call, for tests and drivers
-//! that have no event queue. Golden runs are made with and without the fast ways, and their digests are equal.
+//! All arrivals of an instant enter by [`Switch::arrive`], after [`Switch::ended`] for the transmissions that have
+//! ended. Two entry points do the same for a single arrival, and are faster. [`Switch::arrive_alone`] is for an instant
+//! at which nothing else happens here. [`Switch::passes_at_once`] is for a packet whose departure is also computed: no
+//! slot is called, and there is no event for the departure. [`Switch::step`] does a whole instant in one call, for
+//! tests and drivers without an event queue. Golden runs are made with and without the fast entry points, and their
+//! digests are equal.
 //!
-//! ECN marks are set at two places: `Core::store` asks the `marking` slot (`due_mark`), and `Core::pass`, behind
-//! [`Switch::passes_at_once`], has the threshold of a port whose departures are computed.
+//! ECN marks are set in two places: `Core::store` calls the `marking` slot (`due_mark`), and `Core::pass`, behind
+//! [`Switch::passes_at_once`], compares with the threshold of a port whose departures are computed.
 
-/// What the tables of a switch say at an instant; not a method, for the output side is borrowed beside it.
+/// Forwarding table of a switch at an instant. A macro, since a method would borrow the output side too.
 macro_rules! table {
     ($switch:ident, $step:ident) => {
         Table {
@@ -24,7 +25,7 @@ macro_rules! table {
     };
 }
 
-/// One instant at the output side of a switch.
+/// Context of one instant at the output side of a switch.
 macro_rules! core_step {
     ($switch:ident, $step:ident) => {
         Step { now: $step.now, fib: &table!($switch, $step), exts: &mut *$step.exts, out: &mut *$step.out }
@@ -48,36 +49,60 @@ use prefetch_index::prefetch_index;
 use std::collections::BTreeMap;
 use units::Time;
 
-/// The next hops toward each host, as a node's tables give them.
+/// Next hops toward each host, from a node's tables.
+///
+/// ```
+/// use dataplane::Routes;
+/// use mech::routing::{Hop, NextHops};
+/// use mech::{HostId, PortId};
+///
+/// /// Routes of leaf switches with 16 hosts each, and the uplinks of every leaf.
+/// struct Leaves {
+///     uplinks: [Hop; 2],
+/// }
+///
+/// impl Routes for Leaves {
+///     fn next_hops(&self, switch: u32, host: HostId) -> NextHops<'_> {
+///         match host.0 / 16 == switch {
+///             true => NextHops::Only(PortId((host.0 % 16) as u16)),
+///             false => NextHops::Among(&self.uplinks),
+///         }
+///     }
+/// }
+///
+/// let leaves = Leaves { uplinks: [16, 17].map(|port| Hop { port: PortId(port), weight: 1.0 }) };
+/// assert_eq!(leaves.next_hops(1, HostId(19)), NextHops::Only(PortId(3)));
+/// assert_eq!(leaves.next_hops(0, HostId(19)), NextHops::Among(&leaves.uplinks));
+/// ```
 pub trait Routes {
-    /// The equal-cost ways of `switch` toward `host`.
+    /// Returns the equal-cost next hops of `switch` toward `host`.
     fn next_hops(&self, switch: u32, host: HostId) -> NextHops<'_>;
     /// Number of hosts of the network.
     fn hosts(&self) -> u32 {
         u32::MAX
     }
-    /// Returns the node and port of the first dead link on the latest route from a switch to a host. `choose` gives the port
-    /// at the switch if that route had several.
+    /// Returns the node and port of the first dead link on the latest route from a switch to a host. `choose` gives the
+    /// port at the switch if that route had several.
     fn dead_end(&self, _switch: u32, _host: HostId, _choose: &dyn Fn(&[Hop]) -> PortId) -> Option<(u32, PortId)> {
         None
     }
 }
 
-/// A switch as it is to be built.
+/// Setup of a switch.
 pub struct SwitchSetup {
-    /// Its output side.
+    /// Setup of the output side.
     pub core: CoreSetup,
-    /// The forwarding table.
+    /// Forwarding table slot.
     pub fib: FibSlot,
-    /// The routing slot.
+    /// Routing slot.
     pub routing: RoutingSlot,
-    /// Whether simultaneous arrivals are all decided before any is stored.
+    /// True if simultaneous arrivals are all decided before any is stored.
     pub snapshot: bool,
-    /// Whether simultaneous arrivals are taken in a random order instead of by port.
+    /// True if simultaneous arrivals are taken in random order, false if by port.
     pub shuffle: bool,
 }
 
-/// An output-queued switch.
+/// Switch, with an input side in the models `cioq` and `fabric`.
 #[derive(Clone)]
 pub struct Switch {
     node: u32,
@@ -86,33 +111,33 @@ pub struct Switch {
     routing_rng: Stream,
     acts: Acts,
     snapshot: bool,
-    /// Seed of the order of simultaneous arrivals; `None` is by port.
+    /// Seed for the order of simultaneous arrivals; `None` for the order of ports.
     ties: Option<u64>,
     received: u64,
     received_bytes: u64,
-    /// Lost before a port was chosen.
+    /// Packets lost before a port was chosen, by reason.
     lost: [u64; DropReason::ALL.len()],
     lost_bytes: u64,
     lost_payload: u64,
     /// Packets lost without a route, by the dead end that cut their destination off.
     cut_off: BTreeMap<(u32, PortId), u64>,
-    /// Where its table learns.
+    /// Address table and flood counts, if the table learns.
     learnt: Option<Box<Learnt>>,
 }
 
-/// One instant at a switch: what it needs beyond itself.
+/// Context of one instant at a switch.
 pub struct SwitchStep<'a, R, O> {
-    /// The instant.
+    /// Instant of the step.
     pub now: Time,
-    /// The routes of the network.
+    /// Routes of the network.
     pub routes: &'a R,
-    /// The extensions of the packets of the run.
+    /// Extensions of the packets of the run.
     pub exts: &'a mut Exts,
-    /// The driver.
+    /// Driver of the switch.
     pub out: &'a mut O,
 }
 
-/// What one switch's tables say.
+/// Forwarding table of one switch at an instant.
 struct Table<'a, R: Routes> {
     node: u32,
     routes: &'a R,
@@ -141,7 +166,7 @@ impl<R: Routes> Fib for Table<'_, R> {
 }
 
 impl Switch {
-    /// The switch described by `setup`.
+    /// Creates the switch described by `setup`.
     pub fn new(setup: SwitchSetup) -> Switch {
         let (node, seed) = (setup.core.node, setup.core.seed);
         Switch {
@@ -162,22 +187,22 @@ impl Switch {
         }
     }
 
-    /// Everything that happens here at an instant: ends of transmission first, then arrivals, then idle
-    /// ports begin to send. `arrivals` is put into the order in which it was taken.
+    /// Does everything that happens here at an instant: ends of transmission first, then arrivals, then idle ports
+    /// begin to send. `arrivals` is put into the order in which they were taken.
     pub fn step<R: Routes, O: Out>(&mut self, ended: &[PortId], arrivals: &mut [Pkt], step: &mut SwitchStep<R, O>) {
         ended.iter().for_each(|port| self.ended(*port, step));
         self.arrive(arrivals, step);
         self.finish(step);
     }
 
-    /// The frame on the wire of `port` has ended and something waits.
+    /// Handles the end of a transmission of `port` after which something waits.
     #[inline]
     pub fn ended<R: Routes, O: Out>(&mut self, port: PortId, step: &mut SwitchStep<R, O>) {
         self.core.ended(port, &mut core_step!(self, step));
     }
 
-    /// The port that a packet will leave by if nothing else is decided, where that is known without
-    /// a draw; and brings the port near the processor. PRECONDITION: its table does not learn.
+    /// Returns the port that a packet will leave by unless a slot decides otherwise, if no draw is needed, and
+    /// prefetches that port. PRECONDITION: the table does not learn.
     #[inline(always)]
     pub fn predict_route<R: Routes>(&self, head: &Head, routes: &R) -> Option<PortId> {
         let port = match routes.next_hops(self.node, head.dst) {
@@ -189,8 +214,8 @@ impl Switch {
         Some(port)
     }
 
-    /// Whether the only thing that happens here at an instant is an arrival that goes out by `port`, which
-    /// [`Switch::predict_route`] has named, at a time that is known at once; it is then done. Otherwise nothing is.
+    /// Handles an arrival that is the only event here and whose departure by `port`, from [`Switch::predict_route`],
+    /// can be computed. Returns false and does nothing for any other arrival.
     #[inline(always)]
     pub fn passes_at_once<O: Out>(&mut self, pkt: &mut Pkt, port: PortId, now: Time, out: &mut O) -> bool {
         if self.ends_here(pkt) || self.core.intercepts || !self.core.has_room_at_once(port, pkt.head.size, now) {
@@ -201,8 +226,8 @@ impl Switch {
         true
     }
 
-    /// The only thing that happens here at an instant: one arrival, its ingress port set, and what
-    /// [`Switch::predict_route`] has said of it.
+    /// Handles an arrival that is the only event here, with its ingress port set. `known` is the result of
+    /// [`Switch::predict_route`].
     #[inline(always)]
     pub fn arrive_alone<R: Routes, O: Out>(
         &mut self,
@@ -220,9 +245,11 @@ impl Switch {
         self.finish(step);
     }
 
-    /// All arrivals of an instant, each with its ingress port set, after all ends of transmission.
+    /// Handles all arrivals of an instant, each with its ingress port set, after all ends of transmission.
     #[inline]
     pub fn arrive<R: Routes, O: Out>(&mut self, arrivals: &mut [Pkt], step: &mut SwitchStep<R, O>) {
+        // Ends of transmission may have caused acts. Packets that they release are decided before the arrivals of this
+        // instant.
         self.do_work(step);
         if arrivals.len() > 1 {
             self.order(step.now, arrivals);
@@ -231,6 +258,8 @@ impl Switch {
             return self.arrive_learning(arrivals, step);
         }
         if self.snapshot && arrivals.len() > 1 {
+            // On a snapshot every decision sees the queues without the other arrivals. Work waits until all are
+            // applied, since it would change what they see.
             let mut decided: Vec<(&mut Pkt, PortId, Decision)> = Vec::with_capacity(arrivals.len());
             for pkt in arrivals.iter_mut() {
                 if let Some(port) = self.lookup(pkt, None, step) {
@@ -250,13 +279,14 @@ impl Switch {
                 if let Some(port) = self.lookup(pkt, None, step) {
                     self.core.admit(pkt, port, &mut core_step!(self, step));
                 }
+                // Each arrival is decided after all that the ones before it caused.
                 self.do_work(step);
             }
         }
     }
 
-    /// A fixed order would always favour one port, so the order is drawn anew at every instant; it
-    /// depends on the seed, the switch, the instant and the ports, and on nothing else.
+    /// Orders simultaneous arrivals. A fixed order would always favour one port, so the order is drawn again at every
+    /// instant; it depends on the seed, the switch, the instant and the ports only.
     fn order(&self, now: Time, arrivals: &mut [Pkt]) {
         match self.ties {
             None => arrivals.sort_unstable_by_key(|pkt| pkt.head.ingress),
@@ -267,7 +297,7 @@ impl Switch {
         }
     }
 
-    /// Counts a packet in and ages it; whether it may go on.
+    /// Counts an arrival and decrements its time to live. Returns true if it goes on to lookup.
     #[inline(always)]
     fn take_in<R: Routes, O: Out>(&mut self, pkt: &mut Pkt, step: &mut SwitchStep<R, O>) -> bool {
         let ends = self.ends_here(pkt);
@@ -278,7 +308,7 @@ impl Switch {
         !ends
     }
 
-    /// Whether no switch sends a packet on.
+    /// Returns true if a packet ends at this switch: a PAUSE or PFC frame, or the last hop of its time to live.
     #[inline(always)]
     fn ends_here(&self, pkt: &Pkt) -> bool {
         pkt.head.ttl == 1 || pkt.head.kind() == PacketKind::Pause
@@ -291,7 +321,7 @@ impl Switch {
         pkt.head.ttl = pkt.head.ttl.saturating_sub(1);
     }
 
-    /// No switch sends this packet on.
+    /// Ends a packet that this switch does not forward.
     #[cold]
     fn end<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) {
         match pkt.head.kind() {
@@ -300,14 +330,15 @@ impl Switch {
         }
     }
 
-    /// A timer of this switch has run out, after all arrivals of its instant.
+    /// Handles a timer of this switch, after all arrivals of its instant.
     pub fn timer<R: Routes, O: Out>(&mut self, index: u32, step: &mut SwitchStep<R, O>) {
         self.do_work(step);
         self.core.timer(index, &mut core_step!(self, step));
         self.do_work(step);
     }
 
-    /// The last call of every step that is more than one arrival: idle ports begin to send.
+    /// Ends a step: idle ports begin to send. The last call of every step except after [`Switch::arrive_alone`] and
+    /// [`Switch::passes_at_once`].
     #[inline(always)]
     pub fn finish<R: Routes, O: Out>(&mut self, step: &mut SwitchStep<R, O>) {
         if !self.core.is_quiet() {
@@ -323,11 +354,13 @@ impl Switch {
             if !self.core.has_work() {
                 return;
             }
+            // Pending work stores more frames, whose ports start in another round. Frames that have started no longer
+            // count as queued then, as with stepped departures.
             self.core.begin_round();
         }
     }
 
-    /// Does what has been asked for, first to last; packets that come of it are looked up like any.
+    /// Does the pending work in order. Packets that result are looked up like any other.
     #[inline]
     fn do_work<R: Routes, O: Out>(&mut self, step: &mut SwitchStep<R, O>) {
         if self.core.has_work() {
@@ -347,7 +380,7 @@ impl Switch {
         }
     }
 
-    /// Counts a packet in, ages it and finds the port that it would leave by.
+    /// Counts an arrival, decrements its time to live, and returns its output port before any decision.
     #[inline(always)]
     fn lookup<R: Routes, O: Out>(
         &mut self,
@@ -364,12 +397,12 @@ impl Switch {
         self.by_routes(pkt, step)
     }
 
-    /// Whether the agents of the port that a packet has come in by let it go on to lookup.
+    /// Returns true if the agents of a packet's input port let it go on to lookup.
     fn passes<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) -> bool {
         self.core.passes(pkt, &mut core_step!(self, step))
     }
 
-    /// The port that the routes and the routing slot give; the packet is lost where there is none.
+    /// Returns the port from the routes and the routing slot; loses the packet if there is none.
     #[inline(always)]
     fn by_routes<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) -> Option<PortId> {
         let hops = match step.routes.next_hops(self.node, pkt.head.dst) {

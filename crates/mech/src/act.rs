@@ -1,95 +1,96 @@
-//! What a mechanism may use and ask for while it decides.
+//! Surroundings of a decision, and the actions that a mechanism may request while it decides.
 
 use crate::{ClassSet, FlowId, HostId, PktId, PortId, Stream, TimerId};
 use units::Time;
 
-/// The surroundings of one decision.
+/// Surroundings of one decision.
 pub struct Env<'a> {
-    /// The instant of the decision.
+    /// Instant of the decision.
     pub now: Time,
-    /// Draws of this mechanism at this node, and nobody else's.
+    /// Random stream of this mechanism at this node; no other mechanism draws from it.
     pub rng: &'a mut Stream,
-    /// What the mechanism wants done besides its answer.
+    /// Actions that the mechanism requests in addition to its return value.
     pub acts: &'a mut Acts,
 }
 
-/// Requests of mechanisms, done by the dataplane in order after the decision. Acts never recurse:
-/// what they cause is queued behind them.
+/// Actions requested by mechanisms. The dataplane performs them in order after the decision. Actions never recurse: a
+/// request that an action causes is appended to the queue.
 #[derive(Clone, Debug, Default)]
 pub struct Acts {
-    /// Congestion mark for the packet that is being decided, if it is ECN-capable.
+    /// True if the mechanism requests a congestion mark on the packet under decision; only an ECN-capable packet gets
+    /// it.
     pub mark: bool,
-    /// The requests, first to last.
+    /// Requested actions, in the order of execution.
     pub list: Vec<Act>,
 }
 
-/// One request of a mechanism.
+/// Action requested by a mechanism.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
-    /// Release held ACKs, oldest first.
+    /// Releases held ACKs, oldest first.
     ReleaseHeld {
-        /// The port whose device sent them.
+        /// Port of the device that sent the ACKs.
         port: PortId,
-        /// At most so many; `u32::MAX` for all.
+        /// Largest number of ACKs to release; `u32::MAX` for all.
         max: u32,
-        /// Set ECE on each.
+        /// True if ECE is set on each released ACK.
         set_ece: bool,
-        /// Advertise no larger window than this in each, in the units of its field.
+        /// Upper bound of the advertised window in each released ACK, in units of the header field.
         window: Option<u16>,
     },
-    /// Send a message made here, by this switch's own tables and past `ack_hold`.
+    /// Sends a congestion message that this switch creates. The switch's own tables route it, and it bypasses the
+    /// `ack_hold` slot.
     Emit {
-        /// What it says.
+        /// Content of the message.
         notice: Notice,
-        /// The flow that it is about.
+        /// Flow that the message is about.
         flow: FlowId,
-        /// The host that is told: the source of the flow.
+        /// Destination of the message: the source host of the flow.
         to: HostId,
     },
-    /// Ask the device behind a port to stop sending these classes for so many quanta, of 512 bit times each.
+    /// Pauses these classes at the device behind a port, for a number of quanta of 512 bit times each.
     Pause(PortId, ClassSet, u16),
-    /// Let the device behind a port send these classes again.
+    /// Resumes these classes at the device behind a port.
     Resume(PortId, ClassSet),
-    /// Free the copy that the memory keeps of a packet which has left.
+    /// Frees the copy of a departed packet in the memory. Switches keep no copies and ignore this action.
     Forget(PktId),
-    /// Whoever observes is told that it is in another state: a number of its own, and the level at which that is
-    /// over, bytes.
+    /// Reports a change of the mechanism's state to observers.
     Turn {
-        /// The port of the mechanism.
+        /// Port of the mechanism.
         port: PortId,
-        /// The state; 0 is that of rest.
+        /// State, numbered by the mechanism; 0 is idle.
         state: u8,
-        /// The level.
+        /// Level in bytes at which the state ends.
         level: u64,
     },
-    /// Wake this mechanism at an instant; the latest call for a timer counts.
+    /// Arms a timer of the mechanism for an instant, in place of any earlier instant of that timer.
     Arm(Time, TimerId),
 }
 
-/// What the source of a flow is told about congestion.
+/// Content of a congestion message to the source of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// Congestion notification message of a switch (802.1Qau §33.3).
     Cnm {
-        /// Quantized feedback, 1 to 63, larger is worse.
+        /// Quantized feedback, 1 to 63; a larger value means more congestion.
         feedback: u8,
-        /// Queue length above the set point, bytes.
+        /// Queue length above the set point, in bytes.
         q_off: i64,
-        /// Growth of the queue since the last sample, bytes.
+        /// Growth of the queue since the last sample, in bytes.
         q_delta: i64,
-        /// The port of the congestion point that speaks; its switch is where the message comes from.
+        /// Port of the congestion point; the source of the message is its switch.
         point: PortId,
     },
-    /// Congestion notification packet of a flow's receiver (RoCEv2, InfiniBand annex A17).
+    /// Congestion notification packet from the receiver of a flow (RoCEv2, InfiniBand annex A17).
     Cnp,
 }
 
 impl Acts {
-    /// Appends a request.
+    /// Appends an action.
     pub fn push(&mut self, act: Act) {
         self.list.push(act);
     }
-    /// Forgets everything, for the next decision.
+    /// Clears the mark and all actions before the next decision.
     #[inline]
     pub fn clear(&mut self) {
         self.mark = false;

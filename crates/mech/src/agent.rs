@@ -1,73 +1,45 @@
-//! Agents: mechanisms that live at a port over time, as pausing, holding ACKs and telling sources do.
+//! Agents: mechanisms that stay at a port and keep state there, such as pausing, ACK holding and congestion
+//! notification.
 //!
-//! An agent is not called for every packet. It says between which levels of an account it need not be called,
-//! and is asked for them again after each call. What it wants done it appends to [`crate::Acts`]; the switch
-//! does it, first in, first out, after the ends of transmission of an instant, after each arrival (after all of
-//! them where they are decided on a snapshot) and after each timer.
+//! An agent is not called for every packet. It declares two levels for each account, and no call is needed while the
+//! account is between them. The switch reads the levels again after each call.
 //!
-//! ```
-//! use mech::{Account, Act, Agent, AgentContext, ClassSet, Env, PortId};
-//!
-//! /// Pauses the far end of a port while more than so many bytes that came in by it wait.
-//! #[derive(Clone)]
-//! struct Brake { most: u64, on: bool }
-//!
-//! impl Agent for Brake {
-//!     fn levels(&self, of: Account) -> (u64, u64) {
-//!         match of {
-//!             Account::AllInput(_) if self.on => (self.most + 1, u64::MAX),
-//!             Account::AllInput(_) => (0, self.most),
-//!             _ => Account::UNWATCHED,
-//!         }
-//!     }
-//!     fn on_level(&mut self, _: Account, _: u64, at: &AgentContext, env: &mut Env) {
-//!         self.on = !self.on;
-//!         env.acts.push(match self.on {
-//!             true => Act::Pause(at.port, ClassSet::ALL, u16::MAX),
-//!             false => Act::Resume(at.port, ClassSet::ALL),
-//!         });
-//!     }
-//!     fn boxed(&self) -> Box<dyn Agent> {
-//!         Box::new(self.clone())
-//!     }
-//! }
-//!
-//! let brake = Brake { most: 3000, on: false };
-//! assert_eq!(brake.levels(Account::AllInput(PortId(0))), (0, 3000));
-//! ```
+//! The agent appends its requests to [`crate::Acts`]. The switch performs them in first-in, first-out order: after the
+//! ends of transmission of an instant, after each arrival, and after each timer. In a switch with a snapshot, it
+//! performs them after all arrivals of the instant.
 
 use crate::pause_levels::Pausing;
 use crate::{Beside, ClassSet, Env, Head, Needs, PortId, Report, Room, TimerId, View};
 use units::Clock;
 
-/// Bytes that a switch counts where an agent follows them. Messages about congestion are in none.
+/// Byte count that a switch keeps if an agent follows it. No account includes congestion messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Account {
-    /// That wait to leave by a port.
+    /// Bytes queued for departure by a port.
     Output(PortId),
-    /// Of a class, that came in by a port and are still in the switch: queued or held. In a switch with memory at
-    /// inputs: that are still in the memory of that input.
+    /// Bytes of a class that came in by a port and are still in the switch, queued or held. In a switch with input
+    /// memory: bytes that are still in the memory of that input.
     Input(PortId, u8),
-    /// The same of all classes.
+    /// Bytes of all classes that came in by a port and are still there, as in [`Account::Input`].
     AllInput(PortId),
-    /// Of a class, that were stored in the buffer in front of the link of a port since the run began, whatever has left.
+    /// Bytes of a class stored in the buffer in front of a port's link since the run began. Departures do not lower it.
     Arrived(PortId, u8),
-    /// Of a class, that came in by a port and were stored since the run began, whatever has left.
+    /// Bytes of a class that came in by a port and were stored since the run began. Departures do not lower it.
     Entered(PortId, u8),
 }
 
 impl Account {
-    /// The levels of an account that nothing is to be told of.
+    /// Levels that no byte count is outside of: the agent is never called for the account.
     pub const UNWATCHED: (u64, u64) = (0, u64::MAX);
-    /// The levels of an account every change of which is to be told.
+    /// Levels that every byte count is outside of: the agent is called for every change.
     pub const EVERY_CHANGE: (u64, u64) = (u64::MAX, 0);
 
-    /// Whether so many bytes are outside of these levels.
+    /// Returns true if a byte count is below the low or above the high level.
     #[inline]
     pub const fn is_outside(bytes: u64, (low, high): (u64, u64)) -> bool {
         bytes < low || bytes > high
     }
-    /// Everything that an agent at a port may follow, in the order in which it is told.
+    /// Returns every account that an agent at a port may follow, in the order of calls.
     pub fn of_port(port: PortId) -> impl Iterator<Item = Account> {
         let arrived = (0..8).map(move |class| Account::Arrived(port, class));
         let entered = (0..8).map(move |class| Account::Entered(port, class));
@@ -77,79 +49,114 @@ impl Account {
     }
 }
 
-/// What an agent sees when it is called.
+/// Context of a call to an agent.
 #[derive(Clone, Copy)]
 pub struct AgentContext<'a> {
-    /// The switch.
+    /// Read-only view of the switch.
     pub view: &'a dyn View,
-    /// The port of the agent.
+    /// Port of the agent.
     pub port: PortId,
-    /// The frame that was stored just now, where that is why it is called.
+    /// Frame just stored, if it is the cause of the call.
     pub stored: Option<&'a Head>,
 }
 
-/// What becomes of a packet that has just come in by an agent's port, before lookup.
+/// Decision about a packet that has just come in by an agent's port, before lookup.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
-    /// On to lookup.
+    /// Forward the packet to lookup.
     Forward,
-    /// Held, behind those already held.
+    /// Hold the packet behind those already held.
     Hold,
-    /// Lost: no room to hold it.
+    /// Drop the packet, because the hold memory is full.
     Drop,
 }
 
-/// A mechanism that lives at a port. All calls but [`Agent::boxed`] may be left out.
+/// Mechanism at a port. All methods except [`Agent::boxed`] have a default.
+///
+/// ```
+/// use mech::{Account, Act, Agent, AgentContext, ClassSet, Env, PortId};
+///
+/// /// Pauses the far end of a port while more than `most` bytes that came in by the port are in the switch.
+/// #[derive(Clone)]
+/// struct Brake { most: u64, on: bool }
+///
+/// impl Agent for Brake {
+///     fn levels(&self, of: Account) -> (u64, u64) {
+///         match of {
+///             Account::AllInput(_) if self.on => (self.most + 1, u64::MAX),
+///             Account::AllInput(_) => (0, self.most),
+///             _ => Account::UNWATCHED,
+///         }
+///     }
+///     fn on_level(&mut self, _: Account, _: u64, at: &AgentContext, env: &mut Env) {
+///         self.on = !self.on;
+///         env.acts.push(match self.on {
+///             true => Act::Pause(at.port, ClassSet::ALL, u16::MAX),
+///             false => Act::Resume(at.port, ClassSet::ALL),
+///         });
+///     }
+///     fn boxed(&self) -> Box<dyn Agent> {
+///         Box::new(self.clone())
+///     }
+/// }
+///
+/// let brake = Brake { most: 3000, on: false };
+/// assert_eq!(brake.levels(Account::AllInput(PortId(0))), (0, 3000));
+/// ```
 pub trait Agent: Send + Sync {
-    /// Takes the rate of its port; before that it is of no port in particular.
+    /// Sets the clock (rate) of the port. Before this call the agent belongs to no port.
     fn for_port(&mut self, _clock: Clock) {}
-    /// What it needs of the switches that it is in.
+    /// Returns the agent's needs of its switch.
     fn needs(&self) -> Needs {
         Needs::default()
     }
-    /// Whether it is to be at a port whose far end is a switch, or a host.
+    /// Returns true if the agent belongs at a port whose far end is a switch (`true`) or a host (`false`).
     fn is_for_port(&self, _to_switch: bool) -> bool {
         true
     }
-    /// It does nothing while no more than this has ever waited at its port; `None` where that is not known.
+    /// Returns the backlog of the agent's port up to which the agent never acts; `None` if it is unknown.
     fn rests_up_to(&self) -> Option<Room> {
         None
     }
-    /// The same of what its port has in memory of an input, where the switch has inputs.
+    /// Returns the use of a port's input memory up to which the agent never acts; `None` if it is unknown.
     fn input_rests_up_to(&self) -> Option<Room> {
         None
     }
-    /// What is wrong with it beside the other mechanisms of its switch.
+    /// Reports conflicts with the other mechanisms of the switch.
     fn check(&self, _beside: &Beside, _report: &mut Report) {}
-    /// The least and the most bytes of an account for which it need not be called. It is asked once when the
-    /// switch is built, and an account that it leaves [`Account::UNWATCHED`] then is never told to it; later it
-    /// is asked after each call: about the account of the call, after others about all that it follows.
+    /// Returns the lowest and the highest byte count of an account that need no call.
+    ///
+    /// The switch reads all levels once when it is built. An account that is [`Account::UNWATCHED`] then never causes a
+    /// call. Later it reads the levels after each call: after [`Agent::on_level`] those of that account, after other
+    /// calls those of all accounts that agents follow.
     fn levels(&self, _of: Account) -> (u64, u64) {
         Account::UNWATCHED
     }
-    /// An account of its port has got outside of its levels, and has so many bytes.
+    /// Handles an account of the port whose byte count is outside its levels.
     fn on_level(&mut self, _of: Account, _bytes: u64, _at: &AgentContext, _env: &mut Env) {}
-    /// Whether [`Agent::on_arrival`] is wanted.
+    /// Returns true if [`Agent::on_arrival`] must be called.
     fn holds(&self) -> bool {
         false
     }
-    /// A packet has come in by its port; what it holds goes on by [`crate::Act::ReleaseHeld`], past this call.
+    /// Decides about a packet that has just come in by the agent's port. A held packet continues by
+    /// [`crate::Act::ReleaseHeld`] and does not pass this method again.
     fn on_arrival(&mut self, _pkt: &Head, _at: &AgentContext, _env: &mut Env) -> Pass {
         Pass::Forward
     }
-    /// The far end of its port is being told to pause the first of these classes and to resume the second.
+    /// Handles a pause frame sent to the far end of the port, which pauses `xoff` and resumes `xon`.
     fn on_pause_sent(&mut self, _xoff: ClassSet, _xon: ClassSet, _env: &mut Env) {}
-    /// A timer that it armed, of number 0 to 7, has run out.
+    /// Handles the expiry of one of the agent's timers, which have numbers from 0 to 7.
     fn on_timer(&mut self, _id: TimerId, _at: &AgentContext, _env: &mut Env) {}
-    /// The link of its port, `at`, has gone down, or is back: the far end knows nothing of what it was told, and no
-    /// timer of this agent runs any more.
+    /// Handles a link of port `at` that went down or came back. The far end has lost its pause state, and all timers of
+    /// the agent are cleared.
     fn on_link_change(&mut self, _at: PortId, _env: &mut Env) {}
-    /// What it holds back at the far end of its port, for headroom and the search for deadlocks.
+    /// Returns the agent's pausing of the far end, for headroom checks and deadlock detection; `None` if it never
+    /// pauses.
     fn pausing(&self) -> Option<&dyn Pausing> {
         None
     }
-    /// A copy, with its state.
+    /// Returns a boxed copy with its state.
     fn boxed(&self) -> Box<dyn Agent>;
 }
 
@@ -159,42 +166,42 @@ impl Clone for Box<dyn Agent> {
     }
 }
 
-/// The agent of one of the slots `ack_hold`, `notify` and `pause` of a port, or none.
+/// Agent in one of the slots `ack_hold`, `notify` and `pause` of a port, or none.
 #[derive(Clone, Default)]
 pub struct AgentSlot(Option<Box<dyn Agent>>);
 
 impl AgentSlot {
-    /// Nobody.
+    /// Slot without an agent.
     pub const NONE: AgentSlot = AgentSlot(None);
 
-    /// An agent, of the catalogue or from outside.
+    /// Creates a slot with an agent from the catalogue or from outside.
     pub fn new(agent: impl Agent + 'static) -> AgentSlot {
         AgentSlot(Some(Box::new(agent)))
     }
-    /// A copy for a port of this rate.
+    /// Returns a copy for a port whose link has this clock (rate).
     pub fn for_port(&self, clock: Clock) -> AgentSlot {
         let mut own = self.clone();
         own.get().into_iter().for_each(|agent| agent.for_port(clock));
         own
     }
-    /// Nobody, where it is not for such a port.
+    /// Returns the slot, empty if its agent does not belong at a port toward a switch (`to_switch`) or a host.
     #[must_use]
     pub fn if_for(self, to_switch: bool) -> AgentSlot {
         AgentSlot(self.0.filter(|agent| agent.is_for_port(to_switch)))
     }
-    /// The agent.
+    /// Returns the agent, mutable.
     pub fn get(&mut self) -> Option<&mut (dyn Agent + 'static)> {
         self.0.as_deref_mut()
     }
-    /// The agent, to read.
+    /// Returns the agent, read-only.
     pub fn peek(&self) -> Option<&dyn Agent> {
         self.0.as_deref()
     }
-    /// The agent, out of its slot.
+    /// Takes the agent out of its slot.
     pub fn into_agent(self) -> Option<Box<dyn Agent>> {
         self.0
     }
-    /// How it pauses, where it does.
+    /// Returns the agent's pausing of the far end; `None` if it never pauses.
     pub fn pausing(&self) -> Option<&dyn Pausing> {
         self.peek()?.pausing()
     }

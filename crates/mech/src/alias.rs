@@ -1,17 +1,17 @@
-//! Names from papers, standards and other tools, with the kind or key that each stands for: the only table of them.
+//! Names from papers, standards and other tools, with the kind or key of scenarios for each: the only such table.
 
-/// Name from a paper, a standard or another tool, and the kind or key of scenarios that it stands for.
+/// Name from a paper, a standard or another tool, and its kind or key in scenarios.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alias {
-    /// Name in small letters and digits alone.
+    /// Name in lower-case letters and digits alone.
     pub typed: &'static str,
-    /// Name in a sentence.
+    /// Name as written in a sentence.
     pub said: &'static str,
-    /// Table that is meant, as in [`Spec::slot`](crate::params::Spec::slot).
+    /// Table of the kind or key, as in [`Spec::slot`](crate::params::Spec::slot).
     pub slot: &'static str,
-    /// Kind that is meant; empty if the key belongs to several kinds of the table.
+    /// Kind; empty if the key belongs to several kinds of the table.
     pub kind: &'static str,
-    /// Key that is meant; empty if the kind itself is.
+    /// Key; empty if the name stands for the kind itself.
     pub param: &'static str,
     /// Sentence about a difference in meaning; empty if there is none.
     pub note: &'static str,
@@ -50,20 +50,20 @@ const REACTION: (&str, &str) = ("host.reaction", "qcn");
 const TRANSPORT: (&str, &str) = ("transport", "");
 const INCAST: (&str, &str) = ("traffic", "incast");
 
-const INSTANTANEOUS: &str = "RED compares an average: `weight = 1` makes it the instantaneous queue, as in DCQCN.";
+const INSTANTANEOUS: &str = "RED compares an average queue. With `weight = 1` it is the instantaneous queue, as in \
+                             DCQCN.";
 const ONE_THRESHOLD: &str = "K is both Kmin and Kmax: every packet is marked from K on.";
 const BY_BYTES: &str =
     "Weights count bytes (deficit round robin), and a class of weight 1 sends `quantum` bytes in a turn.";
 const NOT_BY_FLOW: &str = "A path is drawn for each packet, not for each flow.";
 const OF_PORTS: &str = "The threshold applies to a whole port, not to each class.";
 const SWITCH_ALONE: &str = "Only the switch of NDP is modelled; its receivers, which pull, are not.";
-const HEADROOM: &str = "Headroom is not a setting. It is computed from rate, delay and frame size of a link. A warning says if \
-                        `xoff` leaves less.";
+const HEADROOM: &str = "Headroom is not a setting. It is computed from rate, delay and frame size of a link. The \
+                        loader warns if `xoff` leaves less.";
 const NO_WATCHDOG: &str = "There is no watchdog: no paused queue is drained. A deadlock is detected and reported, and ends the \
                            command with status 3.";
 
-/// Names from papers, standards and other tools, each with the kind or key that it stands for. A name that stands for several
-/// things has a row for each.
+/// All names from papers, standards and other tools. A name with several meanings has a row for each.
 pub const ALIASES: &[Alias] = &[
     // Overflow.
     Alias::new("dibs", "DIBS", DETOUR),
@@ -85,7 +85,7 @@ pub const ALIASES: &[Alias] = &[
     Alias::new("dctcp", "DCTCP's marking", THRESHOLD),
     Alias::new("ecn", "ECN", THRESHOLD),
     Alias::new("ecn", "ECN", RED),
-    Alias::new("wred", "WRED", RED).but("One profile marks all classes alike; `gentle` and `not_ect` are as in RED."),
+    Alias::new("wred", "WRED", RED).but("One profile applies to all classes; `gentle` and `not_ect` are as in RED."),
     Alias::new("kmin", "Kmin", RED).key("min").but(INSTANTANEOUS),
     Alias::new("kmax", "Kmax", RED).key("max").but(INSTANTANEOUS),
     Alias::new("pmax", "Pmax", RED).key("max_p"),

@@ -1,32 +1,32 @@
-//! What a mechanism is refused or warned with, where its parameters do not go together or it does not go
-//! with what it stands beside.
+//! Errors and warnings of a mechanism: parameters that conflict with each other, or with other mechanisms of the
+//! switch.
 
 use core::fmt::Display;
 use units::Amount;
 
-/// What a mechanism stands beside.
+/// Other mechanisms and settings that a mechanism is checked against.
 #[derive(Clone, Copy)]
 pub struct Beside<'a> {
-    /// The name of the buffer of the same switch.
+    /// Name of the buffer mechanism of the same switch.
     pub buffer: &'a str,
-    /// The memory of that buffer: of a port, or of the switch where ports share; `None` is endless.
+    /// Memory of that buffer, per port, or of the whole switch if ports share it; `None` is unlimited.
     pub memory: Option<Amount>,
-    /// Whether ports share it.
+    /// True if ports share the memory.
     pub shared: bool,
-    /// Whether the scenario has replaced some slots of this switch and not others.
+    /// True if an override of the scenario applies to this switch.
     pub overridden: bool,
-    /// Whether this is a host's NIC.
+    /// True if the mechanism is at a host's NIC.
     pub nic: bool,
-    /// The ports of the switch, where they are known.
+    /// Number of ports of the switch, if known.
     pub ports: Option<u16>,
-    /// Whether switches have the addresses of a fat-tree.
+    /// True if switches have the addresses of a fat-tree.
     pub addresses: bool,
-    /// Whether one of the mechanism's own parameters was written in the scenario.
+    /// Returns true if the scenario sets this parameter of the mechanism.
     pub given: &'a dyn Fn(&str) -> bool,
 }
 
 impl Beside<'_> {
-    /// A mechanism by itself.
+    /// Mechanism without others beside it.
     pub const NOTHING: Beside<'static> = Beside {
         buffer: "",
         memory: None,
@@ -39,38 +39,38 @@ impl Beside<'_> {
     };
 }
 
-/// One thing that is wrong.
+/// Error in one parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// The parameter, or `kind`.
+    /// Name of the parameter, or `kind`.
     pub key: &'static str,
-    /// What was found.
+    /// Value found.
     pub found: String,
-    /// What is expected.
+    /// Value expected.
     pub rule: String,
 }
 
-/// What a mechanism has to say.
+/// Errors and warnings of a mechanism.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// What it is refused with.
+    /// Errors, for which the scenario is refused.
     pub wrong: Vec<Wrong>,
-    /// What a user should know.
+    /// Warnings for the user.
     pub notes: Vec<String>,
 }
 
 impl Report {
-    /// Something is wrong with a parameter, or with `kind`.
+    /// Adds an error in a parameter or in `kind`.
     pub fn wrong(&mut self, key: &'static str, found: impl Display, rule: impl Display) {
         self.wrong.push(Wrong { key, found: found.to_string(), rule: rule.to_string() });
     }
-    /// Something is worth knowing.
+    /// Adds a warning.
     pub fn note(&mut self, text: impl Into<String>) {
         self.notes.push(text.into());
     }
 }
 
-/// The number of an amount, and its unit in words.
+/// Returns the number of an amount and its unit in words.
 pub(crate) fn in_words(amount: Amount) -> (u64, &'static str) {
     match amount {
         Amount::Packets(n) => (n, "packets"),

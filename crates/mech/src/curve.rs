@@ -1,35 +1,35 @@
-//! Curves by which mechanisms decide, to be looked at. A mechanism with one adds a line to [`CURVES`].
+//! Decision curves of mechanisms, for plots. A mechanism with a curve adds a line to [`CURVES`].
 
 use crate::overflow::{BounceGiven, Rounding};
 use crate::params::Values;
 use crate::{marking, overflow};
 use units::Amount;
 
-/// What a mechanism does, and how likely, over what it looks at.
+/// Probability of a mechanism's decision as a function of the quantity that it reads.
 #[derive(Debug)]
 pub struct Curve {
-    /// The name of the mechanism.
+    /// Name of the mechanism.
     pub kind: &'static str,
-    /// What it looks at, with its unit.
+    /// Returns the name of the quantity on the x-axis, with its unit.
     pub x: fn(&Values) -> &'static str,
-    /// What it does, from 0 to 1.
+    /// Name of the probability on the y-axis, from 0 to 1.
     pub y: &'static str,
-    /// Whether `x` is a share of a queue's size.
+    /// True if `x` is a fraction of a queue's capacity.
     pub of_size: bool,
-    /// What its lines differ in, a text a line.
+    /// Labels of the lines.
     pub lines: &'static [&'static str],
-    /// From where to where along `x` there is something to see.
+    /// Returns the interval of `x` in which the curve changes.
     pub range: fn(&Values) -> (f64, f64),
-    /// The height of a line, by its number, over a place.
+    /// Returns the probability of a line, by its number, at a value of `x`.
     pub at: fn(&Values, usize, f64) -> f64,
-    /// A sentence on what the curve leaves out; may be empty.
+    /// Returns a sentence about what the curve omits, or an empty string.
     pub note: fn(&Values) -> String,
 }
 
-/// All curves.
+/// Curves of all mechanisms that have one.
 pub const CURVES: &[Curve] = &[BOUNCE, RED];
 
-/// PABO fig. 3: eq. 4 for packets that were bounced 0, 1 and 2 times.
+/// Curve of PABO fig. 3: eq. 4 for packets that were bounced 0, 1 and 2 times.
 const BOUNCE: Curve = Curve {
     kind: "bounce",
     x: |_| "utilisation of the queue",
@@ -43,12 +43,16 @@ const BOUNCE: Curve = Curve {
     },
     note: |values| match (BounceGiven::read(values).round_to, BounceGiven::read(values).rounding) {
         (0 | 1, _) => String::new(),
-        (n, Rounding::Multiple) => format!("A queue of C frames counts as full from ⌊C/{n}⌋ · {n} on (`round_to`)."),
-        (n, Rounding::Places) => format!("A queue of C frames counts as full from C - {} on (`round_to`).", n - 1),
+        (n, Rounding::Multiple) => {
+            format!("A queue with a capacity of C frames counts as full from ⌊C/{n}⌋ · {n} on (`round_to`).")
+        }
+        (n, Rounding::Places) => {
+            format!("A queue with a capacity of C frames counts as full from C - {} on (`round_to`).", n - 1)
+        }
     },
 };
 
-/// Floyd and Jacobson 1993, fig. 2, before marks are spread.
+/// Curve of Floyd and Jacobson 1993, fig. 2, before marks are spread.
 const RED: Curve = Curve {
     kind: "red",
     x: |values| match marking::RedGiven::read(values).max {
@@ -60,7 +64,9 @@ const RED: Curve = Curve {
     lines: &["p"],
     range: marking::red_range,
     at: |values, _, average| marking::red_probability(values, average),
-    note: |_| "Marks are spread: the longer ago the last one, the likelier the next (1993, §7).".into(),
+    note: |_| {
+        "With `gaps` = `uniform`, the probability also grows with the packets since the last mark (1993, §7).".into()
+    },
 };
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! How much is used of what is limited.
+//! Used and available capacity of a queue.
 
-/// How full a queue is, in the unit in which it is limited. The frame on the wire is not counted.
+/// Used capacity of a queue, in the unit of its limit. The frame in transmission does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fill {
-    /// Packets or bytes that wait.
+    /// Queued packets or bytes.
     pub used: u64,
-    /// As many as may wait at this instant; `None` where nothing limits them.
+    /// Limit at this instant, in packets or bytes; `None` if the queue is unlimited.
     pub limit: Option<u64>,
 }

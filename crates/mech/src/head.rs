@@ -1,42 +1,42 @@
-//! What a mechanism may know of a packet.
+//! Packet head: the fields of a packet that mechanisms read.
 
 use crate::{FlowId, HostId, Lane, PortId, QueueId};
 
-/// The hot part of a packet: 36 bytes that mechanisms read and the dataplane writes.
+/// Hot part of a packet: 36 bytes that mechanisms read and the dataplane writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head {
-    /// The flow it belongs to.
+    /// Flow of the packet.
     pub flow: FlowId,
-    /// The host that sent it.
+    /// Host that sent the packet.
     pub src: HostId,
-    /// The host it is for.
+    /// Destination host.
     pub dst: HostId,
     /// Hash of the 5-tuple, equal for all packets of one direction of a flow.
     pub hash: u32,
-    /// Scheduling rank, lower leaves first (pFabric: bytes that remain).
+    /// Scheduling rank; the lowest rank leaves first (pFabric: remaining bytes).
     pub rank: u32,
-    /// Bytes of the frame as it is now, without preamble and gap.
+    /// Current size of the frame in bytes, without preamble and gap.
     pub size: u16,
-    /// Bytes of the frame as it was sent, before any cut.
+    /// Size of the frame in bytes when it was sent, before any cut.
     pub orig_size: u16,
-    /// The port of this node that it came in by.
+    /// Port of this node that the packet came in by.
     pub ingress: PortId,
-    /// Links crossed so far.
+    /// Number of links crossed.
     pub hops: u16,
-    /// What it is: bits of [`Flags`].
+    /// Kind and properties of the packet, as bits of [`Flags`].
     pub flags: Flags,
-    /// DSCP in the upper six bits, ECN codepoint in the lower two (RFC 2474, RFC 3168 §5). The DSCP is the priority class in
-    /// its upper three bits, and [`Head::NOT_TRIMMABLE`].
+    /// DSCP in the upper six bits, ECN codepoint in the lower two (RFC 2474, RFC 3168 §5). The upper three bits of the
+    /// DSCP are the priority class; one more is [`Head::NOT_TRIMMABLE`].
     pub tos: u8,
-    /// Switches it may still enter, itself included; 0 is any number.
+    /// Time to live. Each switch decrements it and drops a packet that arrives with 1; 0 means no limit.
     pub ttl: u8,
-    /// Times it was bounced (PABO: `np`), never lowered.
+    /// Number of bounces (PABO: `np`), never lowered.
     pub bounces: u8,
-    /// Times it was detoured.
+    /// Number of detours.
     pub detours: u8,
 }
 
-/// The ECN codepoint of a packet (RFC 3168 §5).
+/// ECN codepoint of a packet (RFC 3168 §5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ecn {
     /// Not ECN-capable.
@@ -49,77 +49,76 @@ pub enum Ecn {
     Ce = 3,
 }
 
-/// What a packet is, and so what the words of its body mean and whom a host hands it to.
+/// Kind of a packet. It gives the meaning of the body, and a host dispatches the packet by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PacketKind {
-    /// A segment of a transport, data or ACK, a cut or a returned one too.
+    /// Segment of a transport, data or ACK, including cut and returned ones.
     Segment = 0,
-    /// A PAUSE or PFC frame, which crosses one link (IEEE 802.3 annex 31B).
+    /// PAUSE or PFC frame, which crosses one link (IEEE 802.3 annex 31B).
     Pause = 1,
-    /// A message about congestion for the source of a flow: CNM or CNP.
+    /// Congestion message to the source of a flow: CNM or CNP.
     Notice = 2,
-    /// A packet that was sent and forgotten, without a transport.
+    /// Packet of a raw source, without a transport: it is not retransmitted.
     Raw = 3,
 }
 
-/// What a packet is: a set of bits, and its [`PacketKind`].
+/// Set of bits with the properties of a packet and its [`PacketKind`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(pub u16);
 
 impl Flags {
-    /// The acknowledgement number counts (RFC 9293 §3.1).
+    /// Valid acknowledgement number (RFC 9293 §3.1).
     pub const ACK: Flags = Flags(1);
-    /// It carries payload.
+    /// Payload present.
     pub const PAYLOAD: Flags = Flags(1 << 1);
     /// Synchronise sequence numbers.
     pub const SYN: Flags = Flags(1 << 2);
-    /// No more data.
+    /// No more data from the sender.
     pub const FIN: Flags = Flags(1 << 3);
-    /// Reset.
+    /// Reset of the connection.
     pub const RST: Flags = Flags(1 << 4);
     /// ECN echo (RFC 3168 §6.1).
     pub const ECE: Flags = Flags(1 << 5);
     /// Congestion window reduced (RFC 3168 §6.1).
     pub const CWR: Flags = Flags(1 << 6);
-    /// The payload may be cut (CP §4.1: CPA).
+    /// Payload that switches may cut (CP §4.1: CPA).
     pub const CPA: Flags = Flags(1 << 7);
-    /// The payload was cut, or this is a PACK (CP §4.1: PPL).
+    /// Payload that was cut, or a PACK (CP §4.1: PPL).
     pub const PPL: Flags = Flags(1 << 8);
-    /// Sent back to its source by a switch, which is its destination now.
+    /// Packet that a switch returned to its source, which is the destination now.
     pub const RETURNED: Flags = Flags(1 << 9);
-    /// Sent before, in whole or in part.
+    /// Retransmission, in whole or in part.
     pub const RETRANSMIT: Flags = Flags(1 << 10);
-    /// Travels from the flow's receiver to its sender.
+    /// Direction from the flow's receiver to its sender.
     pub const REVERSE: Flags = Flags(1 << 11);
-    /// One of the frames that a switch has made of it which did not know its destination.
+    /// Copy of a flooded frame, made by a switch without an entry for the destination.
     pub const FLOODED: Flags = Flags(1 << 12);
-    /// Such a one, and not on the way to its destination: its end is not counted. No mechanism
-    /// may decide by this.
+    /// Flooded copy off the path to its destination; its end is not counted. No mechanism may decide by this flag.
     pub const MISDIRECTED: Flags = Flags(1 << 13);
-    /// The bits that hold the packet's [`PacketKind`].
+    /// Bits that hold the packet's [`PacketKind`].
     const KIND: Flags = Flags(0b11 << 14);
 
-    /// Whether every bit of `other` is set.
+    /// Returns true if all bits of `other` are set.
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
-    /// Whether any bit of `other` is set.
+    /// Returns true if any bit of `other` is set.
     pub const fn any(self, other: Flags) -> bool {
         self.0 & other.0 != 0
     }
-    /// Both sets together.
+    /// Returns the union of both sets.
     pub const fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
-    /// This set without the other.
+    /// Returns this set without the bits of `other`.
     pub const fn without(self, other: Flags) -> Flags {
         Flags(self.0 & !other.0)
     }
-    /// The flags of a packet of this kind, and no other bit.
+    /// Returns the flags of a packet kind, with no other bit set.
     pub const fn of_kind(kind: PacketKind) -> Flags {
         Flags((kind as u16) << 14)
     }
-    /// The kind of the packet.
+    /// Returns the kind of the packet.
     #[inline]
     pub const fn kind(self) -> PacketKind {
         match self.0 >> 14 {
@@ -132,15 +131,15 @@ impl Flags {
 }
 
 impl Head {
-    /// Bit of `tos` by which a sender forbids that switches cut the payload: a DSCP other than those that UEC and SAI trim.
+    /// Bit of `tos` by which a sender forbids cuts of the payload: a DSCP other than those that UEC and SAI trim.
     pub const NOT_TRIMMABLE: u8 = 1 << 2;
 
-    /// What it is.
+    /// Returns the kind of the packet.
     #[inline]
     pub const fn kind(&self) -> PacketKind {
         self.flags.kind()
     }
-    /// Priority class, 0 to 7, 7 the most urgent.
+    /// Returns the priority class, 0 to 7; 7 is the most urgent.
     #[inline]
     pub const fn class(&self) -> u8 {
         self.tos >> 5
@@ -149,12 +148,12 @@ impl Head {
     pub const fn set_class(&mut self, class: u8) {
         self.tos = self.tos & 0b1_1111 | class << 5;
     }
-    /// Returns true if the sender allows that a switch cuts the payload.
+    /// Returns true if the sender allows switches to cut the payload.
     #[inline]
     pub const fn is_trimmable(&self) -> bool {
         self.tos & Head::NOT_TRIMMABLE == 0
     }
-    /// The ECN codepoint.
+    /// Returns the ECN codepoint.
     #[inline]
     pub const fn ecn(&self) -> Ecn {
         match self.tos & 0b11 {
@@ -168,25 +167,25 @@ impl Head {
     pub const fn set_ecn(&mut self, ecn: Ecn) {
         self.tos = self.tos & !0b11 | ecn as u8;
     }
-    /// Whether a mark may be set on it.
+    /// Returns true if the packet is ECN-capable or already marked.
     #[inline]
     pub const fn is_ect(&self) -> bool {
         self.tos & 0b11 != 0
     }
-    /// Whether it only acknowledges: no payload, none that was cut off (CP §4.1), and none of SYN,
-    /// FIN, RST.
+    /// Returns true if the packet only acknowledges: no payload, not even a cut one (CP §4.1), and none of SYN, FIN,
+    /// RST.
     pub const fn is_pure_ack(&self) -> bool {
         let cut = Flags::CPA.with(Flags::KIND);
         let other = Flags::PAYLOAD.with(Flags::SYN).with(Flags::FIN).with(Flags::RST).with(cut);
         self.flags.has(Flags::ACK) && !self.flags.any(other)
     }
-    /// Whether a switch has cut it. A PACK says PPL as well (CP §5.1), and is as long as it was sent.
+    /// Returns true if a switch has cut the packet. A PACK has PPL too (CP §5.1), but its size is as sent.
     #[inline]
     pub const fn is_cut(&self) -> bool {
         self.flags.has(Flags::PPL) && self.size < self.orig_size
     }
-    /// The queue that its kind and its history put it in: messages about congestion have a lane of their own, and
-    /// so have packets that were bounced (PABO §II-E).
+    /// Returns the queue for the packet's kind and history. Congestion messages and bounced packets have lanes of their
+    /// own (PABO §II-E).
     #[inline]
     pub fn queue(&self) -> QueueId {
         let lane = match self.kind() {

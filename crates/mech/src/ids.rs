@@ -1,52 +1,52 @@
-//! Names of things: small integers, each with a type of its own.
+//! Identifiers: small integers, each with a type of its own.
 
 use crate::Lane;
 
-/// A port of one switch or host, counted from 0.
+/// Port of one switch or host, counted from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortId(pub u16);
 
-/// A queue of one port: `4 * class + lane`, so that a higher number is more urgent: the higher class, and
-/// within a class the later lane.
+/// Queue of one port: `4 * class + lane`. A higher number is more urgent: the higher class, and within a class the
+/// later lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QueueId(pub u8);
 
-/// A host, counted from 0 over the whole network.
+/// Host, counted from 0 over the whole network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostId(pub u32);
 
-/// A flow, counted from 0 over the whole run.
+/// Flow, counted from 0 over the whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u32);
 
-/// A packet waiting in one node: a handle that is valid there while it waits, and no identity.
+/// Handle of a queued packet, valid in one node while the packet is queued there. It is no identity of the packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PktId(pub u32);
 
-/// A timer that a mechanism has armed, in its own numbering.
+/// Timer of a mechanism, numbered by the mechanism.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TimerId(pub u16);
 
-/// A set of the eight priority classes, one bit each.
+/// Set of the eight priority classes, one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ClassSet(pub u8);
 
 impl QueueId {
-    /// Numbers that a class takes, more than there are lanes.
+    /// Number of queue identifiers per class, one more than there are lanes.
     pub const LANES: u8 = 4;
-    /// As many numbers as eight classes take.
+    /// Number of queue identifiers of all eight classes.
     pub const COUNT: u8 = 8 * QueueId::LANES;
 
-    /// The queue of a lane of a class.
+    /// Returns the queue of a class and lane.
     #[inline]
     pub const fn new(class: u8, lane: Lane) -> QueueId {
         QueueId(class * QueueId::LANES + lane as u8)
     }
-    /// The normal queue of a class.
+    /// Returns the normal queue of a class.
     pub const fn normal(class: u8) -> QueueId {
         QueueId::new(class, Lane::Normal)
     }
-    /// The lane.
+    /// Returns the lane of the queue.
     #[inline]
     pub const fn lane(self) -> Lane {
         match self.0 % QueueId::LANES {
@@ -55,41 +55,41 @@ impl QueueId {
             _ => Lane::Notice,
         }
     }
-    /// The class whose packets wait here.
+    /// Returns the class of the packets in the queue.
     #[inline]
     pub const fn class(self) -> u8 {
         self.0 / QueueId::LANES
     }
-    /// The bit of this queue in a set of queues.
+    /// Returns the bit of this queue in a set of queues.
     #[inline]
     pub const fn bit(self) -> u32 {
         1 << self.0
     }
-    /// The queues of a set, a bit each, from the least urgent on.
+    /// Iterates over the queues of a set with one bit per queue, from the least urgent on.
     pub fn each(set: u32) -> impl DoubleEndedIterator<Item = QueueId> {
         (0..QueueId::COUNT).map(QueueId).filter(move |queue| set & queue.bit() != 0)
     }
 }
 
 impl ClassSet {
-    /// No class.
+    /// Empty set.
     pub const NONE: ClassSet = ClassSet(0);
-    /// Every class, as 802.3x PAUSE pauses.
+    /// Set of all classes, which an 802.3x PAUSE frame pauses.
     pub const ALL: ClassSet = ClassSet(0xff);
 
-    /// The set of one class.
+    /// Returns the set of one class.
     pub const fn single(class: u8) -> ClassSet {
         ClassSet(1 << (class & 7))
     }
-    /// Whether `class` is in the set.
+    /// Returns true if `class` is in the set.
     pub const fn has(self, class: u8) -> bool {
         self.0 >> (class & 7) & 1 == 1
     }
-    /// Both sets together.
+    /// Returns the union of both sets.
     pub const fn union(self, other: ClassSet) -> ClassSet {
         ClassSet(self.0 | other.0)
     }
-    /// This set without the other.
+    /// Returns this set without the classes of the other.
     pub const fn minus(self, other: ClassSet) -> ClassSet {
         ClassSet(self.0 & !other.0)
     }

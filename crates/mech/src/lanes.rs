@@ -1,41 +1,41 @@
-//! The lanes of a class: queues beside its normal one, which mechanisms declare.
+//! Lanes of a class: additional queues beside the normal one, declared by mechanisms.
 
 use crate::Fill;
 use units::Amount;
 
-/// Which of a class's queues a packet waits in. Of two lanes of a class, the later is the more urgent.
+/// Queue within a class. Of two lanes of a class, the later is more urgent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lane {
-    /// What needs no other. How much may wait is the buffer's to say.
+    /// Packets that need no other lane. The buffer limits this lane.
     #[default]
     Normal = 0,
     /// Packets that were bounced at least once (PABO §II-E).
     Bounce = 1,
-    /// Messages about congestion: never paused, and in no account that they report.
+    /// Congestion messages: never paused, and excluded from all accounts that they report.
     Notice = 2,
 }
 
 impl Lane {
     /// All lanes, in the order of their numbers.
     pub const ALL: [Lane; 3] = [Lane::Normal, Lane::Bounce, Lane::Notice];
-    /// Lanes that are paused with their class, and whose frames count as held for the port that they came in by.
+    /// Lanes that are paused with their class. Their frames count in the accounts of their input port.
     pub const PAUSED: [Lane; 2] = [Lane::Normal, Lane::Bounce];
 }
 
-/// How much may wait in a lane of its own, at every port and in every class.
+/// Capacity of a lane, at every port and in every class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LaneLimit {
-    /// The lane is not there: its packets wait in the normal queue of their class.
+    /// No such lane: its packets are queued in the normal queue of their class.
     #[default]
     Absent,
-    /// Endless.
+    /// Unlimited lane.
     Unlimited,
-    /// So much.
+    /// Limit in packets or bytes.
     Of(Amount),
 }
 
 impl LaneLimit {
-    /// Whether a frame of `size` bytes is accepted where so many packets and bytes wait.
+    /// Returns true if a lane with this backlog (packets, bytes) accepts a frame of `size` bytes.
     pub fn accepts(self, (packets, bytes): (u32, u64), size: u16) -> bool {
         match self {
             LaneLimit::Absent | LaneLimit::Unlimited => true,
@@ -43,7 +43,7 @@ impl LaneLimit {
             LaneLimit::Of(Amount::Bytes(n)) => bytes + u64::from(size) <= n,
         }
     }
-    /// How full it is with so many packets and bytes.
+    /// Returns the used capacity of a lane with this backlog (packets, bytes).
     pub fn fill(self, (packets, bytes): (u32, u64)) -> Fill {
         match self {
             LaneLimit::Absent | LaneLimit::Unlimited => Fill { used: u64::from(packets), limit: None },
@@ -51,7 +51,7 @@ impl LaneLimit {
             LaneLimit::Of(Amount::Bytes(n)) => Fill { used: bytes, limit: Some(n) },
         }
     }
-    /// The limit, where there is one.
+    /// Returns the limit, if there is one.
     pub fn amount(self) -> Option<Amount> {
         match self {
             LaneLimit::Of(amount) => Some(amount),
@@ -60,26 +60,26 @@ impl LaneLimit {
     }
 }
 
-/// The lanes of a node beside the normal ones.
+/// Limits of all lanes of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lanes([LaneLimit; Lane::ALL.len()]);
 
 impl Lanes {
-    /// These, and a lane with a limit.
+    /// Returns the lanes with a limit for one of them.
     #[must_use]
     pub fn with(mut self, lane: Lane, limit: LaneLimit) -> Lanes {
         self.0[lane as usize] = limit;
         self
     }
-    /// The limit of a lane.
+    /// Returns the limit of a lane.
     pub fn limit(&self, lane: Lane) -> LaneLimit {
         self.0[lane as usize]
     }
-    /// Whether a lane is there.
+    /// Returns true if the lane exists.
     pub fn has(&self, lane: Lane) -> bool {
         lane == Lane::Normal || self.limit(lane) != LaneLimit::Absent
     }
-    /// The last lane that is there.
+    /// Returns the most urgent lane that exists.
     pub fn last(&self) -> Lane {
         Lane::ALL.into_iter().rfind(|lane| self.has(*lane)).unwrap_or_default()
     }

@@ -1,8 +1,8 @@
-//! The catalogue: what a switch may do when its buffer overflows, one mechanism a file.
+//! Catalogue of switch and host mechanisms, such as the overflow mechanisms of a switch; one mechanism a file.
 //!
-//! A switch is a row of slots; each slot asks one question and each mechanism answers one. A
-//! mechanism sees a packet's [`Head`], a read-only [`ForwardingContext`], and an [`Env`]; it returns a fate or
-//! appends to [`Acts`]. It never touches bytes, queues or a clock.
+//! A switch has a fixed row of slots, and one mechanism fills each slot. A mechanism decides from a packet's [`Head`],
+//! a read-only [`ForwardingContext`] and an [`Env`]. It returns a decision such as [`overflow::Fate`], or appends to
+//! [`Acts`]. It never touches bytes, queues or a clock.
 
 #[macro_use]
 mod slot;
@@ -57,5 +57,5 @@ pub use registry::{HOST_SLOTS, InSlot, PORT_SLOTS, Registry, SLOTS};
 pub use rng::{Purpose, Stream, hash_mix};
 pub use routing::SwitchContext;
 pub use rule::Rule;
-/// Types of quantities, for mechanisms of other crates.
+/// Types of quantities, re-exported for mechanisms of other crates.
 pub use units;

@@ -1,42 +1,42 @@
-//! A mechanism as a registry holds it: what is declared of it, and how it is made.
+//! Registry entry of a mechanism: its declaration and its constructor.
 
 use crate::params::{Spec, Values};
 
-/// One mechanism of the slot `S`.
+/// Mechanism of the slot `S`.
 #[derive(Debug)]
 pub struct Mechanism<S> {
-    /// Its name, what it does, and its parameters.
+    /// Declaration: name, description and parameters.
     pub spec: &'static Spec,
-    /// Makes it from validated parameters, for no switch in particular.
+    /// Constructor from validated parameters. Its result belongs to no switch yet.
     pub make: fn(&Values) -> S,
-    /// Parameters that belong to certain words of others.
+    /// Parameters that require certain words of other parameters.
     pub only: &'static [Only],
-    /// Whether it makes sense at a host's NIC too.
+    /// True if the mechanism may also be used at a host's NIC.
     pub at_nic: bool,
 }
 
-/// A parameter that may only be given where another is one of certain words.
+/// Parameter that is allowed only if another one has one of certain words.
 #[derive(Debug)]
 pub struct Only {
-    /// The parameter.
+    /// Name of the parameter.
     pub key: &'static str,
-    /// The other.
+    /// Name of the other parameter.
     pub by: &'static str,
-    /// The words of the other.
+    /// Words of the other parameter that allow this one.
     pub words: &'static [&'static str],
 }
 
 impl<S> Mechanism<S> {
-    /// A mechanism of a switch.
+    /// Creates the entry of a switch mechanism.
     pub const fn new(spec: &'static Spec, make: fn(&Values) -> S) -> Mechanism<S> {
         Mechanism { spec, make, only: &[], at_nic: false }
     }
-    /// The same, which makes sense at a NIC too.
+    /// Returns the entry, also allowed at a NIC.
     #[must_use]
     pub const fn at_nic(self) -> Mechanism<S> {
         Mechanism { at_nic: true, ..self }
     }
-    /// The same with parameters that belong to certain words of others.
+    /// Returns the entry with parameters that require words of others.
     #[must_use]
     pub const fn only(self, only: &'static [Only]) -> Mechanism<S> {
         Mechanism { only, ..self }

@@ -1,25 +1,26 @@
-//! What the dataplane, the loader and the builder must know of a mechanism. They ask it; nobody
-//! outside of this crate knows it by its name.
+//! Needs: requirements that a mechanism declares to the dataplane, the loader and the builder. They read these
+//! declarations and compare no mechanism's name.
 
 use units::{Amount, Bytes};
 
-/// For which arrivals an answer to overflow is asked.
+/// Arrivals for which the switch calls an overflow mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asks {
-    /// For none: what fits is stored, what does not is lost.
+    /// No arrivals: a frame that fits is stored, any other is dropped.
     Never,
-    /// For those for which their queue has no place: all else it would store, draw nothing and count nothing.
+    /// Arrivals for which their queue has no free buffer space. For all others the mechanism would store, draw nothing
+    /// and count nothing.
     WhenFull,
-    /// For all.
+    /// All arrivals.
     Always,
 }
 
-/// Fixed thresholds of one port. The largest number is none.
+/// Fixed thresholds of one port. The largest number means no threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Frames.
+    /// Threshold in frames.
     pub packets: u32,
-    /// Bytes.
+    /// Threshold in bytes.
     pub bytes: u64,
 }
 
@@ -27,14 +28,14 @@ impl Room {
     /// No threshold.
     pub const ENDLESS: Room = Room { packets: u32::MAX, bytes: u64::MAX };
 
-    /// A threshold in one unit.
+    /// Creates a threshold in one unit.
     pub fn new(amount: Amount) -> Room {
         match amount {
             Amount::Packets(n) => Room { packets: u32::try_from(n).unwrap_or(u32::MAX), ..Room::ENDLESS },
             Amount::Bytes(n) => Room { bytes: n, ..Room::ENDLESS },
         }
     }
-    /// The threshold; `None` where there is none.
+    /// Returns the threshold; `None` if there is none.
     pub fn amount(self) -> Option<Amount> {
         match self {
             Room::ENDLESS => None,
@@ -44,69 +45,70 @@ impl Room {
     }
 }
 
-/// One of the two memories of a port. An output-queued switch has no memory at inputs: there it is what came in by the
-/// port and is still in the switch.
+/// Memory of a port. An output-queued switch has no input memory. There, the input side is all packets that came in by
+/// the port and are still in the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
-    /// Where frames wait that came in by the port, or cross from there.
+    /// Memory of frames that came in by the port, including frames that cross from it to an output.
     Input,
-    /// The buffer in front of the link of the port.
+    /// Buffer in front of the port's link.
     Output,
 }
 
-/// A memory of a port in units, one of which an agent may draw.
+/// Memory of a port, divided into units from which an agent may draw at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Samples {
-    /// Which memory.
+    /// Side of the memory.
     pub side: Side,
-    /// Of frames of this class.
+    /// Class of the counted frames.
     pub class: u8,
-    /// The size of a unit; a frame takes as many as it needs, and shares none.
+    /// Size of a unit. A frame occupies as many as it needs, and shares none with other frames.
     pub unit: Bytes,
 }
 
-/// What a mechanism needs of the switch or NIC that it is in; what nobody needs costs nothing.
+/// Requirements of a mechanism on its switch or NIC. A feature that no mechanism needs costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// It sends packets back, which wait at every port in a lane of their own, so long, beside the buffer.
+    /// Capacity of the bounce lane at every port, beside the buffer; set if the mechanism sends packets back.
     pub back: Option<Amount>,
-    /// It draws units of a memory of each of its ports; one agent a port may.
+    /// Memory that the agent samples at each of its ports; at most one agent per port may sample.
     pub samples: Option<Samples>,
-    /// It does something by a clock while the far end of its port is paused.
+    /// True if the agent uses a timer while the far end of its port is paused.
     pub clock_in_pause: bool,
-    /// It makes messages to sources, which wait at every port of the network in a lane of their own.
+    /// True if the agent sends congestion messages, for which every port of the network has a lane.
     pub notices: bool,
-    /// It sends packets aside, by ports that lead to other switches.
+    /// True if the mechanism detours packets by ports toward other switches.
     pub aside: bool,
-    /// It cuts packets, for which every port has so much memory beyond its buffer.
+    /// Memory of every port beyond its buffer for cut packets; set if the mechanism cuts packets.
     pub cut: Option<Bytes>,
-    /// The class that packets get which it cuts.
+    /// Class of the packets that the mechanism cuts, after the cut.
     pub cut_class: Option<u8>,
-    /// It sends packets back to their sources.
+    /// True if the mechanism returns packets to their sources.
     pub returns: bool,
-    /// It holds packets before lookup, for which each of its ports has so much memory.
+    /// Memory of each port for packets held before lookup; set if the agent holds packets.
     pub held: Option<Bytes>,
-    /// It tells sources of congestion by ECE on what it holds.
+    /// True if the agent sets ECE on the packets that it releases.
     pub echoes: bool,
-    /// It bounds the windows that what it holds advertises, to so much at least, in the units of their field.
+    /// Smallest window that the agent writes into released packets, in units of the header field; set if it bounds
+    /// windows.
     pub bounds_windows: Option<Bytes>,
-    /// The mechanism looks at single packets that wait.
+    /// True if the mechanism reads single queued packets.
     pub visits: bool,
-    /// The mechanism removes packets that wait; it may look at them too.
+    /// True if the mechanism removes queued packets; it may read them too.
     pub removes: bool,
-    /// The next packet to leave is not always the oldest of its queue.
+    /// True if the next packet to leave is not always the oldest of its queue.
     pub reorders: bool,
-    /// It tells packets apart by their rank.
+    /// True if the mechanism orders packets by rank.
     pub ranks: bool,
-    /// The mechanism searches queues for the packet of the largest rank ([`crate::View::least_urgent`]).
+    /// True if the mechanism searches queues for the packet of the largest rank ([`crate::View::least_urgent`]).
     pub finds_least_urgent: bool,
-    /// The mechanism searches queues for the flow of the smallest rank ([`crate::View::most_urgent`]).
+    /// True if the mechanism searches queues for the flow of the smallest rank ([`crate::View::most_urgent`]).
     pub finds_most_urgent: bool,
 }
 
-/// What is said where packets are told apart by a rank that none has.
-pub const NO_RANKS: &str = "srpt and evict with transport.priority = \"none\": all packets are equally urgent, which makes \
-                            them first in, first out and tail drop within a class";
+/// Warning for mechanisms that order packets by rank in a scenario without ranks.
+pub const NO_RANKS: &str = "srpt and evict with transport.priority = \"none\" work as first in, first out and tail \
+                            drop within a class: all packets are equally urgent";
 
 #[cfg(test)]
 mod tests {

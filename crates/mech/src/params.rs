@@ -1,4 +1,4 @@
-//! Parameters, declared once: validation, command-line help, schema and docs come from here.
+//! Parameters, declared once as the source of validation, command-line help, schema and reference.
 
 mod typed;
 
@@ -7,134 +7,132 @@ pub use typed::{MaybeOff, Typed, WordOr};
 use std::collections::BTreeMap;
 use units::{Amount, Bytes, Dur, Rate};
 
-/// What a scenario may name: a mechanism, a topology, a transport, a kind of traffic, or a fixed
-/// table of settings.
+/// Declaration of a table in a scenario: a mechanism, a topology, a transport, a kind of traffic, or fixed settings.
 #[derive(Debug)]
 pub struct Spec {
-    /// The table it stands in, as a path in the scenario: `switch.overflow`, `topology`, `traffic`.
+    /// Path of the table in the scenario: `switch.overflow`, `topology`, `traffic`.
     pub slot: &'static str,
-    /// Its name: the value of `kind`; empty for a table that has no kinds.
+    /// Name: the value of `kind`; empty for a table without kinds.
     pub kind: &'static str,
-    /// One sentence: what it does.
+    /// Description in one sentence.
     pub doc: &'static str,
-    /// Where it comes from: paper or standard, with the clause.
+    /// Source: paper or standard, with the clause.
     pub cite: &'static str,
-    /// Its parameters, in the order in which they are shown.
+    /// Parameters, in the order of display.
     pub params: &'static [Param],
 }
 
-/// One parameter.
+/// Declaration of one parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Param {
-    /// The key in the scenario, as in the paper.
+    /// Key in the scenario, as in the paper.
     pub name: &'static str,
-    /// One sentence: what it is, with the paper's symbol and clause.
+    /// Description in one sentence, with the paper's symbol and clause.
     pub doc: &'static str,
-    /// What values it takes.
+    /// Allowed values.
     pub kind: Kind,
-    /// The default, written as in a scenario without quotes; `None` where it must be given.
+    /// Default, written as in a scenario without quotes; `None` if the parameter is required.
     pub default: Option<&'static str>,
 }
 
-/// What values a parameter takes.
+/// Kind of the values of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// `true` or `false`.
+    /// Boolean, `true` or `false`.
     Flag,
-    /// A whole number in a closed range.
+    /// Whole number in a closed range.
     Count {
-        /// Smallest allowed.
+        /// Smallest allowed number.
         min: u64,
-        /// Largest allowed.
+        /// Largest allowed number.
         max: u64,
     },
-    /// A whole number in a closed range, or the word `off`.
+    /// Whole number in a closed range, or the word `off`.
     CountOrOff {
-        /// Smallest allowed.
+        /// Smallest allowed number.
         min: u64,
-        /// Largest allowed.
+        /// Largest allowed number.
         max: u64,
     },
-    /// A dimensionless number in a closed or half-open range.
+    /// Dimensionless number in a closed or half-open range.
     Number {
-        /// Smallest allowed.
+        /// Smallest allowed number.
         min: f64,
-        /// Largest allowed.
+        /// Largest allowed number.
         max: f64,
-        /// Whether `max` itself is refused.
+        /// True if `max` itself is refused.
         below_max: bool,
     },
-    /// A length of time, at least so many picoseconds.
+    /// Duration, with a minimum.
     Time {
-        /// Smallest allowed, in picoseconds.
+        /// Smallest allowed duration, in picoseconds.
         min: u64,
     },
-    /// A rate.
+    /// Data rate.
     Rate,
-    /// Packets or bytes, at least so many.
+    /// Number of packets or bytes, with a minimum.
     Amount {
-        /// Smallest allowed, in whichever unit was given.
+        /// Smallest allowed number, in the unit of the value.
         min: u64,
     },
-    /// Bytes, at least so many.
+    /// Number of bytes, with a minimum.
     Size {
-        /// Smallest allowed, in bytes.
+        /// Smallest allowed number of bytes.
         min: u64,
     },
-    /// One of these words.
+    /// Word out of a list.
     Choice(&'static [&'static str]),
-    /// Any text: a name, a path.
+    /// Text, such as a name or a path.
     Text,
-    /// A list of texts: names of hosts.
+    /// List of texts, such as names of hosts.
     Texts,
-    /// A list of texts, or one of these words.
+    /// List of texts, or a word out of a list.
     TextsOr(&'static [&'static str]),
-    /// A list of dimensionless numbers, each at least 0.
+    /// List of dimensionless numbers, each at least 0.
     Numbers,
-    /// A list of whole numbers, each in a closed range.
+    /// List of whole numbers, each in a closed range.
     Counts {
-        /// Smallest allowed.
+        /// Smallest allowed number.
         min: u64,
-        /// Largest allowed.
+        /// Largest allowed number.
         max: u64,
     },
-    /// Sizes of flows: one size, the name of a distribution or of a file, or a table of one of these
-    /// kinds.
+    /// Flow sizes: one size, the name of a distribution or of a file, or a table of one of these kinds.
     Sizes(&'static [&'static Spec]),
 }
 
-/// A validated value.
+/// Validated value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Of [`Kind::Flag`].
+    /// Value of [`Kind::Flag`].
     Flag(bool),
-    /// Of [`Kind::Count`] and [`Kind::CountOrOff`].
+    /// Value of [`Kind::Count`], or number of [`Kind::CountOrOff`].
     Count(u64),
-    /// `off`, of [`Kind::CountOrOff`].
+    /// Word `off` of [`Kind::CountOrOff`].
     Off,
-    /// Of [`Kind::Number`].
+    /// Value of [`Kind::Number`].
     Number(f64),
-    /// Of [`Kind::Time`].
+    /// Value of [`Kind::Time`].
     Time(Dur),
-    /// Of [`Kind::Rate`].
+    /// Value of [`Kind::Rate`].
     Rate(Rate),
-    /// Of [`Kind::Amount`].
+    /// Value of [`Kind::Amount`].
     Amount(Amount),
-    /// Of [`Kind::Size`].
+    /// Value of [`Kind::Size`].
     Size(Bytes),
-    /// Of [`Kind::Choice`] and [`Kind::Text`], and a word of [`Kind::TextsOr`].
+    /// Value of [`Kind::Choice`] or [`Kind::Text`], or a word of [`Kind::TextsOr`].
     Word(String),
-    /// Of [`Kind::Texts`] and [`Kind::TextsOr`].
+    /// Value of [`Kind::Texts`], or a list of [`Kind::TextsOr`].
     Words(Vec<String>),
-    /// Of [`Kind::Numbers`].
+    /// Value of [`Kind::Numbers`].
     Numbers(Vec<f64>),
-    /// Of [`Kind::Counts`].
+    /// Value of [`Kind::Counts`].
     Counts(Vec<u64>),
-    /// A table of a kind, of [`Kind::Sizes`]; its texts are words.
+    /// Kind and values of a table of [`Kind::Sizes`]; its texts are words.
     Table(String, Values),
 }
 
-/// The validated parameters of one table: every declared one that was given or has a default.
+/// Validated parameters of one table: all that were given or have a default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Values(pub BTreeMap<String, Value>);
 
@@ -143,7 +141,7 @@ macro_rules! getters {
         $(#[$doc])*
         ///
         /// # Panics
-        /// Where no parameter of this name and kind was declared: a fault of the program, not of input.
+        /// Panics if no parameter of this name and kind is declared. That is a fault of the program, not of the input.
         pub fn $name(&self, name: &str) -> $out {
             match self.0.get(name) {
                 Some(Value::$variant(v)) => $convert(v),
@@ -155,70 +153,70 @@ macro_rules! getters {
 
 impl Values {
     getters! {
-        /// A flag.
+        /// Returns a boolean.
         flag: Flag => bool, |v: &bool| *v;
-        /// A whole number.
+        /// Returns a whole number.
         count: Count => u64, |v: &u64| *v;
-        /// A dimensionless number.
+        /// Returns a dimensionless number.
         number: Number => f64, |v: &f64| *v;
-        /// A length of time.
+        /// Returns a duration.
         time: Time => Dur, |v: &Dur| *v;
-        /// A rate.
+        /// Returns a data rate.
         rate: Rate => Rate, |v: &Rate| *v;
-        /// Packets or bytes.
+        /// Returns a number of packets or bytes.
         amount: Amount => Amount, |v: &Amount| *v;
-        /// A size.
+        /// Returns a size in bytes.
         size: Size => u64, |v: &Bytes| v.0;
-        /// A word.
+        /// Returns a word.
         word: Word => &str, |v| -> &str { let v: &String = v; v.as_str() };
-        /// A list of words.
+        /// Returns a list of texts.
         words: Words => &[String], |v| -> &[String] { let v: &Vec<String> = v; v.as_slice() };
-        /// A list of numbers.
+        /// Returns a list of numbers.
         numbers: Numbers => &[f64], |v| -> &[f64] { let v: &Vec<f64> = v; v.as_slice() };
-        /// A list of whole numbers.
+        /// Returns a list of whole numbers.
         counts: Counts => &[u64], |v| -> &[u64] { let v: &Vec<u64> = v; v.as_slice() };
     }
 
-    /// A whole number, or `None` for `off`.
+    /// Returns a whole number, or `None` for `off`.
     ///
     /// # Panics
-    /// As the other getters.
+    /// Panics like the other getters.
     pub fn count_or_off(&self, name: &str) -> Option<u64> {
         match self.0.get(name) {
             Some(Value::Off) => None,
             _ => Some(self.count(name)),
         }
     }
-    /// A word, or as the error a list of texts, of [`Kind::TextsOr`].
+    /// Returns a word, or the list of texts of [`Kind::TextsOr`] as the error.
     ///
     /// # Errors
-    /// The list.
+    /// Returns the list, if the value is one.
     ///
     /// # Panics
-    /// As the other getters.
+    /// Panics like the other getters.
     pub fn one_of_or_words(&self, name: &str) -> Result<&str, &[String]> {
         match self.0.get(name) {
             Some(Value::Words(list)) => Err(list),
             _ => Ok(self.word(name)),
         }
     }
-    /// A value of a type.
+    /// Returns a value as a Rust type.
     ///
     /// # Panics
-    /// As the other getters.
+    /// Panics like the other getters.
     pub fn get<T: Typed>(&self, name: &str) -> T {
         T::from_values(self, name)
     }
-    /// Whether a parameter without a default was given.
+    /// Returns true if the parameter was given or has a default.
     pub fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 }
 
-/// The parameters of several structs as one list, for a [`Spec`].
+/// Joins the parameters of several structs into one list, for a [`Spec`].
 ///
 /// # Panics
-/// Where they are not `N`, when the program is compiled.
+/// Panics at compile time if there are not exactly `N` parameters.
 #[must_use]
 pub const fn joined<const N: usize>(parts: &[&[Param]]) -> [Param; N] {
     let mut all = [Param { name: "", doc: "", kind: Kind::Flag, default: None }; N];
@@ -231,6 +229,6 @@ pub const fn joined<const N: usize>(parts: &[&[Param]]) -> [Param; N] {
         }
         part += 1;
     }
-    assert!(at == N, "as many parameters as there are");
+    assert!(at == N, "N is the number of parameters");
     all
 }

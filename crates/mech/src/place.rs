@@ -1,62 +1,96 @@
-//! What a mechanism may know of the switch it sits in: read-only views.
+//! Read-only views of a switch for mechanisms.
 
 use crate::buffer::ExtraRoom;
 use crate::{Fill, FlowId, Head, HostId, Lane, PktId, PortId, QueueId, Side};
 
-/// Whose frame lies in a unit of memory.
+/// Owner of the frame in a unit of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occupant {
-    /// Its flow.
+    /// Flow of the frame.
     pub flow: FlowId,
-    /// The source of that.
+    /// Source host of the flow.
     pub src: HostId,
-    /// The port that it came in by.
+    /// Input port of the frame.
     pub ingress: PortId,
-    /// The port that it is to leave by.
+    /// Output port of the frame.
     pub out: PortId,
-    /// Its flow hash.
+    /// Flow hash of the frame.
     pub hash: u32,
-    /// Its class.
+    /// Priority class of the frame.
     pub class: u8,
 }
 
 impl Occupant {
-    /// Of a frame that is to leave by `out`.
+    /// Returns the occupant for a frame that leaves by `out`.
     pub fn from_head(head: &Head, out: PortId) -> Occupant {
         let (ingress, hash, class) = (head.ingress, head.hash, head.class());
         Occupant { flow: head.flow, src: head.src, ingress, out, hash, class }
     }
 }
 
-/// What the dataplane answers to mechanisms.
+/// Read-only access of mechanisms to the dataplane.
+///
+/// The dataplane implements it. A test of a mechanism may use a view of its own:
+///
+/// ```
+/// use mech::buffer::ExtraRoom;
+/// use mech::{Fill, Head, HostId, Lane, PktId, PortId, QueueId, View};
+///
+/// /// Switch with one port, whose normal queue of class 0 has a capacity of four packets.
+/// struct OnePort(Vec<Head>);
+///
+/// impl View for OnePort {
+///     fn ports(&self) -> u16 { 1 }
+///     fn fits(&self, _: PortId, _: QueueId, _size: u16) -> bool { self.0.len() < 4 }
+///     fn fits_beyond(&self, _: PortId, _: QueueId, _size: u16, _: ExtraRoom) -> bool { self.0.len() < 4 }
+///     fn fill(&self, _: PortId, _: QueueId) -> Fill { Fill { used: self.0.len() as u64, limit: Some(4) } }
+///     fn backlog(&self, port: PortId, queue: QueueId) -> (u32, u64) {
+///         let mut sum = (0, 0);
+///         self.visit(port, queue, &mut |_, pkt| sum = (sum.0 + 1, sum.1 + u64::from(pkt.size)));
+///         sum
+///     }
+///     fn is_switch(&self, _: PortId) -> bool { false }
+///     fn port_toward(&self, _: HostId, _hash: u32) -> Option<PortId> { Some(PortId(0)) }
+///     fn first(&self, _: PortId, _: QueueId) -> Option<(PktId, u64)> { self.0.first().map(|_| (PktId(0), 0)) }
+///     fn visit(&self, _: PortId, queue: QueueId, each: &mut dyn FnMut(PktId, &Head)) {
+///         let queued = self.0.iter().filter(|_| queue == QueueId::new(0, Lane::Normal));
+///         (0..).zip(queued).for_each(|(id, pkt)| each(PktId(id), pkt));
+///     }
+/// }
+///
+/// let switch = OnePort([7, 3, 5].map(|rank| Head { rank, size: 1000, ..Head::default() }).to_vec());
+/// assert_eq!(switch.port_backlog(PortId(0)), (3, 3000));
+/// assert_eq!(switch.least_urgent(PortId(0), QueueId(0)), Some((PktId(0), 7)));
+/// ```
 pub trait View {
-    /// Number of ports.
+    /// Returns the number of ports.
     fn ports(&self) -> u16;
-    /// Whether a frame of `size` bytes would be accepted by a queue now.
+    /// Returns true if a queue accepts a frame of `size` bytes now.
     fn fits(&self, port: PortId, queue: QueueId, size: u16) -> bool;
-    /// Whether a frame of `size` bytes would be accepted by a queue now, and what waits for its port would then be within
-    /// the limit there. These differ where arrivals wait at inputs: a frame for which its input has memory is accepted
-    /// however much waits for its output, there and at inputs.
+    /// Returns true if a queue accepts a frame of `size` bytes now and its port then is within its limit.
+    ///
+    /// The result differs from [`View::fits`] only in a switch with input memory. There a frame is accepted if its
+    /// input has memory, however long the backlog of its output is.
     fn has_place(&self, port: PortId, queue: QueueId, size: u16) -> bool {
         self.fits(port, queue, size)
     }
-    /// Whether arrivals wait at inputs until they cross to their output.
+    /// Returns true if arrivals wait at inputs until they cross to their output.
     fn has_inputs(&self) -> bool {
         false
     }
-    /// Whether a frame of `size` bytes would be accepted by a queue for such room beyond its limit.
+    /// Returns true if a queue accepts a frame of `size` bytes into extra space beyond its limit.
     fn fits_beyond(&self, port: PortId, queue: QueueId, size: u16, extra: ExtraRoom) -> bool;
-    /// How full a queue is.
+    /// Returns the used capacity of a queue.
     fn fill(&self, port: PortId, queue: QueueId) -> Fill;
-    /// Frames and bytes that wait in a queue.
+    /// Returns the backlog of a queue in frames and bytes.
     fn backlog(&self, port: PortId, queue: QueueId) -> (u32, u64);
-    /// Whether the far end of a port is a switch.
+    /// Returns true if the far end of a port is a switch.
     fn is_switch(&self, port: PortId) -> bool;
-    /// The port that this switch's own tables give toward a host, by the packet's own hash.
+    /// Returns the port of this switch's own tables toward a host, for a packet with this hash.
     fn port_toward(&self, host: HostId, hash: u32) -> Option<PortId>;
-    /// The first packet of a queue, and a stamp that grows with every arrival at the port.
+    /// Returns the first packet of a queue and its stamp, which grows with every arrival at the port.
     fn first(&self, port: PortId, queue: QueueId) -> Option<(PktId, u64)>;
-    /// The first packet of a queue, and its bytes.
+    /// Returns the first packet of a queue and its size in bytes.
     fn first_size(&self, port: PortId, queue: QueueId) -> Option<(PktId, u16)> {
         let mut found = None;
         self.visit(port, queue, &mut |pkt, head| {
@@ -64,32 +98,35 @@ pub trait View {
         });
         found
     }
-    /// The packets that wait in a queue, first to last.
+    /// Visits the packets of a queue, first to last.
     fn visit(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(PktId, &Head));
-    /// The packets that wait in a queue, last to first, until `each` returns true.
+    /// Visits the packets of a queue, last to first, until `each` returns true.
     fn visit_from_last(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(PktId, &Head) -> bool) {
         let mut all = Vec::new();
         self.visit(port, queue, &mut |pkt, head| all.push((pkt, *head)));
         all.iter().rev().find(|(pkt, head)| each(*pkt, head));
     }
-    /// Returns the packet with the largest rank in a queue, the newest of equal ones, and its rank. Long queues are
-    /// searched in logarithmic time if the mechanism declares [`crate::Needs::finds_least_urgent`].
+    /// Returns the packet with the largest rank in a queue, the newest of equal ones, and its rank.
+    ///
+    /// Long queues are searched in logarithmic time if the mechanism declares [`crate::Needs::finds_least_urgent`].
     fn least_urgent(&self, port: PortId, queue: QueueId) -> Option<(PktId, u32)> {
         search_least_urgent(self, port, queue)
     }
-    /// Returns the oldest packet of the flow and direction with the smallest rank in a queue, the oldest of equal ones.
+    /// Returns the oldest packet of the flow and direction that has the smallest rank in a queue. Of equal ranks, the
+    /// flow of the oldest packet is chosen.
+    ///
     /// Long queues are searched in logarithmic time if the mechanism declares [`crate::Needs::finds_most_urgent`].
     fn most_urgent(&self, port: PortId, queue: QueueId) -> Option<PktId> {
         search_most_urgent(self, port, queue)
     }
-    /// Frames and bytes that wait in all queues of a port but those of messages about congestion.
+    /// Returns the backlog of a port in frames and bytes, without congestion messages.
     fn port_backlog(&self, port: PortId) -> (u32, u64) {
         let sum = |(packets, bytes): (u32, u64), (p, b): (u32, u64)| (packets + p, bytes + b);
         let queues = QueueId::each(u32::MAX).filter(|queue| Lane::PAUSED.contains(&queue.lane()));
         queues.map(|queue| self.backlog(port, queue)).fold((0, 0), sum)
     }
-    /// Bytes allocated in the whole switch to frames of a class that came in by a port (802.1Qbb), kept
-    /// copies included; a switch whose `pause` slot is filled keeps count of them.
+    /// Returns the bytes in the whole switch of a class that came in by a port (802.1Qbb). Only counted if an agent,
+    /// such as a `pause` mechanism, follows [`crate::Account::Input`].
     fn allocated(&self, ingress: PortId, class: u8) -> u64 {
         let mut bytes = 0;
         let mut add = |_, head: &Head| bytes += u64::from(head.size) * u64::from(head.ingress == ingress);
@@ -98,44 +135,46 @@ pub trait View {
         }
         bytes
     }
-    /// Bytes that are free in the memory that all ports share; `None` where none is shared.
+    /// Returns the free bytes of the memory shared by all ports; `None` if no memory is shared.
     fn pool_free(&self) -> Option<u64> {
         None
     }
-    /// Bytes of a class that were ever stored at a port, where an agent follows them.
+    /// Returns the bytes of a class stored in the buffer of a port since the run began, if an agent follows them.
     fn arrived(&self, _port: PortId, _class: u8) -> u64 {
         0
     }
-    /// Bytes of a class that came in by a port and were stored since the run began, where an agent follows them.
+    /// Returns the bytes of a class that came in by a port and were stored since the run began, if an agent follows
+    /// them.
     fn entered(&self, _port: PortId, _class: u8) -> u64 {
         0
     }
-    /// Bytes of a class in a memory of a port, messages about congestion not counted; of inputs, where an agent
-    /// follows them.
+    /// Returns the bytes of a class in a memory of a port, without congestion messages. Those of inputs are counted
+    /// only if an agent follows them.
     fn in_memory(&self, _side: Side, _port: PortId, _class: u8) -> u64 {
         0
     }
-    /// How many units of the memory that an agent samples at this port are occupied ([`crate::Needs::samples`]).
+    /// Returns the number of occupied units in the memory that an agent samples at this port
+    /// ([`crate::Needs::samples`]).
     fn occupied_units(&self, _port: PortId) -> u32 {
         0
     }
-    /// Whose frame lies in one of these, counted from 0 in no order that means anything; one step.
+    /// Returns the owner of the frame in one occupied unit, counted from 0 in arbitrary order; takes constant time.
     fn occupant(&self, _port: PortId, _unit: u32) -> Option<Occupant> {
         None
     }
-    /// How full the buffer in front of the link of a port is, in the unit of its limit, what waits at inputs for it and
-    /// messages about congestion not counted.
+    /// Returns the used capacity of the buffer in front of a port's link, in the unit of its limit. Frames that wait at
+    /// inputs for the port and congestion messages do not count.
     fn output_fill(&self, _port: PortId) -> Fill {
         Fill { used: 0, limit: None }
     }
-    /// How full the buffers in front of the links are that a frame takes from its input on, first to last: of internal links of
-    /// a `fabric` switch, and of its output. Those of internal links count the frame's class alone.
+    /// Visits the used capacities of all buffers on a frame's path from its input, first to last. They are the buffers
+    /// of internal links of a `fabric` switch, which count only the frame's class, and the output buffer.
     fn fills_on_way(&self, frame: &Occupant, each: &mut dyn FnMut(Fill)) {
         each(self.output_fill(frame.out));
     }
 }
 
-/// Searches a queue for the packet of [`View::least_urgent`].
+/// Finds the packet of [`View::least_urgent`] by a linear search.
 pub fn search_least_urgent<V: View + ?Sized>(view: &V, port: PortId, queue: QueueId) -> Option<(PktId, u32)> {
     let mut worst: Option<(PktId, u32)> = None;
     view.visit(port, queue, &mut |id, other| {
@@ -146,7 +185,7 @@ pub fn search_least_urgent<V: View + ?Sized>(view: &V, port: PortId, queue: Queu
     worst
 }
 
-/// Searches a queue for the packet of [`View::most_urgent`].
+/// Finds the packet of [`View::most_urgent`] by two linear searches.
 pub fn search_most_urgent<V: View + ?Sized>(view: &V, port: PortId, queue: QueueId) -> Option<PktId> {
     let mut least: Option<(u32, FlowId, HostId)> = None;
     view.visit(port, queue, &mut |_, pkt| {
@@ -164,69 +203,70 @@ pub fn search_most_urgent<V: View + ?Sized>(view: &V, port: PortId, queue: Queue
     oldest
 }
 
-/// Where an arrival stands: the switch, the port it came in by and the one it would leave by.
+/// Context of a decision about an arrival: the switch, the input port and the output port.
 #[derive(Clone, Copy)]
 pub struct ForwardingContext<'a> {
-    /// The switch.
+    /// Read-only view of the switch.
     pub view: &'a dyn View,
-    /// The port the packet came in by.
+    /// Input port of the packet.
     pub ingress: PortId,
-    /// The port that lookup chose.
+    /// Output port that lookup chose.
     pub out: PortId,
 }
 
-/// One queue, as marking and watching mechanisms see it.
+/// Queue as seen by marking mechanisms.
 #[derive(Clone, Copy)]
 pub struct QueueView<'a> {
-    /// The switch.
+    /// Read-only view of the switch.
     pub view: &'a dyn View,
-    /// The port of the queue.
+    /// Port of the queue.
     pub port: PortId,
-    /// The queue.
+    /// Identifier of the queue.
     pub queue: QueueId,
-    /// Frames that wait; where simultaneous arrivals do not see one another, when the first of them was stored.
+    /// Queued frames. In a switch with a snapshot: their number when the first of the simultaneous arrivals was stored.
     pub packets: u32,
-    /// Bytes that wait, likewise.
+    /// Queued bytes, counted at the same instant as `packets`.
     pub bytes: u64,
 }
 
-/// One port, as a scheduler sees it.
+/// Port as seen by a scheduler.
 #[derive(Clone, Copy)]
 pub struct PortView<'a> {
-    /// The switch.
+    /// Read-only view of the switch.
     pub view: &'a dyn View,
-    /// The port.
+    /// Identifier of the port.
     pub port: PortId,
-    /// Bit `q` is set where queue `q` holds a packet and its class is not paused.
+    /// Set of queues: bit `q` is set if queue `q` holds a packet and its class is not paused.
     pub eligible: u32,
 }
 
 impl ForwardingContext<'_> {
-    /// Whether a frame of `size` bytes would be accepted by a queue now.
+    /// Returns true if a queue accepts a frame of `size` bytes now.
     pub fn fits(&self, port: PortId, queue: QueueId, size: u16) -> bool {
         self.view.fits(port, queue, size)
     }
-    /// The same, with what waits for the port within the limit there ([`View::has_place`]).
+    /// Returns true if a queue accepts a frame of `size` bytes now and its port is within its limit
+    /// ([`View::has_place`]).
     pub fn has_place(&self, port: PortId, queue: QueueId, size: u16) -> bool {
         self.view.has_place(port, queue, size)
     }
-    /// How full a queue is.
+    /// Returns the used capacity of a queue.
     pub fn fill(&self, port: PortId, queue: QueueId) -> Fill {
         self.view.fill(port, queue)
     }
-    /// The port that this switch's tables give toward the packet's source.
+    /// Returns the port of this switch's tables toward the packet's source.
     pub fn port_toward_source(&self, pkt: &Head) -> Option<PortId> {
         self.view.port_toward(pkt.src, pkt.hash)
     }
 }
 
 impl<'a> QueueView<'a> {
-    /// The view of one queue of a switch.
+    /// Creates the view of one queue of a switch.
     pub fn new(view: &'a dyn View, port: PortId, queue: QueueId) -> QueueView<'a> {
         let (packets, bytes) = view.backlog(port, queue);
         QueueView { view, port, queue, packets, bytes }
     }
-    /// How full the queue is.
+    /// Returns the used capacity of the queue.
     pub fn fill(&self) -> Fill {
         self.view.fill(self.port, self.queue)
     }

@@ -1,49 +1,49 @@
-//! Mechanisms with parameters as files of other simulators describe them: tables that a scenario could have written.
+//! Presets: mechanisms and parameters described by files of other simulators, as tables of a scenario.
 //!
-//! Loaders of such files name no mechanism themselves; parameters are checked as those of a scenario are.
+//! Loaders of such files name no mechanism themselves. The parameters are checked like those of a scenario.
 
 use units::{Bytes, Dur, Rate};
 
 /// Value of a parameter in a [`Preset`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum PresetValue {
-    /// A word or a quantity with its unit.
+    /// Word, or quantity with its unit.
     Text(String),
-    /// A whole number.
+    /// Whole number.
     Whole(u64),
-    /// Any number.
+    /// Number.
     Number(f64),
-    /// A flag.
+    /// Boolean.
     Flag(bool),
 }
 
-/// A kind of mechanism with some of its parameters.
+/// Kind of a mechanism with some of its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preset {
-    /// Value of `kind`.
+    /// Name of the kind, the value of `kind`.
     pub kind: &'static str,
     /// Parameters by name.
     pub values: Vec<(&'static str, PresetValue)>,
 }
 
-/// Constants of DCQCN that a file gives.
+/// Constants of DCQCN in a file; `None` leaves the default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DcqcnConstants {
-    /// Least time between two cuts of a flow's rate.
+    /// Minimum time between two cuts of a flow's rate.
     pub cut_interval: Option<Dur>,
-    /// Time without a CNP after which alpha shrinks.
+    /// Time without a CNP after which alpha decreases.
     pub alpha_timer: Option<Dur>,
-    /// Time between two increases.
+    /// Time between two increases of the rate.
     pub rate_timer: Option<Dur>,
-    /// Gain of alpha.
+    /// Gain g of alpha.
     pub gain: Option<f64>,
-    /// Number of increases of fast recovery.
+    /// Number of increases in fast recovery.
     pub recoveries: u64,
     /// Additive increase.
     pub additive: Option<Rate>,
     /// Hyper increase.
     pub hyper: Option<Rate>,
-    /// Least rate of a flow.
+    /// Minimum rate of a flow.
     pub least: Option<Rate>,
 }
 
@@ -52,15 +52,15 @@ fn text(value: impl ToString) -> PresetValue {
 }
 
 impl Preset {
-    /// A slot that is left empty.
+    /// Returns the preset of an empty slot.
     pub fn nothing() -> Preset {
         Preset { kind: "none", values: Vec::new() }
     }
-    /// Marks of the instantaneous queue at random: none up to `min`, with probability `max_p` at `max`, all above it.
-    /// Returns RED between two thresholds, by which packets that cannot carry a mark pass.
+    /// Returns RED on the instantaneous queue: no marks up to `min`, probability `max_p` at `max`, and every packet
+    /// above. Packets that are not ECN-capable pass unmarked.
     pub fn marks_between(min: Bytes, max: Bytes, max_p: f64) -> Preset {
         if min == max {
-            // A step marks from its threshold on, and here from a byte above it.
+            // `ecn_threshold` marks from `k` on. The described simulator marks only above `min`, hence one byte more.
             return Preset { kind: "ecn_threshold", values: vec![("k", text(Bytes(max.0.saturating_add(1))))] };
         }
         let values = vec![
@@ -74,7 +74,7 @@ impl Preset {
         ];
         Preset { kind: "red", values }
     }
-    /// PFC with XOFF as a fraction of the free memory and XON a fixed number of bytes below it; losses do not end the run.
+    /// Returns PFC with XOFF at a fraction of the free memory and XON `offset` below it. A loss does not end the run.
     pub fn dynamic_pfc(part: f64, offset: Bytes) -> Preset {
         let values = vec![
             ("alpha", PresetValue::Number(part)),
@@ -83,16 +83,16 @@ impl Preset {
         ];
         Preset { kind: "pfc", values }
     }
-    /// One memory for all ports without a limit for any, some of it reserved for each.
+    /// Returns one memory for all ports, with a reserve for each and no other limit.
     pub fn shared_memory(size: Bytes, reserved: Bytes) -> Preset {
         let values = vec![("size", text(size)), ("alpha", PresetValue::Number(1e9)), ("reserved", text(reserved))];
         Preset { kind: "shared", values }
     }
-    /// NICs that serve flows in turn, each at its rate.
+    /// Returns NIC queues that serve flows in turn, each at its rate.
     pub fn flows_in_turn() -> Preset {
         Preset { kind: "round_robin", values: Vec::new() }
     }
-    /// DCQCN with a timer and without a byte counter.
+    /// Returns DCQCN with a timer and without a byte counter.
     pub fn dcqcn(constants: &DcqcnConstants) -> Preset {
         let quantity = |value: Option<String>| value.map(PresetValue::Text);
         let given = [
@@ -100,9 +100,10 @@ impl Preset {
             ("alpha_timer", quantity(constants.alpha_timer.map(|time| time.to_string()))),
             ("rate_timer", quantity(constants.rate_timer.map(|time| time.to_string()))),
             ("g", constants.gain.map(PresetValue::Number)),
-            // The stage of the increase that is being made counts, so that recovery ends one below the threshold.
+            // The DCQCN mechanism counts the stage of the current increase, so fast recovery ends one stage below
+            // `threshold`.
             ("threshold", Some(PresetValue::Whole(constants.recoveries + 1))),
-            // More than any flow sends.
+            // No flow sends that much, so the byte counter never expires.
             ("byte_counter", Some(text("1000000GB"))),
             ("r_ai", quantity(constants.additive.map(|rate| rate.to_string()))),
             ("r_hai", quantity(constants.hyper.map(|rate| rate.to_string()))),

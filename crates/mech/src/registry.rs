@@ -1,4 +1,4 @@
-//! The mechanisms that a scenario may name: the catalogue, and others beside it.
+//! Registry of the mechanisms that a scenario may name: those of the catalogue and any added ones.
 
 use crate::Mechanism;
 use crate::ack_hold::{self, AckHoldSlot};
@@ -15,7 +15,7 @@ use crate::pause::{self, PauseSlot};
 use crate::routing::{self, RoutingSlot};
 use crate::scheduler::{self, SchedulerSlot};
 
-/// The slots of a switch, in their order, with what fills each where a scenario leaves it out.
+/// Slots of a switch in their order, each with the mechanism used if the scenario names none.
 pub const SLOTS: [(&str, &str); 11] = [
     ("fib", "static"),
     ("routing", "ecmp"),
@@ -30,10 +30,10 @@ pub const SLOTS: [(&str, &str); 11] = [
     ("fabric", "none"),
 ];
 
-/// Those of them that may be filled port by port; the others are one per switch.
+/// Slots that may be filled per port; all other slots are filled once per switch.
 pub const PORT_SLOTS: [&str; 5] = ["marking", "ack_hold", "notify", "pause", "scheduler"];
 
-/// The slots of a host, likewise.
+/// Slots of a host, each with the mechanism used if the scenario names none.
 pub const HOST_SLOTS: [(&str, &str); 6] = [
     ("marking", "none"),
     ("scheduler", "strict_priority"),
@@ -43,44 +43,59 @@ pub const HOST_SLOTS: [(&str, &str); 6] = [
     ("reaction", "none"),
 ];
 
-/// Mechanisms, slot by slot.
+/// Mechanisms by slot.
 #[derive(Clone, Debug)]
 pub struct Registry {
-    /// Where a switch's knowledge of addresses comes from.
+    /// Sources of a switch's addresses.
     pub fib: Vec<Mechanism<FibSlot>>,
-    /// Which next hop.
+    /// Choices of the next hop.
     pub routing: Vec<Mechanism<RoutingSlot>>,
-    /// How much memory.
+    /// Allocations of buffer memory.
     pub buffer: Vec<Mechanism<BufferSlot>>,
-    /// What becomes of an arrival.
+    /// Overflow mechanisms: forwarding decisions for arrivals.
     pub overflow: Vec<Mechanism<OverflowSlot>>,
-    /// Whether it is marked.
+    /// Marking mechanisms.
     pub marking: Vec<Mechanism<MarkingSlot>>,
-    /// Whether ACKs from the far end of a port are held back.
+    /// Mechanisms that hold ACKs from the far end of a port.
     pub ack_hold: Vec<Mechanism<AckHoldSlot>>,
-    /// Whether sources are told of congestion.
+    /// Mechanisms that send congestion messages to sources.
     pub notify: Vec<Mechanism<NotifySlot>>,
-    /// Whether the far end of a port is paused.
+    /// Mechanisms that pause the far end of a port.
     pub pause: Vec<Mechanism<PauseSlot>>,
-    /// What leaves next.
+    /// Schedulers of an output port.
     pub scheduler: Vec<Mechanism<SchedulerSlot>>,
-    /// Which input feeds an output next.
+    /// Arbiters that choose the next input of an output.
     pub arbiter: Vec<Mechanism<ArbiterSlot>>,
-    /// How stages inside a switch are joined.
+    /// Wirings of the stages inside a switch.
     pub fabric: Vec<Mechanism<FabricSlot>>,
-    /// How a source's transport is informed of bounced packets.
+    /// Signals of bounced packets to the source's transport.
     pub bounce_signal: Vec<Mechanism<BounceSignal>>,
-    /// In which order a NIC takes frames from transports.
+    /// Orders in which a NIC takes frames from transports.
     pub nic: Vec<Mechanism<NicOrder>>,
-    /// How the rates of flows change when the network tells of congestion.
+    /// Reaction points, which change the rates of flows on congestion messages.
     pub reaction: Vec<Mechanism<ReactionSlot>>,
 }
 
-/// A slot's share of a registry.
+/// Slot with a list of mechanisms in a registry.
+///
+/// ```
+/// use mech::buffer::BufferSlot;
+/// use mech::marking::MarkingSlot;
+/// use mech::{InSlot, Registry};
+///
+/// /// Returns the names of the mechanisms of a slot.
+/// fn names<S: InSlot>(registry: &Registry) -> Vec<&'static str> {
+///     S::mechanisms(registry).iter().map(|mechanism| mechanism.spec.kind).collect()
+/// }
+///
+/// let registry = Registry::catalogue();
+/// assert_eq!(names::<MarkingSlot>(&registry), ["none", "ecn_threshold", "red"]);
+/// assert_eq!(names::<BufferSlot>(&registry), ["per_port", "shared", "unlimited"]);
+/// ```
 pub trait InSlot: Sized + 'static {
-    /// The mechanisms of this slot.
+    /// Returns the mechanisms of this slot.
     fn mechanisms(registry: &Registry) -> &[Mechanism<Self>];
-    /// The same, to change.
+    /// Returns the mechanisms of this slot, mutable.
     fn of_mut(registry: &mut Registry) -> &mut Vec<Mechanism<Self>>;
 }
 
@@ -114,13 +129,13 @@ slots! {
     reaction: ReactionSlot,
 }
 
-/// What is declared of some mechanisms.
+/// Returns the declarations of the wanted mechanisms.
 fn specs<S>(of: &[Mechanism<S>], wanted: impl Fn(&Mechanism<S>) -> bool) -> Vec<&'static Spec> {
     of.iter().filter(|one| wanted(one)).map(|one| one.spec).collect()
 }
 
 impl Registry {
-    /// The mechanisms of this crate.
+    /// Returns the mechanisms of this crate.
     pub fn catalogue() -> Registry {
         Registry {
             fib: fib::ALL.to_vec(),
@@ -140,7 +155,7 @@ impl Registry {
         }
     }
 
-    /// The same and one more, in place of one of its name.
+    /// Returns the registry with one more mechanism, which replaces one of the same name.
     #[must_use]
     pub fn with<S: InSlot>(mut self, more: Mechanism<S>) -> Registry {
         let all = S::of_mut(&mut self);
@@ -149,24 +164,24 @@ impl Registry {
         self
     }
 
-    /// The mechanism of a name.
+    /// Returns the mechanism with this name.
     pub fn find<S: InSlot>(&self, kind: &str) -> Option<&Mechanism<S>> {
         S::mechanisms(self).iter().find(|one| one.spec.kind == kind)
     }
 
-    /// The mechanism of a name, made from validated parameters; `None` where there is none of that name.
+    /// Makes the mechanism with this name from validated parameters; `None` if there is none.
     pub fn make<S: InSlot>(&self, kind: &str, values: &Values) -> Option<S> {
         self.find::<S>(kind).map(|found| (found.make)(values))
     }
 
-    /// What is declared of all of them, slot by slot.
+    /// Returns the declarations of all mechanisms, slot by slot.
     pub fn specs(&self) -> Vec<&'static Spec> {
         let switch = SLOTS.map(|(slot, _)| self.of_switch(slot));
         let host = ["bounce_signal", "nic", "reaction"].map(|slot| self.of_host(slot));
         [switch.concat(), host.concat()].concat()
     }
 
-    /// What is declared of a slot of the switch, by its name.
+    /// Returns the declarations of a switch slot, by its name.
     pub fn of_switch(&self, slot: &str) -> Vec<&'static Spec> {
         match slot {
             "fib" => specs(&self.fib, |_| true),
@@ -184,7 +199,8 @@ impl Registry {
         }
     }
 
-    /// What is declared of a slot of the host: its own, or what of the switch's makes sense at a NIC.
+    /// Returns the declarations of a host slot, by its name: those of host mechanisms, or of switch mechanisms that a
+    /// NIC may have.
     pub fn of_host(&self, slot: &str) -> Vec<&'static Spec> {
         match slot {
             "marking" => specs(&self.marking, |one| one.at_nic),

@@ -1,45 +1,45 @@
 //! Counter-based random numbers: one independent stream per seed, node and purpose.
 //!
-//! Philox4x32-10 of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011). A draw
-//! is a pure function of (seed, node, purpose, how many were drawn before), so that adding a host
-//! or a mechanism changes nobody else's draws.
+//! Philox4x32-10 of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011). A draw is a pure function
+//! of seed, node, purpose and the number of earlier draws. So an additional host or mechanism does not change the draws
+//! of any other.
 
-/// What a stream is drawn for.
+/// Purpose of a random stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// The overflow slot.
+    /// Overflow slot of a switch.
     Overflow,
-    /// The marking slot of a port.
+    /// Marking slot of a port.
     Marking(u16),
-    /// The routing slot.
+    /// Routing slot of a switch.
     Routing,
-    /// An agent of a port: which of that port's, 0 to 2.
+    /// Agent of a port: the port, and the agent's number there, 0 to 2.
     Agent(u16, u8),
-    /// The arbiter slot.
+    /// Arbiter slot of a switch.
     Arbiter,
-    /// The order of simultaneous arrivals.
+    /// Order of simultaneous arrivals.
     Ties,
-    /// The seed of a switch's flow hash.
+    /// Seed of a switch's flow hash.
     Hash,
-    /// The jitter of a host's stack.
+    /// Jitter of a host's stack.
     Stack,
-    /// A traffic source of the scenario, by its place in the file.
+    /// Traffic source, by its position in the scenario.
     Traffic(u16),
-    /// A raw source, by its place in the file.
+    /// Raw source, by its position in the scenario.
     Raw(u16),
-    /// The gaps between packets of a raw source, by its place in the file.
+    /// Gaps between packets of a raw source, by its position in the scenario.
     Gaps(u16),
-    /// Messages of a traffic entry that follow upon others, by its place in the file.
+    /// Messages that follow others in a traffic entry, by its position in the scenario.
     Reply(u16),
-    /// The losses of the link that leaves by a port, each at the place of its frame.
+    /// Losses on the outgoing link of a port; each frame draws at its own position of the stream.
     Link(u16),
-    /// The times that frames spend between the queue of a host's NIC and the wire.
+    /// Delays of frames between the queue of a host's NIC and the link.
     Nic,
-    /// The reaction point of a host.
+    /// Reaction point of a host.
     Reaction,
-    /// By how much the clock of a port is off.
+    /// Clock offset of a port.
     Clock(u16),
-    /// Anything else.
+    /// Purpose outside this list, such as those of tests.
     Custom(u16),
 }
 
@@ -58,7 +58,7 @@ impl Purpose {
             Purpose::Custom(n) => 10 << 16 | n as u32,
             Purpose::Gaps(n) => 11 << 16 | n as u32,
             Purpose::Reply(n) => 12 << 16 | n as u32,
-            // Up to 268 << 16 they are of agents.
+            // Agents take the words from 13 << 16 up to 268 << 16.
             Purpose::Agent(port, which) => (13 + which as u32) << 16 | port as u32,
             Purpose::Link(n) => 0x7fff << 16 | n as u32,
             Purpose::Clock(n) => 0x7ffe << 16 | n as u32,
@@ -68,7 +68,7 @@ impl Purpose {
     }
 }
 
-/// A stream of random numbers.
+/// Stream of random numbers.
 #[derive(Clone, Debug)]
 pub struct Stream {
     key: [u32; 2],
@@ -77,7 +77,7 @@ pub struct Stream {
     block: u64,
     words: [u32; 4],
     left: u8,
-    /// Draws that a test states; once they are used up, another draw is a fault of the test.
+    /// Draws set by a test; one more draw than these is an error of the test.
     #[cfg(test)]
     script: Option<std::collections::VecDeque<u64>>,
 }
@@ -97,7 +97,7 @@ fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
 }
 
 impl Stream {
-    /// The stream of a seed, a node and a purpose.
+    /// Creates the stream of a seed, a node and a purpose.
     pub fn new(seed: u64, node: u32, purpose: Purpose) -> Stream {
         let key = [seed as u32, (seed >> 32) as u32];
         Stream {
@@ -111,24 +111,24 @@ impl Stream {
             script: None,
         }
     }
-    /// The stream from its `n`-th place on, places being 256 blocks of 128 bits apart: what is drawn
-    /// there does not depend on what was drawn before. PRECONDITION: `n` is below 2⁵⁶.
+    /// Moves the stream to its `n`-th position; positions are 256 blocks of 128 bits apart. Draws from there do not
+    /// depend on earlier draws. PRECONDITION: `n` is below 2⁵⁶.
     pub fn at(mut self, n: u64) -> Stream {
         (self.block, self.left) = (n << 8, 0);
         self
     }
-    /// A stream that gives these numbers, each in `[0, 1)`, and panics when asked for one more.
+    /// Creates a stream of these numbers, each in `[0, 1)`, which panics at one draw more.
     #[cfg(test)]
     pub(crate) fn scripted(draws: &[f64]) -> Stream {
         let words = draws.iter().map(|u| (u * (1u64 << 53) as f64) as u64).map(|word| word << 11);
         Stream { script: Some(words.collect()), ..Stream::new(0, 0, Purpose::Custom(0)) }
     }
-    /// How many of the stated draws nobody has asked for.
+    /// Returns the number of scripted draws that are left.
     #[cfg(test)]
     pub(crate) fn undrawn(&self) -> usize {
         self.script.as_ref().map_or(0, |script| script.len())
     }
-    /// 32 random bits.
+    /// Returns 32 random bits.
     #[inline]
     pub fn u32(&mut self) -> u32 {
         if self.left == 0 {
@@ -140,7 +140,7 @@ impl Stream {
         self.left -= 1;
         self.words[3 - self.left as usize]
     }
-    /// 64 random bits.
+    /// Returns 64 random bits.
     pub fn u64(&mut self) -> u64 {
         #[cfg(test)]
         if let Some(script) = &mut self.script {
@@ -148,13 +148,14 @@ impl Stream {
         }
         u64::from(self.u32()) | u64::from(self.u32()) << 32
     }
-    /// A number in `[0, 1)`, a multiple of 2⁻⁵³.
+    /// Returns a number in `[0, 1)`, a multiple of 2⁻⁵³.
     pub fn unit(&mut self) -> f64 {
         (self.u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
-    /// A whole number in `[0, n)`, each equally likely. PRECONDITION: `n > 0`.
+    /// Returns a whole number in `[0, n)`, each equally likely. PRECONDITION: `n > 0`.
     pub fn below(&mut self, n: u64) -> u64 {
-        // Lemire, "Fast random integer generation in an interval" (2019).
+        // Lemire, "Fast random integer generation in an interval" (2019). Without the rejected products, some numbers
+        // would be more likely than others.
         let mut product = u128::from(self.u64()) * u128::from(n);
         if (product as u64) < n {
             let reject = n.wrapping_neg() % n;
@@ -164,13 +165,13 @@ impl Stream {
         }
         (product >> 64) as u64
     }
-    /// An exponentially distributed number of the given mean, the same bits on every machine.
+    /// Returns an exponentially distributed number of the given mean, bit-identical on every machine.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -libm::log1p(-self.unit()) * mean
     }
 }
 
-/// A well-mixed hash of two words (finalizer of MurmurHash3): for flow hashes, not for draws.
+/// Returns a well-mixed hash of two words (finalizer of MurmurHash3), for flow hashes, not for draws.
 #[inline]
 pub const fn hash_mix(a: u64, b: u64) -> u64 {
     let mut x = a ^ b.wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -4,7 +4,7 @@
 use crate::{FlowId, HostId, PktId, PortId, QueueId, TimerId};
 use core::fmt::{Display, Formatter, Result};
 
-/// A rule of its slot that a mechanism broke. The text says what it did, and what to do instead.
+/// Rule that a mechanism broke. Its text states the violation and its remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// The mechanism used something that [`Needs`](crate::Needs), or another method of its trait, does not declare.
@@ -14,19 +14,19 @@ pub enum Rule {
         /// Declaration that allows the use.
         declare: &'static str,
     },
-    /// The mechanism asked for an act that its slot does not allow.
+    /// The mechanism requested an action that its slot does not allow.
     ForbiddenAct,
     /// The mechanism named a port that the node does not have.
     NoPort(PortId),
-    /// The mechanism named a queue in which no packet of this kind may wait.
+    /// The mechanism named a queue that packets of this kind may not enter.
     NoQueue(QueueId),
     /// The mechanism chose a next hop that is not in the list.
     NoHop,
-    /// The mechanism chose a packet that waits at another port, or at an input.
+    /// The mechanism chose a packet that is queued at another port, or at an input.
     Elsewhere(PktId),
-    /// The mechanism chose a packet that does not wait in the node.
+    /// The mechanism chose a packet that is not queued in the node.
     NoPacket(PktId),
-    /// The mechanism removed or cut more waiting packets for one arrival than there were.
+    /// The mechanism removed or cut more queued packets for one arrival than there were.
     Endless {
         /// Number of removals and cuts for one arrival.
         questions: u32,
@@ -53,9 +53,9 @@ impl Display for Rule {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
             Rule::Undeclared { used, declare } => write!(f, "it used {used}. Declare {declare}"),
-            Rule::ForbiddenAct => {
-                f.write_str("it pushed an act. Only agents may push acts; an overflow mechanism may set `acts.mark`")
-            }
+            Rule::ForbiddenAct => f.write_str(
+                "it pushed an action. Only agents may push actions; an overflow mechanism may set `acts.mark`",
+            ),
             Rule::NoPort(PortId(port)) => {
                 write!(f, "it named port {port}, which the node does not have. Ports have numbers below `view.ports()`")
             }
@@ -67,22 +67,23 @@ impl Display for Rule {
             Rule::NoHop => f.write_str("it chose a next hop outside the list. Return an index below `hops.len()`"),
             Rule::Elsewhere(PktId(id)) => write!(
                 f,
-                "it chose packet {id}, which waits at another port or at an input. Choose a packet from a queue of `at.out`"
+                "it chose packet {id}, which is queued at another port or at an input. Choose a packet from a queue of \
+                 `at.out`"
             ),
             Rule::NoPacket(PktId(id)) => write!(
                 f,
-                "it chose packet {id}, which does not wait there. Take the id from `view.first` or `view.visit` in the same \
-                 call"
+                "it chose packet {id}, which is not queued there. Take the id from `view.first` or `view.visit` in the \
+                 same call"
             ),
             Rule::Endless { questions } => write!(
                 f,
-                "it removed or cut a waiting packet {questions} times for one arrival, more often than there were packets in the \
-                 queues. Return another `Fate` if the arrival still does not fit"
+                "it removed or cut queued packets {questions} times for one arrival, more often than there were \
+                 packets in the queues. Return another `Fate` if the arrival still does not fit"
             ),
             Rule::NotQueued(QueueId(queue), PktId(id)) => {
                 write!(
                     f,
-                    "it chose packet {id} of queue {queue}, which does not wait there. Take the id from `port.view`"
+                    "it chose packet {id} of queue {queue}, which is not queued there. Take the id from `port.view`"
                 )
             }
             Rule::NotEligible(QueueId(queue)) => {

@@ -1,5 +1,5 @@
-//! What every slot is: an opaque choice of one mechanism. Who asks it does not know which; the
-//! catalogue's own are called without a table of functions, those from outside through one.
+//! Macros that define slots. A slot holds one mechanism, and its users cannot see which one. Mechanisms of the
+//! catalogue are variants of an enum; mechanisms from outside are boxed trait objects.
 
 macro_rules! slot {
     (
@@ -29,11 +29,11 @@ macro_rules! slot {
         })*
 
         impl $slot {
-            /// A mechanism from outside the catalogue.
+            /// Creates a slot with a mechanism from outside the catalogue.
             pub fn custom(own: impl $trait + 'static) -> $slot {
                 $slot($kind::Custom(Box::new(own)))
             }
-            /// The mechanism.
+            /// Returns the mechanism, mutable.
             #[inline]
             pub fn get(&mut self) -> &mut dyn $trait {
                 match &mut self.0 {
@@ -41,7 +41,7 @@ macro_rules! slot {
                     $kind::Custom(own) => &mut **own,
                 }
             }
-            /// The mechanism, to read.
+            /// Returns the mechanism, read-only.
             #[inline]
             pub fn peek(&self) -> &dyn $trait {
                 match &self.0 {
@@ -62,7 +62,7 @@ macro_rules! slot {
     };
 }
 
-/// What every slot is whose answers are agents: one for no port in particular, or none.
+/// Defines a slot that holds an agent, not yet assigned to a port, or no agent.
 macro_rules! agent_slot {
     ($(#[$doc:meta])* $slot:ident) => {
         $(#[$doc])*
@@ -70,18 +70,18 @@ macro_rules! agent_slot {
         pub struct $slot($crate::AgentSlot);
 
         impl $slot {
-            /// No agent.
+            /// Slot without an agent.
             pub const NONE: $slot = $slot($crate::AgentSlot::NONE);
 
-            /// An agent, of the catalogue or from outside.
+            /// Creates a slot with an agent from the catalogue or from outside.
             pub fn new(agent: impl $crate::Agent + 'static) -> $slot {
                 $slot($crate::AgentSlot::new(agent))
             }
-            /// The agent, to read.
+            /// Returns the agent, read-only.
             pub fn peek(&self) -> Option<&dyn $crate::Agent> {
                 self.0.peek()
             }
-            /// The agent of a port of this rate.
+            /// Returns a copy of the agent for a port whose link has this clock (rate).
             pub fn for_port(&self, clock: units::Clock) -> $crate::AgentSlot {
                 self.0.for_port(clock)
             }

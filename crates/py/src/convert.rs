@@ -1,4 +1,4 @@
-//! Results as Python takes them: JSON text and plain buffers.
+//! Results in the forms that Python takes: JSON text and plain buffers.
 
 use crate::numbers::Numbers;
 use core::fmt::Write;
@@ -11,13 +11,12 @@ use serde_json::{Value, json};
 use sim::{Deadlock, Results, Stop, Table};
 use units::{Amount, Rate};
 
-/// Links that wait for each other, by their nodes' names.
+/// Returns a cycle of links that wait for each other, by their nodes' names.
 pub(crate) fn deadlock(found: &Deadlock, scenario: &Scenario) -> Value {
     json!({ "at_ps": found.at.0, "class": found.class, "cycle": found.names(scenario) })
 }
 
-/// The unit and amount of each part; a switch whose buffer and bounce queues count differently has
-/// two.
+/// Returns the amount of each part by its unit. A switch whose buffer and bounce queues count differently has two.
 fn total_json(total: Option<Memory>) -> Value {
     let parts = |total: Memory| {
         let parts = [("packets", total.packets), ("bytes", total.bytes)];
@@ -26,7 +25,7 @@ fn total_json(total: Option<Memory>) -> Value {
     total.map_or(Value::Null, |total| Value::Object(parts(total)))
 }
 
-/// The memory of a variant's switches.
+/// Returns the memory of a variant's switches.
 pub(crate) fn memory_json(scenario: &Scenario) -> Value {
     let group = |g: &scenario::memory::SwitchMemory| {
         json!({
@@ -45,19 +44,19 @@ pub(crate) fn memory_json(scenario: &Scenario) -> Value {
     json!({ "switches": switch_memory(scenario).iter().map(group).collect::<Vec<_>>() })
 }
 
-/// A number of bits per second, whole where it is one.
+/// Returns a rate in bits per second, as an integer if it is whole.
 fn bits_per_second(rate: Rate) -> Value {
     let (num, den) = rate.parts();
     if num % den == 0 { json!(num / den) } else { json!(rate.as_f64()) }
 }
 
-/// The ports of a node that are the first ends of their links.
+/// Returns the ports of a node that are the first ends of their links.
 fn first_ends(a: usize, node: &Node) -> impl Iterator<Item = (usize, &Port)> {
     let first = move |(i, port): &(usize, &Port)| (a, *i) < (port.peer as usize, usize::from(port.peer_port));
     node.ports.iter().enumerate().filter(first)
 }
 
-/// What a port says of the direction of its link that leaves by it.
+/// Returns rate and delay of the link direction that leaves by a port.
 fn direction(port: &Port) -> Value {
     json!({
         "rate": port.rate.to_string(),
@@ -67,8 +66,10 @@ fn direction(port: &Port) -> Value {
     })
 }
 
-/// A network: its nodes, and each link once, by the numbers of its nodes and ports. Written node by node and link by
-/// link: a tree of thousands takes more memory than the run of a small network.
+/// Returns a network as JSON: its nodes, and each link once, by the numbers of its nodes and ports.
+///
+/// The text is written node by node and link by link. A JSON tree of thousands of links needs more memory than the run
+/// of a small network.
 pub(crate) fn network_json(net: &Topology) -> String {
     let node = |(i, n): (usize, &Node)| json!({ "name": n.name, "tier": n.tier, "host": (i as u32) < net.hosts });
     let link = |a: usize, i: usize, port: &Port| {
@@ -99,26 +100,26 @@ pub(crate) fn network_json(net: &Topology) -> String {
     text
 }
 
-/// Values of JSON, one after the other.
+/// Appends JSON values, separated by commas.
 fn write_all(text: &mut String, values: impl Iterator<Item = Value>) {
     for (n, value) in values.enumerate() {
         text.push_str(if n > 0 { "," } else { "" });
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         let _ = write!(text, "{value}");
     }
 }
 
-/// Larger networks are left out of documents, and nobody draws them.
+/// Largest number of nodes of a network in a document; figures draw no larger networks.
 const MOST_NODES: usize = 5000;
-/// More ports than this are not listed either: some 15 MB of text.
+/// Largest number of ports of a network in a document; some 15 MB of text.
 const MOST_PORTS: usize = 200_000;
 
 fn ports(net: &Topology) -> usize {
     net.nodes.iter().map(|node| node.ports.len()).sum()
 }
 
-/// The networks of a scenario's variants, each once, null where it is too large, as JSON; and which one each variant
-/// has.
+/// Returns the distinct networks of a scenario's variants as JSON, null for one that is too large, and the index of
+/// each variant's network.
 pub(crate) fn networks_json(variants: &[Scenario]) -> (String, Value) {
     let mut networks: Vec<&Topology> = Vec::new();
     let mut of = serde_json::Map::new();
@@ -143,7 +144,7 @@ fn counts_bytes(scenario: &Scenario) -> bool {
     switch_memory(scenario).iter().any(in_bytes) && scenario.switches.iter().all(|switch| switch.model.cioq().is_none())
 }
 
-/// What a run was and how it ended.
+/// Returns the properties of a run, and how it ended.
 pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) -> Value {
     let node = |(i, n): (usize, &scenario::topology::Node)| json!({ "name": n.name, "tier": n.tier, "host": (i as u32) < scenario.topology.hosts });
     let stacks = scenario.stacks();
@@ -214,7 +215,7 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
     })
 }
 
-/// Tables as `{table: {column: (type, memory)}}`.
+/// Converts tables to `{table: {column: (type, memory)}}`.
 pub(crate) fn tables(py: Python<'_>, tables: Vec<Table>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);
     for table in tables {

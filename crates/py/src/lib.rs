@@ -1,4 +1,4 @@
-//! The Python face of the core: a scenario in, columns out.
+//! Python module of the core: a scenario in, columns out.
 
 mod convert;
 mod numbers;
@@ -26,9 +26,14 @@ use units::Time;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-pyo3::create_exception!(_core, ScenarioError, PyValueError, "A scenario that cannot be run; args[0] lists why.");
+pyo3::create_exception!(
+    _core,
+    ScenarioError,
+    PyValueError,
+    "Error of a scenario that cannot be run; args[0] lists its faults."
+);
 
-/// The mechanisms that scenarios of this module may name.
+/// Mechanisms that scenarios of this module may name.
 static REGISTRY: OnceLock<Registry> = OnceLock::new();
 
 fn registry() -> &'static Registry {
@@ -44,32 +49,32 @@ fn read(path: &str, text: &str, sets: &[String]) -> PyResult<Loaded> {
     })
 }
 
-/// Everything that a scenario may name, with its parameters, as JSON.
+/// Returns everything that a scenario may name, with its parameters, as JSON.
 #[pyfunction]
 fn catalogue() -> String {
     scenario::catalogue_json(registry()).to_string()
 }
 
-/// Refuses a TOML text whose tables and lists are nested too deep for a reader that descends into them.
+/// Refuses a TOML text whose tables and lists are nested too deep for a parser that descends into them.
 #[pyfunction]
 fn check_nesting(path: &str, text: &str) -> PyResult<()> {
     scenario::load::check_nesting(path, text).map_err(|fault| ScenarioError::new_err((vec![fault.to_string()],)))
 }
 
-/// Names from papers, standards and other tools, with the kind or key that each stands for, as JSON.
+/// Returns names from papers, standards and other tools, with the kind or key that each stands for, as JSON.
 #[pyfunction]
 fn aliases() -> String {
     scenario::aliases_json().to_string()
 }
 
-/// The JSON Schema of a scenario.
+/// Returns the JSON Schema of a scenario.
 #[pyfunction]
 fn schema() -> String {
     scenario::schema(registry()).to_string()
 }
 
-/// The curve of a mechanism with settings `NAME=VALUE`, in so many steps and over other places, as JSON;
-/// `None` where it has none.
+/// Returns the curve of a mechanism with settings `NAME=VALUE`, in `steps` steps and at further `places`, as JSON;
+/// `None` if it has none.
 #[pyfunction]
 #[pyo3(signature = (kind, sets, steps, places=Vec::new()))]
 fn curve(kind: &str, sets: Vec<String>, steps: u32, places: Vec<f64>) -> PyResult<Option<String>> {
@@ -81,20 +86,20 @@ fn curve(kind: &str, sets: Vec<String>, steps: u32, places: Vec<f64>) -> PyResul
     Ok(found.map(|json| json.to_string()))
 }
 
-/// JSON: what small numbers in tables stand for, by table, from 0 on.
+/// Returns the names of numbered values in tables, by table, in order from 0, as JSON.
 #[pyfunction]
 fn numbered() -> String {
     let all = sim::numbered().map(|(name, names)| (name.to_string(), serde_json::json!(names)));
     serde_json::Value::Object(all.into_iter().collect()).to_string()
 }
 
-/// The version of the core.
+/// Returns the version of the core.
 #[pyfunction]
 fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// A scenario, read and checked once for all its runs.
+/// Scenario that is read and checked once for all its runs.
 #[pyclass(frozen)]
 struct Scenario {
     document: String,
@@ -111,19 +116,19 @@ impl Scenario {
         })
     }
 
-    /// A JSON document with the variants, every default filled in.
+    /// Returns a JSON document with the variants, all defaults filled in.
     fn document(&self) -> &str {
         &self.document
     }
 
-    /// The network of a variant as JSON, however large.
+    /// Returns the network of a variant as JSON, however large.
     fn network(&self, py: Python<'_>, variant: &str) -> PyResult<String> {
         let scenario = self.variant(variant)?;
         Ok(py.detach(|| network_json(&scenario.topology)))
     }
 
-    /// A run of one variant with one seed, which has not begun. `pcap` names links and hosts whose
-    /// frames are captured, with at most `pcap_snaplen` bytes of each.
+    /// Returns a run of one variant with one seed, which has not begun. `pcap` names links and hosts whose frames are
+    /// captured, with at most `pcap_snaplen` bytes of each.
     #[pyo3(signature = (variant, seed, max_events=None, pcap=Vec::new(), pcap_snaplen=None))]
     fn run(
         &self,
@@ -141,15 +146,17 @@ impl Scenario {
         Ok(Run { world, scenario, seed, links: asked.links })
     }
 
-    /// The packet trace of a packet of one variant with one seed, which is not looked for yet: "detoured" or
-    /// "bounced" most often, or (flow, whether its receiver sent it, emission). `at_ps` are three instants at
-    /// which queues are looked at.
+    /// Returns the trace of one packet of a variant with one seed, before its search.
+    ///
+    /// `packet` selects the packet most often "detoured" or "bounced", the first that is "trimmed" or "held", or the
+    /// first notice ("tells"). It may also be (flow, true if its receiver sent it, emission). `at_ps` are three
+    /// instants at which queues are recorded.
     #[pyo3(signature = (variant, seed, packet, at_ps=None))]
     fn trace(&self, variant: &str, seed: u64, packet: Packet, at_ps: Option<[u64; INSTANTS]>) -> PyResult<Trace> {
         Trace::new(self.variant(variant)?, seed, packet, at_ps)
     }
 
-    /// The names of the links that a variant would capture, each once.
+    /// Returns the names of the links that a variant would capture, each once.
     fn links(&self, variant: &str, pcap: Vec<String>) -> PyResult<Vec<String>> {
         let found = find_links(self.variant(variant)?, &pcap)?;
         Ok(found.into_iter().map(|link| link.name).collect())
@@ -192,7 +199,7 @@ fn document(loaded: &Loaded) -> String {
     format!("{{\"networks\":{networks},{}", rest.strip_prefix('{').unwrap_or(&rest))
 }
 
-/// One variant of a scenario, run with one seed.
+/// Run of one variant of a scenario with one seed.
 #[pyclass]
 struct Run {
     scenario: Arc<scenario::Scenario>,
@@ -203,10 +210,11 @@ struct Run {
 
 #[pymethods]
 impl Run {
-    /// Goes on for about so many events, with the interpreter free for others; less where a table has
-    /// `max_rows` waiting to be taken, which `rows` counts. `end_ps` is when the
-    /// run ends as planned: the duration, and once that is over the end of the drain, before which
-    /// it ends as soon as every flow that counts has finished.
+    /// Advances by about `max_events` events without holding the interpreter, or fewer if a table has `max_rows` rows
+    /// to take. The number of these rows is `rows`.
+    ///
+    /// `end_ps` is the planned end of the run: the duration, and after that the end of the drain. The run ends earlier
+    /// in the drain once all measured flows have finished.
     #[pyo3(signature = (max_events, max_rows=usize::MAX))]
     fn advance<'py>(&mut self, py: Python<'py>, max_events: u64, max_rows: usize) -> PyResult<Bound<'py, PyDict>> {
         let world = &mut self.world;
@@ -223,22 +231,22 @@ impl Run {
         Ok(answer)
     }
 
-    /// Takes out the rows so far of each table that grows with simulated time and has at least so
-    /// many, as plain little-endian buffers; `results` has the rest.
+    /// Takes the rows so far of each table that grows with simulated time and has at least `at_least` rows. Columns are
+    /// plain little-endian buffers; `results` has the remaining rows.
     fn take<'py>(&mut self, py: Python<'py>, at_least: usize) -> PyResult<Bound<'py, PyDict>> {
         let world = &mut self.world;
         let taken = py.detach(|| world.take_rows(at_least));
         tables(py, taken)
     }
 
-    /// The next bytes of each capture, with at most so many frames; none where nothing waits.
+    /// Returns the next bytes of each capture, with at most `at_most` frames; empty if there are none.
     fn captured<'py>(&mut self, py: Python<'py>, at_most: usize) -> PyResult<Vec<Bound<'py, PyBytes>>> {
         let (world, count) = (&mut self.world, self.links.len());
         let next = |link| py.detach(|| world.captured(link, at_most)).map(|bytes| PyBytes::new(py, &bytes));
         (0..count).map(next).collect()
     }
 
-    /// The summary as JSON, and the tables as plain little-endian buffers.
+    /// Returns the summary as JSON, and the tables as plain little-endian buffers.
     fn results<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let Run { world, scenario, seed, .. } = self;
         let (results, summary) = py.detach(|| {
@@ -270,13 +278,13 @@ impl Run {
     }
 }
 
-/// Fills a module with the core of Overspill, whose scenarios may name these mechanisms: for another crate
-/// that builds a module of its own, under any name.
+/// Fills a module with the core of Overspill, whose scenarios may name these mechanisms. It is for another crate that
+/// builds its own module, under any name.
 ///
 /// # Errors
-/// Where Python refuses, or this was called before.
+/// Returns an error if Python refuses, or if this was called before.
 pub fn core(module: &Bound<'_, PyModule>, registry: Registry) -> PyResult<()> {
-    REGISTRY.set(registry).map_err(|_| PyRuntimeError::new_err("a module has one core"))?;
+    REGISTRY.set(registry).map_err(|_| PyRuntimeError::new_err("a module can have only one core"))?;
     fill(module)
 }
 
@@ -295,7 +303,7 @@ fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// The core of Overspill.
+/// Core of Overspill.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fill(module)

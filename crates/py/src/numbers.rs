@@ -1,5 +1,5 @@
-//! Columns that Python reads where they lie, through its buffer protocol: a large run's tables are tens of
-//! megabytes, which nobody copies.
+//! Columns that Python reads in place through its buffer protocol. Tables of a large run have tens of megabytes, which
+//! are not copied.
 
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
@@ -7,15 +7,15 @@ use pyo3::prelude::*;
 use sim::Column;
 use std::ffi::{c_int, c_void};
 
-// The type of a column says "u64", and Python takes that in the order of this machine.
+// The type of a column is `u64` or the like, which Python reads in the byte order of this machine.
 const _: () = assert!(cfg!(target_endian = "little"), "columns are little-endian");
 
-/// A column's numbers, one after the other; as long as anything in Python looks at them they stay.
+/// Numbers of a column, contiguous in memory; they live as long as any Python object that refers to them.
 #[pyclass(frozen, module = "overspill._core")]
 pub(crate) struct Numbers(Column);
 
 impl Numbers {
-    /// The memory of a column, and the name of its numbers' type.
+    /// Returns the memory of a column, and the name of its numbers' type.
     pub(crate) fn from_column(column: Column) -> (&'static str, Numbers) {
         let kind = match &column {
             Column::U8(_) => "u8",
@@ -28,7 +28,7 @@ impl Numbers {
         (kind, Numbers(column))
     }
 
-    /// Where it begins, and its length in bytes.
+    /// Returns the address of the first number, and the length in bytes.
     fn place(&self) -> (*const c_void, usize) {
         fn memory_of<T>(values: &[T]) -> (*const c_void, usize) {
             (values.as_ptr().cast(), size_of_val(values))
@@ -50,7 +50,7 @@ impl Numbers {
         self.place().1
     }
 
-    /// Bytes that nobody may write.
+    /// Exports read-only memory.
     #[expect(unsafe_code, reason = "Python's buffer protocol hands out addresses")]
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let (start, length) = slf.get().place();

@@ -1,12 +1,12 @@
-//! A run that goes on, with captures or without: the world of each is a type of its own, so that what
-//! nobody captures costs nothing.
+//! Runs in progress, with captures or without. The world of each is a type of its own, so that a run without captures
+//! pays nothing for them.
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use scenario::Scenario;
 use sim::{Capture, Dump, Link, Options, Progress, Recorder, Results, Table, World, build, build_tapped};
 
-/// What Python asks of a world.
+/// Operations of Python on a world.
 pub(crate) trait RunHandle: Send + Sync {
     fn advance_rows(&mut self, max_events: u64, max_rows: usize) -> Progress;
     fn rows_waiting(&self) -> usize;
@@ -16,7 +16,7 @@ pub(crate) trait RunHandle: Send + Sync {
     fn captured(&mut self, link: usize, at_most: usize) -> PyResult<Vec<u8>>;
 }
 
-/// What is captured, and how much of each frame.
+/// Links to capture, and the largest number of bytes of each frame.
 pub(crate) struct Asked {
     pub(crate) links: Vec<Link>,
     pub(crate) snaplen: Option<u32>,
@@ -26,7 +26,7 @@ fn failed(error: impl ToString) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }
 
-/// A run that has not begun.
+/// Returns a run that has not begun.
 pub(crate) fn begin(scenario: &Scenario, seed: u64, options: Options, asked: &Asked) -> PyResult<Box<dyn RunHandle>> {
     let recorder = Recorder::from_scenario(scenario);
     if asked.links.is_empty() {

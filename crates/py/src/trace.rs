@@ -1,4 +1,4 @@
-//! The packet trace of one packet.
+//! Trace of one packet.
 
 use crate::ScenarioError;
 use crate::convert::tables;
@@ -12,7 +12,7 @@ use sim::{INSTANTS, Missing, Often, Origin, PacketId, Tracer, Wanted};
 use std::sync::Arc;
 use units::Time;
 
-/// Which packet Python asks for: by what there is most of, or flow, direction and emission.
+/// Packet that Python selects: the one with the most of some event, or by flow, direction and emission.
 #[derive(FromPyObject)]
 pub(crate) enum Packet {
     Most(String),
@@ -27,13 +27,15 @@ impl Packet {
             Packet::Most(often) if often == "trimmed" => Ok(Wanted::Most(Often::Trimmed)),
             Packet::Most(often) if often == "held" => Ok(Wanted::Most(Often::Held)),
             Packet::Most(often) if often == "tells" => Ok(Wanted::Most(Often::Tells)),
-            Packet::Most(other) => Err(PyValueError::new_err(format!("no packet is most `{}`", plain(&other, 100)))),
+            Packet::Most(other) => {
+                Err(PyValueError::new_err(format!("unknown selection of packets `{}`", plain(&other, 100))))
+            }
             Packet::This((flow, reverse, emission)) => Ok(Wanted::This(PacketId::of_flow(flow, reverse, emission))),
         }
     }
 }
 
-/// A packet trace that is looked for in three passes over the same run.
+/// Trace of a packet, which takes three passes over the same run.
 #[pyclass]
 pub(crate) struct Trace {
     tracer: Tracer,
@@ -63,8 +65,9 @@ impl Trace {
 
 #[pymethods]
 impl Trace {
-    /// Goes on for about so many events, or to the end of the pass, with the interpreter free for others. `pass` is 1 while the packet is
-    /// looked for, 2 while it is followed, 3 while what is around it is looked at; `over` where that ends.
+    /// Advances by about `max_events` events, or to the end of the pass, without holding the interpreter. `pass` is 1
+    /// while the packet is searched, 2 while it is followed, and 3 while its surroundings are recorded. `over` is true
+    /// at the end of a pass.
     fn advance<'py>(&mut self, py: Python<'py>, max_events: u64) -> PyResult<Bound<'py, PyDict>> {
         let tracer = &mut self.tracer;
         let stage = py.detach(|| tracer.advance(max_events)).map_err(missing)?;
@@ -83,10 +86,10 @@ impl Trace {
         Ok(answer)
     }
 
-    /// The summary as JSON, and the tables as plain little-endian buffers, once it is done.
+    /// Returns the summary as JSON, and the tables as plain little-endian buffers, once the trace is done.
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         if !self.done {
-            return Err(PyValueError::new_err("the packet trace is not known yet"));
+            return Err(PyValueError::new_err("the packet trace is not complete yet"));
         }
         let answer = PyDict::new(py);
         answer.set_item("summary", summary(&self.tracer, &self.scenario).to_string())?;
@@ -117,7 +120,7 @@ fn summary(tracer: &Tracer, scenario: &scenario::Scenario) -> Value {
     })
 }
 
-/// What a message about congestion says, lengths in bytes; null where there is none.
+/// Returns the fields of a notice of congestion, lengths in bytes; null if there is none.
 fn message(notice: Option<Notice>) -> Value {
     let Some(Notice::Cnm { feedback, q_off, q_delta, point }) = notice else { return Value::Null };
     json!({ "port": point.0, "feedback": feedback, "q_off": q_off, "q_delta": q_delta })

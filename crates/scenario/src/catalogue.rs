@@ -1,4 +1,4 @@
-//! Everything that a scenario may name, as data for help and documents.
+//! All tables, kinds and parameters that a scenario may name, as data for help and documentation.
 
 use crate::load::{allowed, specs};
 use crate::settings;
@@ -6,8 +6,8 @@ use mech::Registry;
 use mech::params::{Kind, Param, Spec};
 use serde_json::{Value as Json, json};
 
-/// Every declaration in the order of the file: settings, topologies, framings, mechanisms slot by
-/// slot, transports, traffic, distributions of flow sizes.
+/// Returns every declaration: fixed tables, topologies, framings, mechanisms slot by slot, transports, traffic,
+/// distributions of flow sizes, and events.
 pub fn all(registry: &Registry) -> Vec<&'static Spec> {
     let [topologies, transports, traffic] = specs().map(|(_, specs)| specs.to_vec());
     let tables = settings::TABLES.to_vec();
@@ -25,15 +25,17 @@ pub fn all(registry: &Registry) -> Vec<&'static Spec> {
     .concat()
 }
 
-/// A list of `{slot, kind, doc, cite, params: [{name, doc, type, required, default, allowed}]}`: mechanisms,
-/// topologies, transports, traffic and the fixed tables (whose `kind` is empty). `default` is
-/// text, null where the parameter must be given or has no value when left out; `allowed` says in
-/// words what values it takes.
+/// Returns mechanisms, topologies, transports, traffic and fixed tables as a list of
+/// `{slot, kind, doc, cite, params: [{name, doc, type, required, default, allowed}]}`.
+///
+/// The `kind` of a fixed table is empty. `default` is text; it is null if the parameter is required or has no value by
+/// default. `allowed` describes the accepted values in words.
 pub fn catalogue_json(registry: &Registry) -> Json {
     all(registry).into_iter().map(spec).collect()
 }
 
-/// Names from papers, standards and other tools, as a list of `{typed, said, slot, kind, param, note}`, as in [`mech::Alias`].
+/// Returns names from papers, standards and other tools as a list of `{typed, said, slot, kind, param, note}`, as in
+/// [`mech::Alias`].
 pub fn aliases_json() -> Json {
     let one = |alias: &mech::Alias| {
         let mech::Alias { typed, said, slot, kind, param, note } = alias;
@@ -58,7 +60,7 @@ fn param(param: &Param) -> Json {
     })
 }
 
-/// One word for a kind of value.
+/// Returns the word for a kind of value in the catalogue.
 fn type_name(kind: &Kind) -> &'static str {
     match kind {
         Kind::Flag => "flag",

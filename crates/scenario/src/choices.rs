@@ -1,61 +1,61 @@
-//! The choices of the tables that are no mechanisms, each declared once.
+//! Enums of the words that parameters of fixed tables accept, each declared once.
 
 use mech::choice;
 
 choice! {
-    /// Whether simultaneous arrivals see each other.
+    /// Visibility of simultaneous arrivals at a switch to each other.
     pub enum Simultaneous {
-        /// Each is decided and applied before the next.
+        /// Each arrival is decided and stored before the next one is decided.
         InTurn = "in_turn",
-        /// All are decided on the state before any is stored.
+        /// All arrivals are decided on the state before any of them is stored.
         Snapshot = "snapshot",
     }
 }
 
 choice! {
-    /// The order of simultaneous arrivals at a switch.
+    /// Order of simultaneous arrivals at a switch.
     pub enum Ties {
-        /// Permuted by the seed, anew at every instant.
+        /// Random permutation, drawn from the seed again at every instant.
         Random = "random",
-        /// By port number.
+        /// Order of port numbers.
         Port = "port",
     }
 }
 
 choice! {
-    /// How long a frame spends between the queue of a host's NIC and the wire.
+    /// Distribution of the time that a frame spends between a host's NIC queue and the wire.
     pub enum NicJitter {
-        /// Exponentially distributed.
+        /// Exponential distribution.
         Exponential = "exponential",
-        /// Uniform from 0 to twice the mean.
+        /// Uniform distribution from 0 to twice the mean.
         Uniform = "uniform",
     }
 }
 
 choice! {
-    /// Whose goodput is followed over time.
+    /// Level of detail at which goodput is recorded over time.
     pub enum Goodput {
-        /// Every host's.
+        /// Goodput of each host.
         Hosts = "hosts",
-        /// Every host's and every flow's.
+        /// Goodput of each host and of each flow.
         Flows = "flows",
-        /// Nobody's.
+        /// No goodput.
         None = "none",
     }
 }
 
 choice! {
-    /// Where a flow ends.
+    /// Event that ends a flow.
     pub enum FctEnd {
-        /// The last payload byte is at the receiver.
+        /// Arrival of the last payload byte at the receiver.
         LastByte = "last_byte",
-        /// The sender has got the acknowledgement of everything.
+        /// Arrival of the acknowledgement of all data at the sender.
         SenderAck = "sender_ack",
     }
 }
 
 choice! {
-    /// The model of a switch.
+    /// Queueing model of a switch.
     pub(crate) enum ModelKind {
         OutputQueued = "output_queued",
         Cioq = "cioq",
@@ -64,7 +64,7 @@ choice! {
 }
 
 choice! {
-    /// What a node of a custom topology is, and what a port leads to.
+    /// Kind of a node of a custom topology, or of the far end of a port.
     pub(crate) enum NodeKind {
         Host = "host",
         Switch = "switch",

@@ -1,4 +1,4 @@
-//! Curves by which mechanisms decide, as data for a terminal or a figure.
+//! Decision curves of mechanisms, such as a marking probability, as data for a terminal or a figure.
 
 use crate::diag::Diagnostic;
 use crate::load::alone;
@@ -6,25 +6,27 @@ use mech::Registry;
 use mech::curve::CURVES;
 use serde_json::{Value as Json, json};
 
-/// Which curve is asked for.
+/// Request for the curve of one mechanism.
 #[derive(Clone, Copy, Debug)]
 pub struct CurveRequest<'a> {
-    /// The mechanism.
+    /// Kind of the mechanism.
     pub kind: &'a str,
-    /// Its settings `NAME=VALUE`.
+    /// Settings `NAME=VALUE` of the mechanism.
     pub settings: &'a [String],
-    /// Steps over the part where there is something to see, 1 to 100 000.
+    /// Number of steps over the curve's range, 1 to 100,000.
     pub steps: u32,
-    /// Other places.
+    /// Further values of `x` at which to evaluate the curve.
     pub others: &'a [f64],
 }
 
-/// The curve of a mechanism over the part where there is something to see, and over other places: `{x, y, of_size, lines, note, places, values, asked}`, `places`
-/// from 0 on, `values` a list for each of `lines`, and `asked` the same over `others`. `None` where it has
+/// Evaluates the curve of a mechanism over its range and at further values of `x`. Returns `None` if the mechanism has
 /// no curve.
 ///
+/// The result is `{x, y, of_size, lines, note, places, values, asked}`. `places` are the values of `x`, the first of
+/// them 0. `values` has a list of heights for each of `lines`, and `asked` has the same at `others`.
+///
 /// # Errors
-/// Everything that is wrong with the settings.
+/// Returns all faults of the settings.
 pub fn curve_json(registry: &Registry, asked: &CurveRequest) -> Result<Option<Json>, Vec<Diagnostic>> {
     let CurveRequest { kind, settings, steps, others } = *asked;
     let Some(curve) = CURVES.iter().find(|curve| curve.kind == kind) else { return Ok(None) };
@@ -92,7 +94,7 @@ mod tests {
     fn settings_that_cannot_be_are_told_by_name_and_rule() {
         assert_eq!(
             describe("bounce", &["theta=1.5"]),
-            ["--set: theta: found 1.5; expected a number from 0 up to, but not, 1"]
+            ["--set: theta: found 1.5; expected a number of at least 0 and below 1"]
         );
         let unknown = describe("bounce", &["thta=0.5"]);
         assert!(

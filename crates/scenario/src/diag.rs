@@ -1,22 +1,22 @@
-//! What is wrong with a scenario, where, and what would be right.
+//! Diagnostics: what is wrong in a scenario, where it is, and what is allowed.
 
 use core::fmt;
 
-/// One thing that is wrong.
+/// Fault of a scenario, with its place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Diagnostic {
-    /// The file, as it was named; `--set` where a setting of the command line is at fault.
+    /// Name of the file as the user gave it, or `--set` for a setting of the command line.
     pub file: String,
-    /// The line, counted from 1; 0 where there is none.
+    /// Line, counted from 1; 0 if there is none.
     pub line: usize,
-    /// The dotted path of the key; empty where the whole text is at fault.
+    /// Dotted path of the key; empty if the whole text is at fault.
     pub field: String,
-    /// What was found and what is expected.
+    /// Text that says what was found and what is expected.
     pub message: String,
 }
 
 impl fmt::Display for Diagnostic {
-    /// `file:line: field: found X; expected Y`, without the parts that there are none of.
+    /// Writes `file:line: field: found X; expected Y`, without the parts that are absent.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.file)?;
         if self.line > 0 {
@@ -31,23 +31,22 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// Longest dotted path that a message names in full.
+/// Longest dotted path that a message names in full, in characters.
 pub(crate) const LONGEST_PATH: usize = 300;
-/// Longest text of what a message says was found: values, keys and names of a file may be of any length.
+/// Longest description, in characters, of what was found; values, keys and names of a file may be of any length.
 const LONGEST_FOUND: usize = 500;
-/// Longest text of what it says is expected: lists of words, and names of the file among them.
+/// Longest description, in characters, of what is expected; it may list words, and names from the file.
 const LONGEST_RULE: usize = 2000;
-/// Longest note.
+/// Longest note, in characters.
 pub(crate) const LONGEST_NOTE: usize = 1000;
 
-/// `found X; expected Y`.
+/// Formats `found X; expected Y`.
 pub fn message(found: impl fmt::Display, rule: impl fmt::Display) -> String {
     let (found, rule) = (plain(&found.to_string(), LONGEST_FOUND), plain(&rule.to_string(), LONGEST_RULE));
     format!("found {found}; expected {rule}")
 }
 
-/// A text as it is told, whatever a file has put into it: on one line, and shortened where it has more than so many
-/// characters.
+/// Returns a text as messages show it, whatever a file contains: on one line, cut after `most` characters.
 pub fn plain(text: &str, most: usize) -> String {
     let mut told = String::new();
     for c in clipped(text, most).chars() {
@@ -59,13 +58,13 @@ pub fn plain(text: &str, most: usize) -> String {
     told
 }
 
-/// Whether a terminal shows a character as itself: control characters and those that turn the direction of writing
-/// are none.
+/// Returns true if a terminal shows a character as itself. Control characters and marks of writing direction are not
+/// shown so: in a message they could hide or reorder text.
 pub(crate) fn is_plain(c: char) -> bool {
     !c.is_control() && !matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// What is wrong with a name that tables and files are to have, as what was found and what is expected.
+/// Returns what was found and what is expected if a name is not usable in tables and files.
 pub(crate) fn wrong_name(name: &str) -> Option<(String, &'static str)> {
     let found = || format!("{:?}", clipped(name, 60));
     if name.is_empty() {
@@ -74,10 +73,10 @@ pub(crate) fn wrong_name(name: &str) -> Option<(String, &'static str)> {
     if !name.chars().all(is_plain) {
         return Some((found(), "a name without control characters"));
     }
-    (name.trim() != name).then(|| (found(), "a name without spaces before or behind it"))
+    (name.trim() != name).then(|| (found(), "a name without spaces before or after it"))
 }
 
-/// A text, shortened where it has more than so many characters.
+/// Cuts a text after `most` characters.
 pub(crate) fn clipped(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -85,11 +84,13 @@ pub(crate) fn clipped(text: &str, most: usize) -> String {
     }
 }
 
-/// Of so many words of about the right length the nearest is looked for.
+/// Number of words of about the right length that [`nearest`] compares.
 const MOST_COMPARED: usize = 1000;
 
-/// The word among `words` that was probably meant by `typed`, if one is near enough.
+/// Returns the word among `words` that was probably meant by `typed`, if one is near enough.
 pub(crate) fn nearest<'a>(typed: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // A file may have any number of names of any length, and the distance costs the product of two lengths. So both are
+    // bounded.
     let most = (typed.chars().count() / 3).max(1);
     let length = typed.chars().count();
     let words = words.into_iter().filter(|word| length <= 64 && word.chars().count().abs_diff(length) <= most);
@@ -97,7 +98,7 @@ pub(crate) fn nearest<'a>(typed: &str, words: impl IntoIterator<Item = &'a str>)
     near.filter(|(d, _)| *d <= most).min_by_key(|(d, _)| *d).map(|(_, word)| word)
 }
 
-/// `one of a, b, c`, with the one that was probably meant.
+/// Formats `one of a, b, c`, with the word that was probably meant.
 pub(crate) fn one_of<'a>(typed: &str, words: impl IntoIterator<Item = &'a str> + Clone) -> String {
     let all: Vec<&str> = words.clone().into_iter().collect();
     let shown = all.iter().take(24).map(|w| format!("`{w}`")).collect::<Vec<_>>().join(", ");
@@ -113,7 +114,7 @@ pub(crate) fn one_of<'a>(typed: &str, words: impl IntoIterator<Item = &'a str> +
     }
 }
 
-/// Edits between two words: insertions, deletions, replacements, and neighbours swapped.
+/// Returns the edit distance of two words: insertions, deletions, replacements, and swaps of neighbours.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];

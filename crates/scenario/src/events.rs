@@ -1,5 +1,4 @@
-//! What changes in the network while it runs: links that go down and come back, other rates and delays,
-//! losses and corruption.
+//! Changes of the network during a run: links that go down and come back, other rates and delays, loss and corruption.
 
 use crate::topology::Topology;
 use mech::params::{Kind, Param, Spec, Values};
@@ -7,18 +6,23 @@ use std::collections::BTreeMap;
 use std::fmt;
 use units::{Dur, Rate, Time};
 
-/// What every kind of event takes.
+/// Parameters that every kind of event has.
 pub const EVENT: Spec = Spec {
     slot: "event",
     kind: "",
-    doc: "A change of the network while it runs; what every kind takes.",
+    doc: "Change of the network during the run, with the keys of every kind.",
     cite: "",
     params: &[
-        Param { name: "at", doc: "When; before the end of the run.", kind: Kind::Time { min: 0 }, default: None },
+        Param {
+            name: "at",
+            doc: "Instant of the change, before the end of the run.",
+            kind: Kind::Time { min: 0 },
+            default: None,
+        },
         Param {
             name: "link",
-            doc: "Whose: a host stands for its link, `a:b` for both directions between two nodes, `a:b:n` for the \
-                  n-th link of several, from 0; `a>b` and `a>b:n` for the direction from `a` alone.",
+            doc: "Link that changes: a host for its only link, `a:b` for both directions between two nodes, `a:b:n` \
+                  for the n-th of several links, from 0; `a>b` and `a>b:n` for the direction from `a` only.",
             kind: Kind::Text,
             default: None,
         },
@@ -36,62 +40,72 @@ macro_rules! event {
 event!(
     LINK_DOWN,
     "link_down",
-    "A link goes down: frames that are on it are lost, and those that follow until it is back. `reroute_delay` later \
-     no route uses it any more, in either direction.",
+    "Takes a link down. Frames on the link are lost, as are later frames until it is back. After `reroute_delay` no \
+     route uses the link, in either direction.",
     &[]
 );
-event!(LINK_UP, "link_up", "A link is back; `reroute_delay` later routes use it again.", &[]);
+event!(LINK_UP, "link_up", "Brings a link back; after `reroute_delay` routes use it again.", &[]);
 event!(
     RATE,
     "rate",
-    "A link has another rate for the frames that begin to leave from then on.",
-    &[Param { name: "rate", doc: "The rate.", kind: Kind::Rate, default: None }]
+    "Sets another rate of a link, for frames that begin to leave from then on.",
+    &[Param { name: "rate", doc: "New rate of the link.", kind: Kind::Rate, default: None }]
 );
 event!(
     DELAY,
     "delay",
-    "A link has another delay for the frames whose last bit leaves from then on; none overtakes another.",
-    &[Param { name: "delay", doc: "The propagation delay.", kind: Kind::Time { min: 1 }, default: None }]
+    "Sets another delay of a link, for frames whose last bit leaves from then on; no frame overtakes another.",
+    &[Param { name: "delay", doc: "New propagation delay of the link.", kind: Kind::Time { min: 1 }, default: None }]
 );
 event!(
     LOSS,
     "loss",
-    "Frames that reach the end of a link from then on are lost at random; PAUSE and PFC frames never are.",
-    &[Param { name: "probability", doc: "How probable it is; 0 ends it.", kind: PROBABILITY, default: None }]
+    "Loses frames at random at the end of a link from then on; PAUSE and PFC frames are never lost.",
+    &[Param {
+        name: "probability",
+        doc: "Probability for each frame; 0 ends the effect.",
+        kind: PROBABILITY,
+        default: None
+    }]
 );
 event!(
     CORRUPTION,
     "corruption",
-    "Frames that reach the end of a link from then on are corrupted at random and dropped there; PAUSE and PFC \
-     frames never are.",
-    &[Param { name: "probability", doc: "How probable it is; 0 ends it.", kind: PROBABILITY, default: None }]
+    "Corrupts frames at random on a link from then on, which are dropped at its end; PAUSE and PFC frames are never \
+     corrupted.",
+    &[Param {
+        name: "probability",
+        doc: "Probability for each frame; 0 ends the effect.",
+        kind: PROBABILITY,
+        default: None
+    }]
 );
 
-/// The kinds of `[[event]]`.
+/// Kinds of `[[event]]`.
 pub const SPECS: &[&Spec] = &[&LINK_DOWN, &LINK_UP, &RATE, &DELAY, &LOSS, &CORRUPTION];
 
-/// A port that sends in one direction of a link: a node, and its port.
+/// Sending end of one direction of a link: a node, and its port.
 pub type Sender = (u32, u16);
 
-/// What changes.
+/// Change of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Change {
     /// The link goes down.
     Down,
-    /// The link is back.
+    /// The link comes back.
     Up,
-    /// It has this rate.
+    /// The link gets this rate.
     Rate(Rate),
-    /// It has this delay.
+    /// The link gets this delay.
     Delay(Dur),
-    /// It loses frames at this probability.
+    /// The link loses frames with this probability.
     Loss(f64),
-    /// It corrupts frames at this probability.
+    /// The link corrupts frames with this probability.
     Corruption(f64),
 }
 
 impl Change {
-    /// Whether frames may be lost by it.
+    /// Returns true if frames may be lost because of this change.
     pub const fn loses(&self) -> bool {
         matches!(self, Change::Down | Change::Loss(_) | Change::Corruption(_))
     }
@@ -110,24 +124,24 @@ impl fmt::Display for Change {
     }
 }
 
-/// An event.
+/// Event of the network: a change of a link at an instant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// When.
+    /// Instant of the change.
     pub at: Time,
-    /// The link, as it was named.
+    /// Name of the link in the file.
     pub link: String,
-    /// The ports that send in the directions that it is about.
+    /// Sending ends of the directions that change.
     pub senders: Vec<Sender>,
-    /// What changes.
+    /// Change of these directions.
     pub change: Change,
 }
 
 impl Event {
-    /// An event of validated parameters.
+    /// Makes an event from validated parameters.
     ///
     /// # Errors
-    /// What the name of the link should have been.
+    /// Returns the expected form if the name of the link is wrong.
     pub(crate) fn new(kind: &str, values: &Values, net: &Topology) -> Result<Event, String> {
         let change = match kind {
             "link_down" => Change::Down,
@@ -141,7 +155,7 @@ impl Event {
         Ok(Event { at: Time(values.time("at").0), senders: net.directions(&link)?, link, change })
     }
 
-    /// Which of a link's quantities it is about; whether it is up is one of them.
+    /// Returns a number for the quantity of a link that this event sets. Down and up set the same one.
     fn quantity(&self) -> u8 {
         match self.change {
             Change::Down | Change::Up => 0,
@@ -153,24 +167,25 @@ impl Event {
     }
 }
 
-/// What happens to one direction of a link over a whole run; every list is in the order of time.
+/// Changes of one direction of a link over a whole run; every list is in order of time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
-    /// When it is down: from an instant up to, but not including, another; [`Time::NEVER`] where it stays so.
+    /// Outages from an instant up to, but not including, another; [`Time::NEVER`] if the link stays down.
     pub outages: Vec<(Time, Time)>,
-    /// Rates, each from an instant on.
+    /// Rates, each with the instant from which it applies.
     pub rates: Vec<(Time, Rate)>,
-    /// Delays likewise.
+    /// Delays, each with the instant from which it applies.
     pub delays: Vec<(Time, Dur)>,
-    /// Probabilities of loss likewise.
+    /// Loss probabilities, each with the instant from which it applies.
     pub loss: Vec<(Time, f64)>,
-    /// Probabilities of corruption likewise.
+    /// Corruption probabilities, each with the instant from which it applies.
     pub corruption: Vec<(Time, f64)>,
 }
 
 impl History {
-    /// Whether departures into it cannot be known ahead.
+    /// Returns true if departures into this direction must be stepped, since they cannot be computed at arrival.
     pub fn steps(&self) -> bool {
+        // Loss and corruption act at the end of the link and leave departure times as they are.
         !(self.outages.is_empty() && self.rates.is_empty() && self.delays.is_empty())
     }
 
@@ -187,8 +202,8 @@ impl History {
     }
 }
 
-/// The history of every direction that changes. PRECONDITION: events are in the order of time and
-/// [`contradictions`] has found none.
+/// Returns the history of every direction that changes. PRECONDITION: events are in order of time and
+/// `contradictions` has found none.
 pub fn histories(events: &[Event]) -> BTreeMap<Sender, History> {
     let mut all: BTreeMap<Sender, History> = BTreeMap::new();
     for event in events {
@@ -197,7 +212,7 @@ pub fn histories(events: &[Event]) -> BTreeMap<Sender, History> {
     all
 }
 
-/// What cannot be: the place of an event in the list, and why. PRECONDITION: events are in the order of time.
+/// Returns the index of each event that contradicts an earlier one, and why. PRECONDITION: events are in order of time.
 pub(crate) fn contradictions(events: &[Event]) -> Vec<(usize, String)> {
     let (mut last, mut down) = (BTreeMap::new(), BTreeMap::new());
     let mut wrong = Vec::new();
@@ -209,9 +224,9 @@ pub(crate) fn contradictions(events: &[Event]) -> Vec<(usize, String)> {
             }
             match event.change {
                 Change::Down => {
-                    down.insert(*sender, event.at).map(|since| format!("a link that is down since {since}"))
+                    down.insert(*sender, event.at).map(|since| format!("the link has been down since {since}"))
                 }
-                Change::Up if down.remove(sender).is_none() => Some("a link that is not down".to_string()),
+                Change::Up if down.remove(sender).is_none() => Some("the link is not down".to_string()),
                 _ => None,
             }
         });

@@ -1,12 +1,12 @@
-//! What is wrong with one table of a scenario.
+//! Faults within one table of a scenario, without file and line.
 
-/// One thing that a scenario's table may not say.
+/// Value that a table of a scenario may not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// key within the table
+    /// Key within the table.
     pub field: String,
-    /// what was found
+    /// Text that says what was found.
     pub found: String,
-    /// what is allowed
+    /// Text that says what is allowed.
     pub rule: String,
 }

@@ -1,39 +1,41 @@
-//! The flow completion time of a flow that is alone on its path, in closed form.
+//! Flow completion time of a flow that is alone on its path, in closed form.
 
 use crate::ways::{Least, Way, hops};
 use dataplane::Framing;
 use units::Dur;
 
-/// A flow that is alone on its path.
+/// Flow that is alone on its path.
 #[derive(Clone, Copy, Debug)]
 pub struct Alone<'a> {
-    /// The links by which its data may go, the sender's NIC link first.
+    /// Links that the flow's data may cross, the sender's NIC link first.
     pub links: &'a [Way],
-    /// The links by which its ACKs may go.
+    /// Links that the flow's ACKs may cross.
     pub back: &'a [Way],
-    /// What surrounds a payload.
+    /// Framing: headers, minimum frame and gap around each payload.
     pub framing: &'a Framing,
-    /// Largest payload of a segment, bytes.
+    /// Largest payload of a segment in bytes.
     pub mss: u16,
-    /// Bytes of header options in every data segment.
+    /// Header options in every data segment, in bytes.
     pub options: u16,
-    /// Bytes of options in the SYN and in its answer; `None` without a handshake.
+    /// Options in the SYN and in the SYN-ACK, in bytes; `None` without a handshake.
     pub syn: Option<u16>,
-    /// Bytes of options in the ACK that ends the flow at its sender; `None` where it ends at its receiver.
+    /// Options in the ACK that ends the flow at its sender, in bytes; `None` if the flow ends at its receiver.
     pub ack: Option<u16>,
     /// Time of one traversal of a host's stack.
     pub stack: Dur,
-    /// Payload bytes.
+    /// Payload of the flow in bytes.
     pub bytes: u64,
 }
 
-/// The shortest possible FCT of a flow: a handshake where it has one, then store and forward, all
-/// headers, an unlimited window, the last payload byte at the receiver (or its ACK at the sender),
-/// and one traversal of the stack at each end.
+/// Returns the shortest possible FCT of a flow.
 ///
-/// Where every packet takes the same links it is exact: the FCT of the flow alone. Where switches draw
-/// the next hop, it is a bound: every packet takes its fastest way, and packets of the flow wait for one
-/// another at the links that all of them take.
+/// It consists of a handshake if there is one, then store-and-forward of all segments with their headers and an
+/// unlimited window. It ends with the last payload byte at the receiver or its ACK at the sender. Each end adds one
+/// traversal of the stack.
+///
+/// If every packet takes the same links, the result is exact: the FCT of the flow alone. If switches draw the next hop,
+/// it is a lower bound. Every packet then takes its fastest path, and packets of the flow wait for one another only at
+/// links that all of them take.
 pub fn ideal_fct(flow: &Alone) -> Dur {
     let mut fct = transfer(flow).saturating_add(flow.stack).saturating_add(flow.stack);
     if let Some(options) = flow.syn {
@@ -46,7 +48,7 @@ pub fn ideal_fct(flow: &Alone) -> Dur {
     fct
 }
 
-/// One empty segment over the fastest of its ways.
+/// Returns the time of one empty segment over its fastest path.
 fn crossing(flow: &Alone, options: u16, links: &[Way]) -> Dur {
     let size = flow.framing.wire(flow.framing.frame(0, options));
     let mut sum = Least::default();
@@ -54,18 +56,18 @@ fn crossing(flow: &Alone, options: u16, links: &[Way]) -> Dur {
     Dur(sum.least())
 }
 
-/// A SYN there and its answer back; the ACK of that is the first segment (RFC 9293 §3.5).
+/// Returns the time of a SYN and its SYN-ACK; the ACK of the latter is the first segment (RFC 9293 §3.5).
 fn handshake(flow: &Alone, options: u16) -> Dur {
     let there = crossing(flow, options, flow.links);
     there.saturating_add(crossing(flow, options, flow.back)).saturating_add(Dur(flow.stack.0.saturating_mul(4)))
 }
 
-/// From the first byte on the first link to the last one at the end of the last.
+/// Returns the time from the first byte on the first link to the last byte at the end of the last link.
 ///
-/// m equal frames leave link i after Σa + (m−1)·max(a), a being the times that a frame takes on
-/// the links up to i; a shorter last frame follows them link by link. Exact to the picosecond,
-/// each frame's time rounded up as on the link itself. Where packets have several ways, each takes the least
-/// that it can, and none waits for another; the last frame may overtake full ones there.
+/// m equal frames have left link i after Σa + (m−1)·max(a), where a are the transmission times of a frame on the links
+/// up to i. A shorter last frame follows them link by link. The result is exact to the picosecond, since each frame's
+/// time is rounded up as on the link itself. If packets have several paths, each takes its shortest time and none waits
+/// for another; the last frame may overtake full ones there.
 fn transfer(flow: &Alone) -> Dur {
     let mss = u64::from(flow.mss.max(1));
     let wire = |payload: u64| flow.framing.wire(flow.framing.frame(payload as u16, flow.options));
@@ -81,31 +83,31 @@ fn transfer(flow: &Alone) -> Dur {
     Dur(course.end())
 }
 
-/// Full frames and a shorter one after them on their way: instants in picoseconds from the first bit on.
+/// Progress of full frames and a shorter last frame: instants in picoseconds from the first bit on.
 #[derive(Default)]
 struct Course {
     full: u64,
-    /// Bytes of a full frame on the wire.
+    /// Size of a full frame on the wire in bytes.
     each: u64,
-    /// And of the last, where it is shorter.
+    /// Size of the last frame on the wire in bytes, if it is shorter.
     tail: Option<u64>,
-    /// Σa, max(a) and the delays so far.
+    /// Σa, max(a) and the delays of the links so far.
     full_sum: u64,
     slowest: u64,
     delays: u64,
-    /// When the last full frame and the last frame have crossed the links so far.
+    /// Instants at which the last full frame and the last frame have crossed the links so far.
     full_there: u64,
     tail_there: u64,
-    /// The last link that all take has all frames behind it at the earliest then, whatever their order.
+    /// Earliest instant at which all frames, in any order, have crossed the last link that all of them take.
     all_there: u64,
-    /// Since the last link that all take: the least that a full frame and the last one need.
+    /// Least times of a full frame and of the last frame since the last link that all of them take.
     ways: [Least; 2],
-    /// Whether frames may have overtaken each other.
+    /// True if frames may have overtaken each other.
     is_split: bool,
 }
 
 impl Course {
-    /// A link that every frame takes.
+    /// Adds a link that every frame takes.
     fn over(&mut self, link: &Way) {
         let [full_way, tail_way] = std::mem::take(&mut self.ways).map(|least| least.at(link.from));
         self.full_sum = self.full_sum.saturating_add(full_way);
@@ -115,6 +117,8 @@ impl Course {
         if self.full > 0 {
             let each = link.rate.time(self.each).0;
             let first_here = self.full_sum.saturating_add(self.delays);
+            // The link sends all frames one after another from the first one on. The last frame counts only if it does
+            // not come before the full ones.
             let follows = self.tail_there >= first_here;
             let work = each.saturating_mul(self.full).saturating_add(if follows { tail } else { 0 });
             self.all_there = first_here.saturating_add(work).saturating_add(link.delay.0);
@@ -125,13 +129,15 @@ impl Course {
             self.full_there = busy_until.saturating_add(link.delay.0);
         }
         if self.tail.is_some() {
+            // After a hop with several links the last frame may have overtaken full ones. A bound must not let it wait
+            // for them.
             let behind = if self.is_split { 0 } else { busy_until };
             self.tail_there = self.tail_there.max(behind).saturating_add(tail).saturating_add(link.delay.0);
         }
         self.delays = self.delays.saturating_add(link.delay.0);
     }
 
-    /// Links of which each frame takes one.
+    /// Adds a hop at which each frame takes one of several links.
     fn among(&mut self, links: &[Way]) {
         self.is_split = true;
         let [full, tail] = &mut self.ways;
@@ -141,7 +147,7 @@ impl Course {
         }
     }
 
-    /// When the last frame has arrived. PRECONDITION: every frame takes the last link.
+    /// Returns the instant at which the last frame has arrived. PRECONDITION: every frame takes the last link.
     fn end(&self) -> u64 {
         match (self.tail, self.is_split) {
             (None, _) => self.full_there,
@@ -168,7 +174,7 @@ mod tests {
         Alone { links, back: &[], framing, mss: 1460, options: 0, syn: None, ack: None, stack: Dur::ZERO, bytes }
     }
 
-    /// Every frame on every link, one after the other.
+    /// FCT by simulation of every frame on every link.
     fn brute(flow: &Alone) -> Dur {
         let time = |rate: &Rate, payload: u64, options| {
             rate.time(flow.framing.wire(flow.framing.frame(payload as u16, options))).0

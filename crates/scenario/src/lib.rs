@@ -1,5 +1,6 @@
-//! From a scenario file to a validated [`Scenario`]: descriptions of topology, routes and traffic.
-//! Nothing here runs anything.
+//! Loading of a scenario file into a validated [`Scenario`]: descriptions of topology, routes and traffic.
+//!
+//! Nothing in this crate runs a simulation.
 
 mod catalogue;
 mod choices;

@@ -1,4 +1,6 @@
-//! Memory is a budget: what each switch of a scenario has, bounce queues included.
+//! Buffer memory of each switch of a scenario, bounce queues included.
+//!
+//! Comparisons print it, since a mechanism with more memory than another has an advantage of its own.
 
 use crate::Scenario;
 use crate::model::{PortConfig, SwitchConfig};
@@ -6,35 +8,36 @@ use crate::topology::{Node, Port};
 use std::collections::HashMap;
 use units::{Amount, Bytes};
 
-/// The memory of a group of equal switches.
+/// Memory of a group of equal switches.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SwitchMemory {
-    /// Their tier.
+    /// Tier of the switches.
     pub tier: String,
-    /// How many they are.
+    /// Number of the switches.
     pub count: u32,
-    /// Ports of each.
+    /// Number of ports of each switch.
     pub ports: u16,
-    /// The buffer of each; `None` is endless.
+    /// Buffer of each switch; `None` if it is unlimited.
     pub buffer: Option<Amount>,
-    /// The bounce queue of each port, where there is one.
+    /// Bounce queue of each port, if there is one.
     pub bounce: Option<Amount>,
-    /// Room of each port beyond its buffer for packets that were cut, where there is such.
+    /// Memory of each port beyond its buffer for packets that were cut, if there is any.
     pub headers: Option<Amount>,
-    /// The memory of each port for what came in by it, where there is such.
+    /// Memory of each input port, if inputs have memory of their own.
     pub input: Option<Amount>,
-    /// Buffers inside each, of its stages and internal links and for all classes and lanes in use, where there are such.
+    /// Buffers inside each switch: its stages and internal links, for all classes and lanes in use. `None` without a
+    /// fabric.
     pub inside: Option<Amount>,
-    /// The memory for packets that are held before lookup, and how many ports have it.
+    /// Memory for packets that are held before lookup, and the number of ports that have it.
     pub held: Option<(Amount, u16)>,
 }
 
-/// Memory counted in packets, in bytes, or some of it in each: the two do not add up.
+/// Memory in packets, in bytes, or partly in each; the two do not add up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
-    /// The part that counts packets.
+    /// Part that is counted in packets.
     pub packets: Option<u64>,
-    /// The part that counts bytes.
+    /// Part that is counted in bytes.
     pub bytes: Option<u64>,
 }
 
@@ -49,7 +52,7 @@ impl Memory {
 }
 
 impl SwitchMemory {
-    /// All the memory of one of these switches; `None` is endless.
+    /// Returns all memory of one of these switches; `None` if it is unlimited.
     pub fn total(&self) -> Option<Memory> {
         let total = Memory::default().with(self.buffer?, 1);
         let of_ports = self.bounce.into_iter().chain(self.headers).chain(self.input);
@@ -59,8 +62,10 @@ impl SwitchMemory {
     }
 }
 
-/// Room for cut packets, in the unit of the buffer, whose smallest frame has 64 bytes; ports that share memory have
-/// none beyond it. Where arrivals wait at inputs it is room there, and no memory beside theirs.
+/// Returns the memory of a port for cut packets, in the unit of the buffer; the smallest frame has 64 bytes.
+///
+/// Ports that share memory have none beyond it. In a switch with input memory, cut packets wait at inputs and take no
+/// memory of their own.
 fn header_room(config: &SwitchConfig) -> Option<Amount> {
     if config.model.cioq().is_some() {
         return None;
@@ -73,8 +78,8 @@ fn header_room(config: &SwitchConfig) -> Option<Amount> {
     })
 }
 
-/// The buffers inside a switch with so many ports, where stages lie there: each has room for every class up to the highest,
-/// and as much again for what is bounced.
+/// Returns the buffers inside a switch with this number of ports, if it has a fabric. Each stage has memory for every
+/// class up to the highest, and as much again for bounced packets.
 fn inside(config: &SwitchConfig, ports: u16, top_class: u8) -> Option<Amount> {
     let fabric = config.model.cioq()?.fabric.as_ref()?.slot.peek();
     let (rules, links) = (fabric.rules()?, fabric.links().len() as u64);
@@ -83,7 +88,7 @@ fn inside(config: &SwitchConfig, ports: u16, top_class: u8) -> Option<Amount> {
     Some(Amount::Bytes(bytes * (u64::from(top_class) + 1) * lanes))
 }
 
-/// The longest queue of held packets that a port of a switch may have, and how many ports have one.
+/// Returns the longest queue of held packets that any port of a switch may have, and the number of ports that have one.
 fn held(node: &Node, hosts: u32, config: &SwitchConfig) -> Option<(Amount, u16)> {
     let of_port = |(link, port): (&Port, &PortConfig)| {
         let agents = port.agents().filter(|agent| agent.is_for_port(link.peer >= hosts));
@@ -93,7 +98,7 @@ fn held(node: &Node, hosts: u32, config: &SwitchConfig) -> Option<(Amount, u16)>
     all.iter().max().map(|most| (Amount::Bytes(*most), all.len() as u16))
 }
 
-/// The memory of every switch, equal neighbours of one tier counted together.
+/// Returns the memory of every switch; equal switches of one tier are one group.
 pub fn switch_memory(scenario: &Scenario) -> Vec<SwitchMemory> {
     let nodes = scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize);
     let (mut groups, mut places): (Vec<SwitchMemory>, HashMap<SwitchMemory, usize>) = Default::default();
@@ -158,7 +163,7 @@ mod tests {
         assert_eq!(switch.total(), Some(Memory { packets: Some(400), bytes: Some(600_000) }));
         let bytes = SwitchMemory { buffer: Some(Amount::Bytes(1000)), ..switch };
         assert_eq!(bytes.total(), Some(Memory { packets: None, bytes: Some(601_000) }));
-        // What lies inside is of the switch, not of each port.
+        // Memory inside the switch counts once, not for each port.
         let stages = SwitchMemory { inside: Some(Amount::Bytes(96_000)), ..bytes };
         assert_eq!(stages.total(), Some(Memory { packets: None, bytes: Some(697_000) }));
     }

@@ -1,4 +1,4 @@
-//! What a scenario means, once it is validated.
+//! Data model of a validated scenario.
 
 use crate::choices::{FctEnd, Goodput, NicJitter, Simultaneous, Ties};
 use crate::events::Event;
@@ -24,54 +24,54 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use units::{Amount, Dur, Rate, Time};
 
-/// One variant of a scenario, every default filled in.
+/// Variant of a scenario with all defaults filled in.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// The scenario's name.
+    /// Name of the scenario.
     pub name: String,
-    /// The variant's name; `default` where the file has none.
+    /// Name of the variant; `default` if the file has no variants.
     pub variant: String,
-    /// Flows start before this instant; with `measure.drain` it bounds the run.
+    /// Length of the run in which flows start; `measure.drain` may extend the run beyond it.
     pub duration: Dur,
     /// Nodes and links.
     pub topology: Topology,
-    /// What a frame costs beside its payload.
+    /// Headers, minimum frame and gap around each payload.
     pub framing: Framing,
-    /// All hosts.
+    /// Settings of all hosts.
     pub host: HostConfig,
-    /// Each switch, in the order of the topology's switches.
+    /// Settings of each switch, in the order of the topology's switches.
     pub switches: Vec<SwitchConfig>,
-    /// The transport of hosts, its kind and parameters: of all that have none of their own, for workloads that have none.
+    /// Transport of hosts and workloads that have none of their own.
     pub transport: Choice,
-    /// Those that some hosts and some workloads have in its place.
+    /// Transports of hosts and workloads that have their own.
     pub own_transports: OwnTransports,
-    /// Who sends what to whom, in the order of the file.
+    /// Workloads, in the order of the file.
     pub traffic: Vec<Traffic>,
-    /// What counts.
+    /// Measurement window, and what is recorded.
     pub measure: Measure,
-    /// What changes in the network, in the order of time.
+    /// Changes of the network, in order of time.
     pub events: Vec<Event>,
-    /// From a link's going down or coming back until its ends and all routes take account of it.
+    /// Time from a change of a link's state until its ends and all routes take account of it.
     pub reroute_delay: Dur,
-    /// What becomes then of the frames that wait for a dead port.
+    /// Treatment of frames that are queued at a port whose link is dead.
     pub dead_port: DeadPort,
 }
 
-/// Transports of some hosts and some workloads.
+/// Transports of hosts and workloads that have their own.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OwnTransports {
-    /// Each once, those of hosts first.
+    /// Distinct transports, those of hosts first.
     pub kinds: Vec<Choice>,
-    /// By host, its place in `kinds` counted from 1; 0 where it has that of all. Empty where all have.
+    /// Index in `kinds`, from 1, for each host; 0 for a host with the transport of all. Empty if all hosts have that.
     pub of_host: Vec<u8>,
-    /// The same for flows of workloads that have a transport of their own, each once.
+    /// Distinct assignments of transports to hosts, for workloads that have a transport of their own.
     pub rows: Vec<Row>,
-    /// By workload, its place in `rows` counted from 1; 0 where hosts go by `of_host`. Empty where all do.
+    /// Index in `rows`, from 1, for each workload; 0 for a workload that uses `of_host`. Empty if all use it.
     pub of_traffic: Vec<u8>,
 }
 
 impl OwnTransports {
-    /// The transports for flows of a workload, numbered as in `of_host`; `None` where it has none of its own.
+    /// Returns the transports for flows of a workload, numbered as in `of_host`; `None` if it has none of its own.
     pub fn row(&self, traffic: usize) -> Option<&Row> {
         let row = self.of_traffic.get(traffic)?.checked_sub(1)?;
         self.rows.get(usize::from(row))
@@ -79,18 +79,18 @@ impl OwnTransports {
 }
 
 impl Scenario {
-    /// By how many thousand-millionths the clocks of a node's ports may be off.
+    /// Returns the bound of the clock error of a node's ports, in parts per billion.
     pub fn clock_ppb(&self, node: u32) -> u32 {
         match node.checked_sub(self.topology.hosts) {
             None => self.host.clock_ppb,
             Some(switch) => self.switches[switch as usize].clock_ppb,
         }
     }
-    /// The transports of all hosts and workloads, `[transport]` first.
+    /// Returns the transports of all hosts and workloads, `[transport]` first.
     fn transports(&self) -> impl Iterator<Item = &Choice> {
         std::iter::once(&self.transport).chain(&self.own_transports.kinds)
     }
-    /// Those by which flows go, each once; all where there are no flows.
+    /// Returns the transports of the scenario's flows, each once; all transports if there are no flows.
     pub fn transports_in_use(&self) -> Vec<&Choice> {
         let own = &self.own_transports;
         let flows = self.traffic.iter().enumerate().filter(|(_, traffic)| traffic.raw_payload().is_none());
@@ -99,12 +99,12 @@ impl Scenario {
         let is_used = |number: u8| rows.is_empty() || rows.iter().any(|row| row.has(number));
         (0..).zip(self.transports()).filter(|(number, _)| is_used(*number)).map(|(_, one)| one).collect()
     }
-    /// The kinds of these, as messages name them.
+    /// Formats the kinds of [`Scenario::transports_in_use`] for messages.
     pub fn kinds_in_use(&self) -> String {
         let kinds: BTreeSet<String> = self.transports_in_use().iter().map(|one| format!("`{}`", one.kind)).collect();
         kinds.into_iter().collect::<Vec<_>>().join(", ")
     }
-    /// The same as senders and receivers know them; nothing where there is none of a name.
+    /// Returns the configurations of senders and receivers; `None` if a transport of this name does not exist.
     pub fn stacks(&self) -> Option<Stacks> {
         let all = self.transports().map(|one| TcpConfig::new(&one.kind, &one.values, self.framing));
         let all: Option<Vec<TcpConfig>> = all.collect();
@@ -120,12 +120,13 @@ impl Scenario {
         let flows = self.traffic.iter().enumerate().map(|(i, traffic)| (row(i), traffic.raw_payload().is_none()));
         Some(Stacks::by_row(&all, rows.collect(), flows.collect()))
     }
-    /// The addresses of hosts, where switches route by them; else hosts are but numbered.
+    /// Returns the address plan if any switch routes by address; otherwise hosts have numbers only.
     pub fn plan(&self) -> Option<AddressPlan> {
         let by_address = self.switches.iter().any(|switch| switch.routing.slot.peek().needs_addresses());
         self.topology.plan.filter(|_| by_address)
     }
-    /// Whether switches may flood frames whose destination their tables do not know; no two of their paths differ then.
+    /// Returns true if switches may flood frames to unknown destinations. The loader then refuses loops of switches, so
+    /// that each pair of hosts has one path.
     pub fn floods(&self) -> bool {
         let unknown = |known: Known| match known {
             Known::None => true,
@@ -136,148 +137,148 @@ impl Scenario {
         };
         self.switches.iter().filter_map(|switch| switch.fib.slot.peek()).any(|table| unknown(table.known()))
     }
-    /// The highest traffic class in use.
+    /// Returns the highest traffic class in use.
     pub fn top_class(&self) -> u8 {
         let of_cut = self.switches.iter().filter_map(|switch| switch.overflow.slot.peek().needs().cut_class);
         self.traffic.iter().map(|traffic| traffic.class()).chain(of_cut).max().unwrap_or(0)
     }
-    /// The traffic classes in use.
+    /// Returns the traffic classes in use.
     pub fn classes(&self) -> ClassSet {
         let of_cut = self.switches.iter().filter_map(|switch| switch.overflow.slot.peek().needs().cut_class);
         let of_traffic = self.traffic.iter().map(|traffic| traffic.classes());
         of_traffic.chain(of_cut.map(ClassSet::single)).fold(ClassSet::NONE, ClassSet::union)
     }
-    /// Bytes of the largest frame of data.
+    /// Returns the size of the largest data frame in bytes.
     pub fn largest_frame(&self) -> u16 {
         let frame = |tcp: &TcpConfig| self.framing.frame(tcp.mss(), tcp.options());
         let segment = self.stacks().map_or(0, |stacks| stacks.most(frame));
         let raw = |traffic: &Traffic| traffic.raw_payload().map_or(segment, |payload| self.framing.frame(payload, 0));
         self.traffic.iter().map(raw).max().unwrap_or(segment)
     }
-    /// Bytes of the smallest frame: of raw data, or of an ACK where anything is acknowledged.
+    /// Returns the size of the smallest frame in bytes: a raw packet, or an ACK if there are flows.
     pub fn smallest_frame(&self) -> u16 {
         let size = |traffic: &Traffic| self.framing.frame(traffic.raw_payload().unwrap_or(0), 0);
         self.traffic.iter().map(size).min().unwrap_or(self.framing.min_frame)
     }
-    /// Whether any switch tells sources of congestion.
+    /// Returns true if any switch sends notices of congestion to sources.
     pub fn switches_notify(&self) -> bool {
         let mut ports = self.switches.iter().flat_map(|switch| &switch.ports);
         ports.any(|port| port.agents().any(|agent| agent.needs().notices))
     }
-    /// Whether any switch or host tells sources of congestion.
+    /// Returns true if any switch or host sends notices of congestion to sources.
     pub fn notifies(&self) -> bool {
         self.switches_notify() || self.host.reaction.slot.sends_notices()
     }
-    /// Whether hosts change the rates of flows when they are told of congestion.
+    /// Returns true if hosts change the rates of flows upon notices of congestion.
     pub fn reacts(&self) -> bool {
         self.host.reaction.slot.reacts()
     }
-    /// Whether any switch has inputs with memory of their own.
+    /// Returns true if any switch has memory at its inputs.
     pub fn has_inputs(&self) -> bool {
         self.switches.iter().any(|switch| switch.model.cioq().is_some())
     }
-    /// Whether any port holds packets before lookup.
+    /// Returns true if any port holds packets before lookup.
     pub fn holds(&self) -> bool {
         let mut ports = self.switches.iter().flat_map(|switch| &switch.ports);
         ports.any(|port| port.agents().any(|agent| agent.needs().held.is_some()))
     }
-    /// Whether any packet may be lost because it has entered too many switches.
+    /// Returns true if any packet may be lost because its TTL is used up.
     pub fn has_ttl(&self) -> bool {
         let raw = self.traffic.iter().any(|traffic| traffic.raw_payload().is_some());
         raw || self.transports_in_use().iter().any(|one| one.values.count_or_off("ttl").is_some())
     }
 }
 
-/// A named mechanism with its validated parameters.
+/// Mechanism by its name, with validated parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// The value of `kind`.
+    /// Value of `kind`.
     pub kind: String,
-    /// Its parameters.
+    /// Parameters of the mechanism.
     pub values: Values,
 }
 
-/// A slot that is filled.
+/// Slot with the mechanism that fills it.
 #[derive(Clone, Debug)]
 pub struct Filled<S> {
-    /// The value of `kind`.
+    /// Value of `kind`.
     pub kind: String,
-    /// The parameters of the mechanism, as they were given and as they are by default.
+    /// Parameters of the mechanism, defaults included.
     pub values: Values,
-    /// The mechanism, for no switch in particular.
+    /// Mechanism before it is made ready for one switch or port.
     pub slot: Arc<S>,
 }
 
-/// Two are the same that say the same.
+/// Equality by kind and parameters.
 impl<S> PartialEq for Filled<S> {
     fn eq(&self, other: &Filled<S>) -> bool {
         self.kind == other.kind && self.values == other.values
     }
 }
 
-/// Every host.
+/// Settings of all hosts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostConfig {
     /// Time of one traversal of the stack, in either direction.
     pub stack_delay: Dur,
-    /// Added to it, uniform from 0 to this.
+    /// Largest random addition to `stack_delay`; uniform from 0.
     pub stack_jitter: Dur,
-    /// Mean of the time between the NIC's queue and the wire; `None` is a tenth of a full frame's on its link.
+    /// Mean time between the NIC's queue and the wire; `None` is a tenth of a full frame's time on the host's link.
     pub nic_jitter: Option<Dur>,
-    /// Its distribution.
+    /// Distribution of `nic_jitter`.
     pub nic_jitter_distribution: NicJitter,
-    /// The clock of its port is off by up to so many thousand-millionths.
+    /// Bound of the clock error of the host's port, in parts per billion.
     pub clock_ppb: u32,
-    /// The NIC's queue; `None` is unlimited.
+    /// Size of the NIC's queue; `None` is unlimited.
     pub nic_queue: Option<Amount>,
     /// Marking at the NIC.
     pub marking: Filled<MarkingSlot>,
-    /// Who leaves the NIC next.
+    /// Scheduler of the NIC.
     pub scheduler: Filled<SchedulerSlot>,
-    /// What becomes of a packet that finds the NIC's queue full.
+    /// Overflow mechanism of the NIC's queue.
     pub overflow: Filled<OverflowSlot>,
-    /// How a source's transport is informed of bounced packets.
+    /// Signal about bounced packets to the source's transport.
     pub bounce_signal: Filled<BounceSignal>,
-    /// In which order the NIC takes frames from transports.
+    /// Order in which the NIC takes frames from transports.
     pub nic: Filled<NicOrder>,
-    /// How the rates of flows change when the network tells of congestion.
+    /// Change of flow rates upon notices of congestion.
     pub reaction: Filled<ReactionSlot>,
 }
 
-/// One switch.
+/// Settings of one switch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SwitchConfig {
-    /// The forwarding table.
+    /// Forwarding table.
     pub fib: Filled<FibSlot>,
-    /// The routing slot.
+    /// Slot `routing`.
     pub routing: Filled<RoutingSlot>,
-    /// The buffer slot.
+    /// Slot `buffer`.
     pub buffer: Filled<BufferSlot>,
-    /// The overflow slot.
+    /// Slot `overflow`.
     pub overflow: Filled<OverflowSlot>,
-    /// Where frames wait.
+    /// Queueing model.
     pub model: Model,
-    /// The clocks of its ports are off by up to so many thousand-millionths.
+    /// Bound of the clock error of the switch's ports, in parts per billion.
     pub clock_ppb: u32,
-    /// Whether simultaneous arrivals see each other.
+    /// Visibility of simultaneous arrivals to each other.
     pub simultaneous: Simultaneous,
-    /// The order of simultaneous arrivals.
+    /// Order of simultaneous arrivals.
     pub ties: Ties,
-    /// Each port.
+    /// Settings of each port.
     pub ports: Vec<PortConfig>,
 }
 
-/// Where frames wait in a switch.
+/// Queueing model of a switch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Model {
-    /// At the output that they leave by.
+    /// Frames are queued at their output.
     OutputQueued,
-    /// At the input that they came in by, then at the output; in stages between, where there are some.
+    /// Frames are queued at their input, in the stages of a fabric if there is one, and at their output.
     Cioq(Cioq),
 }
 
 impl Model {
-    /// The input side, where there is one.
+    /// Returns the input side, if the switch has one.
     pub fn cioq(&self) -> Option<&Cioq> {
         match self {
             Model::OutputQueued => None,
@@ -286,20 +287,20 @@ impl Model {
     }
 }
 
-/// The input side of a switch with combined input and output queueing.
+/// Input side of a switch with combined input and output queueing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cioq {
     /// Memory of each input.
     pub input_buffer: Amount,
-    /// How many times as fast as the link of an output frames cross to it.
+    /// Speed at which frames cross to an output, as a multiple of the output link's rate.
     pub speedup: Speedup,
-    /// The arbiter slot.
+    /// Slot `arbiter`.
     pub arbiter: Filled<ArbiterSlot>,
-    /// The fabric slot, of a switch with stages between inputs and outputs.
+    /// Slot `fabric`, if the switch has stages between inputs and outputs.
     pub fabric: Option<Filled<FabricSlot>>,
 }
 
-/// An exact multiple of a link's rate.
+/// Exact multiple of a link's rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Speedup {
     millionths: u64,
@@ -308,83 +309,84 @@ pub struct Speedup {
 impl Speedup {
     const ONE: u64 = 1_000_000;
 
-    /// Of a number of at most six decimals; `None` where it has more.
+    /// Returns the multiple for a number of at most six decimals, or `None` if the number has more.
     pub fn from_number(number: f64) -> Option<Speedup> {
         let millionths = (number * Speedup::ONE as f64).round();
         let exact = millionths >= 1.0 && (millionths / Speedup::ONE as f64) == number;
         exact.then_some(Speedup { millionths: millionths as u64 })
     }
-    /// This multiple of a link's rate; `None` where it does not fit.
+    /// Returns this multiple of a link's rate, or `None` if it does not fit.
     pub fn rate(self, link: Rate) -> Option<Rate> {
         link.divided_by(Speedup::ONE, self.millionths)
     }
-    /// The multiple as a number, to show.
+    /// Returns the multiple as a number, for display.
     pub fn number(self) -> f64 {
         self.millionths as f64 / Speedup::ONE as f64
     }
 }
 
-/// One port of a switch.
+/// Settings of one port of a switch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PortConfig {
-    /// The marking slot.
+    /// Slot `marking`.
     pub marking: Filled<MarkingSlot>,
-    /// The scheduler slot.
+    /// Slot `scheduler`.
     pub scheduler: Filled<SchedulerSlot>,
-    /// The ack_hold slot.
+    /// Slot `ack_hold`.
     pub ack_hold: Filled<AckHoldSlot>,
-    /// The notify slot.
+    /// Slot `notify`.
     pub notify: Filled<NotifySlot>,
-    /// The pause slot.
+    /// Slot `pause`.
     pub pause: Filled<PauseSlot>,
 }
 
 impl PortConfig {
-    /// The agents of the slots `ack_hold`, `notify` and `pause`, in this order, for no port in particular.
+    /// Returns the agents of the slots `ack_hold`, `notify` and `pause`, in this order, before they are made ready for
+    /// a port.
     pub fn agents(&self) -> impl Iterator<Item = &dyn Agent> {
         [self.ack_hold.slot.peek(), self.notify.slot.peek(), self.pause.slot.peek()].into_iter().flatten()
     }
 }
 
-/// What counts.
+/// Measurement window, and what is recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
-    /// Flows that start from here on count, and so does time.
+    /// Start of the measurement window.
     pub from: Time,
-    /// Flows that start before this instant are measured.
+    /// End of the window: flows that start before this instant are measured.
     pub to: Time,
-    /// The run goes on for up to so long after the duration while measured flows are unfinished, or a query whose
-    /// first message is measured.
+    /// Longest extension of the run beyond `duration` while measured flows are unfinished, or a query whose first
+    /// message is measured.
     pub drain: Dur,
-    /// Where a flow ends.
+    /// Event that ends a flow.
     pub fct_end: FctEnd,
-    /// Whether a run may end with unfinished measured flows.
+    /// True if a run may end with unfinished measured flows.
     pub allow_unfinished: bool,
-    /// Width of a step of the traces over time.
+    /// Time step of the traces.
     pub bin: Dur,
-    /// Whether queue lengths are recorded exactly: histograms and traces.
+    /// True if queue lengths are recorded exactly: histograms and traces.
     pub queues: bool,
-    /// Whether the queues of every switch port are followed apart too.
+    /// True if the queues of every switch port are also recorded separately.
     pub sub_queues: bool,
-    /// Whether every delivered or lost packet is recorded.
+    /// True if every delivered or lost packet is recorded.
     pub packets: bool,
-    /// Packets that were detoured at least so often have every detour written down; `None` is nobody.
+    /// Number of detours of a packet from which all its detours are recorded; `None` records none.
     pub detours: Option<u32>,
-    /// Whose goodput is followed over time.
+    /// Level of detail at which goodput is recorded over time.
     pub goodput: Goodput,
-    /// Whether the bits that begin to leave by every port are counted over time.
+    /// True if the bits that every port sends are counted over time.
     pub links: bool,
-    /// Whether every message of a congestion point is recorded.
+    /// True if every message of a congestion point is recorded.
     pub notices: bool,
-    /// Whether every change of a flow's rate limit is recorded.
+    /// True if every change of a flow's rate limit is recorded.
     pub rate_limits: bool,
-    /// Whether the memory of inputs is followed over time.
+    /// True if the memory of inputs is recorded over time.
     pub inputs: bool,
-    /// Whether the bytes that begin to leave hosts are counted over time, by flow.
+    /// True if the bytes that hosts send are counted over time, by flow.
     pub sent: bool,
-    /// Whether the order in which data arrive is measured.
+    /// True if the order in which data arrive is measured.
     pub reordering: bool,
-    /// The displacement, in packets, beyond which a packet then counts as lost (RFC 5236: DT).
+    /// Displacement, in packets, beyond which a packet counts as lost in measures of order (RFC 5236: DT).
     pub displacement_threshold: u32,
 }
 

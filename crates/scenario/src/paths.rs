@@ -1,4 +1,4 @@
-//! The k shortest paths of a network, and how many there may be.
+//! The k shortest paths of a network, and a bound of what it costs to find them.
 
 use crate::routes::levels;
 use crate::topology::Topology;
@@ -6,7 +6,7 @@ use mech::PortId;
 use mech::routing::{FlowHash, Graph, Paths};
 use std::collections::BTreeSet;
 
-/// The paths between the edge switches of a network; `pick` chooses among those of a pair.
+/// Finds the paths between the edge switches of a network; `pick` chooses among those of a pair.
 pub fn paths(net: &Topology, k: usize, pick: FlowHash) -> Paths {
     let at = |node: u32| node - net.hosts;
     let toward = |switch: &crate::topology::Node| {
@@ -18,8 +18,8 @@ pub fn paths(net: &Topology, k: usize, pick: FlowHash) -> Paths {
     Paths::new(&mut graph, &edges, k, pick)
 }
 
-/// What it costs at most, about, to find `k` paths between all edge switches: each path is searched for
-/// from each of its switches, through the whole network.
+/// Returns an approximate upper bound of the cost of finding `k` paths between all edge switches. Each path is searched
+/// for from each of its switches, through the whole network.
 pub fn work(net: &Topology, k: u64) -> u64 {
     let edges: BTreeSet<u32> = net.nodes[..net.hosts as usize].iter().map(|host| host.ports[0].peer).collect();
     let links = |root: &u32| {
@@ -39,7 +39,7 @@ mod tests {
     use mech::routing::{Ecmp, KShortest, NextHops, Routing};
     use std::sync::Arc;
 
-    /// A network with its tables: what each switch does with a packet.
+    /// Network with its tables and the `k_shortest` routing of each switch.
     struct Lab {
         net: Topology,
         routes: Routes,
@@ -54,7 +54,7 @@ mod tests {
             let switches = (0..net.switches().len() as u32).map(own).collect();
             Lab { routes: Routes::asking(&net), paths, switches, net }
         }
-        /// The switches that a packet crosses from one of them on, each with the port that it leaves by.
+        /// Returns the switches that a packet crosses from `start` on, each with its output port.
         fn walk(&self, start: u32, ends: (HostId, HostId), hash: u32) -> Vec<(u32, PortId)> {
             let (mut node, mut way) = (start, Vec::new());
             while node != ends.1.0 {
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn the_paths_of_all_pairs_use_every_link_about_alike() {
-        // A full mesh is the hardest: eight paths, of which seven are drawn from ten equal ones.
+        // A full mesh is the hardest case: eight paths, seven of which are drawn from ten equal ones.
         let lab = Lab::new(net("hyperx", &[("dims", "12"), ("hosts_per_switch", "1")]), 8);
         let mut used = vec![vec![0u32; 12]; 12];
         for (src, dst) in lab.pairs() {
@@ -137,7 +137,7 @@ mod tests {
             }
         }
         let links: Vec<u32> = used.iter().flat_map(|switch| &switch[1..]).copied().collect();
-        // Of each pair 1 + 7 x 2 links, over as many links as there are pairs: 15 on average.
+        // For each pair 1 + 7 x 2 links, over as many links as there are pairs: 15 on average.
         assert_eq!((links.len(), links.iter().sum::<u32>()), (132, 132 * 15));
         let (least, most) = (links.iter().min().unwrap(), links.iter().max().unwrap());
         assert!(*least >= 8 && *most <= 22, "{least} to {most}");
@@ -154,7 +154,8 @@ mod tests {
 
     #[test]
     fn the_work_is_paths_times_their_links_times_ports() {
-        // Distances 1, 2 and 1 both ways, and 3 x 1 + 2 + 2 ports toward hosts and switches: 8 x 7 x k.
+        // Distances are 1, 2 and 1 in both directions. There are 3 x 1 + 2 + 2 ports toward hosts and switches: 8 x 7 x
+        // k.
         assert_eq!(work(&net("linear", &[("switches", "3"), ("hosts_per_switch", "1")]), 5), 8 * 7 * 5);
     }
 }

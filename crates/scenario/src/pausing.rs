@@ -1,5 +1,4 @@
-//! What pausing means for a network as it is built: the headroom of every port, and whether memory is
-//! enough for it.
+//! Headroom of every port that pauses its far end, and warnings if memory is too small for lossless pauses.
 
 use crate::events::{Change, Event};
 use crate::model::{Scenario, SwitchConfig};
@@ -10,24 +9,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::{Amount, Bytes, Dur, Rate};
 
 impl Scenario {
-    /// Whether any port may be paused by its far end.
+    /// Returns true if any port may be paused by its far end.
     pub fn pauses(&self) -> bool {
         self.switches.iter().flat_map(|switch| &switch.ports).any(|port| port.pause.slot.peek().is_some())
     }
 
-    /// How a port pauses its far end; `None` where it does not, as those of hosts.
+    /// Returns the mechanism by which a port pauses its far end; `None` if it does not pause it. Host ports never do.
     pub fn pause_of(&self, node: u32, port: u16) -> Option<&dyn Pausing> {
         let switch = self.switches.get(node.checked_sub(self.topology.hosts)? as usize)?;
         switch.ports[usize::from(port)].pause.slot.pausing()
     }
 
-    /// From the arrival of a request at a port until it takes effect there, as the far end's slot says.
+    /// Returns the time from the arrival of a pause frame at a port until it takes effect, as the far end's slot sets
+    /// it.
     pub fn response_of(&self, node: u32, port: u16) -> Dur {
         let far = &self.topology.nodes[node as usize].ports[usize::from(port)];
         self.pause_of(far.peer, far.peer_port).map_or(Dur::ZERO, |far| far.response())
     }
 
-    /// The highest rate that a port ever has, by the fastest clock that it may have.
+    /// Returns the highest rate that a port has during the run, with its fastest possible clock.
     pub fn fastest(&self, node: u32, port: u16) -> Rate {
         let of_it = |event: &&Event| event.senders.contains(&(node, port));
         let rates = self.events.iter().filter(of_it).filter_map(|event| match event.change {
@@ -42,7 +42,7 @@ impl Scenario {
         }
     }
 
-    /// The longest delay that the link out of a port ever has.
+    /// Returns the longest delay that the link out of a port has during the run.
     fn longest_delay(&self, node: u32, port: u16) -> Dur {
         let of_it = |event: &&Event| event.senders.contains(&(node, port));
         let delays = self.events.iter().filter(of_it).filter_map(|event| match event.change {
@@ -52,7 +52,7 @@ impl Scenario {
         delays.fold(self.topology.nodes[node as usize].ports[usize::from(port)].delay, Dur::max)
     }
 
-    /// The link of a port that pauses its far end, at the most that it ever takes.
+    /// Returns the worst case over the run of the link between a pausing port and its far end.
     pub fn span(&self, node: u32, port: u16) -> Span {
         let here = &self.topology.nodes[node as usize].ports[usize::from(port)];
         let far = (here.peer, here.peer_port);
@@ -68,40 +68,40 @@ impl Scenario {
     }
 }
 
-/// What a switch needs, and has, so that nothing is lost.
+/// Memory that a switch needs, and has, for its lossless pauses.
 #[derive(Default)]
 struct Need {
-    /// Ports that pause their far ends, and classes that each counts apart.
+    /// Number of ports that pause their far ends, and of classes that each counts separately.
     ports: u64,
     classes: u64,
-    /// The highest threshold, and the key that it comes from.
+    /// Highest XOFF threshold in bytes, and the key that it comes from.
     xoff: (u64, &'static str),
-    /// Smallest and largest headroom of a port.
+    /// Smallest and largest headroom of a port in bytes.
     headroom: (u64, u64),
-    /// Of all of them together, at most.
+    /// Largest number of bytes that one memory may have to hold: thresholds and headroom of the ports that share it.
     sum: u64,
-    /// What fits of the largest frames, and of the smallest.
+    /// Guaranteed memory in bytes, filled with the largest frames, and with the smallest.
     guaranteed_bytes: u64,
     guaranteed_of_smallest: u64,
     memory: Memory,
-    /// Who fills the same memory and is never paused: classes, and what comes in by other ports.
+    /// Classes that are never paused and fill the same memory, and number of ports without lossless pause.
     lossy: ClassSet,
     others: u64,
-    /// Pauses that expire before they are refreshed.
+    /// Warnings about pauses that expire before they are refreshed.
     lapses: BTreeSet<String>,
 }
 
-/// The memory that what comes in by ports fills.
+/// Memory that is filled by arrivals of paused ports.
 #[derive(Default)]
 struct Memory {
-    /// Each input has its own; else all share the buffer.
+    /// True if each input has its own memory; otherwise all share the buffer.
     of_inputs: bool,
-    /// It in a few words.
+    /// Short description of the memory, for messages.
     described: String,
 }
 
 impl Memory {
-    /// Of a switch with so many ports, and how it lends.
+    /// Returns the memory of a switch with this number of ports, and the buffer that admits frames to it.
     fn of_switch(config: &SwitchConfig, ports: u16, smallest: u16) -> (Memory, BufferSlot) {
         let Some(cioq) = config.model.cioq() else {
             let buffer = BufferSlot::clone(&config.buffer.slot).for_ports(ports);
@@ -116,7 +116,7 @@ impl Memory {
     }
 }
 
-/// `None` where the switch pauses nobody, may lose, or has no end of memory.
+/// Computes the need of a switch; `None` if it pauses no far end losslessly, or has unlimited memory.
 fn need(scenario: &Scenario, index: usize) -> Option<Need> {
     let config = &scenario.switches[index];
     let node = scenario.topology.hosts + index as u32;
@@ -155,7 +155,8 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
         need.lapses.extend(lapse(slot, &span));
         least = least.min(own);
     }
-    // What waits for a port came in by the others.
+    // The frames in the memory of one port came in by the other ports. So the worst case leaves out the port with the
+    // least need.
     if !of_inputs && buffer.plain().is_some() && need.ports as usize == ports.len() {
         need.sum -= least;
         need.ports -= 1;
@@ -163,15 +164,17 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
     (need.ports > 0).then_some(need)
 }
 
-/// Shared memory, all of it and what is left of it.
+/// Shared memory in bytes: its size, and the part below the thresholds that ports have not taken yet.
 struct Pool {
     all: u64,
     left: u64,
 }
 
 impl Pool {
-    /// The highest threshold, with the key that it comes from, and the most that so many hold at theirs: one after
-    /// another, each at its share of what the last has left.
+    /// Returns the highest threshold with its key, and the most bytes that `many` queues hold at their thresholds.
+    ///
+    /// Dynamic thresholds fall as memory fills, so that the worst case reaches them one after another. If all were
+    /// reached at the same time, there would seem to be free memory for headroom that does not exist.
     fn thresholds(&mut self, level: Level, many: u64) -> ((u64, &'static str), u64) {
         match level {
             Level::Fixed { xoff, .. } => ((xoff, "xoff"), many.saturating_mul(xoff)),
@@ -185,7 +188,7 @@ impl Pool {
     }
 }
 
-/// How many parts of what comes in by a port are counted apart.
+/// Returns the number of groups of classes that the port counts separately.
 fn groups(slot: &dyn Pausing, in_use: ClassSet) -> u64 {
     let mut sets: Vec<u8> = (0..8).filter(|class| in_use.has(*class)).map(|class| slot.pause_group(class).0).collect();
     sets.retain(|set| *set != 0);
@@ -194,13 +197,13 @@ fn groups(slot: &dyn Pausing, in_use: ClassSet) -> u64 {
     sets.len() as u64
 }
 
-/// The classes that it never pauses.
+/// Returns the classes in use that are never paused.
 fn never(slot: &dyn Pausing, in_use: ClassSet) -> ClassSet {
     let lossy = (0..8).filter(|class| in_use.has(*class) && slot.pause_group(*class) == ClassSet::NONE);
     lossy.fold(ClassSet::NONE, |set, class| set.union(ClassSet::single(class)))
 }
 
-/// What is to be said of pauses that may expire before they are refreshed.
+/// Returns a warning if pauses may expire before they are refreshed.
 fn lapse(slot: &dyn Pausing, span: &Span) -> Option<String> {
     let (duration, again) = slot.duration();
     let again = match again {
@@ -208,18 +211,18 @@ fn lapse(slot: &dyn Pausing, span: &Span) -> Option<String> {
         Some(again) => format!("is refreshed after {again}, up to {} late", span.waits()),
         None => "is never refreshed".into(),
     };
-    Some(format!("a pause lasts {duration} and {again}: the far end sends meanwhile, and no headroom is for that"))
+    Some(format!("a pause lasts {duration} and {again}: the far end sends in between, and no headroom covers that"))
 }
 
 impl Need {
-    /// Why a packet may be lost although it should not.
+    /// Returns the reasons why a packet that should not be lost may be lost.
     fn reasons(&self) -> Vec<String> {
         let mut all: Vec<String> = self.lapses.iter().cloned().collect();
         if self.sum > self.guaranteed_of_smallest {
             all.push(self.too_much());
         }
         let classes = (0..8).filter(|class| self.lossy.has(*class)).map(|class| format!("class {class}"));
-        let ports = (self.others > 0).then(|| format!("what comes in by {} ports without lossless pause", self.others));
+        let ports = (self.others > 0).then(|| format!("arrivals at {} ports without lossless pause", self.others));
         let who: Vec<String> = classes.chain(ports).collect();
         if !who.is_empty() {
             all.push(format!("{} may fill the memory that others need", who.join(" and ")));
@@ -229,7 +232,7 @@ impl Need {
 
     fn too_much(&self) -> String {
         let of_classes = if self.classes > 1 { format!(" of {} classes each", self.classes) } else { String::new() };
-        let down = if self.xoff.1 == "alpha" { " and less, one after another," } else { "" };
+        let down = if self.xoff.1 == "alpha" { " (lower for each further queue)" } else { "" };
         let (who, each, memory) = match self.memory.of_inputs {
             true => ("inputs", " each", "the memory of each"),
             false => ("ports", "", "the buffer"),
@@ -250,7 +253,7 @@ impl Need {
     }
 }
 
-/// What of pausing does not go together, as far as it need not be wrong: one note for switches that are alike.
+/// Returns warnings about pauses that are allowed and may fail; equal switches share one.
 pub(crate) fn notes(scenario: &Scenario) -> Vec<String> {
     if !scenario.pauses() {
         return Vec::new();
@@ -263,37 +266,37 @@ pub(crate) fn notes(scenario: &Scenario) -> Vec<String> {
         lossless = true;
         need.reasons().into_iter().for_each(|text| said.entry(text).or_default().push(name));
     }
-    let fails = "a packet may be lost, which ends the run as an error unless lossless = false";
+    let fails = "A packet may be lost, which ends the run with an error unless lossless = false";
     let one = |(text, names): (String, Vec<&str>)| match names.as_slice() {
         [first, rest @ ..] if !rest.is_empty() => {
-            format!("pause at {first} and {} like it: {text}: {fails}", rest.len())
+            format!("pause at {first} and {} switches like it: {text}. {fails}", rest.len())
         }
-        names => format!("pause at {}: {text}: {fails}", names.concat()),
+        names => format!("pause at {}: {text}. {fails}", names.concat()),
     };
     let detours = scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().aside);
     let ttl = (lossless && detours && scenario.has_ttl()).then(|| SPENT_ON_DETOURS.to_string());
     said.into_iter().map(one).chain(ttl).collect()
 }
 
-/// What is said where packets that should not be lost are detoured.
-const SPENT_ON_DETOURS: &str = "detour beside lossless pause: a packet may use up its TTL on detours, which is for no \
-                                want of memory and counted as ttl_expired alone";
+/// Warning if packets that should not be lost are detoured.
+const SPENT_ON_DETOURS: &str = "detour with lossless pause: a packet whose TTL expires on detours is dropped. The \
+                                drop is not due to a lack of memory and counts only as ttl_expired";
 
-/// A switch whose memory is full before XOFF is reached.
+/// Switch whose memory is full before XOFF is reached.
 pub(crate) struct TooLate {
-    /// Its name.
+    /// Name of the switch.
     pub name: String,
-    /// Which memory that is.
+    /// Description of the memory.
     pub memory: &'static str,
-    /// The memory that is guaranteed.
+    /// Memory that is guaranteed.
     pub guaranteed_bytes: Bytes,
-    /// Its threshold.
+    /// XOFF threshold.
     pub xoff: Bytes,
-    /// The key that the threshold comes from.
+    /// Key that the threshold comes from.
     pub key: &'static str,
 }
 
-/// The first switch of the kind.
+/// Returns the first switch whose memory is full before XOFF is reached.
 pub(crate) fn too_late(scenario: &Scenario) -> Option<TooLate> {
     let names = scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize);
     let mut all = names.enumerate().filter_map(|(i, node)| Some((node, need(scenario, i)?)));

@@ -4,7 +4,7 @@ use crate::limits::{FASTEST, LONGEST_STEP, SLOWEST};
 use mech::params::{Kind, Value};
 use units::{Amount, Dur, ParseError, Quantity, Suggestion, parse_amount, parse_bytes, parse_dur, parse_rate};
 
-/// Value of a quantity, and whether it is below its minimum; `None` if the kind is no quantity.
+/// Parses a quantity and says if it is below its minimum; `None` if the kind is no quantity.
 pub(crate) fn parse(kind: &Kind, text: &str) -> Option<Result<(Value, bool), ParseError>> {
     let read = match kind {
         Kind::Time { min } => parse_dur(text).map(|d| (Value::Time(d), d.0 < *min)),
@@ -50,7 +50,7 @@ fn shown(suggestion: &Suggestion) -> String {
     if reading.is_empty() { format!("{text:?}") } else { format!("{text:?} for {reading}") }
 }
 
-/// Text of a count: three digits and a word from a million on, such as `13.7 million`, and all digits below.
+/// Formats a count: three digits and a word from a million on, such as `13.7 million`, and all digits below.
 pub(crate) fn rounded_count(count: f64) -> String {
     match [(1e12, "trillion"), (1e9, "billion"), (1e6, "million")].iter().find(|(unit, _)| count >= *unit) {
         Some((unit, word)) => format!("{} {word}", three_digits(count / unit)),
@@ -58,7 +58,7 @@ pub(crate) fn rounded_count(count: f64) -> String {
     }
 }
 
-/// Text of a length of time in the largest unit below it, with three digits: `1.05 us`.
+/// Formats a length of time in the largest unit below it, with three digits: `1.05 us`.
 pub(crate) fn rounded_time(time: Dur) -> String {
     let ps = time.0 as f64;
     let scales = [(1e12, "s"), (1e9, "ms"), (1e6, "us"), (1e3, "ns")];
@@ -66,7 +66,7 @@ pub(crate) fn rounded_time(time: Dur) -> String {
     format!("{} {name}", three_digits(ps / unit))
 }
 
-/// Number of at least 1 with its first three digits, or all before the point, and no zeros at the end.
+/// Formats a number of at least 1 with its first three digits, or all before the point, without zeros at the end.
 fn three_digits(number: f64) -> String {
     let decimals = 2_usize.saturating_sub(number.max(1.0).log10() as usize);
     let text = format!("{number:.decimals$}");

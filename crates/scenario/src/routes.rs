@@ -1,8 +1,8 @@
 //! Shortest paths by hop count, with every equal-cost next hop.
 //!
-//! Tables are keyed by the destination's edge switch and the last hop by host, so that their size
-//! is switches × edge switches; equal sets of next hops are stored once. Every switch knows a way
-//! to every host, since a detoured packet may turn up anywhere.
+//! Rows of the table are switches and columns are edge switches, so that its size is switches × edge switches. The last
+//! hop is stored for each host. Equal sets of next hops are stored once. Every switch has a next hop toward every host,
+//! since a detoured packet may arrive at any switch.
 
 mod cut_off;
 mod next_hops;
@@ -18,58 +18,57 @@ use next_hops::Sets;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use table::Search;
 
-/// The routing tables of all switches.
+/// Routing tables of all switches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Routes {
     hosts: u32,
-    /// Per host: where it is.
+    /// Edge switch and port of each host.
     edges: Vec<Edge>,
-    /// Switch by switch, per edge switch: a port where there is one way ([`ONLY`] is set), else a
-    /// place in `groups`.
+    /// Entries by switch and edge switch: a port if there is one next hop ([`ONLY`] is set), else an index in `groups`.
     table: Vec<u32>,
-    /// Edge switches: the length of a row of `table`.
+    /// Number of columns of `table`, one for each edge switch.
     width: u32,
     /// Sets of next hops: start and length in `hops`.
     groups: Vec<(u32, u32)>,
     hops: Vec<Hop>,
-    /// Per switch: where its ports start in `peers`, the node at the far end of each.
+    /// Start of each switch's ports in `peers`, and the node at the far end of each port.
     ports: Vec<u32>,
     peers: Vec<u32>,
     /// Earlier routes, if dead links cut switches off from hosts.
     cut_off: Option<Box<CutOff>>,
 }
 
-/// The edge switch of a host.
+/// Edge switch of a host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Edge {
-    /// Its column: its number among the switches with hosts; one that leads nowhere where it cannot be reached.
+    /// Column in the table: number of the edge switch, or a column without next hops if the host is unreachable.
     column: u32,
-    /// [`NOWHERE`] where it cannot be reached.
+    /// Node of the edge switch; [`NOWHERE`] if the host is unreachable.
     node: u32,
-    /// The port to the host.
+    /// Port of the edge switch to the host.
     port: PortId,
 }
 
 const ONLY: u32 = 1 << 31;
-/// No node.
+/// Node number that stands for no node.
 const NOWHERE: u32 = u32::MAX;
 
-/// Ports that nothing is to be sent by: a node, and a port of it.
+/// Ports with dead links, as node and port.
 pub type Dead = BTreeSet<(u32, u16)>;
 
 impl Routes {
-    /// The tables of a network.
+    /// Computes the tables of a network.
     pub fn compute(net: &Topology) -> Routes {
         Routes::around(net, &Dead::new(), false)
     }
 
-    /// The same where the routing slot is to be asked even where only one way is shortest.
+    /// Computes the tables of a network in which the routing slot decides even if there is only one shortest next hop.
     pub fn asking(net: &Topology) -> Routes {
         Routes::around(net, &Dead::new(), true)
     }
 
-    /// The tables of what is left of a network without some links, of which both ends are given; `asks` as
-    /// [`Routes::asking`] does.
+    /// Computes the tables of a network without its dead links, both of whose ends are given. `asks` has the meaning of
+    /// [`Routes::asking`].
     pub fn around(net: &Topology, dead: &Dead, asks: bool) -> Routes {
         let mut routes = Routes::without_table(net);
         let roots = routes.roots();
@@ -97,7 +96,7 @@ impl Routes {
         routes
     }
 
-    /// Hosts whose links are dead have a column of their own, which leads nowhere; whether there are any.
+    /// Gives hosts with dead links a column without next hops. Returns true if there are such hosts.
     fn take_out(&mut self, net: &Topology, dead: &Dead) -> bool {
         let nowhere = self.edges.iter().map(|edge| edge.column + 1).max().unwrap_or(0);
         let mut any = false;
@@ -108,11 +107,11 @@ impl Routes {
         any
     }
 
-    /// The ways of a switch toward a host, next hops in the order of its ports: none where it cannot be
-    /// reached. PRECONDITION: `switch` is the node of a switch.
+    /// Returns the next hops of a switch toward a host in the order of its ports; none if the host is unreachable.
+    /// PRECONDITION: `switch` is the node of a switch.
     #[inline]
     pub fn next_hops(&self, switch: u32, dst: HostId) -> NextHops<'_> {
-        // Messages that switches make come from no host.
+        // Notices come from switches, which have no column: no route leads back to their source.
         let Some(&Edge { column, node, port }) = self.edges.get(dst.0 as usize) else { return NextHops::None };
         if node == switch {
             return NextHops::Only(port);
@@ -128,25 +127,25 @@ impl Routes {
         }
     }
 
-    /// Number of hosts.
+    /// Returns the number of hosts.
     pub fn hosts(&self) -> u32 {
         self.hosts
     }
 
-    /// The next hops of an entry of the table that has a place in `groups`.
+    /// Returns the next hops of a table entry that is an index in `groups`.
     #[inline]
     fn group(&self, entry: u32) -> &[Hop] {
         let (start, len) = self.groups[entry as usize];
         &self.hops[start as usize..(start + len) as usize]
     }
 
-    /// The node at the far end of a port of a switch.
+    /// Returns the node at the far end of a port of a switch.
     fn peer(&self, switch: u32, port: PortId) -> u32 {
         self.peers[self.ports[(switch - self.hosts) as usize] as usize + usize::from(port.0)]
     }
 
-    /// The path from host to host as (node, port to leave by), the sender's first; `choose` gives
-    /// the port at a switch with more than one. None where there is no way.
+    /// Returns the path between two hosts as (node, output port), the sender's first; empty if there is no path.
+    /// `choose` returns the port at a switch with several next hops.
     pub fn path(&self, src: HostId, dst: HostId, choose: &dyn Fn(u32, &[Hop]) -> PortId) -> Vec<(u32, u16)> {
         let mut path = vec![(src.0, 0)];
         let mut node = self.edges[src.0 as usize].node;
@@ -165,12 +164,12 @@ impl Routes {
         path
     }
 
-    /// Links from host to host.
+    /// Returns the number of links between two hosts.
     pub fn distance(&self, src: HostId, dst: HostId) -> usize {
         self.path(src, dst, &|_, hops| hops[0].port).len()
     }
 
-    /// Bytes that the tables take.
+    /// Returns the size of the tables in bytes.
     pub fn memory(&self) -> usize {
         self.edges.len() * size_of::<Edge>()
             + self.hops.len() * size_of::<Hop>()
@@ -195,14 +194,14 @@ impl Routes {
         routes
     }
 
-    /// The edge switches, in the order of their columns.
+    /// Returns the edge switches, in the order of their columns.
     fn roots(&self) -> Vec<u32> {
         let by_column: BTreeMap<u32, u32> = self.edges.iter().map(|edge| (edge.column, edge.node)).collect();
         by_column.into_values().collect()
     }
 }
 
-/// Hops of every switch from one of them, over switches only; `u32::MAX` where there is no way.
+/// Returns the hop count from `root` to every switch, over switches only; `u32::MAX` if there is no path.
 pub(crate) fn levels(net: &Topology, root: u32) -> Vec<u32> {
     let mut level = vec![u32::MAX; net.switches().len()];
     level[(root - net.hosts) as usize] = 0;

@@ -1,6 +1,7 @@
-//! A JSON Schema of scenario files, made from the declarations: for editors, and for those who
-//! write scenarios by program. It knows types, units, ranges and keys; what holds between the
-//! values of several keys only [`load`](crate::load()) knows.
+//! JSON Schema of scenario files, made from the declarations, for editors and for programs that write scenarios.
+//!
+//! The schema has types, units, ranges and keys. Relations between values of several keys are checked by
+//! [`load`](crate::load()) only.
 
 use crate::events;
 use crate::load::{default, specs, word};
@@ -14,20 +15,20 @@ use std::collections::BTreeSet;
 const NUMBER: &str = r"[0-9]+(\.[0-9]+)?(/[0-9]+(\.[0-9]+)?)?";
 const NAME: &str = "^[A-Za-z0-9_-]{1,100}$";
 
-/// Whether a table is whole, or laid upon another one, which has what it lacks.
+/// Completeness of a table: whole, or merged into another table that has the remaining keys.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Whole,
     Over,
 }
 
-/// The JSON Schema, draft 2020-12, of a scenario as JSON data.
+/// Returns the JSON Schema (draft 2020-12) of a scenario as JSON data.
 pub fn schema(registry: &Registry) -> Json {
     let mut scenario = tables(Part::Whole, registry);
     let variant = tables(Part::Over, registry);
     let variants = json!({
         "type": "object",
-        "description": "Variants to compare, each laid upon the scenario: a table with a `kind` replaces the whole \
+        "description": "Variants to compare, each merged into the scenario: a table with a `kind` replaces the whole \
                         table, lists replace lists, other keys merge. `traffic.NAME` names one workload.",
         "propertyNames": { "pattern": NAME },
         "additionalProperties": { "$ref": "#/$defs/variant" },
@@ -41,7 +42,7 @@ pub fn schema(registry: &Registry) -> Json {
     let mut over = variant;
     let keys = ["duration", "description", "reroute_delay", "dead_port"];
     over.extend(keys.into_iter().filter_map(|key| Some((key.to_string(), scenario.get(key)?.clone()))));
-    let label = "Name of the variant in tables and figures, any text; its own name stays in files and commands.";
+    let label = "Label of the variant in tables and figures, any text; files and commands use its name.";
     over.insert("label".into(), json!({ "type": "string", "minLength": 1, "maxLength": 60, "description": label }));
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -57,7 +58,7 @@ pub fn schema(registry: &Registry) -> Json {
     })
 }
 
-/// The tables of a scenario or of a variant.
+/// Returns the tables of a scenario or of a variant.
 fn tables(part: Part, registry: &Registry) -> Map<String, Json> {
     let [topology, transport, traffic] = specs().map(|(_, specs)| specs);
     let own = choice(transport, Part::Over, Some(settings::TRANSPORT));
@@ -108,7 +109,8 @@ fn switch(part: Part, registry: &Registry) -> Json {
     switch
 }
 
-/// One of several kinds; laid upon another table, also some parameters without a kind.
+/// Returns the schema of a table of one of several kinds. A table that is merged into another may also have parameters
+/// without a kind.
 fn choice(specs: &[&Spec], part: Part, default: Option<&str>) -> Json {
     let tacit = |spec: &Spec| part == Part::Whole && default == Some(spec.kind);
     let mut kinds: Vec<Json> = specs.iter().map(|spec| kind(spec, tacit(spec))).collect();
@@ -124,7 +126,7 @@ fn choice(specs: &[&Spec], part: Part, default: Option<&str>) -> Json {
     }
 }
 
-/// One kind; where it is `tacit`, the key `kind` may go without saying.
+/// Returns the schema of a table of one kind; `kind` may be absent if it is `tacit`.
 fn kind(spec: &Spec, tacit: bool) -> Json {
     let mut table = object(spec.params, Part::Whole);
     table["description"] =
@@ -138,7 +140,7 @@ fn kind(spec: &Spec, tacit: bool) -> Json {
     table
 }
 
-/// Every kind with these parameters beside its own.
+/// Adds these parameters to every kind.
 fn with(mut choice: Json, params: &[Param]) -> Json {
     let common = object(params, Part::Whole);
     for kind in choice["oneOf"].as_array_mut().into_iter().flatten() {
@@ -156,7 +158,7 @@ fn with(mut choice: Json, params: &[Param]) -> Json {
     choice
 }
 
-/// Every kind that has flows with a transport of their own.
+/// Adds `transport` to every kind of traffic that has flows.
 fn with_transport(mut choice: Json, own: &Json) -> Json {
     for kind in choice["oneOf"].as_array_mut().into_iter().flatten() {
         if !is_raw(kind["properties"]["kind"]["const"].as_str().unwrap_or_default()) {
@@ -169,7 +171,7 @@ fn with_transport(mut choice: Json, own: &Json) -> Json {
     choice
 }
 
-/// The nodes and links of a custom topology.
+/// Adds the nodes and links of a custom topology.
 fn custom(mut topology: Json) -> Json {
     for kind in topology["oneOf"].as_array_mut().into_iter().flatten() {
         if kind["properties"]["kind"]["const"] == "custom" {
@@ -184,7 +186,7 @@ fn custom(mut topology: Json) -> Json {
     topology
 }
 
-/// A table of parameters, dotted names as tables in it.
+/// Returns the schema of a table of parameters; dotted names are nested tables.
 fn object(params: &[Param], part: Part) -> Json {
     let mut table = json!({ "type": "object", "properties": {}, "additionalProperties": false });
     for param in params {
@@ -210,7 +212,7 @@ fn object(params: &[Param], part: Part) -> Json {
     table
 }
 
-/// One parameter.
+/// Returns the schema of one parameter.
 fn property(param: &Param) -> Json {
     let mut schema = match param.kind {
         Kind::Flag => json!({ "type": "boolean" }),
@@ -252,7 +254,7 @@ fn quantity(units: &str) -> Json {
     json!({ "type": "string", "pattern": format!("^ *{NUMBER} *{units} *$") })
 }
 
-/// A default as JSON data: quantities as the text in which they are declared.
+/// Returns a default as JSON data; quantities are text as they are declared.
 fn typed(value: &Value, text: &str) -> Json {
     match value {
         Value::Flag(flag) => json!(flag),

@@ -1,9 +1,8 @@
-//! The tables of a scenario that are no mechanisms: declared as mechanisms are, so that checks,
-//! schema, help and documents come from one place.
+//! Declarations of a scenario's fixed tables, in the form of mechanisms' declarations, so that checks, schema, help and
+//! documentation have one source.
 //!
-//! A default that is a word and no value (`unlimited`, `duration`) says what happens where the key
-//! is left out; the word itself may be written too. An empty default only says that the key may be
-//! left out.
+//! A default that is a word and no value (`unlimited`, `duration`) describes what happens without the key; the word may
+//! also be written. An empty default only says that the key is optional.
 
 mod measure;
 
@@ -13,11 +12,11 @@ use crate::choices::{ModelKind, NicJitter, NodeKind, Simultaneous, Ties};
 use dataplane::DeadPort;
 use mech::params::{Kind, Param, Spec, Values};
 
-/// The keys of the file itself.
+/// Top-level keys of the file.
 pub const SCENARIO: Spec = Spec {
     slot: "",
     kind: "",
-    doc: "A scenario: one network, its traffic, and variants to compare.",
+    doc: "Scenario with one network, its traffic, and variants to compare.",
     cite: "",
     params: &[
         Param {
@@ -26,60 +25,71 @@ pub const SCENARIO: Spec = Spec {
             kind: Kind::Text,
             default: None,
         },
-        Param { name: "duration", doc: "Flows start before this instant.", kind: Kind::Time { min: 1 }, default: None },
+        Param {
+            name: "duration",
+            doc: "Length of the run without its drain. Workloads begin, and measured flows start, before its end.",
+            kind: Kind::Time { min: 1 },
+            default: None,
+        },
         Param {
             name: "seed",
-            doc: "Seed of the first run; further runs use the numbers after it.",
+            doc: "Seed of the first run; further runs use the following integers.",
             kind: Kind::Count { min: 0, max: i64::MAX as u64 },
             default: Some("1"),
         },
         Param {
             name: "reroute_delay",
-            doc: "Time from a `link_down` or `link_up` until both ends of the link and all routes take account of it.",
+            doc: "Time from a `link_down` or `link_up` until both ends of the link and all routes react.",
             kind: Kind::Time { min: 0 },
             default: Some("0us"),
         },
         Param {
             name: "dead_port",
-            doc: "Frames that wait for a port then whose link is down: they are dropped, wait until it is back, or are \
-                  looked up again once. What is sent there later is dropped or waits likewise.",
+            doc: "Treatment of frames at a port whose link is down, once `reroute_delay` has passed. `drop`: they are \
+                  dropped, as are later frames to the port. `wait`: all of them wait until the link is back. \
+                  `look_up`: queued frames are looked up again once, and later frames are dropped.",
             kind: DeadPort::KIND,
             default: Some("drop"),
         },
-        Param { name: "description", doc: "What the scenario shows.", kind: Kind::Text, default: Some("") },
+        Param {
+            name: "description",
+            doc: "Description of the purpose of the scenario.",
+            kind: Kind::Text,
+            default: Some(""),
+        },
     ],
 };
 
-/// `[host]`
+/// Table `[host]`.
 pub const HOST: Spec = Spec {
     slot: "host",
     kind: "",
-    doc: "Every host: its stack and its NIC.",
+    doc: "Stack and NIC of every host.",
     cite: "",
     params: &[
         Param {
             name: "stack_delay",
-            doc: "Time of one traversal of the stack, in either direction.",
+            doc: "Time that a packet takes through the stack, in either direction.",
             kind: Kind::Time { min: 0 },
             default: Some("0us"),
         },
         Param {
             name: "stack_jitter",
-            doc: "Added to it, uniform from 0 to this.",
+            doc: "Largest addition to `stack_delay`, drawn uniformly from 0 up for each packet.",
             kind: Kind::Time { min: 0 },
             default: Some("0us"),
         },
         Param {
             name: "nic_jitter",
-            doc: "Mean of the time that a frame spends between the NIC's queue and the wire: interrupts, DMA and the \
-                  NIC's own scheduling. Frames stay in order, and the wire is as fast as before. `tenth_frame` is a \
-                  tenth of the time of a full frame on the host's link.",
+            doc: "Mean time of a frame between the NIC's queue and the link, caused by interrupts, DMA and the NIC's \
+                  own scheduling. Frames stay in order, and the rate of the link does not change. `tenth_frame` is a \
+                  tenth of the transmission time of a full frame on the host's link.",
             kind: Kind::Time { min: 0 },
             default: Some("tenth_frame"),
         },
         Param {
             name: "nic_jitter_distribution",
-            doc: "Its distribution.",
+            doc: "Distribution of `nic_jitter`.",
             kind: NicJitter::KIND,
             default: Some("exponential"),
         },
@@ -93,27 +103,27 @@ pub const HOST: Spec = Spec {
     ],
 };
 
-/// How far the clocks of ports are off.
+/// Bound of the clock error of ports, in parts per million.
 const CLOCK_PPM: Param = Param {
     name: "clock_ppm",
-    doc: "The clock of each port is faster or slower than its rate says by up to so many millionths, uniform, drawn \
-          once for each port and seed (IEEE 802.3 allows 100).",
+    doc: "Largest deviation of the clock of a port, in parts per million. The deviation is uniform in both directions \
+          and drawn once for each port and seed (IEEE 802.3 allows 100).",
     kind: Kind::Number { min: 0.0, max: 1000.0, below_max: false },
     default: Some("0"),
 };
 
-/// `[switch]`, beside its slots.
+/// Table `[switch]` without its slots.
 pub const SWITCH: Spec = Spec {
     slot: "switch",
     kind: "",
-    doc: "Every switch: its model, its slots, and how it treats simultaneous arrivals.",
+    doc: "Model of every switch, its mechanisms, and its treatment of simultaneous arrivals.",
     cite: "",
     params: &[
         Param {
             name: "model",
-            doc: "Where frames wait: at the output that they leave by, or first in the memory of the input that they \
-                  came in by, in virtual output queues, and then at the output (combined input and output queueing), or \
-                  with stages between these two, joined as the slot `fabric` says.",
+            doc: "Location of queues. `output_queued`: at outputs. `cioq`: at inputs in virtual output queues, and \
+                  then at outputs (combined input and output queueing). `fabric`: also in stages between the two, \
+                  connected as the slot `fabric` sets.",
             kind: ModelKind::KIND,
             default: Some("output_queued"),
         },
@@ -126,21 +136,22 @@ pub const SWITCH: Spec = Spec {
         },
         Param {
             name: "speedup",
-            doc: "How many times as fast as the link of its output a frame crosses the fabric, to six decimals; in a \
-                  fabric, each of its stages; only with `model = \"cioq\"` or `\"fabric\"`.",
+            doc: "Ratio of the rate across the fabric, or across each stage of `fabric`, to that of the output link, \
+                  to six decimals; only with `model = \"cioq\"` or `\"fabric\"`.",
             kind: Kind::Number { min: 1.0, max: 100.0, below_max: false },
             default: Some("2"),
         },
         Param {
             name: "simultaneous",
-            doc: "Arrivals at the same instant: each decided, marked and stored before the next, or all decided and \
-                  marked on the state before any is stored.",
+            doc: "Treatment of arrivals at the same instant. `in_turn`: each is decided, marked and stored before the \
+                  next. `snapshot`: all are decided and marked by the state before any is stored.",
             kind: Simultaneous::KIND,
             default: Some("in_turn"),
         },
         Param {
             name: "ties",
-            doc: "Their order: permuted by the seed, anew at every instant, or by port number.",
+            doc: "Order of simultaneous arrivals: a permutation drawn from the seed at every instant (`random`), or \
+                  the order of port numbers (`port`).",
             kind: Ties::KIND,
             default: Some("random"),
         },
@@ -148,95 +159,86 @@ pub const SWITCH: Spec = Spec {
     ],
 };
 
-/// `where` of `[[override]]`
+/// Table `where` of `[[override]]`.
 pub const WHERE: Spec = Spec {
     slot: "override.where",
     kind: "",
-    doc: "Which switches, or which of their ports, an override applies to, or which hosts; the last that matches wins.",
+    doc: "Switches, ports of switches, or hosts to which an override applies; the last match wins.",
     cite: "",
     params: &[
-        Param {
-            name: "tier",
-            doc: "Switches of this tier; of any tier where not given.",
-            kind: Kind::Text,
-            default: Some(""),
-        },
-        Param {
-            name: "node",
-            doc: "The switch of this name; any where not given.",
-            kind: Kind::Text,
-            default: Some(""),
-        },
+        Param { name: "tier", doc: "Tier of the switches; any tier by default.", kind: Kind::Text, default: Some("") },
+        Param { name: "node", doc: "Name of the switch; any switch by default.", kind: Kind::Text, default: Some("") },
         Param {
             name: "port",
-            doc: "Ports whose far end is a host, or a switch; only for `marking`, `ack_hold`, `notify`, `pause` and `scheduler`.",
+            doc: "Kind of node at the far end of the ports; only for `marking`, `ack_hold`, `notify`, `pause` and \
+                  `scheduler`.",
             kind: NodeKind::KIND,
             default: Some("any"),
         },
         Param {
             name: "rate",
-            doc: "Ports that send at this rate at the start of the run; only for the slots that `port` allows.",
+            doc: "Rate of the ports at the start of the run; only for the slots that `port` allows.",
             kind: Kind::Rate,
             default: Some("any"),
         },
         Param {
             name: "hosts",
-            doc: "The hosts that have this `transport`; it goes by no other key, and beside no `switch`.",
+            doc: "Hosts that use the override's `transport`; not allowed with other keys of `where` or with `switch`.",
             kind: Kind::Texts,
             default: Some(""),
         },
     ],
 };
 
-/// What every workload (`[[traffic]]`) takes, whatever its kind.
+/// Keys of every workload (`[[traffic]]`), whatever its kind.
 pub const TRAFFIC: Spec = Spec {
     slot: "traffic",
     kind: "",
-    doc: "What every kind of traffic takes. Beside these, `transport`, a table that is laid upon `[transport]` for the flows of \
-          a workload; packets that are sent without one take none.",
+    doc: "Keys of every kind of traffic. Workloads with a transport also accept `transport`, a table that is merged \
+          into `[transport]` for their flows.",
     cite: "",
     params: &[Param {
         name: "name",
-        doc: "Its name in the results: letters, digits, `-` and `_`.",
+        doc: "Name of the workload in the results: letters, digits, `-` and `_`.",
         kind: Kind::Text,
         default: None,
     }],
 };
 
-/// `[[topology.node]]` of a custom topology.
+/// Table `[[topology.node]]` of a custom topology.
 pub const NODE: Spec = Spec {
     slot: "topology.node",
     kind: "",
-    doc: "A node of a custom topology; hosts are numbered in the order of the file.",
+    doc: "Node of a custom topology; hosts are numbered in the order of the file.",
     cite: "",
     params: &[
-        Param { name: "name", doc: "Its name.", kind: Kind::Text, default: None },
-        Param { name: "kind", doc: "What it is.", kind: NodeKind::KIND, default: None },
-        Param { name: "tier", doc: "Its tier; its kind where not given.", kind: Kind::Text, default: Some("") },
+        Param { name: "name", doc: "Name of the node.", kind: Kind::Text, default: None },
+        Param { name: "kind", doc: "Kind of the node.", kind: NodeKind::KIND, default: None },
+        Param { name: "tier", doc: "Tier of the node; its kind by default.", kind: Kind::Text, default: Some("") },
     ],
 };
 
-/// `[[topology.link]]` of a custom topology.
+/// Table `[[topology.link]]` of a custom topology.
 pub const LINK: Spec = Spec {
     slot: "topology.link",
     kind: "",
-    doc: "A link of a custom topology, the same in both directions unless `back` says otherwise.",
+    doc: "Link of a custom topology, the same in both directions unless `back` sets the reverse direction.",
     cite: "",
     params: &[
-        Param { name: "a", doc: "The node at one end.", kind: Kind::Text, default: None },
-        Param { name: "b", doc: "The node at the other end.", kind: Kind::Text, default: None },
-        Param { name: "rate", doc: "Its rate.", kind: Kind::Rate, default: None },
-        Param { name: "delay", doc: "Its propagation delay.", kind: Kind::Time { min: 1 }, default: None },
-        Param { name: "back.rate", doc: "Its rate from `b` to `a`.", kind: Kind::Rate, default: Some("rate") },
+        Param { name: "a", doc: "Name of the node at one end.", kind: Kind::Text, default: None },
+        Param { name: "b", doc: "Name of the node at the other end.", kind: Kind::Text, default: None },
+        Param { name: "rate", doc: "Rate of the link.", kind: Kind::Rate, default: None },
+        Param { name: "delay", doc: "Propagation delay of the link.", kind: Kind::Time { min: 1 }, default: None },
+        Param { name: "back.rate", doc: "Rate of the link from `b` to `a`.", kind: Kind::Rate, default: Some("rate") },
         Param {
             name: "back.delay",
-            doc: "Its propagation delay from `b` to `a`.",
+            doc: "Propagation delay of the link from `b` to `a`.",
             kind: Kind::Time { min: 1 },
             default: Some("delay"),
         },
         Param {
             name: "weight",
-            doc: "Its share where routing is `weighted`.",
+            doc: "Weight of the link in the `weighted` routing.",
             kind: Kind::Number { min: 0.0, max: 1e9, below_max: false },
             default: Some("1"),
         },
@@ -253,25 +255,25 @@ macro_rules! framing {
             params: &[
                 Param {
                     name: "header",
-                    doc: "IP and transport header without options.",
+                    doc: "Size of the IP and transport headers, without options.",
                     kind: Kind::Size { min: 0 },
                     default: Some($header),
                 },
                 Param {
                     name: "link",
-                    doc: "Link-layer header and check sequence; part of the frame that buffers hold.",
+                    doc: "Size of the link-layer header and check sequence, which are part of frames in buffers.",
                     kind: Kind::Size { min: 0 },
                     default: Some($link),
                 },
                 Param {
                     name: "min_frame",
-                    doc: "Smallest frame; shorter ones are padded.",
+                    doc: "Size of the smallest frame; shorter frames are padded.",
                     kind: Kind::Size { min: 1 },
                     default: Some($min),
                 },
                 Param {
                     name: "gap",
-                    doc: "Preamble and gap; on the wire only.",
+                    doc: "Size of the preamble and gap, which are on the link only.",
                     kind: Kind::Size { min: 0 },
                     default: Some($gap),
                 },
@@ -280,23 +282,23 @@ macro_rules! framing {
     };
 }
 
-framing!(ETHERNET, "ethernet", "Ethernet as it is.", "IEEE 802.3 §3.1, §4.4.2", "40B", "18B", "64B", "20B");
-framing!(MTU, "mtu", "The IP packet only, as papers that count the MTU.", "RFC 791 §3.1", "40B", "0B", "40B", "0B");
-framing!(PAYLOAD, "payload", "The payload only; an ACK still takes the time of a byte.", "", "0B", "0B", "1B", "0B");
+framing!(ETHERNET, "ethernet", "Complete Ethernet frames.", "IEEE 802.3 §3.1, §4.4.2", "40B", "18B", "64B", "20B");
+framing!(MTU, "mtu", "IP packets only, as in papers that count the MTU.", "RFC 791 §3.1", "40B", "0B", "40B", "0B");
+framing!(PAYLOAD, "payload", "Payload only; an ACK counts as one byte.", "", "0B", "0B", "1B", "0B");
 
-/// The kinds of `[framing]`; the first is the default.
+/// Kinds of `[framing]`; the first is the default.
 pub const FRAMING: &[&Spec] = &[&ETHERNET, &MTU, &PAYLOAD];
 
-/// All fixed tables, in the order of the file.
+/// Fixed tables, in the order of the file.
 pub const TABLES: &[&Spec] =
     &[&SCENARIO, &NODE, &LINK, &HOST, &SWITCH, &WHERE, &MEASURE, &TRAFFIC, &crate::events::EVENT];
 
-/// What carries the flows where the scenario has no `[transport]`.
+/// Transport of flows in a scenario without `[transport]`.
 pub const TRANSPORT: &str = "linux";
-/// The transport that only its like understands.
+/// Transport whose ends understand no other transport.
 pub(crate) const ROCE: &str = "roce";
 
-/// By how many thousand-millionths the clocks of these ports may be off.
+/// Returns the bound of the clock error of these ports, in parts per billion.
 pub(crate) fn ppb(values: &Values) -> u32 {
     (values.number("clock_ppm") * 1000.0).round() as u32
 }

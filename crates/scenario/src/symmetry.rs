@@ -1,17 +1,20 @@
-//! Whether both directions of a flow cross the same links, where its hash is the same for both and switches of a tier
-//! share a seed.
+//! Test of whether both directions of a flow cross the same links. It assumes a hash that is the same for both
+//! directions and one seed for all switches of a tier.
+//!
+//! Multi-rooted trees pass: the choice upward is then the same from both ends. In other networks it depends on the
+//! order of ports, so the test tries flows.
 
 use crate::routes::Routes;
 use crate::topology::Topology;
 use mech::HostId;
 use mech::routing::{FlowHash, Hop};
 
-/// Flows that are tried between each two switches with hosts.
+/// Number of flows that are tried between two switches with hosts.
 const FLOWS: u32 = 8;
-/// Pairs of switches that are tried at most, about.
+/// Approximate largest number of pairs of switches that are tried.
 const MOST_PAIRS: usize = 2_000;
 
-/// How many flows were tried, and of how many the way back differs.
+/// Number of flows that were tried, and number of those whose directions differ in path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tried {
     pub flows: u64,
@@ -19,7 +22,7 @@ pub(crate) struct Tried {
 }
 
 impl Tried {
-    /// Flows between the first hosts of switches, evenly over all pairs where these are too many.
+    /// Tries flows between the first hosts of edge switches, evenly over all pairs if there are too many.
     pub fn new(net: &Topology) -> Tried {
         let (routes, first) = (Routes::compute(net), net.first_of_tiers());
         let mut hosts: Vec<HostId> = (0..net.hosts).map(HostId).collect();
@@ -70,7 +73,7 @@ mod tests {
         let grid = net("hyperx", &[("dims", "3 3"), ("hosts_per_switch", "1")]);
         let tried = Tried::new(&grid);
         assert!(tried.differ > tried.flows / 4 && tried.differ < tried.flows, "{tried:?}");
-        // Two spines, which the second leaf is linked to the other way round.
+        // Two spines; the second leaf is linked to them in reverse order.
         let nodes = ["h0 host", "h1 host", "a", "b", "s", "t"];
         let crossed = custom(&nodes, &["h0 a 1", "h1 b 1", "a s 1", "a t 1", "b t 1", "b s 1"]).unwrap();
         assert_eq!(Tried::new(&crossed), Tried { flows: 8, differ: 8 });

@@ -1,33 +1,33 @@
-//! The links by which packets of a flow may go, hop by hop.
+//! Links that packets of a flow may cross, hop by hop.
 
 use units::{Dur, Rate};
 
-/// A link by which a packet may cross one hop of its way.
+/// Link that a packet may cross at one hop of its path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Way {
-    /// Which hop it is, from 0; those of a flow's links are in this order.
+    /// Number of the hop from 0; the links of a flow are in order of hops.
     pub hop: u32,
-    /// The place of the node that sends, among those that send at this hop.
+    /// Index of the sending node among those that send at this hop.
     pub from: u32,
-    /// The place of the node that receives, among those that send at the next hop.
+    /// Index of the receiving node among those that send at the next hop.
     pub to: u32,
-    /// The link's rate.
+    /// Rate of the link.
     pub rate: Rate,
-    /// The link's delay.
+    /// Propagation delay of the link.
     pub delay: Dur,
 }
 
-/// The links of each hop: one where every packet takes it, several where switches draw.
+/// Groups links by hop: one link if every packet takes it, several if switches draw.
 pub(crate) fn hops(ways: &[Way]) -> impl Iterator<Item = &[Way]> {
     ways.chunk_by(|a, b| a.hop == b.hop)
 }
 
-/// The least that a sum over the links of a way may be, hop after hop, from one node to others by their places.
+/// Least sum of costs over the links of a path, for each node that the current hop leads to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Least(Vec<u64>);
 
 impl Least {
-    /// Goes on over one more hop, of which each link costs so much.
+    /// Adds a hop whose links have these costs.
     pub fn cross(&mut self, links: &[Way], cost: impl Fn(&Way) -> u64) {
         let nodes = links.iter().map(|link| link.to + 1).max().unwrap_or(0);
         let mut next = vec![u64::MAX; nodes as usize];
@@ -39,12 +39,12 @@ impl Least {
         self.0 = next;
     }
 
-    /// To this node: nothing where no hop was crossed.
+    /// Returns the least sum to the node with this index; 0 if no hop was added.
     pub fn at(&self, place: u32) -> u64 {
         self.0.get(place as usize).copied().unwrap_or(0)
     }
 
-    /// To the node to which it is the least.
+    /// Returns the least sum to any node.
     pub fn least(&self) -> u64 {
         self.0.iter().copied().min().unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! HPCC's configuration file beside a scenario.
+//! HPCC's configuration file together with a scenario.
 
 use crate::common::shown;
 use mech::Registry;
@@ -8,7 +8,7 @@ use std::io::BufRead;
 
 const SCENARIO: &str = "name = \"configured\"\nduration = \"1ms\"\n[topology]\nkind = \"hpcc\"\nfile = \"net\"\n\
                         config = \"mix/config.txt\"\n[[traffic]]\nname = \"f\"\nkind = \"permutation\"\nsize = \"10MB\"\n";
-/// Hosts 0 to 3 at switches 4 and 5 of an edge; switch 6 above them.
+/// Hosts 0 to 3 at edge switches 4 and 5, with switch 6 above them.
 const NET: &str = "7 3 6\n4 5 6\n0 4 25Gbps 1us 0\n1 4 25Gbps 1us 0\n2 5 25Gbps 1us 0\n3 5 25Gbps 1us 0\n\
                    4 6 100Gbps 1us 0\n5 6 100Gbps 1us 0\n";
 const CONFIG: &str = "TOPOLOGY_FILE mix/net\nBUFFER_SIZE 32\nPACKET_PAYLOAD_SIZE 1200\nCC_MODE 1\n\
@@ -40,7 +40,7 @@ fn first(loaded: &Loaded) -> &Scenario {
     &loaded.variants[0]
 }
 
-/// `rate min max max_p` of the marking of each port of a switch.
+/// Marking of each port of a switch as `rate min max max_p`.
 fn markings(scenario: &Scenario, switch: usize) -> Vec<String> {
     let ports = scenario.topology.switches()[switch].ports.iter().zip(&scenario.switches[switch].ports);
     let shown = ports.map(|(link, port)| {
@@ -87,7 +87,7 @@ fn two_equal_thresholds_are_a_step_above_it() {
     let step = CONFIG.replace("25000000000 400", "25000000000 100");
     let found = loaded(&step, "");
     let port = &first(&found).switches[0].ports[0].marking;
-    // A queue of more than 100,000 bytes is marked, and one of as many is not.
+    // The threshold is exclusive there: a queue of more than 100,000 bytes is marked.
     assert_eq!((port.kind.as_str(), port.values.amount("k").to_string()), ("ecn_threshold", "100001B".into()));
 }
 
@@ -96,7 +96,7 @@ fn memory_sets_aside_reserves_and_headroom_of_links() {
     let found = loaded(CONFIG, "");
     let switches = &first(&found).switches;
     assert!(switches.iter().all(|switch| switch.buffer.values.size("size") == 32 * 1024 * 1024));
-    // 25 Gb/s times 1 us are 3125 bytes, and 100 Gb/s 12,500: three times that, and 4096 bytes a port.
+    // 25 Gb/s times 1 us is 3125 bytes, and 100 Gb/s 12,500. The reserve is three times that and 4096 bytes a port.
     let edge = [9375 + 4096, 9375 + 4096, 37_500 + 4096];
     assert_eq!(reserved(&switches[0]), edge.iter().sum::<u64>().div_ceil(3));
     assert_eq!(reserved(&switches[2]), 37_500 + 4096);
@@ -107,10 +107,10 @@ fn pauses_are_dynamic_and_greater_at_faster_ports() {
     let found = loaded(CONFIG, "");
     let ports = &first(&found).switches[0].ports;
     let levels: Vec<_> = ports.iter().map(|port| port.pause.slot.pausing().unwrap().level()).collect();
-    // 100 Gb/s is twice twice the rate of the hosts: 1/8 becomes 1/2.
+    // 100 Gb/s is two doublings of the hosts' rate: 1/8 becomes 1/2.
     let of_free = |shift: u32| Level::OfFree { alpha: (1 << 32) >> shift, offset: 3072 };
     assert_eq!(levels, [of_free(3), of_free(3), of_free(1)]);
-    // With nothing in memory: (33,554,432 - 3 x 22,846) / 8, as (buffer - headroom - reserves) >> 3 is there.
+    // Empty memory: (33,554,432 - 3 x 22,846) / 8, as (buffer - headroom - reserves) >> 3 in the HPCC simulator.
     let pool = 32 * 1024 * 1024 - 3 * reserved(&first(&found).switches[0]);
     assert_eq!((pool, levels[0].at(Some(pool)).0), (33_485_894, 4_185_736));
 }
@@ -218,10 +218,10 @@ fn a_map_without_a_rate_of_the_network_is_refused() {
 
 #[test]
 fn reserves_beyond_the_buffer_are_refused() {
-    // 25 Gb/s over 10 ms are 31,250,000 bytes: (3 x 31,250,000 + 9375 + 37,500) / 3 + 4096 for each port.
+    // 25 Gb/s over 10 ms is 31,250,000 bytes: (3 x 31,250,000 + 9375 + 37,500) / 3 + 4096 for each port.
     let found = try_load_on(&NET.replacen("1us", "10ms", 1), CONFIG, "").unwrap_err();
-    let said = "test.toml:6: topology.config.switch.buffer.reserved: found 31269721B for each of 3 ports; expected reserves that \
-                fit into size = 32MiB together";
+    let said = "test.toml:6: topology.config.switch.buffer.reserved: found 31269721B for each of 3 ports; expected \
+                reserves that together fit into size = 32MiB";
     assert_eq!(found, said);
 }
 
@@ -230,7 +230,7 @@ fn pauses_are_left_out_beside_memory_that_is_not_shared() {
     let found = loaded(CONFIG, "[switch]\nbuffer = { kind = \"per_port\", size = \"1MB\" }\n");
     assert_eq!(first(&found).switches[0].ports[0].pause.kind, "none");
     let notes = found.notes.join("\n");
-    assert!(notes.contains("PFC (its thresholds are parts of a shared buffer: set `switch.pause`"), "{notes}");
+    assert!(notes.contains("PFC (its thresholds are fractions of a shared buffer: set `switch.pause`"), "{notes}");
     let shared = "[switch]\nbuffer = { kind = \"shared\", size = \"1MB\" }\n";
     assert_eq!(first(&loaded(CONFIG, shared)).switches[0].ports[0].pause.kind, "pfc");
 }

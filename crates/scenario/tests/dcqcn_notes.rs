@@ -1,8 +1,8 @@
-//! Receivers that never tell anything, and sources that do not listen to what is told: said.
+//! Warnings about receivers that never send notices, and about sources that ignore them.
 
 use crate::common::{loaded, star};
 
-/// The notes of a small scenario whose hosts have DCQCN; its sources send raw packets with these lines.
+/// Notes of a small scenario whose hosts have DCQCN; its sources send raw packets with these lines.
 fn notes(source: &str, switch: &str) -> Vec<String> {
     let host = "[host]\nnic = { kind = \"round_robin\" }\nreaction = { kind = \"dcqcn\" }\n";
     let traffic = format!(
@@ -19,7 +19,8 @@ fn notes(source: &str, switch: &str) -> Vec<String> {
 
 const RED: &str = "marking = { kind = \"red\" }";
 const ECN: &str = "ecn = true\n";
-const NO_MARKS: &str = "host.reaction: no receiver ever sends a CNP, since no switch marks, or no packet of RoCE or of a raw source is ECN-capable";
+const NO_MARKS: &str = "host.reaction: no receiver sends CNPs, because no switch marks packets, or no packet of RoCE \
+                        or of a raw source is ECN-capable";
 const NONE: [&str; 0] = [];
 
 #[test]
@@ -33,7 +34,8 @@ fn receivers_tell_where_packets_may_come_marked_and_it_is_said_where_none_may() 
 
 #[test]
 fn messages_of_switches_that_no_source_listens_to_are_said() {
-    let other = "switch.notify beside a host.reaction that CNPs of receivers are for: messages of switches change no flow's rate";
+    let other = "switch.notify has no effect on flows: host.reaction reacts to CNPs of receivers, not to congestion \
+                 notifications of switches";
     assert_eq!(notes(ECN, &format!("{RED}\nnotify = {{ kind = \"qcn\" }}")), [other]);
 }
 

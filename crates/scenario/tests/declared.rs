@@ -1,4 +1,4 @@
-//! Schema and catalogue: what is declared is what is said.
+//! Schema and catalogue, compared with the loader.
 
 use mech::Registry;
 use scenario::{Source, catalogue_json, load, schema};
@@ -39,7 +39,7 @@ fn a_parameter_says_its_type_its_default_and_what_it_takes() {
         (&theta["type"], &theta["default"], &theta["required"]),
         (&"number".into(), &"0.8".into(), &false.into())
     );
-    assert_eq!(theta["allowed"], "a number from 0 up to, but not, 1");
+    assert_eq!(theta["allowed"], "a number of at least 0 and below 1");
     let size = find("switch.buffer", "shared", "size");
     assert_eq!((&size["default"], &size["required"]), (&Json::Null, &true.into()));
     let queue = find("host", "", "nic_queue");
@@ -121,7 +121,7 @@ fn nothing_that_is_cut_off_or_garbled_makes_the_loader_panic() {
     assert!(loaded > 10, "some still load: {loaded}");
 }
 
-/// The Rust sources of a folder, without tests.
+/// Rust sources of a folder, without tests.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("the folder is there") {
         let path = entry.unwrap().path();
@@ -136,7 +136,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Names of mechanisms, and those among them that are words of something else too: a parameter, a value, a slot.
+/// Names of mechanisms, and those of them that are also a parameter, a value or a slot.
 fn names() -> (BTreeSet<&'static str>, BTreeSet<&'static str>) {
     let registry = Registry::catalogue();
     let names: BTreeSet<&str> = registry.specs().iter().map(|spec| spec.kind).collect();

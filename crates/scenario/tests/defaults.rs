@@ -1,4 +1,5 @@
-//! Values that do not fit the network are noted: K below its guideline always, buffers and timeouts if the file sets none.
+//! Warnings about values that do not fit the network: K below its guideline always, buffers and timeouts only if the
+//! file sets none.
 
 use crate::common::source;
 use scenario::load;
@@ -28,11 +29,11 @@ fn defaults_of_one_gigabit_are_noted_at_100() {
     );
     // 100 frames of 1518 B.
     assert!(
-        found[1].starts_with("switch.buffer: the default of 100pkt a port drains in 12.1 us at 100Gbps. An incast"),
+        found[1].starts_with("switch.buffer: the default of 100pkt per port drains in 12.1 us at 100Gbps. An incast"),
         "{}",
         found[1]
     );
-    // 4 us of propagation, two slots of a full frame (123.04 ns) and two of the smallest (6.72 ns).
+    // 4 us of propagation, two times a full frame (123.04 ns) and two times the smallest (6.72 ns).
     assert!(
         found[2].starts_with("transport.min_rto: the default 200ms is 46953 round-trip times of 4.3 us. One timeout"),
         "{}",
@@ -66,7 +67,7 @@ fn threshold_below_its_guideline_is_always_noted() {
 
 #[test]
 fn buffer_below_one_window_is_noted_unless_set() {
-    // 10 Gb/s x 402.6 us are 503 KB.
+    // 10 Gb/s x 402.6 us is 503 KB.
     let long = "rate = \"10Gbps\", delay = \"100us\"";
     let found = notes(long, "[transport]\nkind = \"reno\"\n");
     assert!(found.len() == 1 && found[0].contains("That is less than C x RTT = 503"), "{found:?}");

@@ -1,4 +1,4 @@
-//! Transports of some hosts: overrides that name them.
+//! Transports of some hosts, which overrides name.
 
 use crate::common::{loaded, refused, star};
 
@@ -38,21 +38,21 @@ fn what_a_new_kind_resets_and_what_two_ends_do_not_have_in_common_is_told() {
     let found = with("transport = { kind = \"newreno\" }");
     let said = [
         "override: transport: kind = \"newreno\" replaces the whole table: min_rto is 10ms, no longer 5ms",
-        "transports of hosts: between one with SACK and one without none is used",
-        "transports of hosts: between one with ECN and one without no packet can be marked",
+        "transports of hosts: connections between an end with SACK and an end without do not use SACK",
+        "transports of hosts: packets between an end with ECN and an end without cannot be marked",
     ];
     for said in said {
         assert!(found.iter().any(|note| note.starts_with(&format!("default: {said}"))), "{said}: {found:?}");
     }
     let latched = with("transport = { kind = \"newreno\", ecn = true, min_rto = \"5ms\" }");
-    assert!(latched.iter().any(|note| note.contains("a DCTCP sender hears of a mark until CWR")), "{latched:?}");
+    assert!(latched.iter().any(|note| note.contains("repeats the echo until CWR")), "{latched:?}");
     let stamps = with("transport.timestamps = true");
     let of_hosts = |notes: &[String]| {
         notes.iter().filter(|note| note.contains("transports of hosts")).cloned().collect::<Vec<_>>()
     };
     assert_eq!(
         of_hosts(&stamps),
-        ["default: transports of hosts: between one with timestamps and one without none are sent"]
+        ["default: transports of hosts: connections between an end with timestamps and an end without do not use them"]
     );
     assert_eq!(of_hosts(&with("transport.min_rto = \"6ms\"")), [""; 0]);
 }
@@ -73,11 +73,11 @@ fn what_hosts_cannot_differ_in_and_what_is_about_switches_is_refused() {
         (TWO.into(), "transport: found nothing; expected transport = { … }"),
         (
             format!("{TWO}switch.ties = \"port\"\ntransport.nagle = false"),
-            "expected nothing of switches where hosts are named",
+            "expected no settings of switches in an override of hosts",
         ),
         (
             "where = { hosts = [\"h1\"], tier = \"edge\" }\ntransport.nagle = false".into(),
-            "expected nothing of switches where hosts are named",
+            "expected no settings of switches in an override of hosts",
         ),
         ("where = { hosts = [\"h9\"] }\ntransport.nagle = false".into(), "found unknown host `h9`"),
         ("where = { hosts = [] }\ntransport.nagle = false".into(), "found no hosts; expected at least one host"),
@@ -98,14 +98,15 @@ fn what_is_said_of_all_hosts_and_is_not_theirs_is_told() {
     };
     let [sack, least] = ["transport.kind = \"sack\"", "transport.min_rto = \"6ms\""].map(|said| format!("{TWO}{said}"));
     let variants = "[variants.a]\n[variants.b]\ntransport = { kind = \"reno\", min_rto = \"7ms\" }\n";
-    let said = "b: transport.kind, transport.min_rto: not at h1, h2: [[override]] gives them a kind of their own";
+    let said = "b: these keys do not apply to h1, h2, because [[override]] gives them a kind of their own: \
+                transport.kind, transport.min_rto";
     assert_eq!(of(&sack, variants), [said]);
     assert_eq!((of(&sack, ""), of(&least, variants)), (vec![], vec![]));
     let own = "[variants.b]\ntransport.kind = \"reno\"\noverride = [{ where = { hosts = [\"h1\"] }, transport = { kind = \"sack\" } }]\n";
     assert_eq!(of(&least, own), [""; 0], "the variant says both");
     let all = "where = { hosts = [\"h0\", \"h1\", \"h2\", \"h3\"] }\ntransport.kind = \"sack\"";
-    let said =
-        "transport.kind, transport.min_rto: nothing comes of it: [[override]] gives every host a kind of its own";
+    let said = "these keys have no effect, because [[override]] gives every host a kind of its own: transport.kind, \
+                transport.min_rto";
     assert_eq!(of(all, ""), [format!("default: {said}")]);
     assert_eq!(of(all, "[variants.a]\n"), [format!("a: {said}")]);
 }
@@ -113,13 +114,14 @@ fn what_is_said_of_all_hosts_and_is_not_theirs_is_told() {
 #[test]
 fn settings_and_what_some_hosts_have_of_their_own_are_told_apart() {
     let notes = loaded(&text(&format!("{TWO}transport.kind = \"sack\"")), &["transport.kind=reno"]).notes;
-    let said = "default: transport.kind: not at h1, h2: [[override]] gives them a kind of their own";
+    let said = "default: these keys do not apply to h1, h2, because [[override]] gives them a kind of their own: \
+                transport.kind";
     assert!(notes.iter().any(|note| note == said), "{notes:?}");
 }
 
 #[test]
 fn a_transport_that_is_that_of_all_hosts_anyway_and_one_that_nothing_has_are_told() {
-    let said = "default: override: h1, and hosts like it: nothing comes of what is said: it has the same transport as [transport]";
+    let said = "default: override: h1 and hosts like it: `transport` has no effect: it equals [transport]";
     let with = |over: &str| loaded(&text(&format!("{TWO}{over}")), &[]).notes;
     assert!(with("transport.min_rto = \"5ms\"").iter().any(|note| note == said));
     assert!(!with("transport.min_rto = \"6ms\"").iter().any(|note| note == said));
@@ -127,6 +129,6 @@ fn a_transport_that_is_that_of_all_hosts_anyway_and_one_that_nothing_has_are_tol
     let all = star("");
     let all = all[..all.find("[[traffic]]").expect("it has one")].to_string();
     let over = format!("[[traffic]]\nname = \"w\"\n{raw}[[override]]\n{TWO}transport.tlp = false\n");
-    let said = "default: override: nothing comes of `transport`: all traffic is sent without one";
+    let said = "default: override: `transport` has no effect, because all traffic is sent without a transport";
     assert_eq!(loaded(&format!("{all}{over}"), &[]).notes, [said]);
 }

@@ -1,15 +1,15 @@
-//! What is accepted and changes nothing beside the rest of a scenario: told, or refused.
+//! Settings that have no effect in combination with the rest of a scenario: each gives a note or is refused.
 
 use crate::common::{loaded, refused, source, star, tree};
 use scenario::{Source, load};
 
-/// The notes of a small scenario with these lines; its workload has these keys too.
+/// Notes of a small scenario with these lines, which also extend its workload.
 fn notes(more: &str) -> Vec<String> {
     let all = loaded(&star(more), &[]).notes;
     all.iter().map(|note| note.strip_prefix("default: ").expect("of the one variant").to_string()).collect()
 }
 
-/// A fat-tree with this workload in place of the incast.
+/// Fat-tree with this workload instead of the incast.
 fn workload(lines: &str) -> String {
     let text = tree("");
     text[..text.find("[[traffic]]").expect("it has one")].to_string() + "[[traffic]]\nname = \"w\"\n" + lines
@@ -54,7 +54,7 @@ fn measures_of_what_is_not_measured_or_does_not_happen_are_told() {
 #[test]
 fn a_rank_that_nothing_goes_by_is_told() {
     let ranked = "[transport]\nkind = \"sack\"\npriority = \"remaining\"\n";
-    let said = "transport.priority has no effect: no scheduler and no answer to overflow goes by it";
+    let said = "transport.priority has no effect: no scheduler and no overflow mechanism uses it";
     assert_eq!(notes(ranked), [said]);
     for more in ["[switch]\nscheduler = { kind = \"srpt\" }\n", "[host]\nscheduler = { kind = \"srpt\" }\n"] {
         assert_eq!(notes(&format!("{ranked}{more}")), [""; 0]);
@@ -74,8 +74,8 @@ fn a_window_that_never_rests_is_told() {
 fn memory_of_connections_that_never_end_is_reported() {
     let kept = "kind = \"request_reply\"\nreply = \"9KB\"\nstop = \"1ms\"\n";
     let forgets = "[transport]\nkind = \"linux_2_6_38\"\nmetrics_save = false\n";
-    let said = "default: transport.metrics_save has no effect: all connections last for the run, and hosts keep measurements of \
-                connections that end";
+    let said = "default: transport.metrics_save has no effect: hosts save measurements when a connection ends, and \
+                all connections last for the whole run";
     assert_eq!(notes_of(&format!("{kept}{forgets}")), [said]);
     assert_eq!(notes_of(&format!("{kept}connection = \"new\"\n{forgets}")), [""; 0]);
     assert_eq!(notes(forgets), [""; 0]);
@@ -96,11 +96,11 @@ fn marks_that_nobody_sets_or_nobody_carries_are_told() {
     assert_eq!(notes(&format!("{marking}{ecn}")), [""; 0]);
     assert_eq!(notes("[transport]\nkind = \"dctcp\"\ng = 0.5\n"), ["transport.g: no switch and no host marks packets"]);
     for kind in ["dctcp", "linux_dctcp"] {
-        let said = format!("transport {kind:?}: no switch and no host marks packets, without which it does as Reno");
+        let said = format!("transport {kind:?} behaves as Reno: no switch and no host marks packets");
         assert_eq!(notes(&format!("[transport]\nkind = {kind:?}\n")), [said]);
         assert_eq!(notes(&format!("{marking}[transport]\nkind = {kind:?}\n")), [""; 0]);
     }
-    let said = "marking sets no mark: transport `linux` is not ECN-capable as it stands";
+    let said = "marking has no effect: transport `linux` is not ECN-capable as configured";
     assert_eq!(notes(marking), [said]);
     assert_eq!(notes("[switch]\nmarking = { kind = \"red\" }\n"), [""; 0], "it drops what it cannot mark");
 }
@@ -123,7 +123,7 @@ fn a_reaction_to_bounces_and_weights_of_links_that_nothing_asks_for_are_told() {
 
 #[test]
 fn a_way_back_that_is_not_told_anything_of_is_told() {
-    let said = |path: &str| format!("topology.{path} has no effect: it gives neither rate nor delay");
+    let said = |path: &str| format!("topology.{path} has no effect: it sets neither rate nor delay");
     let with = |back: &str| notes(&format!("[topology.link.back]\n{back}\n"));
     assert_eq!(with(""), [said("link.back")]);
     assert_eq!(with("rate = \"1Mbps\""), [""; 0]);
@@ -145,12 +145,12 @@ fn frames_that_wait_for_longer_than_timers_are_told() {
     let with = |jitter: &str, tcp: &str| notes(&format!("[host]\nnic_jitter = \"{jitter}\"\n[transport]\n{tcp}"));
     let said = |jitter: &str, least: &str| {
         let found = format!("host.nic_jitter = {jitter} is not below transport.min_rto = {least}");
-        [format!("{found}: timers expire before frames have left")]
+        [format!("{found}: retransmission timers expire before frames leave the NIC")]
     };
     assert_eq!(with("1000s", "kind = \"linux\"\n"), said("1000s", "200ms"));
     assert_eq!(with("10ms", "kind = \"sack\"\n"), said("10ms", "10ms"));
     assert_eq!(with("9ms", "kind = \"sack\"\n"), [""; 0]);
-    assert_eq!(with("1s", "kind = \"pfabric\"\n").len(), 0, "it has no least timeout");
+    assert_eq!(with("1s", "kind = \"pfabric\"\n").len(), 0, "it has no minimum RTO");
 }
 
 #[test]
@@ -161,8 +161,8 @@ fn marking_from_a_length_on_that_no_queue_reaches_is_told() {
         notes(&format!("[switch]\n{marking}{buffer}{more}[transport]\nkind = \"dctcp\"\n"))
     };
     let said = |k: &str, size: &str| {
-        let begins = format!("it begins at {k}, and the memory of a port is {size}");
-        vec![format!("switch.marking marks nothing at s0, and switches like it: {begins}")]
+        let begins = format!("marking begins at {k}, and the memory of a port is {size}");
+        vec![format!("switch.marking marks nothing at s0 and switches like it: {begins}")]
     };
     assert_eq!(with("100pkt", "100pkt", ""), said("100pkt", "100pkt"));
     assert_eq!(with("99pkt", "100pkt", ""), [""; 0], "the last that fits finds 99");
@@ -177,7 +177,7 @@ fn marking_from_a_length_on_that_no_queue_reaches_is_told() {
     assert_eq!(notes(&format!("{small}{red}")), said("100pkt", "100pkt"));
     assert_eq!(notes(&format!("{small}{}", red.replace("min = \"100pkt", "min = \"99pkt"))), [""; 0]);
     let nic = "[host]\nnic_queue = \"9pkt\"\nmarking = { kind = \"ecn_threshold\", k = \"9pkt\" }\n[transport]\nkind = \"dctcp\"\n";
-    assert_eq!(notes(nic), ["host.marking marks nothing: it begins at 9pkt, and host.nic_queue is 9pkt"]);
+    assert_eq!(notes(nic), ["host.marking marks nothing: marking begins at 9pkt, and host.nic_queue is 9pkt"]);
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn classes_and_their_order_are_told_where_all_packets_are_of_one() {
             .collect::<Vec<_>>()
     };
     let second = "[[traffic]]\nname = \"v\"\nkind = \"incast\"\nsenders = 2\nreceiver = \"h1\"\nsize = \"9KB\"\n";
-    let alone = "class = 3 has no effect: all packets are of this class, and nothing goes by it";
+    let alone = "class = 3 has no effect: all packets have this class, and no mechanism uses it";
     assert_eq!(of("class = 3\n", ""), [alone]);
     assert_eq!(of("class = 3\n", second), [""; 0]);
     assert_eq!(
@@ -203,7 +203,7 @@ fn classes_and_their_order_are_told_where_all_packets_are_of_one() {
     for kind in ["strict_priority", "round_robin"] {
         let order = format!("[switch]\nscheduler = {{ kind = \"{kind}\" }}\n");
         let said =
-            format!("scheduler = \"{kind}\" has no effect: all packets are of class 0, and leave first in, first out");
+            format!("scheduler = \"{kind}\" has no effect: all packets have class 0 and leave first in, first out");
         assert_eq!(of("", &order), [said.as_str()]);
         assert_eq!(of("", &format!("{order}{second}class = 1\n")), [""; 0]);
         let bounced = of("", &format!("{order}overflow = {{ kind = \"bounce\" }}\n"));
@@ -215,7 +215,8 @@ fn classes_and_their_order_are_told_where_all_packets_are_of_one() {
 fn a_transport_that_nothing_has_is_told() {
     let raw = "kind = \"constant\"\nsource = \"h0\"\ndestination = \"h1\"\nrate = \"1Mbps\"\n";
     let table = "[transport]\nkind = \"sack\"\nttl = 9\nmin_rto = \"20ms\"\n";
-    let said = "default: transport: nothing comes of min_rto: all traffic is sent without one";
+    let said = "default: transport: these keys have no effect, because all traffic is sent without a transport: \
+                min_rto";
     assert_eq!(notes_of(&format!("{raw}{table}")), [said]);
     assert_eq!(notes_of(&format!("{raw}[transport]\nkind = \"sack\"\nttl = 9\n")), [""; 0]);
 }
@@ -225,14 +226,11 @@ fn a_segment_without_a_load_in_wire_bytes_is_refused() {
     let poisson = "kind = \"poisson\"\nsizes = \"9KB\"\n";
     let with = |more: &str| refused(&workload(&format!("{poisson}{more}")), &[]);
     let paced = with("interarrival = \"1ms\"\nload.segment = \"1000B\"\n");
-    assert!(paced.ends_with("load.segment: found 1KB; expected left out where `interarrival` is given"), "{paced}");
+    assert!(paced.ends_with("load.segment: found 1KB; expected no value if `interarrival` is given"), "{paced}");
     let payload = with("load = { fraction = 0.1, segment = \"1000B\" }\n");
-    assert!(
-        payload.ends_with("load.segment: found 1KB; expected left out where `load.bytes` is `payload`"),
-        "{payload}"
-    );
+    assert!(payload.ends_with("load.segment: found 1KB; expected no value if `load.bytes` is `payload`"), "{payload}");
     let incast = "kind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\nsize = \"9KB\"\nload.segment = \"1000B\"\n";
-    assert!(refused(&workload(incast), &[]).contains("expected left out where `load.fraction` is not given"));
+    assert!(refused(&workload(incast), &[]).contains("expected no value if `load.fraction` is not given"));
     let wire = "load = { fraction = 0.1, bytes = \"wire\", segment = \"1000B\" }\n";
     assert_eq!(notes_of(&format!("{poisson}{wire}")), [""; 0]);
 }
@@ -257,7 +255,7 @@ fn hosts_are_not_listed_twice() {
 #[test]
 fn times_that_nothing_waits_for_are_told_or_refused() {
     let asked = "kind = \"request_reply\"\nreply = \"9KB\"\nstop = \"1ms\"\nthink_gaps = \"exponential\"\n";
-    assert!(refused(&workload(asked), &[]).ends_with("expected left out where `think` is not given"));
+    assert!(refused(&workload(asked), &[]).ends_with("expected no value if `think` is not given"));
     assert_eq!(notes_of(&format!("{asked}think = \"1ms\"\n")), [""; 0]);
     let ring = "kind = \"all_reduce\"\nsize = \"40KB\"\ncompute = \"1ms\"\n";
     let said = "default: traffic `w`: `compute` has no effect with repeat = 1: no iteration follows another";
@@ -265,7 +263,7 @@ fn times_that_nothing_waits_for_are_told_or_refused() {
     let one = "kind = \"long_lived\"\nsource = \"h0\"\ndestination = \"h3\"\nstagger = \"1us\"\n";
     let said = "default: traffic `w`: `stagger` has no effect: there is one flow";
     assert_eq!((notes_of(one), notes_of(&format!("{one}flows = 2\n"))), (vec![said.to_string()], vec![]));
-    let stop = "default: traffic `w`: `stop` has no effect: all of it starts at `start`";
+    let stop = "default: traffic `w`: `stop` has no effect: all flows start at `start`";
     let burst = "kind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\nsize = \"9KB\"\nstop = \"2ms\"\n";
     assert_eq!((notes_of(burst), notes_of(&format!("{burst}interval = \"1ms\"\n"))), (vec![stop.to_string()], vec![]));
     let shuffle = "kind = \"all_to_all\"\nsize = \"9KB\"\nstop = \"2ms\"\n";
@@ -289,7 +287,7 @@ fn what_a_file_of_flows_tells_is_not_told_again() {
     let text = "1\n1 3 3 100 60000 2.0\n";
     let found = with(&format!("{hpcc}priority_group = \"class\"\n"), text).expect_err("two say it")[0].to_string();
     assert!(
-        found.ends_with("class: found 1; expected left out where `priority_group` is `class`: the file tells it"),
+        found.ends_with("class: found 1; expected no value if `priority_group` is `class`: the file sets it"),
         "{found}"
     );
     assert!(with(hpcc, text).is_ok());
@@ -299,7 +297,8 @@ fn what_a_file_of_flows_tells_is_not_told_again() {
 fn what_is_said_of_flows_is_told_where_all_traffic_is_raw() {
     let raw = "kind = \"constant\"\nsource = \"h0\"\ndestination = \"h1\"\nrate = \"1Mbps\"\n";
     let measure = "[measure]\nfct_end = \"sender_ack\"\ndrain = \"1ms\"\nallow_unfinished = true\n";
-    let said = |key: &str| format!("default: measure.{key} has no effect: all traffic is raw, without flows that end");
+    let said =
+        |key: &str| format!("default: measure.{key} has no effect: all traffic is raw and has no flows that end");
     assert_eq!(notes_of(&format!("{raw}{measure}")), ["fct_end", "drain", "allow_unfinished"].map(said));
     assert_eq!(notes(measure), [""; 0]);
 }
@@ -307,7 +306,8 @@ fn what_is_said_of_flows_is_told_where_all_traffic_is_raw() {
 #[test]
 fn a_time_between_requests_is_told_where_a_session_has_one() {
     let asked = "kind = \"request_reply\"\nreply = \"9KB\"\nstop = \"1ms\"\n";
-    let said = |key: &str| format!("default: traffic: {key} has no effect with requests = 1: nothing follows");
+    let said =
+        |key: &str| format!("default: traffic: {key} has no effect with requests = 1: no request follows another");
     for (key, value) in [("think", "1us"), ("clock", "1ms")] {
         let with = |count: u32| notes_of(&format!("{asked}requests = {count}\n{key} = \"{value}\"\n"));
         assert_eq!((with(1), with(2)), (vec![said(key)], Vec::new()));
@@ -317,15 +317,15 @@ fn a_time_between_requests_is_told_where_a_session_has_one() {
 #[test]
 fn ranks_of_probes_and_marks_of_detoured_packets_that_nothing_goes_by_are_told() {
     let probes = "[transport]\nkind = \"pfabric\"\nprobe_priority = \"urgent\"\n";
-    let said = "transport.probe_priority has no effect: no scheduler and no answer to overflow goes by it";
+    let said = "transport.probe_priority has no effect: no scheduler and no overflow mechanism uses it";
     assert!(notes(probes).contains(&said.to_string()), "{:?}", notes(probes));
     let detour = "[switch]\noverflow = { kind = \"detour\", mark_detoured = false }\n";
     let with = |kind: &str| notes(&format!("{detour}[transport]\nkind = \"{kind}\"\n"));
-    let said = "switch.overflow.mark_detoured has no effect: transport `newreno` is not ECN-capable as it stands";
+    let said = "switch.overflow.mark_detoured has no effect: transport `newreno` is not ECN-capable as configured";
     assert_eq!((with("newreno"), with("dctcp")), (vec![said.to_string()], Vec::new()));
 }
 
-/// What is said of an answer that cuts, where `transport` is that of all hosts and `more` begins with further switch options.
+/// Notes of an overflow mechanism that cuts; `more` begins with further switch options.
 fn of_trim(given: &str, more: &str) -> Vec<String> {
     let buffer = "buffer = { kind = \"per_port\", size = \"9KB\" }";
     notes(&format!(
@@ -340,20 +340,21 @@ fn options_of_trim_that_do_nothing_where_they_stand_are_told() {
         (
             ", trim_size = \"1518B\"",
             "",
-            Some("switch.overflow cuts nothing: 1518 B of a packet stay, and no frame is longer than 1518 B"),
+            Some("switch.overflow cuts nothing: 1518 B of each packet are kept, and no frame is longer than 1518 B"),
         ),
         (", trim_size = \"1517B\"", "", None),
         (
             ", trimmable = \"class\", trimmable_class = 3",
             "",
-            Some("switch.overflow cuts nothing: no packet is of class 3, the only one that may be cut"),
+            Some("switch.overflow cuts nothing: no packet has class 3, the only trimmable class"),
         ),
         (", trimmable = \"class\"", "", None),
         (
             ", header_class = 0",
             "",
             Some(
-                "switch.overflow.header_class = 0 is the class of data too, which is held against the room of headers then",
+                "switch.overflow.header_class = 0 is also the class of data, so that data counts against the buffer \
+                 space of headers",
             ),
         ),
         (", header_class = 6", "", None),
@@ -361,7 +362,8 @@ fn options_of_trim_that_do_nothing_where_they_stand_are_told() {
             ", header_class = 6",
             "scheduler = { kind = \"fifo\" }",
             Some(
-                "switch.overflow.header_class: headers have room of their own, but leave first in, first out like all else",
+                "switch.overflow.header_class: headers have their own buffer space, but all packets leave first in, \
+                 first out",
             ),
         ),
         (", header_class = 6", "scheduler = { kind = \"srpt\" }", None),
@@ -387,7 +389,7 @@ fn packets_without_a_transport_that_nobody_may_cut_are_told() {
     };
     let said = raw("");
     assert!(
-        said.iter().any(|note| note.contains("packets without a transport never say that they may be cut")),
+        said.iter().any(|note| note.contains("packets without a transport are never marked as trimmable")),
         "{said:?}"
     );
     assert!(!raw(", trimmable = \"any\"").iter().any(|note| note.contains("cuts nothing")));

@@ -1,8 +1,8 @@
-//! Parameters of mechanisms and of raw sources that are accepted and change nothing: told, or refused.
+//! Parameters of mechanisms and raw sources that have no effect: each gives a note or is refused.
 
 use crate::common::{loaded, refused, star, tree};
 
-/// The notes of a small scenario with these lines.
+/// Notes of a small scenario with these lines.
 fn notes(more: &str) -> Vec<String> {
     let all = loaded(&star(more), &[]).notes;
     all.iter().map(|note| note.strip_prefix("default: ").expect("of the one variant").to_string()).collect()
@@ -26,9 +26,9 @@ fn a_rounding_of_places_that_nobody_keeps_free_is_told() {
 
 #[test]
 fn parameters_of_random_early_detection_that_others_make_void_are_told() {
-    let idle = "red: idle_packet has no effect with weight = 1: the average is the queue of the instant";
-    let gentle = "red: gentle has no effect with max_p = 1: from max on every packet is marked either way";
-    let still = "red with weight = 0 follows no queue: its average stays 0";
+    let idle = "red: idle_packet has no effect with weight = 1: the average is the instantaneous queue";
+    let gentle = "red: gentle has no effect with max_p = 1: from max on every packet is marked anyway";
+    let still = "red: with weight = 0 the average queue stays 0, so that no packet is marked";
     let nic = "nic_queue = \"99pkt\"\n";
     for (place, rest) in [("switch", ""), ("host", nic)] {
         let with = |more: &str| format!("[{place}]\n{rest}marking = {{ kind = \"red\"{more} }}\n");
@@ -51,7 +51,7 @@ fn weights_of_classes_without_packets_are_told_and_more_than_there_are_classes_r
             "[[traffic]]\nname = \"v\"\nkind = \"incast\"\nsenders = 2\nreceiver = \"h1\"\nsize = \"9KB\"\nclass = 2\n";
         format!("{order}{second}")
     };
-    let said = |classes: &str| format!("scheduler: no packet is of class {classes}, whose weight is given");
+    let said = |classes: &str| format!("scheduler: no packet has class {classes}, for which a weight is set");
     assert_eq!(notes(&with("1, 4, 2, 3")), [said("1, 3")]);
     assert_eq!(notes(&with("3, 1, 2")), [""; 0], "the place of class 1 has to hold a number");
     let found = refused(&star(&with("1, 1, 1, 1, 1, 1, 1, 1, 9")), &[]);
@@ -65,11 +65,11 @@ fn weights_of_classes_without_packets_are_told_and_more_than_there_are_classes_r
 fn a_snapshot_that_nothing_looks_at_is_told() {
     let with = |more: &str| format!("[switch]\nsimultaneous = \"snapshot\"\n{more}");
     let found = notes(&with(""));
-    let said = "switch.simultaneous = \"snapshot\" changes no packet's fate where all is tail drop and nothing marks: \
-                room is looked for as each is stored";
+    let said = "switch.simultaneous = \"snapshot\" has no effect on packets with tail drop and without marking: \
+                buffer space is checked when each packet is stored";
     assert_eq!(found, [said]);
     let seen = notes(&with("[measure]\nsub_queues = true\n"));
-    let besides = "; only what arrivals see (measure.sub_queues) is the queue before their instant";
+    let besides = "; only the queue lengths that arrivals see (measure.sub_queues) are those before the instant";
     assert_eq!(seen, [format!("{said}{besides}")]);
     let detour = notes(&with("overflow = { kind = \"detour\" }\n"));
     assert!(!detour.iter().any(|note| note.contains("snapshot")), "{detour:?}");
@@ -87,7 +87,7 @@ fn a_burst_of_one_packet_has_no_interval() {
         let workload = "kind = \"bursts\"\nsource = \"h0\"\ndestination = \"h1\"\npause = \"1ms\"\n";
         format!("{}[[traffic]]\nname = \"w\"\n{workload}{more}", &tree[..tree.find("[[traffic]]").expect("it has one")])
     };
-    let said = "default: traffic `w`: `interval` has no effect with packets = 1: `pause` lies between them";
+    let said = "default: traffic `w`: `interval` has no effect with packets = 1: `pause` is the time between them";
     assert_eq!(loaded(&text("packets = 1\ninterval = \"1us\"\n"), &[]).notes, [said]);
     assert_eq!(loaded(&text("packets = 1\n"), &[]).notes, [""; 0]);
     assert_eq!(loaded(&text("packets = 2\ninterval = \"1us\"\n"), &[]).notes, [""; 0]);
@@ -97,7 +97,7 @@ fn a_burst_of_one_packet_has_no_interval() {
 
 const HOLD: &str = "switch.ack_hold";
 
-/// A note of a small scenario about holding.
+/// Notes of a small scenario about ACK holding.
 fn note_on_holding(more: &str) -> Vec<String> {
     notes(more).into_iter().filter(|note| note.contains("ack_hold") || note.starts_with("abq")).collect()
 }
@@ -110,17 +110,16 @@ fn holding_of_which_nothing_comes_is_told() {
     };
     assert_eq!(note_on_holding(&with("120000B", "")), [""; 0]);
     let beyond = |from: &str, room: &str| {
-        let at = "holds nothing at s0, and switches like it";
-        format!("{HOLD} {at}: it begins above {from}, and the memory of a port is {room}")
+        let at = "holds nothing at s0 and switches like it";
+        format!("{HOLD} {at}: holding begins above {from}, and the memory of a port is {room}")
     };
     assert_eq!(note_on_holding(&with("30000B", "")), [beyond("30KB", "30KB")]);
     assert_eq!(note_on_holding(&with("30001B", "")), [""; 0]);
     assert_eq!(note_on_holding(&with("19pkt", "")), [beyond("30KB", "19pkt")]);
     assert_eq!(note_on_holding(&with("20pkt", "")), [""; 0], "20 frames of 1518 B");
-    let packs = format!("{HOLD}.packs has no effect: no host has transport.pack, and there are no PACKs");
+    let packs = format!("{HOLD}.packs has no effect: no host has transport.pack, so there are no PACKs");
     assert_eq!(note_on_holding(&with("120000B", ", packs = true")), [packs]);
-    let ends =
-        "abq: K = 6KB is at most 4 MTU, so that congestion ends with the first release: there is no light congestion";
+    let ends = "abq: K = 6KB is at most 4 MTU: congestion ends with the first release, without light congestion";
     assert_eq!(note_on_holding(&with("120000B", ", k = \"6000B\"")), [ends]);
 }
 
@@ -130,8 +129,8 @@ fn an_echo_for_senders_that_do_not_know_it_is_told() {
         format!("[switch]\nack_hold = {{ kind = \"abq\"{abq} }}\n[transport]\nkind = \"{transport}\"\n")
     };
     let said = format!(
-        "{HOLD}: transport `sack` is not ECN-capable as it stands, and ignores the ECE of released ACKs: they are late, and \
-         nothing else"
+        "{HOLD}: transport `sack` is not ECN-capable as configured and ignores the ECE of released ACKs: holding only \
+         delays ACKs"
     );
     assert_eq!(note_on_holding(&with("sack", "")), [said]);
     assert_eq!(note_on_holding(&with("sack", ", corrector = false")), [""; 0]);
@@ -145,8 +144,8 @@ fn bounded_windows_of_hosts_with_a_scale_are_told() {
         format!("[switch]\n{abq}\n[transport]\nkind = \"dctcp\"\nreceive_window = \"{window}\"\n")
     };
     let said = format!(
-        "{HOLD}.release = \"window\" writes windows without a scale, as a switch sees them: hosts whose \
-         transport.receive_window is above 65535B take them for a multiple of that"
+        "{HOLD}.release = \"window\" writes windows without the scale of a connection, which switches do not have: \
+         hosts whose transport.receive_window is above 65535B multiply them by it"
     );
     assert_eq!(note_on_holding(&with("200KB")), [said]);
     assert_eq!(note_on_holding(&with("65535B")), [""; 0]);
@@ -160,8 +159,8 @@ fn bounded_windows_without_room_for_a_segment_are_told() {
     };
     let said = |least: &str, mss: u32| {
         format!(
-            "{HOLD}.window_min = {least} is less than a segment, transport.mss = {mss}B: a sender may wait for ever for a window \
-             with room for one"
+            "{HOLD}.window_min = {least} is less than a segment, transport.mss = {mss}B: a sender may wait forever \
+             for a window of one segment"
         )
     };
     let narrow = "receive_window = \"65535B\"";
@@ -182,13 +181,13 @@ fn holding_at_no_port_or_for_traffic_that_nothing_acknowledges_is_told() {
     let abq = "[switch]\nack_hold = { kind = \"abq\" }\n";
     let bursts = "kind = \"bursts\"\nsource = \"h0\"\ndestination = \"h1\"\npause = \"1ms\"\npackets = 1\n";
     let text = format!("{head}{abq}[[traffic]]\nname = \"w\"\n{bursts}");
-    let said = format!("{HOLD} holds nothing: all traffic is sent without a transport, and nothing acknowledges it");
+    let said = format!("{HOLD} holds nothing: all traffic is sent without a transport, so there are no ACKs");
     let found = loaded(&text, &[]).notes;
     assert!(found.contains(&format!("default: {said}")), "{found:?}");
     let spines = "[[override]]\nwhere = { tier = \"core\" }\nswitch.ack_hold = { kind = \"abq\" }\n";
     let text = star(spines).replace("\"star\"\nn = 4", "\"fat_tree\"\nk = 4");
     let said =
-        format!("{HOLD} holds nothing: no port that has it leads to a host, and ports = \"all\" is for the others");
+        format!("{HOLD} holds nothing: no port that has it leads to a host. Set ports = \"all\" for other ports");
     let found = loaded(&text, &[]).notes;
     assert!(found.contains(&format!("default: {said}")), "{found:?}");
 }

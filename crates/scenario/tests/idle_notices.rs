@@ -1,12 +1,12 @@
-//! Congestion points of which nothing comes, or a part of which does nothing: told, or refused.
+//! Congestion points, or parts of them, that have no effect: each gives a note or is refused.
 
 use crate::common::{loaded, refused, star};
 
-/// The notes of a small scenario whose switch has these lines, but for that of a reaction, which is none.
+/// Notes of a small scenario whose switch has these lines, without the one about the missing reaction.
 fn notes(switch: &str, traffic: &str) -> Vec<String> {
     let all = loaded(&star(&format!("{traffic}[switch]\n{switch}\n")), &[]).notes;
     let own = all.iter().map(|note| note.strip_prefix("default: ").expect("of the one variant").to_string());
-    own.filter(|note| !note.starts_with("switch.notify beside host.reaction")).collect()
+    own.filter(|note| !note.starts_with("switch.notify has no effect on flows with host.reaction")).collect()
 }
 
 const NONE: [&str; 0] = [];
@@ -19,9 +19,9 @@ fn a_queue_that_is_never_congested_since_its_buffer_is_full_before_is_told() {
             "",
         )
     };
-    // 3 q - 60 KB is a step of 4762 B at 21,588 B.
-    let said =
-        "switch.notify tells nobody at s0, and switches like it: it begins above 21587B, and the memory of a port is ";
+    // 3 q - 60 KB reaches one step, 4762 B, at 21,588 B.
+    let said = "switch.notify never notifies at s0 and switches like it: notification begins above 21587B, and the \
+                memory of a port is ";
     assert_eq!(with("21587B", ""), [format!("{said}21587B")]);
     assert_eq!(with("21588B", ""), NONE);
     assert_eq!(with("14pkt", ""), [format!("{said}14pkt")]);
@@ -39,8 +39,8 @@ fn a_class_that_no_packet_has_is_told() {
             &format!("class = {traffic}\n"),
         )
     };
-    assert_eq!(of(3, "2"), ["switch.notify tells nobody: no packet is of class 3, which it follows"]);
-    assert_eq!(of(0, "2"), ["switch.notify tells nobody: no packet is of class 0, which it follows"]);
+    assert_eq!(of(3, "2"), ["switch.notify never notifies: no packet has class 3, which it monitors"]);
+    assert_eq!(of(0, "2"), ["switch.notify never notifies: no packet has class 0, which it monitors"]);
     assert_eq!(of(2, "2"), NONE);
 }
 
@@ -61,14 +61,15 @@ fn a_clock_where_frames_go_on_coming_or_where_none_is_told_of_is_refused() {
         refused(&star(&format!("[switch]\nnotify = {{ kind = \"qcn\", keep_alive = \"1us\"{more} }}\n")), &[])
     };
     let outputs = with("");
-    let rule = "expected at = \"inputs\" beside it: pausing a far end keeps nothing from coming to outputs, which need no clock";
+    let rule = "expected at = \"inputs\": frames still arrive at outputs while a far end is paused, so that no clock is \
+                needed";
     assert!(
         outputs.ends_with(&format!("switch.notify.keep_alive: found keep_alive with at = \"outputs\"; {rule}")),
         "{outputs}"
     );
     let arrival = with(", at = \"inputs\"");
-    let rule =
-        "expected `occupancy` or `two_samples` beside it: on a clock no frame has just come whose flow could be told";
+    let rule = "expected `occupancy` or `two_samples`: a sample by a clock has no arriving frame whose source could be \
+                notified";
     assert!(
         arrival.ends_with(&format!("switch.notify.keep_alive: found keep_alive with culprit = \"arrival\"; {rule}")),
         "{arrival}"
@@ -79,7 +80,7 @@ fn a_clock_where_frames_go_on_coming_or_where_none_is_told_of_is_refused() {
 fn what_a_congestion_point_does_not_go_by_is_told() {
     let with =
         |more: &str| notes(&format!("buffer = {{ kind = \"unlimited\" }}\nnotify = {{ kind = \"qcn\"{more} }}"), "");
-    let unit = "qcn: unit has no effect with culprit = \"arrival\": nothing is drawn from the memory";
+    let unit = "qcn: unit has no effect with culprit = \"arrival\": no flow is drawn from the memory";
     assert_eq!(with(", unit = \"256B\""), [unit]);
     assert_eq!(with(", unit = \"64B\", culprit = \"occupancy\""), NONE);
     let index = "qcn: index has no effect with culprit = \"occupancy\": no two flows are compared";
@@ -97,16 +98,16 @@ fn messages_without_a_reaction_point_and_reaction_points_without_messages_are_to
     let [qcn, none] = ["kind = \"qcn\"", "kind = \"none\""];
     assert_eq!(with(qcn, qcn), NONE);
     assert_eq!(with(none, none), NONE);
-    let unheard = "default: switch.notify beside host.reaction = \"none\": sources get messages of congestion, and no flow \
-                   changes its rate";
+    let unheard = "default: switch.notify has no effect on flows with host.reaction = \"none\": sources get \
+                   congestion notifications and keep their rates. Set host.reaction";
     assert_eq!(with(none, qcn), [unheard]);
-    let untold =
-        "default: host.reaction beside switch.notify = \"none\": no source gets a message of congestion to react to";
+    let untold = "default: host.reaction has no effect with switch.notify = \"none\": no source gets a congestion \
+                  notification. Set switch.notify";
     assert_eq!(with(qcn, none), [untold]);
-    // Where messages are about a class that no packet has, the note says that nobody is told, and this one adds nothing.
+    // If notices are for a class that no packet has, the note on unsent notices is the only one.
     let of_class = with(qcn, "kind = \"qcn\", class = 3");
-    assert_eq!(of_class, ["default: switch.notify tells nobody: no packet is of class 3, which it follows"]);
-    // Some switches that tell are enough.
+    assert_eq!(of_class, ["default: switch.notify never notifies: no packet has class 3, which it monitors"]);
+    // One switch that sends notices is enough.
     let some = "[[override]]\nwhere = { node = \"s0\" }\nswitch.notify = { kind = \"qcn\" }\n";
     let text = star(&format!("{}[switch]\nbuffer = {{ kind = \"unlimited\" }}\n{some}", host(qcn)));
     assert_eq!(loaded(&text, &[]).notes, NONE);
@@ -118,8 +119,8 @@ fn an_input_that_is_never_congested_since_its_memory_is_full_before_is_told() {
         let buffer = "model = \"cioq\"\ninput_buffer = \"150KB\"\nbuffer = { kind = \"per_port\", size = \"150KB\" }";
         notes(&format!("{buffer}\nnotify = {{ kind = \"qcn\", at = \"inputs\", q_eq = \"{q_eq}\" }}"), "")
     };
-    let said =
-        "switch.notify tells nobody at s0, and switches like it: it begins above 359788B, and input_buffer is 150KB";
+    let said = "switch.notify never notifies at s0 and switches like it: notification begins above 359788B, and \
+                input_buffer is 150KB";
     assert_eq!(with("1MB"), [said]);
     assert_eq!(with("60KB"), NONE);
 }
@@ -130,7 +131,8 @@ fn memory_that_holds_no_full_frame_is_told() {
         let all = loaded(&star(&format!("[switch]\n{switch}\n")), &[]).notes;
         all.into_iter().filter(|note| note.contains("holds no full frame")).collect::<Vec<_>>()
     };
-    let said = |key: &str| vec![format!("default: {key} = 500B holds no full frame, of 1518B: all of these are lost")];
+    let said =
+        |key: &str| vec![format!("default: {key} = 500B holds no full frame of 1518B: all full frames are lost")];
     assert_eq!(of("buffer = { kind = \"per_port\", size = \"500B\" }"), said("switch.buffer.size"));
     let inputs = "buffer = { kind = \"per_port\", size = \"150KB\" }\nmodel = \"cioq\"\ninput_buffer";
     assert_eq!(of(&format!("{inputs} = \"500B\"")), said("switch.input_buffer"));
@@ -141,12 +143,12 @@ fn memory_that_holds_no_full_frame_is_told() {
         of(&format!("buffer = {{ kind = \"per_port\", size = \"150KB\" }}\nmodel = \"fabric\"\n{fabric}"))
     };
     assert_eq!(inside("stage_buffer", "500B"), said("switch.fabric.stage_buffer"));
-    let far = said("switch.fabric.link_buffer")[0].replace("all of these", "all of these for another stage");
+    let far = said("switch.fabric.link_buffer")[0].replace("all full frames", "all full frames for another stage");
     assert_eq!(inside("link_buffer", "500B"), [far]);
     assert_eq!(inside("link_buffer", "1518B"), NONE);
 }
 
-/// 100 KB each 1 ms are 800 Mb/s of 1 Gb/s; 125 KB are all of it.
+/// 100 KB in each ms is 800 Mb/s of 1 Gb/s; 125 KB is all of it.
 #[test]
 fn copies_that_keep_an_input_below_its_link_are_told() {
     let of = |memory: &str, fabric: &str, more: &str| {
@@ -159,11 +161,11 @@ fn copies_that_keep_an_input_below_its_link_are_told() {
     let copies = |delay: &str| format!("end_to_end = true, ack_delay = \"{delay}\"");
     let said = |delay: &str, what: &str| {
         vec![format!(
-            "default: switch.fabric.ack_delay = {delay}: the copies of an input of s0, and of switches like it, are more than \
-             it has room for at the 1Gbps of its link; {what}"
+            "default: switch.fabric.ack_delay = {delay}: unacknowledged copies fill an input of s0, and of switches \
+             like it, at the 1Gbps of its link: {what}"
         )]
     };
-    let full = |most: &str, memory: &str| format!("it carries at most {most}, since its memory is {memory}");
+    let full = |most: &str, memory: &str| format!("the input carries at most {most}, because its memory is {memory}");
     assert_eq!(of("100KB", &copies("1ms"), ""), said("1ms", &full("800Mbps", "100KB")));
     assert_eq!(of("20pkt", &copies("1ms"), ""), said("1ms", &full("242Mbps", "30360B")));
     assert_eq!(of("2KB", &copies("1s"), ""), said("1s", &full("16Kbps", "2KB")));
@@ -174,7 +176,7 @@ fn copies_that_keep_an_input_below_its_link_are_told() {
     // Copies count for PAUSE and PFC.
     let pause =
         |xoff: &str| format!("pause = {{ kind = \"pfc\", xoff = \"{xoff}\", xon = \"2KB\", lossless = false }}");
-    let paused = "it pauses its link, from 20KB on";
+    let paused = "the input pauses its link from 20KB on";
     assert_eq!(of("125KB", &copies("1ms"), &pause("20KB")), said("1ms", paused));
     assert_eq!(of("125KB", &copies("160us"), &pause("20KB")), NONE);
 }

@@ -1,4 +1,4 @@
-//! Scenarios that ask for too much, and texts of any length.
+//! Scenarios that need too much memory or time, and texts of any length.
 
 use crate::common::{loaded, refused, shown, star, tree};
 use mech::Registry;
@@ -34,7 +34,7 @@ fn all_variants_together_may_ask_for_so_much_and_no_more() {
     assert_eq!(refused(&star(&variants), &[]), "test.toml:12: variants: found 1001 variants; expected at most 1000");
     let few: String = (0..12).map(|i| format!("[variants.v{i}]\n")).collect();
     let great = refused(&tree(&few).replace("k = 4", "k = 64"), &[]);
-    let ports = "found 4325376 ports in the variants up to here; expected at most 4000000 in all variants together";
+    let ports = "found 4325376 ports in the variants read so far; expected at most 4000000 in all variants together";
     assert_eq!(great, format!("test.toml:3: topology: {ports}"));
 }
 
@@ -55,7 +55,7 @@ fn variants_times_the_values_of_the_base_are_bounded() {
 fn workloads_times_hosts_are_bounded() {
     let workload = |i| format!("[[traffic]]\nname = \"t{i}\"\nkind = \"permutation\"\nsize = \"1KB\"\n");
     let text = star(&(0..200).map(workload).collect::<String>()).replace("n = 4", "n = 60000");
-    let rule = "at most 10000000 times hosts, in all variants together";
+    let rule = "at most 10000000 as the product of workloads and hosts in all variants together";
     assert_eq!(
         refused(&text, &[]),
         format!("test.toml:6: traffic: found 201 workloads over 60000 hosts; expected {rule}")
@@ -66,7 +66,7 @@ fn workloads_times_hosts_are_bounded() {
 fn overrides_times_switches_are_bounded() {
     let place = |i| format!("[[override]]\nwhere = {{ node = \"edge{i}\" }}\nswitch.ties = \"port\"\n");
     let text = tree(&(0..6000).map(place).collect::<String>()).replace("k = 4", "k = 64");
-    let rule = "at most 30000000 times switches, in all variants together";
+    let rule = "at most 30000000 as the product of overrides and switches in all variants together";
     assert_eq!(
         refused(&text, &[]),
         format!("test.toml:13: override.1st.where: found 6000 overrides over 5120 switches; expected {rule}")
@@ -76,7 +76,7 @@ fn overrides_times_switches_are_bounded() {
 #[test]
 fn a_network_whose_routing_tables_take_more_than_a_gigabyte_is_refused() {
     let text = star("").replace("\"star\"\nn = 4", "\"chain_tree\"\nn = 10000\ndepth = 10");
-    let rule = "at most 250000000 entries in all routing tables, the product of the two";
+    let rule = "at most 250000000 entries in all routing tables (the product of the two)";
     assert_eq!(
         refused(&text, &[]),
         format!("test.toml:3: topology: found 100001 switches, 10001 of them with hosts; expected {rule}")
@@ -117,8 +117,8 @@ fn names_of_any_length_are_told_in_messages_of_some_length() {
 fn switches_may_have_so_many_virtual_output_queues_and_no_more() {
     let star = |hosts: &str| star("[switch]\nmodel = \"cioq\"\n").replace("n = 4", hosts);
     assert_eq!(loaded(&star("n = 3162"), &[]).variants.len(), 1);
-    let queues = "found 10004569 virtual output queues in the switches up to here; expected at most 10000000 of a class \
-                  in all variants together";
+    let queues = "found 10004569 virtual output queues in the switches read so far; expected at most 10000000 for \
+                  each class in all variants together";
     assert_eq!(refused(&star("n = 3163"), &[]), format!("test.toml:13: switch.model: {queues}"));
     let fast =
         star("n = 4\nlink.rate = \"1000003/1000007 Tbps\"").replace("\"cioq\"\n", "\"cioq\"\nspeedup = 99.999999\n");
@@ -132,25 +132,25 @@ fn more_flows_than_fit_the_memory_are_refused_before_the_run_with_what_would_fit
     let cases = [
         (
             "kind = \"incast\"\nsenders = 1000000\nreceiver = \"h0\"\nsize = \"5KB\"\ninterval = \"1us\"\n",
-            "about 10 billion flows before the end of the duration, 10 billion of them of `w`; expected at most 20 million, \
-             about 10 GB with their results: reduce the number to 1/501 or less",
+            "about 10 billion flows before the end of the duration, 10 billion of them from `w`; expected at most 20 \
+             million, about 10 GB with their results: reduce the number to 1/501 or less",
         ),
         (
             "kind = \"request_reply\"\nclients = [\"h0\"]\nservers = [\"h1\"]\nreply = \"1KB\"\nclock = \"1ps\"\n",
-            "about 20 billion flows before the end of the duration, 20 billion of them of `w`",
+            "about 20 billion flows before the end of the duration, 20 billion of them from `w`",
         ),
         (
             "kind = \"poisson\"\nsizes = \"1B\"\ninterarrival = \"1ns\"\n",
-            "about 40 million flows before the end of the duration, 40 million of them of `w`",
+            "about 40 million flows before the end of the duration, 40 million of them from `w`",
         ),
         (
             "kind = \"poisson\"\nsizes = \"1B\"\ninterarrival = \"3ns\"\n[[traffic]]\nname = \"v\"\nkind = \"poisson\"\n\
              sizes = \"1B\"\ninterarrival = \"3ns\"\n",
-            "about 26.7 million flows before the end of the duration, 13.3 million of them of `w`",
+            "about 26.7 million flows before the end of the duration, 13.3 million of them from `w`",
         ),
         (
             "kind = \"query\"\ndegree = 1000\nresponse = \"1KB\"\nqps = 1000000000\n",
-            "about 20 billion flows before the end of the duration, 20 billion of them of `w`",
+            "about 20 billion flows before the end of the duration, 20 billion of them from `w`",
         ),
         (
             "kind = \"long_lived\"\npairs = \"permutation\"\nflows = 1000000\n",
@@ -186,8 +186,8 @@ fn an_initial_window_of_more_packets_than_fit_the_memory_is_refused() {
     let burst = "[transport]\nkind = \"newreno\"\ninitial_window = \"1000000000pkt\"\n[[traffic]]\nname = \"w\"\n\
                  kind = \"incast\"\nsenders = 1000\nreceiver = \"h0\"\nsize = \"900MB\"\n";
     let found = refused(&star(burst), &[]);
-    let said = "found an initial window of 1073725440 B: 616 million simultaneous packets, 616 million of them of `w`; expected at \
-                most 10 million simultaneous packets: reduce the number to 1/62 or less";
+    let said = "found an initial window of 1073725440 B: 616 million simultaneous packets, 616 million of them from \
+                `w`; expected at most 10 million simultaneous packets: reduce the number to 1/62 or less";
     assert!(found.contains("transport.initial_window: ") && found.contains(said), "{found}");
     loaded(&star(&burst.replace("senders = 1000\n", "senders = 10\n")), &[]);
 }
@@ -210,8 +210,8 @@ fn a_raw_flood_between_two_looks_at_memory_is_refused() {
         ))
     };
     let found = refused(&flood("rate = \"1000Tbps\"\n"), &[]);
-    let said = "test.toml:12: traffic.w: found 80.7 million packets without a transport within 1.05 us, 80.7 million of them of `w`; \
-                expected at most 10 million simultaneous packets: reduce the number to 1/9 or less";
+    let said = "test.toml:12: traffic.w: found 80.7 million packets without a transport within 1.05 us, 80.7 million \
+                of them from `w`; expected at most 10 million simultaneous packets: reduce the number to 1/9 or less";
     assert_eq!(found, said);
     loaded(&flood("rate = \"10Gbps\"\n"), &[]);
     loaded(&flood("rate = \"1000Tbps\"\n[host]\nnic_queue = \"100pkt\"\n"), &[]);
@@ -231,7 +231,7 @@ fn flows_of_a_file_that_start_at_once_are_counted() {
         load(&Source { path: "test.toml".into(), text: text.clone(), files, registry: Registry::catalogue() }, &[])
     };
     let found = shown(&load_with(0).expect_err("twelve million packets at once"));
-    assert!(found.contains("12 million simultaneous packets, 12 million of them of `w`"), "{found}");
+    assert!(found.contains("12 million simultaneous packets, 12 million of them from `w`"), "{found}");
     load_with(5).expect("a few at a time");
 }
 
@@ -269,7 +269,7 @@ fn of_many_faults_fifty_are_shown_and_the_rest_counted() {
     assert_eq!(found.lines().count(), 51);
     assert!(found.starts_with("test.toml:13: host.k0: found unknown key `k0`"), "{found}");
     assert_eq!(found.lines().last(), Some("test.toml: and 99950 more"));
-    // Variants that name workloads that are not there, as many as there are.
+    // As many unknown workloads in a variant as there are workloads.
     let list: String = (0..20_000)
         .map(|i| format!("[[traffic]]\nname = \"t{i}\"\nkind = \"permutation\"\nsize = \"1KB\"\n"))
         .collect();

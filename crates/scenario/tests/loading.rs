@@ -1,4 +1,4 @@
-//! What scenarios that are right come to.
+//! Results of loading valid scenarios.
 
 use crate::common::{INCAST, loaded, refused, size_of, star};
 use scenario::memory::switch_memory;
@@ -66,8 +66,8 @@ fn an_event_that_a_run_may_not_reach_is_told_of() {
         loaded(&star(&format!("{}{}", event("link_down", "2ms"), event("link_up", up))), &[]).notes
     };
     assert_eq!(notes("9999us").len(), 1, "of completion times in a network that changes, as ever");
-    let said = "default: 1 of 2 events are not before the end of the duration, 10ms (first `h1:s0` at 10ms): they take place \
-                only while measured flows are unfinished";
+    let said = "default: 1 of 2 events are at or after the end of the duration, 10ms (first `h1:s0` at 10ms). They \
+                take place only while measured flows are unfinished";
     assert!(notes("10ms").contains(&said.to_string()), "{:?}", notes("10ms"));
 }
 
@@ -110,7 +110,7 @@ fn every_table_can_be_given_in_full() {
     assert_eq!((m.fct_end, m.allow_unfinished, m.queues, m.packets), (FctEnd::SenderAck, true, false, true));
 }
 
-/// Headers that find the buffer of their output full wait at their input, which has the memory.
+/// Headers that do not fit the buffer of their output wait at their input, which has the memory.
 #[test]
 fn room_for_headers_is_memory_beside_a_buffer_and_not_beside_inputs() {
     let bytes = |model: &str| {
@@ -146,7 +146,8 @@ fn bounce_beside_memory_that_it_cannot_measure_is_noted() {
 #[test]
 fn a_table_of_flows_is_told_as_memory_beside_the_buffer() {
     let with = |more: &str| loaded(&star(&format!("[switch]\noverflow = {{ kind = \"detour\"{more} }}\n")), &[]).notes;
-    let note = "default: detour by flow size: every such switch has a table of 500 flows, 4KB beside its buffer";
+    let note =
+        "default: detour by flow size: every such switch has a table of 500 flows (4KB) in addition to its buffer";
     assert_eq!(with(", policy = \"flow_based\", flows = \"long\", flow_table = 500"), [note]);
     assert!(with(", policy = \"flow_based\"").is_empty() && with("").is_empty());
 }
@@ -166,7 +167,7 @@ fn sizes_are_a_text_or_a_table_and_resolved_as_they_were_written() {
     );
     assert_eq!(
         refused(&with("{ kind = \"pareto\", mean = \"50KB\", shape = 1 }"), &[]),
-        "test.toml:9: traffic.burst.size.shape: found 1; expected more than 1, or a `max`, where a mean is given"
+        "test.toml:9: traffic.burst.size.shape: found 1; expected more than 1, or a `max`, if a mean is given"
     );
     assert!(refused(&with("20"), &[]).contains("found 20, which has no unit; expected a size with its unit"));
 }

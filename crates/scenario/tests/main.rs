@@ -1,5 +1,5 @@
-//! Scenario files, right and wrong, and what they come to.
-//! One binary, since each is linked with the whole crate.
+//! Valid and invalid scenario files, and the results of loading them.
+//! All tests form one binary, since each binary would link the whole crate.
 
 mod common;
 mod configured;

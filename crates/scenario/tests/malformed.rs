@@ -1,4 +1,4 @@
-//! Scenarios that are wrong, each with the exact message that it must give: `malformed.toml`.
+//! Invalid scenarios, each with its exact message: `malformed.toml`.
 
 use scenario::{Source, load};
 use std::path::Path;
@@ -13,7 +13,7 @@ fn texts(case: &Table, key: &str) -> Vec<String> {
     items.into_iter().flatten().filter_map(|item| item.as_str().map(str::to_string)).collect()
 }
 
-/// The scenario of a case: its own text, or the base with one place changed or lines added.
+/// Scenario of a case: its own text, or the base with one place changed or lines added.
 fn scenario(case: &Table, base: &str) -> String {
     if let Some(own) = text(case, "text") {
         return own.to_string();

@@ -1,4 +1,4 @@
-//! Errors that name what is meant.
+//! Errors that suggest the intended word.
 
 use crate::common::{loaded, refused, star, tree};
 
@@ -21,7 +21,7 @@ fn names_of_papers_and_other_tools_are_answered_with_the_kind_that_is_meant() {
         ("[transport]\nkind = \"dibs\"\n", "(DIBS is `detour` of `switch.overflow`)"),
         (
             "[host]\nmarking = { kind = \"wred\" }\n",
-            "(WRED is `red` here. One profile marks all classes alike; `gentle` and `not_ect` are as in RED.)",
+            "(WRED is `red` here. One profile applies to all classes; `gentle` and `not_ect` are as in RED.)",
         ),
         ("[switch]\nscheduler = { kind = \"dwrr\" }\n", "(DWRR is `round_robin` here)"),
         (
@@ -40,7 +40,10 @@ fn names_of_papers_and_other_tools_are_answered_with_the_kind_that_is_meant() {
 fn keys_of_papers_are_answered_with_the_key_that_is_meant() {
     for (more, said) in [
         ("[switch]\nmarking = { kind = \"red\", pmax = 0.5 }\n", "(Pmax is `max_p` here)"),
-        ("[switch]\nmarking = { kind = \"red\", Kmin = \"5pkt\" }\n", "(Kmin is `min` here. RED compares an average"),
+        (
+            "[switch]\nmarking = { kind = \"red\", Kmin = \"5pkt\" }\n",
+            "(Kmin is `min` here. RED compares an average queue",
+        ),
         (
             "[switch]\nmarking = { kind = \"ecn_threshold\", kmax = \"5pkt\" }\n",
             "(Kmax is `k` here. K is both Kmin and Kmax",

@@ -1,10 +1,10 @@
-//! Messages and names, whatever a file puts into them.
+//! Length and form of messages and names, for any contents of a file.
 
 use crate::common::{loaded, refused, source, star};
 use mech::Registry;
 use scenario::{Source, declarations, load};
 
-/// Everything that is said of a text, errors or notes, with settings of the command line.
+/// Errors or notes of a text with settings of the command line.
 fn said(text: &str, sets: &[String]) -> Vec<String> {
     match load(&source(text), sets) {
         Ok(loaded) => loaded.notes,
@@ -68,7 +68,7 @@ fn keys_settings_and_files_are_told_in_short_too() {
     }
 }
 
-/// Two hosts of these names, and tiers of this one.
+/// Network of two hosts, with this name for one host and this tier for the switch.
 fn custom(host: &str, tier: &str) -> String {
     format!(
         "name = \"c\"\nduration = \"1ms\"\n[topology]\nkind = \"custom\"\n\
@@ -86,8 +86,8 @@ fn names_have_no_control_characters_and_no_spaces_around_them() {
         ("a\\u0007", "\"a\\u{7}\"", "a name without control characters"),
         ("a\\nb", "\"a\\nb\"", "a name without control characters"),
         ("\\u202ea", "\"\\u{202e}a\"", "a name without control characters"),
-        (" a", "\" a\"", "a name without spaces before or behind it"),
-        ("a ", "\"a \"", "a name without spaces before or behind it"),
+        (" a", "\" a\"", "a name without spaces before or after it"),
+        ("a ", "\"a \"", "a name without spaces before or after it"),
     ] {
         let found = found(host, "leaf");
         assert!(found.ends_with(&format!(".name: found {shown}; expected {rule}")), "{found}");

@@ -1,8 +1,8 @@
-//! What is said of pausing: headroom, thresholds, and what shares the memory.
+//! Warnings about pausing: headroom, thresholds, and other users of the memory.
 
 use crate::common::{loaded, star};
 
-/// Three ports may fill the fourth: memory that holds `xoff` and the headroom of three is enough.
+/// Three ports may fill the memory of the fourth, which is sufficient for `xoff` and headroom of three.
 #[test]
 fn a_buffer_that_cannot_hold_all_headroom_is_noted_with_its_numbers_and_one_that_can_is_not() {
     let pause = |size: u64, kind: &str| {
@@ -24,8 +24,8 @@ fn a_buffer_that_cannot_hold_all_headroom_is_noted_with_its_numbers_and_one_that
     }
 }
 
-/// What comes in by a port fills the memory of that input and no other: it is enough where it holds `xoff` and the headroom
-/// of each class in use, and XOFF is reached where it holds that.
+/// Arrivals by a port fill only the memory of that input. It is sufficient if it holds `xoff` and the headroom of each
+/// class in use, and XOFF is reached if it holds `xoff`.
 #[test]
 fn the_memory_of_an_input_is_to_hold_the_headroom_of_its_own_port() {
     let pause = |memory: &str| {
@@ -71,7 +71,7 @@ fn pause_may_differ_between_ports_and_classes_in_use_count_apart() {
     assert!(two.notes[0].contains("4 ports of 2 classes each"), "{:?}", two.notes);
 }
 
-/// A switch of nine ports whose slots are these.
+/// Notes of a switch with nine ports and these slots.
 fn pausing(switch: &str, more: &str) -> Vec<String> {
     loaded(&star(&format!("[switch]\n{switch}\n{more}")).replace("n = 4", "n = 9"), &[])
         .notes
@@ -83,8 +83,8 @@ fn pausing(switch: &str, more: &str) -> Vec<String> {
 const PER_PORT: &str = "buffer = { kind = \"per_port\", size = \"500KB\" }";
 const PFC: &str = "pause = { kind = \"pfc\", xoff = \"20KB\", xon = \"10KB\" }";
 
-/// Each takes half of what the last has left: 500 000, 250 000, … 1953 bytes of 1 MB. All at once they would
-/// take a tenth each, for which and for the headroom there is room.
+/// Each port takes half of what the last one left: 500,000, 250,000, … 1953 bytes of 1 MB. Simultaneously they would
+/// take a tenth each, and the memory would suffice for that and the headroom.
 #[test]
 fn thresholds_of_what_is_free_are_reached_one_after_another() {
     let text = "[switch]\nbuffer = { kind = \"shared\", size = \"1MB\", alpha = 1000000 }\n\
@@ -94,10 +94,10 @@ fn thresholds_of_what_is_free_are_reached_one_after_another() {
     assert!(9 * (100_000 + headroom) < 999_999);
     let may_hold = 998_047 + 9 * headroom;
     let said = format!(
-        "9 ports with xoff = 500KB and less, one after another, and a headroom of {headroom}B can hold {may_hold}B"
+        "9 ports with xoff = 500KB (lower for each further queue) and a headroom of {headroom}B can hold {may_hold}B"
     );
     assert!(matches!(&nine.notes[..], [note] if note.contains(&said)), "{:?}", nine.notes);
-    // Of four ports a sixteenth is left.
+    // Four ports leave a sixteenth.
     assert_eq!(loaded(&star(text), &[]).notes, [""; 0]);
 }
 
@@ -107,8 +107,8 @@ fn what_is_never_paused_and_takes_of_the_same_memory_is_noted() {
     let only_one = PFC.replace("xoff", "classes = [1], xoff");
     let both = "[[traffic]]\nname = \"more\"\nkind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\n\
                 size = \"20KB\"\nclass = 1\n";
-    let end = "may fill the memory that others need: a packet may be lost, which ends the run as an error \
-               unless lossless = false";
+    let end = "may fill the memory that others need. A packet may be lost, which ends the run with an error unless \
+               lossless = false";
     assert_eq!(pausing(&format!("{PER_PORT}\n{only_one}"), both), [format!("pause at s0: class 0 {end}")]);
     assert_eq!(pausing(&format!("{PER_PORT}\n{only_one}"), ""), [""; 0], "nobody is paused, and nobody to be kept");
     let two_tiers =
@@ -116,11 +116,11 @@ fn what_is_never_paused_and_takes_of_the_same_memory_is_noted() {
     let tree = two_tiers.replace("\"star\"\nn = 4", "\"fat_tree\"\nk = 4");
     assert_eq!(
         loaded(&tree, &[]).notes,
-        [format!("default: pause at edge0 and 7 like it: what comes in by 2 ports without lossless pause {end}")]
+        [format!("default: pause at edge0 and 7 switches like it: arrivals at 2 ports without lossless pause {end}")]
     );
 }
 
-/// 500 packets hold 759 000 bytes of full frames and 32 000 of ACKs.
+/// 500 packets hold 759,000 bytes of full frames and 32,000 bytes of ACKs.
 #[test]
 fn a_buffer_in_packets_is_sure_only_of_the_smallest_frames() {
     let switch = |size: &str| format!("buffer = {{ kind = \"per_port\", size = \"{size}\" }}\n{PFC}");
@@ -132,14 +132,14 @@ fn a_buffer_in_packets_is_sure_only_of_the_smallest_frames() {
     assert_eq!(pausing(&switch("759KB"), ""), [""; 0]);
 }
 
-/// 20 quanta are 10.24 us at 1 Gb/s, and a pause frame may wait 12.304 us for the frame under way.
+/// 20 quanta are 10.24 us at 1 Gb/s, and a pause frame may wait 12.304 us for the frame in transmission.
 #[test]
 fn pauses_that_may_expire_before_they_are_refreshed_are_noted_with_their_times() {
     let with = |more: &str| pausing(&format!("{PER_PORT}\n{}", PFC.replace("xon", &format!("{more}, xon"))), "");
     let note = |again: &str, duration: &str| {
         format!(
-            "pause at s0: a pause lasts {duration} and {again}: the far end sends meanwhile, and no headroom is for that: a \
-             packet may be lost, which ends the run as an error unless lossless = false"
+            "pause at s0: a pause lasts {duration} and {again}: the far end sends in between, and no headroom covers \
+             that. A packet may be lost, which ends the run with an error unless lossless = false"
         )
     };
     let again = |after: &str| format!("is refreshed after {after}, up to 12304ns late");
@@ -153,8 +153,8 @@ fn pauses_that_may_expire_before_they_are_refreshed_are_noted_with_their_times()
 #[test]
 fn detours_beside_lossless_pause_are_noted_where_packets_have_a_ttl() {
     let detour = format!("{PER_PORT}\n{PFC}\noverflow = {{ kind = \"detour\" }}");
-    let note = "detour beside lossless pause: a packet may use up its TTL on detours, which is for no want of memory and \
-                counted as ttl_expired alone";
+    let note = "detour with lossless pause: a packet whose TTL expires on detours is dropped. The drop is not due to \
+                a lack of memory and counts only as ttl_expired";
     assert_eq!(pausing(&detour, ""), [note]);
     assert_eq!(pausing(&detour, "[transport]\nkind = \"dctcp\"\nttl = \"off\"\n"), [""; 0]);
     assert_eq!(pausing(&detour.replace("xoff", "lossless = false, xoff"), ""), [""; 0]);

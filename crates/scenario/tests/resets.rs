@@ -1,8 +1,8 @@
-//! What goes back to a default without being written: each is told.
+//! Parameters that return to a default without being written: each gives a note.
 
 use crate::common::{loaded, star};
 
-/// Without the one that a DCTCP without marks gets.
+/// Notes of a small scenario, without the one about DCTCP without marks.
 fn notes(more: &str, sets: &[&str]) -> Vec<String> {
     let all = loaded(&star(more), sets).notes;
     all.into_iter().filter(|note| !note.contains("no switch and no host marks packets")).collect()
@@ -43,25 +43,24 @@ fn what_the_new_kind_does_not_have_is_told() {
     let found = told(&format!("{timed}[variants.pf]\ntransport.kind = \"pfabric\"\n"));
     for lost in [
         "timestamps is false, no longer true",
-        "it has no min_rto: 1ms",
-        "it has no initial_rto: 1ms",
-        "it has no g: 0.5",
+        "min_rto = 1ms is dropped",
+        "initial_rto = 1ms is dropped",
+        "g = 0.5 is dropped",
     ] {
         assert!(found.contains(lost), "{lost}: {found}");
     }
     let found = told(&format!("{timed}[variants.s]\ntransport.kind = \"sack\"\n"));
-    assert!(found.contains("it has no g: 0.5 is not used") && !found.contains("no min_rto"), "{found}");
+    assert!(found.contains("g = 0.5 is dropped") && !found.contains("min_rto = "), "{found}");
     let bounce = "[switch]\noverflow = { kind = \"bounce\", theta = 0.5, bounce_size = \"7pkt\" }\n";
     let found = told(&format!("{bounce}[variants.d]\nswitch.overflow.kind = \"tail_drop\"\n"));
-    assert!(found.contains("it has no bounce_size: 7pkt is not used") && found.contains("no theta: 0.5"), "{found}");
+    assert!(found.contains("bounce_size = 7pkt is dropped") && found.contains("theta = 0.5 is dropped"), "{found}");
 }
 
 #[test]
 fn a_flag_that_the_new_kind_does_not_have_is_told() {
     let with_pack = "[transport]\nkind = \"sack\"\npack = true\n";
     for kind in ["reno", "newreno"] {
-        let said =
-            format!("--set transport: kind = \"{kind}\" replaces the whole table: it has no pack: true is not used");
+        let said = format!("--set transport: kind = \"{kind}\" replaces the whole table: pack = true is dropped");
         assert_eq!(notes(with_pack, &[&format!("transport.kind={kind}")]), [said]);
     }
     let found = notes(with_pack, &["transport.kind=dctcp"]).concat();
@@ -107,14 +106,14 @@ fn a_setting_of_the_command_line_tells_what_it_resets_unless_another_brings_it_b
 #[test]
 fn bounds_of_a_timeout_that_contradict_its_first_value_are_told() {
     let with = |more: &str| notes(&format!("[transport]\nkind = \"newreno\"\n{more}\n"), &[]);
-    let said = "default: transport.min_rto = 1ms leaves initial_rto at its default of 10ms: the timeout of a flow until its \
-                first sample of the round-trip time";
+    let said = "default: transport.min_rto = 1ms does not change initial_rto from its default of 10ms, the timeout of a flow \
+                until its first sample of the round-trip time";
     assert_eq!(with("min_rto = \"1ms\""), [said]);
     assert_eq!(with("min_rto = \"1ms\"\ninitial_rto = \"10ms\""), [""; 0], "both are said");
     assert_eq!(with("min_rto = \"20ms\""), [""; 0], "the first is at least the least");
-    let low = "default: transport.initial_rto = 2ms is below min_rto: it is 10ms";
+    let low = "default: transport.initial_rto = 2ms is below min_rto: 10ms is used";
     assert_eq!(with("initial_rto = \"2ms\""), [low]);
-    let high = "default: transport.initial_rto = 10ms is above max_rto: it is 5ms";
+    let high = "default: transport.initial_rto = 10ms is above max_rto: 5ms is used";
     assert_eq!(with("min_rto = \"1ms\"\nmax_rto = \"5ms\""), [high]);
 }
 
@@ -145,7 +144,7 @@ fn what_says_nothing_beside_the_rest_of_a_transport_is_told() {
     for (more, said) in [
         (
             "kind = \"sack\"\ndelayed_ack_timeout = \"1ms\"",
-            "delayed_ack_timeout = 1ms without delayed_ack = true: no ACK is delayed",
+            "delayed_ack_timeout = 1ms has no effect without delayed_ack = true",
         ),
         (
             "kind = \"pfabric\"\nclock_granularity = \"1ms\"",
@@ -161,16 +160,15 @@ fn what_says_nothing_beside_the_rest_of_a_transport_is_told() {
         ),
         (
             "kind = \"sack\"\nmin_rto = \"1ms\"\nretransmission_timer = false",
-            "retransmission_timer = false: nothing comes of min_rto",
+            "retransmission_timer = false also disables min_rto",
         ),
         (
             "kind = \"pfabric\"\nlimited_transmit = true\ndupack_threshold = 3",
-            "limited_transmit has no effect with sack_opens_window = true: what is selectively acknowledged makes room in the \
-             window at once",
+            "limited_transmit has no effect with sack_opens_window = true: SACKed bytes free window space immediately",
         ),
         (
             "kind = \"sack\"\nwindow_less_out_of_order = true",
-            "window_less_out_of_order has no effect with a receive_window that large",
+            "window_less_out_of_order has no effect with a receive_window as large as this",
         ),
         (
             "kind = \"sack\"\nlimited_transmit = true\ndupack_threshold = \"off\"",

@@ -1,4 +1,4 @@
-//! Mechanisms that are not of the catalogue, in the slots that a scenario names.
+//! Mechanisms outside of the catalogue, in slots that a scenario fills.
 
 use crate::common::{source, star};
 use mech::ack_hold::AckHoldSlot;
@@ -8,7 +8,7 @@ use mech::params::{Spec, Values};
 use mech::{Agent, Beside, Mechanism, Needs, Notice, Registry, Report};
 use scenario::{Loaded, Source, load};
 
-/// An agent that follows nothing; it may need a lane for messages, and refuses a buffer without a limit.
+/// Agent that follows no queue. It may need a lane for notices, and refuses a buffer without a limit.
 #[derive(Clone)]
 struct Idle {
     notices: bool,
@@ -88,8 +88,8 @@ fn agents_stand_in_a_switch_whose_inputs_hold_frames() {
 
 #[test]
 fn a_reaction_needs_a_nic_with_rate_limiters() {
-    let found = "test.toml:13: host.reaction.kind: found \"deaf\" beside nic = \"fifo\"; expected a nic with a queue and a \
-                 rate limiter for each flow beside it\n";
+    let found = "test.toml:13: host.reaction.kind: found \"deaf\" with nic = \"fifo\"; expected a nic with a queue \
+                 and a rate limiter for each flow\n";
     assert_eq!(with_mine(&star("[host]\nreaction = { kind = \"deaf\" }\n")).expect_err("it is wrong"), found);
 }
 
@@ -101,10 +101,10 @@ fn messages_that_change_nothing_and_reactions_that_get_none_are_noted() {
     let notes = |more: &str| with_mine(&star(more)).expect("it is right").notes;
     let tell = "[switch]\nnotify = { kind = \"tell\" }\n";
     assert_eq!(notes(&format!("{}{tell}", host("deaf"))), [""; 0]);
-    let none =
-        "default: host.reaction beside switch.notify = \"none\": no source gets a message of congestion to react to";
+    let none = "default: host.reaction has no effect with switch.notify = \"none\": no source gets a congestion \
+                notification. Set switch.notify";
     assert_eq!(notes(&host("deaf")), [none]);
-    let unheard = "default: switch.notify beside host.reaction = \"none\": sources get messages of congestion, and no flow \
-                   changes its rate";
+    let unheard = "default: switch.notify has no effect on flows with host.reaction = \"none\": sources get \
+                   congestion notifications and keep their rates. Set host.reaction";
     assert_eq!(notes(tell), [unheard]);
 }

@@ -1,4 +1,4 @@
-//! Two-level tables in whole fat-trees, against shortest paths and against PABO §VI-A.
+//! Two-level tables in whole fat-trees, compared with shortest paths and with PABO §VI-A.
 
 use mech::HostId;
 use mech::params::{Value, Values};
@@ -15,13 +15,13 @@ fn net(k: u64) -> Topology {
     build("fat_tree", &values, &Given::nothing()).unwrap()
 }
 
-/// The tables of all switches.
+/// Tables of all switches.
 fn tables(net: &Topology) -> Vec<TwoLevel> {
     let plan = net.plan.expect("a fat-tree has addresses");
     (0..net.switches().len() as u32).map(|s| TwoLevel::new(plan, plan.position(s))).collect()
 }
 
-/// The nodes of the path from host to host, and the ports by which they are left.
+/// Nodes of the path between two hosts, each with its output port.
 fn path(net: &Topology, src: u32, dst: u32) -> Vec<(u32, u16)> {
     let tables = tables(net);
     let choose = |node: u32, hops: &[Hop]| {
@@ -31,7 +31,7 @@ fn path(net: &Topology, src: u32, dst: u32) -> Vec<(u32, u16)> {
     Routes::compute(net).path(HostId(src), HostId(dst), &choose)
 }
 
-/// A switch of a fat-tree of 4 ports by its name in PABO's figure 10.
+/// Name of a switch in PABO's figure 10.
 fn shown(net: &Topology, node: u32) -> String {
     match net.plan.unwrap().position(node - net.hosts) {
         Position::Edge(pod, z) => format!("S{}", 4 * pod + z + 1),
@@ -40,7 +40,7 @@ fn shown(net: &Topology, node: u32) -> String {
     }
 }
 
-/// The switches from H`src` to H`dst`, as in the figure.
+/// Switches from H`src` to H`dst`, named as in the figure.
 fn figure(net: &Topology, src: u32, dst: u32) -> String {
     let nodes = path(net, src - 1, dst - 1);
     nodes[1..].iter().map(|(node, _)| shown(net, *node)).collect::<Vec<_>>().join(" ")
@@ -91,7 +91,7 @@ fn the_papers_example_leaves_s1_by_port_3_and_s4_by_port_2() {
 #[test]
 fn data_and_acks_of_the_papers_scenarios_take_the_worked_paths() {
     let net = net(4);
-    // Left hosts (odd), octet 2; right hosts, octet 3.
+    // Hosts on the left (odd) have octet 2, hosts on the right octet 3.
     for (src, way) in [(1, "S1 S3"), (5, "S5 S7"), (13, "S13 S15"), (2, "S1 S3"), (6, "S5 S7"), (14, "S13 S15")] {
         assert_eq!(figure(&net, src, 9), format!("{way} C1 S11 S9"), "H{src} to H9");
     }

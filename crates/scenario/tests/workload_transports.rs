@@ -4,7 +4,7 @@ use crate::common::{loaded, refused, star};
 use scenario::Scenario;
 use units::Dur;
 
-/// A small scenario in DCTCP with a second workload, `storage`, which has these lines of its own.
+/// Small scenario in DCTCP with two workloads: `web`, and `burst` with the lines `own`.
 fn text(own: &str, more: &str) -> String {
     star(&format!(
         "{own}\n[host]\nnic = {{ kind = \"round_robin\" }}\n[switch]\nmarking = {{ kind = \"red\" }}\n\
@@ -20,7 +20,7 @@ fn text(own: &str, more: &str) -> String {
 const ROCE: &str = "transport = { kind = \"roce\" }";
 const TWO: &str = "[[override]]\nwhere = { hosts = [\"h1\", \"h2\"] }\n";
 
-/// The kinds of transports by which flows of a workload go at hosts 0 and 1, and their least timeouts.
+/// Transports of a workload's flows at hosts 0 and 1, with their minimum RTO.
 fn of(scenario: &Scenario, traffic: usize) -> Vec<(&str, Option<Dur>)> {
     let own = &scenario.own_transports;
     let number = |host: usize| match own.row(traffic) {
@@ -97,25 +97,33 @@ fn what_does_not_fit_is_refused_and_what_has_no_effect_is_told() {
         (
             ROCE,
             &format!("{raw}transport.kind = \"roce\"\n"),
-            "traffic.raw.transport: found a transport; expected nothing here: packets of `constant` are sent without",
+            "traffic.raw.transport: found a transport; expected no transport: packets of `constant` are sent without",
         ),
         ("", "[variants.a]\ntraffic.bust.class = 1\n", "traffic.bust: found `bust`; expected the name of a workload"),
-        ("", "[variants.a]\ntraffic.burst = 1\n", "variants.a.traffic.burst: found 1; expected a table of its keys"),
-        ("", "[variants.a]\ntraffic.burst.name = \"b\"\n", "found \"b\"; expected the name that it has"),
+        (
+            "",
+            "[variants.a]\ntraffic.burst = 1\n",
+            "variants.a.traffic.burst: found 1; expected a table of keys of the workload",
+        ),
+        ("", "[variants.a]\ntraffic.burst.name = \"b\"\n", "found \"b\"; expected the name of the workload itself"),
     ] {
         let found = refused(&text(own, more), &[]);
         assert!(found.contains(said), "{said}: {found}");
     }
     let fifo = text(ROCE, "").replace("nic = { kind = \"round_robin\" }", "");
-    let said = "traffic.burst.transport.kind: found \"roce\" beside host.nic = \"fifo\"; expected host.nic";
+    let said = "traffic.burst.transport.kind: found \"roce\" with host.nic = \"fifo\"; expected host.nic";
     assert!(refused(&fifo, &[]).contains(said), "{}", refused(&fifo, &[]));
     let told = |own: &str, web: &str, said: &str| {
         let all = loaded(&text(own, ""), &[&format!("traffic.web.transport.{web}")]);
         assert!(all.notes.iter().any(|note| note == &format!("default: {said}")), "{said}: {:?}", all.notes);
     };
-    let same = "traffic `web`: transport: nothing comes of what is said: its hosts have the same transport anyway";
+    let same = "traffic `web`: `transport` has no effect: its hosts have the same transport anyway";
     told("", "min_rto=5ms", same);
-    told(ROCE, "kind=sack", "transport: nothing comes of min_rto: every workload has a transport of its own");
+    told(
+        ROCE,
+        "kind=sack",
+        "transport: these keys have no effect, because every workload has a transport of its own: min_rto",
+    );
     let lost = "traffic `web`: transport: kind = \"sack\" replaces the whole table: min_rto is 10ms, no longer 5ms";
     told("", "kind=sack", lost);
 }
@@ -132,7 +140,7 @@ fn there_are_only_so_many() {
         text("", &(0..n).map(one).collect::<String>())
     };
     assert_eq!(loaded(&many(32), &[]).variants[0].own_transports.kinds.len(), 32);
-    assert!(refused(&many(33), &[]).contains("found 33 transports beside [transport]; expected at most 32"));
+    assert!(refused(&many(33), &[]).contains("found 33 transports in addition to [transport]; expected at most 32"));
 }
 
 #[test]
@@ -143,7 +151,7 @@ fn a_load_in_wire_bytes_counts_the_segments_of_the_workloads_own_transport() {
         let offered = all.variants[0].traffic[2].offered().expect("a load");
         offered.bps / offered.payload_bps
     };
-    // Of 10 KB: 7 segments with 78 B around them; 10 with 8 more of RoCE; 10 with 12 more of timestamps.
+    // 10 KB: 7 segments with 78 B of overhead; 10 with 8 B more for RoCE; 10 with 12 B more for timestamps.
     for (own, sets, bytes) in [
         ("", &[][..], 10_546.0),
         (ROCE, &[], 10_860.0),
@@ -167,7 +175,7 @@ fn packets_of_roce_have_no_rank_and_that_is_told_where_something_goes_by_ranks()
     assert!(!ranks("transport.kind = \"pfabric\"", "roce"));
 }
 
-/// RoCE has no window, and another workload's is not what a flow of TCP begins with.
+/// RoCE has no window, and flows of TCP do not begin with the window of another workload.
 #[test]
 fn what_flows_begin_with_is_counted_by_their_own_window() {
     let bytes = |own: &str| {

@@ -1,5 +1,5 @@
-//! Nanoseconds for one pop and one push in the hold pattern: take the next event, push one a random
-//! time later. `cargo bench -p sim --bench queue [MILLIONS_OF_EVENTS]`.
+//! Benchmark of the event queue: nanoseconds for a pop and a push in the hold pattern, which takes the next event and
+//! pushes one a random time later. Run it with `cargo bench -p sim --bench queue [MILLIONS_OF_EVENTS]`.
 
 use mech::{Purpose, Stream};
 use sim::queue::{EventQueue, Key, Phase};
@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::Instant;
 use units::{Dur, Time};
 
-/// How far ahead the next event of a popped one lies, as a table of draws.
+/// Table of random times from a popped event to the one pushed after it.
 struct Deltas {
     name: &'static str,
     table: Vec<u64>,
@@ -24,25 +24,25 @@ fn uniform(name: &'static str, least: Dur, most: Dur, timers_percent: u64) -> De
     Deltas { name, table: (0..DRAWS).map(|_| draw()).collect() }
 }
 
-/// Full frames, ACKs and the delay of a link at 1 Gb/s: many events at the same instants.
+/// Times of full frames, ACKs and a link's delay at 1 Gb/s: many events at the same instants.
 fn frames(name: &'static str) -> Deltas {
     let mut rng = Stream::new(1, 0, Purpose::Custom(1));
     let lengths = [12_304_000, 12_304_000, 672_000, 1_000_000];
     Deltas { name, table: (0..DRAWS).map(|_| lengths[rng.below(4) as usize]).collect() }
 }
 
-/// How the run loop gathers the events of one step.
+/// Way in which the loop gathers the events of one step.
 #[derive(Clone, Copy)]
 enum Loop {
-    /// It does not: one pop, one push.
+    /// Gathers none: one pop and one push.
     Single,
-    /// While the next is of the same step, pop it.
+    /// Peeks, and pops the next event while it is of the same step.
     Peek,
-    /// Ask for the next only if it is of the same step.
+    /// Pops the next event only if it is of the same step.
     PopIf,
 }
 
-/// ns for one pop and one push with `pending` events, after a tenth of the run as a warm-up.
+/// Returns the nanoseconds for one pop and one push with `pending` events, after a tenth of the run as a warm-up.
 fn hold(mut queue: EventQueue, deltas: &Deltas, pending: usize, (events, way): (usize, Loop)) -> f64 {
     let mut rng = Stream::new(2, 0, Purpose::Custom(2));
     for node in 0..pending {
@@ -52,7 +52,7 @@ fn hold(mut queue: EventQueue, deltas: &Deltas, pending: usize, (events, way): (
     let mut turn = |from: usize, to: usize| {
         for i in from..to {
             let Some(key) = queue.pop() else { return };
-            // Every node has one event, so that nothing is ever found; only the asking costs.
+            // Every node has one event, so that no event is ever found: the loop measures the check alone.
             let more = match way {
                 Loop::Single => None,
                 Loop::Peek => queue.peek().filter(|next| next.same_step(key)),

@@ -1,4 +1,4 @@
-//! From a scenario to a world at time zero.
+//! Construction of a world at time zero from a scenario.
 
 use crate::changes::Changes;
 use crate::divided::Divided;
@@ -26,35 +26,36 @@ mod nodes;
 
 use nodes::Site;
 
-/// A name in a validated scenario that the core does not know: a fault of the program.
+/// Name in a validated scenario that the core does not have: a fault of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildError(pub String);
 
 impl std::fmt::Display for BuildError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} is validated but not built", self.0)
+        write!(f, "{} is valid, but its simulation is not implemented", self.0)
     }
 }
 impl std::error::Error for BuildError {}
 
-/// How to run, as opposed to what.
+/// Options of a run that leave its results bit-identical, except for the bound on events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Largest number of events. The run ends after the instant at which it is reached, if anything is left to be done.
+    /// Largest number of events; `None` for no bound. The run ends after the instant that reaches it, if anything is
+    /// left to do.
     pub max_events: Option<u64>,
-    /// Order events by a plain heap instead of the wheel: slower, the same bits.
+    /// Orders events by a plain heap instead of the wheel: slower, with bit-identical results.
     pub heap: bool,
-    /// Never compute departures ahead: slower, the same bits.
+    /// Computes no departures at arrival: slower, with bit-identical results.
     pub step_departures: bool,
-    /// Into how many partitions [`run_divided`] divides the run; one for 0.
+    /// Number of partitions into which [`run_divided`] divides the run; 0 means one.
     pub partitions: u32,
 }
 
-/// The world of a scenario at time zero.
+/// Builds the world of a scenario at time zero.
 ///
 /// # Errors
-/// [`BuildError`] where the scenario names something that the core does not have; a scenario that
-/// was loaded and validated never does.
+/// Returns [`BuildError`] if the scenario names something that the core does not have. A scenario that was loaded and
+/// validated never does.
 pub fn build<O: Observer>(
     scenario: &Scenario,
     seed: u64,
@@ -64,10 +65,10 @@ pub fn build<O: Observer>(
     build_tapped(scenario, seed, options, observer, ())
 }
 
-/// The same with a tap on its links.
+/// Builds the world of a scenario with a tap on its links.
 ///
 /// # Errors
-/// As [`build`].
+/// Returns the errors of [`build`].
 pub fn build_tapped<O: Observer, T: Tap>(
     scenario: &Scenario,
     seed: u64,
@@ -78,20 +79,21 @@ pub fn build_tapped<O: Observer, T: Tap>(
     build_fitted(scenario, seed, options, Fittings { observer, tap, switch: &|_, _| {} })
 }
 
-/// What a run has beside its scenario.
+/// Observer, tap and changed switches of a run, which no scenario describes.
 pub struct Fittings<'a, O: Observer, T: Tap> {
-    /// Who is told what happens.
+    /// Observer of all events at nodes.
     pub observer: O,
-    /// Who sees what crosses links.
+    /// Tap that sees each frame that crosses a link.
     pub tap: T,
-    /// Changes each switch, by its node's number, before it is built: answers that no scenario can name.
+    /// Function that changes the setup of each switch, by its node's number, before the switch is built. It may add
+    /// mechanisms that no scenario can name.
     pub switch: &'a dyn Fn(u32, &mut SwitchSetup),
 }
 
-/// The same with switches that are changed before they are built.
+/// Builds the world of a scenario with a tap, and with switches that are changed before they are built.
 ///
 /// # Errors
-/// As [`build`].
+/// Returns the errors of [`build`].
 pub fn build_fitted<O: Observer, T: Tap>(
     scenario: &Scenario,
     seed: u64,
@@ -104,11 +106,11 @@ pub fn build_fitted<O: Observer, T: Tap>(
     Ok(world)
 }
 
-/// Runs a scenario to its end, divided into [`Options::partitions`], which go on in turn; what it leaves has the
-/// same bits as that of one.
+/// Runs a scenario to its end in [`Options::partitions`] partitions, which advance in turn. The resulting world is
+/// bit-identical to that of an undivided run.
 ///
 /// # Errors
-/// As [`build`].
+/// Returns the errors of [`build`].
 pub fn run_divided<O: Divided>(
     scenario: &Scenario,
     seed: u64,
@@ -130,7 +132,7 @@ pub fn run_divided<O: Divided>(
     Ok(Partitions::new((0..partitions).map(part).collect()).run())
 }
 
-/// By node, its partition: hosts and switches each in blocks.
+/// Returns the partition of each node. Hosts and switches are each divided into blocks of consecutive numbers.
 fn owners(scenario: &Scenario, partitions: u32) -> Vec<u32> {
     let (hosts, switches) = (scenario.topology.hosts, scenario.switches.len() as u32);
     let block = |count: u32| (0..count).map(move |i| (u64::from(i) * u64::from(partitions) / u64::from(count)) as u32);
@@ -148,7 +150,7 @@ fn schedule(scenario: &Scenario, max_events: Option<u64>) -> Schedule {
     }
 }
 
-/// A world without traffic.
+/// Builds a world without traffic.
 fn build_empty<O: Observer, T: Tap>(
     scenario: &Scenario,
     seed: u64,
@@ -238,15 +240,16 @@ fn build_empty<O: Observer, T: Tap>(
     Ok(world)
 }
 
-/// The paths by which switches route, all of them or none; no node has the last number, so
-/// that it seeds what they have in common.
+/// Returns the paths by which switches route; all switches use them or none does. The hash that chooses a path takes
+/// its seed from a number that no node has, since all switches must choose the same path.
 fn paths(scenario: &Scenario, seed: u64) -> Option<Paths> {
     let (_, k) = scenario.switches.first()?.routing.slot.peek().needs_paths()?;
     let pick = FlowHash::new(Stream::new(seed, u32::MAX, Purpose::Hash).u64());
     Some(scenario::paths::paths(&scenario.topology, k as usize, pick))
 }
 
-/// Links in the numbering of ports over the whole network, and the first port of each node.
+/// Returns the links, numbered like the ports that send on them over the whole network, and the first port of each
+/// node.
 fn wire(scenario: &Scenario, histories: &BTreeMap<Sender, History>, seed: u64) -> (Wires, Vec<u32>) {
     let nodes = &scenario.topology.nodes;
     let mut base = Vec::with_capacity(nodes.len());

@@ -1,5 +1,5 @@
-//! The network changes: what nodes are told, and which routes hold, instant by instant. All of it is computed when
-//! the run is built; what becomes of frames on links is in their [courses](crate::link).
+//! Changes of the network: the links that nodes treat as dead, and the routes in use, instant by instant. They are
+//! computed when the run is built. What happens to frames on links is part of the links' [courses](crate::link).
 
 use crate::clocks::rate_of;
 use crate::costs::{Closing, Losses, Places};
@@ -13,48 +13,49 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use units::{Clock, Time};
 
-/// The index of a timer that no node has: the event queue is at an instant of a change, not beyond it.
+/// Timer index that no node uses, of an event at each change. Without it, nodes could push events at a change that
+/// precede the event taken last, which the queue does not allow.
 pub(crate) const NETWORK_CHANGES: u32 = Key::MAX_INDEX - 1;
 
-/// What changes at one instant.
+/// Changes at one instant.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Turn {
-    /// The numbers of the scenario's events that happen now.
+    /// Numbers of the scenario's events at this instant.
     pub(crate) events: Vec<usize>,
     pub(crate) clocks: Vec<(Sender, Clock)>,
-    /// Ports whose links are known to be dead from now on, by node, and back.
+    /// Ports whose links are treated as dead from now on, by node.
     pub(crate) died: BTreeMap<u32, Vec<PortId>>,
-    /// Ports that die, each with the number of the event that closes it.
+    /// Ports whose links are treated as dead from now on, each with the number of the event that closes it.
     pub(crate) closed: Vec<(usize, Sender)>,
     pub(crate) returned: Vec<Sender>,
     pub(crate) routes: Option<Arc<Routes>>,
 }
 
 impl Turn {
-    /// The nodes that learn of links.
+    /// Nodes that treat a link as dead, or as alive again, from now on.
     pub(crate) fn touched(&self) -> impl Iterator<Item = u32> {
         self.died.keys().copied().chain(self.returned.iter().map(|(node, _)| *node))
     }
 }
 
-/// See the module.
+/// All changes of the network in a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Changes {
     pub(crate) turns: Vec<(Time, Turn)>,
     pub(crate) next: usize,
     pub(crate) dead_port: DeadPort,
-    /// The routes of the network as it starts.
+    /// Routes of the network at time zero.
     pub(crate) first_routes: Arc<Routes>,
-    /// By event, where its losses are counted.
+    /// Link directions on which each event loses frames; `None` if it loses none on its link.
     pub(crate) places: Vec<Option<Places>>,
-    /// By event that has happened, what was lost at its places before it.
+    /// Losses on the directions of each past event, counted before the event.
     pub(crate) before: Vec<Losses>,
-    /// Ports that events have closed so far.
+    /// Ports closed by the events so far.
     pub(crate) closings: Vec<Closing>,
 }
 
 impl Changes {
-    /// `None` where nothing changes.
+    /// Returns the changes of a scenario; `None` if it has no events.
     pub(crate) fn new(scenario: &Scenario, seed: u64, routes: &Arc<Routes>) -> Option<Changes> {
         if scenario.events.is_empty() {
             return None;
@@ -80,23 +81,23 @@ impl Changes {
         })
     }
 
-    /// When something changes next.
+    /// Returns the instant of the next change.
     pub(crate) fn next_at(&self) -> Option<Time> {
         self.turns.get(self.next).map(|(at, _)| *at)
     }
 
-    /// Every instant at which something changes.
+    /// Returns every instant with a change.
     pub(crate) fn instants(&self) -> impl Iterator<Item = Time> {
         self.turns.iter().map(|(at, _)| *at)
     }
 }
 
-/// Links that nodes take for dead, as time goes on.
+/// Links that nodes treat as dead, as time goes on.
 struct Knowledge<'a> {
     scenario: &'a Scenario,
-    /// Directions that are down.
+    /// Link directions that are down.
     down: BTreeSet<Sender>,
-    /// Ports that are dead, by the event that closed them, in the order of events.
+    /// Ports of dead links with the event that closed them, in the order of events.
     closed: Vec<(usize, Dead)>,
     known: BTreeMap<Dead, Arc<Routes>>,
 }
@@ -107,7 +108,7 @@ impl Knowledge<'_> {
         Knowledge { scenario, down: BTreeSet::new(), closed: Vec::new(), known }
     }
 
-    /// Adds to each instant what nodes learn then of links that went down or came back `reroute_delay` before.
+    /// Adds to each instant the links that went down or came up `reroute_delay` earlier, since nodes react then.
     fn tell(mut self, turns: &mut BTreeMap<Time, Turn>) {
         let events = &self.scenario.events;
         let same_instant = |a: &Event, b: &Event| a.at == b.at;
@@ -126,7 +127,7 @@ impl Knowledge<'_> {
         }
     }
 
-    /// Both ends of every link of which one of these directions is down.
+    /// Returns both ends of every link of which one of the given directions is down.
     fn both_ends<'s>(&self, down: impl Iterator<Item = &'s Sender>) -> Dead {
         down.flat_map(|sender| [*sender, self.scenario.topology.far_end(*sender)]).collect()
     }
@@ -135,7 +136,8 @@ impl Knowledge<'_> {
         self.closed.iter().flat_map(|(_, ports)| ports).copied().collect()
     }
 
-    /// Adds to the turn of an instant what events of one instant, numbered from `first` on, have made of links.
+    /// Adds to the turn of an instant the effect on links of a group of simultaneous events, numbered from `first`
+    /// on.
     fn turn_to(&mut self, first: usize, group: &[Event], (at, turns): (Time, &mut BTreeMap<Time, Turn>)) {
         let (was, dead) = (self.dead(), self.both_ends(self.down.iter()));
         if was == dead {
@@ -159,16 +161,17 @@ impl Knowledge<'_> {
             }
         }
         turn.died.values_mut().for_each(|ports| ports.sort_unstable());
-        // Where frames are flooded there is one path to each host, and one of the copies is the packet: that which
-        // takes it, dead or not.
+        // If frames are flooded, there is one path to each host, and only the copy on that path is the packet. The
+        // path stays the same, dead or not.
         if !self.scenario.floods() {
             turn.routes = Some(self.routes());
         }
     }
 
-    /// The routes around dead links. Where they cut switches off from hosts, frames go on by the routes before if they are to
-    /// wait at dead ports; else the routes before say which of the ports cut them off. All switches that live links join
-    /// lack the same hosts, and go by the same earlier routes, so that no frame circles.
+    /// Returns the routes around dead links. Dead links may cut switches off from hosts. If frames wait at dead
+    /// ports, those for such hosts follow earlier routes up to a dead port. Otherwise the earlier routes show which
+    /// dead port cut a switch off. All switches joined by live links lack the same hosts and use the same earlier
+    /// routes, so that no frame loops.
     fn routes(&mut self) -> Arc<Routes> {
         let mut dead = self.dead();
         let now = self.around(&dead);
@@ -189,7 +192,8 @@ impl Knowledge<'_> {
         Arc::new(if self.waits() { now.go_on_by(&before) } else { now.remember(all, before) })
     }
 
-    /// The routes around some links. Where frames wait at dead ports, a host with a dead link is still behind its own.
+    /// Returns the routes around some links. If frames wait at dead ports, links of hosts count as alive, since a
+    /// host with a dead link is still behind its own link.
     fn around(&mut self, dead: &Dead) -> Arc<Routes> {
         let topology = &self.scenario.topology;
         let is_host = |node: u32| topology.is_host(node);

@@ -1,4 +1,4 @@
-//! The clocks of ports, each off by a little of its own (IEEE 802.3: at most 100 millionths).
+//! Clocks of ports, each with a small offset of its own (IEEE 802.3 allows 100 ppm).
 
 use mech::{Purpose, Stream};
 use scenario::Scenario;
@@ -6,8 +6,8 @@ use units::Rate;
 
 const WHOLE: u64 = 1_000_000_000;
 
-/// The rate of a port by its own clock, where `rate` is what its link says; the times of frames are rounded up
-/// to a picosecond each.
+/// Returns the rate of a port by its own clock, given the nominal `rate` of its link. Times of frames are rounded up
+/// to whole picoseconds.
 pub(crate) fn rate_of(scenario: &Scenario, seed: u64, (node, port): (u32, u16), rate: Rate) -> Rate {
     let ppb = u64::from(scenario.clock_ppb(node));
     if ppb == 0 {

@@ -71,8 +71,8 @@ impl Closing {
     }
 }
 
-/// Returns the frames lost on the links of each event, counted until the next event that loses frames there for the same
-/// reason, or so far. `before` has for each event that has happened the losses before it, `now` the losses so far.
+/// Returns the frames lost on the links of each event. They count until the next event that loses frames there for the
+/// same reason, or so far. `before` has the losses before each past event, `now` the losses so far.
 pub(crate) fn lost_on_links(places: &[Option<Places>], before: &[Losses], now: &[Losses]) -> Vec<u64> {
     let counts = |event: usize, losses: &Losses| -> Vec<(Sender, u64)> {
         let directions = places[event].iter().flat_map(|own| own.directions.clone());
@@ -113,7 +113,7 @@ mod tests {
         Losses(on_links.to_vec())
     }
 
-    /// Down both ways, up, random losses one way, down the other way.
+    /// THERE and BACK go down; both come up; THERE loses frames at random; BACK goes down again.
     #[test]
     fn an_event_costs_what_is_lost_by_its_reason_until_the_next_of_it_at_that_place() {
         let all = [

@@ -1,11 +1,14 @@
-//! Deadlocks of paused links, found exactly: sets of links none of which can ever resume.
+//! Exact search for deadlocks: sets of paused links none of which can ever resume.
 //!
-//! A node B resumes the link from A once what came in by it, or what of that is in the memory of its input, has fallen to
-//! a threshold. What waits at B for ports that are not paused leaves sooner or later, unless it waits at an input for a
-//! buffer that another class has filled for good, or inside B behind what never leaves. So, beginning with all links that are
-//! paused, every one is taken out again that falls to its threshold once all has left B that can leave while the ports
-//! still in the set are paused; what remains is a deadlock. Only pauses that are refreshed before they expire count, and only
-//! while no resume is under way.
+//! A node B resumes the link from A once the bytes that came in by the link have fallen to a threshold. Where inputs
+//! have memories of their own, only the bytes in that memory count. Frames at B for ports that are not paused leave
+//! sooner or later, with two exceptions. A frame at an input may wait for a buffer that another class has filled
+//! forever, or a frame may be behind frames inside B that never leave.
+//!
+//! The search begins with all paused links. It assumes that the ports of links in the set stay paused, and lets all
+//! frames leave that then can. It removes each link whose bytes fall to their threshold, and repeats this until none
+//! does. The set that remains is a deadlock. Only pauses that are refreshed before they expire count, and only while
+//! no resume is in flight.
 
 use crate::link::Wires;
 use dataplane::{Core, Host, PauseInEffect, PauseSent, Stays, Switch};
@@ -13,27 +16,26 @@ use mech::{ClassSet, PortId};
 use std::collections::BTreeMap;
 use units::Time;
 
-/// Links that wait for each other for ever.
+/// Links that wait for each other forever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
-    /// When the last of them was paused.
+    /// Instant at which the last of the links was paused.
     pub at: Time,
-    /// The class that waits.
+    /// Priority class that is paused on the first link of `cycle`.
     pub class: u8,
-    /// The nodes and their paused ports, each followed by the one that it waits for; the last waits for the
-    /// first.
+    /// Nodes and their paused ports, each followed by the one that it waits for; the last waits for the first.
     pub cycle: Vec<(u32, u16)>,
 }
 
-/// Where a link ends: a node, and the port there that holds it back.
+/// Receiving end of a link: a node, and the port there that pauses the link.
 type End = (u32, u16);
 
-/// The nodes of a network and its links, as they stand after all that happened at an instant.
+/// Nodes and links of a network after all events of an instant.
 pub(crate) struct Standing<'a> {
     pub(crate) hosts: &'a [Host],
     pub(crate) switches: &'a [Switch],
     pub(crate) wires: &'a Wires,
-    /// The first port of every node, in the numbering over the whole network.
+    /// First port of each node, in the numbering over the whole network.
     pub(crate) base: &'a [u32],
 }
 
@@ -45,12 +47,12 @@ impl Standing<'_> {
         }
     }
 
-    /// The far end of a port.
+    /// Returns the far end of a port.
     fn far(&self, node: u32, port: u16) -> End {
         self.wires.far(self.base[node as usize] + u32::from(port))
     }
 
-    /// Links that are paused for good unless what they wait for moves, by their ends.
+    /// Returns the links, by their receiving ends, that stay paused unless frames that they wait for move.
     fn paused(&self) -> BTreeMap<End, ClassSet> {
         let mut all = BTreeMap::new();
         for (switch, node) in self.switches.iter().zip(self.hosts.len() as u32..) {
@@ -67,7 +69,7 @@ impl Standing<'_> {
         all
     }
 
-    /// Links that wait for each other for ever, if there are any.
+    /// Returns links that wait for each other forever, if there are any.
     pub(crate) fn deadlock(&self) -> Option<Deadlock> {
         let mut stuck = self.paused();
         loop {
@@ -88,7 +90,7 @@ impl Standing<'_> {
         }
     }
 
-    /// What never leaves a node, if the links that are stuck are.
+    /// Returns the bytes that never leave a node while the stuck links stay paused.
     fn stays(&self, node: u32, stuck: &BTreeMap<End, ClassSet>) -> Vec<Stays> {
         let core = self.core(node);
         let ports = 0..core.ports().len() as u16;
@@ -97,7 +99,8 @@ impl Standing<'_> {
         if classes.iter().all(|own| *own == ClassSet::NONE) { Vec::new() } else { core.stays(&classes) }
     }
 
-    /// By link that ends at a node: the paused classes that resume once all that can leave the node has left.
+    /// Returns, for each link that ends at a node, the paused classes that resume once all frames have left the node
+    /// that can.
     fn may_resume(&self, ends: &[End], stuck: &BTreeMap<End, ClassSet>) -> Vec<(End, ClassSet)> {
         let Some((node, _)) = ends.first() else { return Vec::new() };
         let (core, stays) = (self.core(*node), self.stays(*node, stuck));
@@ -119,7 +122,7 @@ impl Standing<'_> {
         ends.iter().map(resumes).collect()
     }
 
-    /// Follows who waits for whom, from the first link that is stuck, until one comes again.
+    /// Follows from the first stuck link which link each one waits for, until a link repeats.
     fn cycle(&self, stuck: &BTreeMap<End, ClassSet>) -> Option<Deadlock> {
         let (first, classes) = stuck.iter().next()?;
         let mut way = vec![(*first, (0..8).find(|class| classes.has(*class))?)];
@@ -138,7 +141,7 @@ impl Standing<'_> {
         }
     }
 
-    /// A stuck link that something waits for which holds another one back.
+    /// Returns a stuck link for which frames wait that keep the link into `end` paused.
     fn waits_for(&self, end: End, class: u8, stuck: &BTreeMap<End, ClassSet>) -> Option<(End, u8)> {
         let core = self.core(end.0);
         let (pause_group, _) = core.resumes_at(PortId(end.1), class, None)?;
@@ -147,7 +150,7 @@ impl Standing<'_> {
         let mut links = held.filter_map(|own| {
             let far = self.far(end.0, own.port.0);
             let classes = stuck.get(&far)?;
-            // It may be behind another class.
+            // The frames may be behind those of another class, which is the one that is paused.
             let holder = if classes.has(own.class) { own.class } else { (0..8).find(|class| classes.has(*class))? };
             Some((far, holder))
         });
@@ -155,7 +158,7 @@ impl Standing<'_> {
     }
 }
 
-/// The classes that one end has paused and the other does not send, while no resume is under way.
+/// Returns the classes that one end has paused and the other does not send, while no resume is in flight.
 fn settled(sent: &PauseSent, in_effect: &PauseInEffect) -> ClassSet {
     let same = |class: &u8| sent.resumes[usize::from(*class)] == in_effect.resumes[usize::from(*class)];
     let both = ClassSet(sent.paused.0 & in_effect.paused.0);

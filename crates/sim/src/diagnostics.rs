@@ -1,4 +1,4 @@
-//! What ends or hinders a run, in words.
+//! Descriptions in words of failures and deadlocks.
 
 use crate::deadlock::Deadlock;
 use crate::driver::{BrokenRuleAt, LosslessViolationAt};
@@ -7,13 +7,14 @@ use scenario::Scenario;
 use units::{Bytes, Time};
 
 impl LosslessViolationAt {
-    /// In a sentence: where and when, and what memory there was and should have been.
+    /// Describes where and when a packet was lost, and which memory there was and should have been.
     pub fn describe(&self, scenario: &Scenario) -> String {
         let node = &scenario.topology.nodes[self.node as usize];
         let lost = &self.lost;
         let far = |port: u16| &scenario.topology.nodes[node.ports[usize::from(port)].peer as usize].name;
         let place = format!(
-            "a packet of a lossless class found no memory: switch {}, port {} (from {}), class {}, at {}",
+            "a packet of a lossless class was lost, because no memory was free: switch {}, port {} (from {}), class \
+             {}, at {}",
             node.name,
             lost.ingress.0,
             far(lost.ingress.0),
@@ -26,20 +27,20 @@ impl LosslessViolationAt {
         let (over, needs) = (lost.held.saturating_sub(lost.xoff), format!("the link needs {}", Bytes(lost.headroom)));
         let room = match lost.expired {
             Some(duration) => {
-                format!("but a pause lasts {duration} there and may have expired before it was refreshed")
+                format!("but a pause lasts {duration} there and may have expired before its refresh")
             }
             None if over > lost.headroom => format!(
-                "and {} beyond it is more than the {} that come after a pause request: xoff has fallen since, as the memory \
-                 filled, or the far end did not pause",
+                "and {} above it exceeds the {} that may arrive after a pause request: xoff fell since then as the \
+                 memory filled, or the far end did not pause",
                 Bytes(over),
                 Bytes(lost.headroom)
             ),
-            None if over > 0 => format!("so that it had less than {} of headroom, and {needs}", Bytes(over)),
-            None => format!("so that it had no headroom, and {needs}: others had filled the memory"),
+            None if over > 0 => format!("so the headroom was less than {}, and {needs}", Bytes(over)),
+            None => format!("so there was no headroom, and {needs}: other packets had filled the memory"),
         };
         let cure = match lost.expired {
-            Some(_) => "More quanta, or a refresh, keep such a packet",
-            None => "More memory, or a lower xoff, keeps such a packet",
+            Some(_) => "More quanta or a refresh prevent such a loss",
+            None => "More memory or a lower xoff prevents such a loss",
         };
         let full = match lost.fill.limit {
             Some(limit) => format!("{} of {limit} in use", lost.fill.used),
@@ -50,8 +51,8 @@ impl LosslessViolationAt {
             false => ("Port", lost.out.0, "to"),
         };
         format!(
-            "{place}. With it {} of what came in there would be held; xoff is {}, {room}. {whose} {port} ({end} {}) was full: \
-             {full}. {cure}; {GOES_ON}",
+            "{place}. With this packet, {} that arrived there would be stored; xoff is {}, {room}. {whose} {port} \
+             ({end} {}) was full: {full}. {cure}; {GOES_ON}",
             Bytes(lost.held),
             Bytes(lost.xoff),
             far(port),
@@ -103,31 +104,32 @@ impl BrokenRuleAt {
     }
 }
 
-const GOES_ON: &str = "with lossless = false it is counted and the run goes on";
+const GOES_ON: &str = "with lossless = false the loss is counted and the run continues";
 
-/// What keeps a packet from ever getting through a switch of several stages.
+/// Describes which buffers inside a switch of several stages are too small for a packet, so that it can never cross.
 fn too_large(inside: &TooLarge) -> String {
     let TooLarge { size, stage_buffer, link_buffer } = *inside;
     let small = [("stage_buffer", stage_buffer), ("link_buffer", link_buffer)];
     let small = small.into_iter().filter(|(_, holds)| u64::from(size) > *holds);
     let (names, sizes): (Vec<_>, Vec<_>) = small.map(|(name, holds)| (name, Bytes(holds).to_string())).unzip();
-    let keep = if names.len() == 1 { "keeps" } else { "keep" };
+    let keep = if names.len() == 1 { "prevents" } else { "prevent" };
     format!(
-        "This frame of {} does not fit a buffer of {} inside the switch, however empty. A larger {} {keep} such a packet",
+        "This frame of {} does not fit in a buffer of {} inside the switch, even if it is empty. A larger {} {keep} \
+         such a loss",
         Bytes(u64::from(size)),
-        sizes.join(", nor one of "),
+        sizes.join(" or "),
         names.join(" and ")
     )
 }
 
-/// An instant to the picosecond, without zeros at the end.
+/// Formats an instant in microseconds, exact to the picosecond, without trailing zeros.
 fn microseconds(at: Time) -> String {
     let told = format!("{}.{:06}", at.0 / 1_000_000, at.0 % 1_000_000);
     format!("{}us", told.trim_end_matches('0').trim_end_matches('.'))
 }
 
 impl Deadlock {
-    /// The nodes and their paused ports, `name:port`, each followed by the one that it waits for.
+    /// Returns the nodes and their paused ports as `name:port`, each followed by the one that it waits for.
     pub fn names(&self, scenario: &Scenario) -> Vec<String> {
         let name = |(node, port): &(u32, u16)| format!("{}:{port}", scenario.topology.nodes[*node as usize].name);
         self.cycle.iter().map(name).collect()

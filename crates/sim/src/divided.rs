@@ -1,42 +1,86 @@
-//! What a run that is divided into partitions asks of its observers.
+//! Interface of observers to a run that is divided into partitions.
 
 use dataplane::{Observer, Pkt};
 
-/// Who has what in a divided run.
+/// Partitions of nodes and ports in a divided run, and the numbers of its flows in the whole run.
 #[derive(Clone, Copy, Debug)]
 pub struct Owners<'a> {
-    /// By node, its partition.
+    /// Partition of each node.
     pub nodes: &'a [u32],
-    /// By port over the whole network, the partition of its node.
+    /// Partition of the node of each port, by the port's number over the whole network.
     pub ports: &'a [u32],
-    /// By node, the first of its ports.
+    /// First port of each node.
     pub base: &'a [u32],
-    /// By flow as partitions numbered them, its number in the whole run.
+    /// Number of each flow in the whole run, by its number in the partitions.
     pub ranks: &'a [u32],
 }
 
 impl Owners<'_> {
-    /// The node of a port.
+    /// Returns the node of a port.
     pub fn node_of(&self, port: u32) -> u32 {
         self.base.partition_point(|first| *first <= port) as u32 - 1
     }
 }
 
-/// A listener of a run that is divided: each partition has one of its own.
+/// Observer of a divided run: each partition has one of its own.
+///
+/// ```
+/// use dataplane::Pkt;
+/// use sim::{Divided, Observer, Options, Owners, Spot, run_divided};
+/// # const TEXT: &str = r#"
+/// #     name = "one"
+/// #     duration = "1ms"
+/// #     transport.kind = "newreno"
+/// #     topology = { kind = "star", n = 2, link = { rate = "1Gbps", delay = "1us" } }
+/// #     [[traffic]]
+/// #     name = "flow"
+/// #     kind = "incast"
+/// #     senders = 1
+/// #     receiver = "h0"
+/// #     size = "1000B"
+/// # "#;
+///
+/// /// Number of packets that have reached their transports.
+/// #[derive(Clone, Default)]
+/// struct Deliveries(u64);
+///
+/// impl Observer for Deliveries {
+///     fn delivered(&mut self, _at: Spot, _pkt: &Pkt) {
+///         self.0 += 1;
+///     }
+/// }
+///
+/// impl Divided for Deliveries {
+///     type Attached = ();
+///     fn detach(&mut self, _pkt: &Pkt) {}
+///     fn attach(&mut self, _pkt: &Pkt, _attached: ()) {}
+///     fn gather(parts: Vec<Deliveries>, _owners: &Owners<'_>) -> Deliveries {
+///         Deliveries(parts.iter().map(|part| part.0).sum())
+///     }
+/// }
+///
+/// // `TEXT` is a scenario with one flow of 1000 B over a switch.
+/// let loaded = scenario::load(&scenario::Source::new("one.toml", TEXT, "".as_ref()), &[]).expect("it is valid");
+/// let options = Options { partitions: 2, ..Options::default() };
+/// let world = run_divided(&loaded.variants[0], loaded.seed, options, Deliveries::default())?;
+/// assert_eq!(world.observer().0, 2, "a data packet and its ACK");
+/// # Ok::<(), sim::BuildError>(())
+/// ```
 pub trait Divided: Observer + Clone + Send {
-    /// What it keeps of a packet while that is under way.
+    /// State that the observer keeps of a packet in flight.
     type Attached: Send;
-    /// It is one of several, before the run.
+    /// Prepares the observer, before the run, to be that of one partition.
     fn divide(&mut self) {}
-    /// The packets that transports have made since it was last asked; where [`Observer::emitted`] is wanted, the partition of the receiver is told of them before any arrives.
+    /// Returns the packets that transports have made since the last call. If [`Observer::emitted`] is wanted, the
+    /// partition of the receiver gets them before any of them arrives.
     fn take_emitted(&mut self) -> Vec<Pkt> {
         Vec::new()
     }
-    /// A packet goes on to another partition.
+    /// Removes and returns the state of a packet that goes on to another partition.
     fn detach(&mut self, pkt: &Pkt) -> Self::Attached;
-    /// It has come from another partition.
+    /// Adds the state of a packet that has come from another partition.
     fn attach(&mut self, pkt: &Pkt, attached: Self::Attached);
-    /// One of all partitions', in their order; the run is over.
+    /// Makes one observer of those of all partitions, in the order of partitions, after the run.
     fn gather(parts: Vec<Self>, owners: &Owners<'_>) -> Self;
 }
 

@@ -1,4 +1,4 @@
-//! What the world does for a node during one step.
+//! Driver of a node during one step: it sends frames, sets timers, and records the ends of flows.
 
 use crate::link::Wires;
 use crate::progress::{FlowRecord, Stop};
@@ -10,53 +10,54 @@ use mech::{FlowId, PortId};
 use scenario::FctEnd;
 use units::{Dur, Time};
 
-/// A packet that should never be lost, and where and when it was.
+/// Loss of a packet of a lossless class, with its place and instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LosslessViolationAt {
-    /// The instant.
+    /// Instant of the loss.
     pub at: Time,
-    /// The switch.
+    /// Number of the switch.
     pub node: u32,
-    /// The packet and the memory that it did not find.
+    /// Lost packet, and the memory that had no space for it.
     pub lost: LosslessViolation,
 }
 
-/// A rule that a mechanism broke, and where and when.
+/// Rule of a slot that a mechanism broke, with the place and the instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrokenRuleAt {
-    /// The instant.
+    /// Instant of the call that broke the rule.
     pub at: Time,
-    /// The switch or host.
+    /// Number of the switch or host.
     pub node: u32,
-    /// The rule and its slot.
+    /// Broken rule and its slot.
     pub broken: BrokenRule,
 }
 
-/// Everything of a run that its driver calls write to.
+/// All state of a run that driver calls write to.
 #[derive(Clone)]
 pub(crate) struct RunState<O> {
     pub(crate) queue: EventQueue,
     pub(crate) wires: Wires,
-    /// The first of each node's ports in the numbering over the whole network.
+    /// First port of each node, in the numbering of ports over the whole network.
     pub(crate) base: Vec<u32>,
     pub(crate) records: Vec<FlowRecord>,
     pub(crate) observer: O,
-    /// Flows that the run waits for and that have not finished. Of a partition it is a part of a sum modulo 2⁶⁴: flows that begin
-    /// in one may end in another.
+    /// Number of unfinished flows that the run waits for. The count of a partition is one term of a sum modulo 2⁶⁴,
+    /// since flows that begin in one partition may end in another.
     pub(crate) open: u64,
-    /// Messages that count, are to follow upon others, and have not started, of queries that do not count.
+    /// Number of measured messages that follow upon others, have not started, and belong to queries that are not
+    /// measured themselves.
     pub(crate) pending: u64,
-    /// Queries of which messages have not started.
+    /// Queries with messages that have not started.
     pub(crate) queries: Queries,
-    /// By workload of the scenario's traffic: whether anything follows upon its messages.
+    /// Flags by workload of the scenario's traffic: true if messages follow upon its messages.
     pub(crate) reacts: Vec<bool>,
     /// Messages of such workloads that have just arrived.
     pub(crate) delivered: Vec<FlowId>,
     pub(crate) completed: u64,
     pub(crate) fct_end: FctEnd,
-    /// The first packet that should never be lost and was: the run ends at the next instant of its grid.
+    /// First loss of a packet of a lossless class: the run ends at the next instant of its grid.
     pub(crate) lost: Option<LosslessViolationAt>,
-    /// The first rule that a mechanism broke: the run ends likewise.
+    /// First rule that a mechanism broke: the run ends at the next instant of its grid.
     pub(crate) broken: Option<BrokenRuleAt>,
 }
 
@@ -64,30 +65,32 @@ pub(crate) struct RunState<O> {
 pub(crate) struct Driver<'a, O> {
     state: &'a mut RunState<O>,
     node: u32,
-    /// The first of its ports in the numbering over the whole network, which is that of the links
-    /// that leave by them.
+    /// First port of the node in the numbering over the whole network, which is also the number of the link that
+    /// leaves by it.
     base: u32,
     now: Time,
 }
 
 impl<O: Observer> RunState<O> {
-    /// Why the run has failed, if it has. A mechanism that broke a rule may cause any loss after it.
+    /// Returns the reason of a failure, if the run has failed. A broken rule comes before a loss, since it may cause
+    /// any loss after it.
     pub(crate) fn failed(&self) -> Option<Stop> {
         let lost = self.lost.map(|_| Stop::LosslessViolation);
         self.broken.map(|_| Stop::BrokenRule).or(lost)
     }
 
-    /// Messages that the run waits for and that have not finished, or not even started.
+    /// Returns the number of messages that the run waits for and that have not finished, including those that have
+    /// not started.
     pub(crate) fn unfinished(&self) -> u64 {
         self.open.wrapping_add(self.not_started())
     }
 
-    /// Messages that the run waits for and that have not started.
+    /// Returns the number of messages that the run waits for and that have not started.
     pub(crate) fn not_started(&self) -> u64 {
         self.pending + self.queries.missing()
     }
 
-    /// A flow is entered; its number is that of its record.
+    /// Adds the record of a flow, whose number is the index of its record.
     pub(crate) fn enter(&mut self, flow: FlowId, mut record: FlowRecord) {
         self.observer.entered(flow, record.traffic);
         record.awaited |= self.queries.start(&record);

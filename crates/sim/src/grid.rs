@@ -1,27 +1,27 @@
 //! Instants at which a run checks the whole network for its end, overload, failure and deadlock.
 //!
-//! They depend on the scenario alone, so that a run ends at the same instant however it is driven and into how
-//! many partitions it is divided. A check sees the state before its instant: the events of that instant have not
-//! begun.
+//! The instants depend on the scenario alone. A run therefore ends at the same instant, whatever the number of its
+//! partitions or the events of each call. A check sees the state before its instant: no event of that instant has
+//! happened.
 
 use scenario::limits::grid_step;
 use units::{Dur, Time};
 
-/// Equally distant instants, the end of the scenario's duration among them.
+/// Equally spaced instants, one of which is the end of the scenario's duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grid {
     origin: Time,
-    /// A power of two of picoseconds.
+    /// Time between two instants in picoseconds, a power of two.
     step: u64,
 }
 
 impl Grid {
-    /// That of a run: the power of two of picoseconds that is next below its duration over 8192, within bounds.
+    /// Grid of a run. Its step is the largest power of two of picoseconds up to duration / 8192, within bounds.
     pub(crate) fn for_run(duration: Dur) -> Grid {
         Grid { origin: Time(duration.0), step: grid_step(duration).0 }
     }
 
-    /// The first instant after `at`.
+    /// Returns the first instant after `at`.
     #[inline]
     pub(crate) fn after(self, at: Time) -> Time {
         let next = at.saturating_add(Dur(1));

@@ -1,32 +1,32 @@
-//! What a packet is known by, wherever it waits.
+//! Identity of a packet, by which it is found wherever it waits.
 
 use dataplane::Pkt;
 use mech::{Flags, PacketKind, hash_mix};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
-/// Who made a packet, and so what it is: the packets of a flow's two ends are its segments, or where it has no
-/// transport its raw packets; nodes on the way make frames and messages of their own.
+/// Maker of a packet. The two ends of a flow make its segments, or its raw packets if the flow has no transport.
+/// Nodes on the path make control frames and messages of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The flow's sender.
     Sender,
     /// The flow's receiver.
     Receiver,
-    /// A node that sends a PAUSE or PFC frame.
+    /// Node that sends a PAUSE or PFC frame.
     Pause(u32),
-    /// A node that tells the flow's source something.
+    /// Node that sends a message to the flow's source.
     Notice(u32),
 }
 
-/// A packet's identity.
+/// Identity of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketId {
-    /// Its flow.
+    /// Number of the flow.
     pub flow: u32,
-    /// Who made it, as what.
+    /// Maker of the packet.
     pub origin: Origin,
-    /// Which packet of its origin it is, from 0; what is sent again is another one.
+    /// Number of the packet among those of its maker in the flow, from 0. A retransmission is another packet.
     pub emission: u32,
 }
 
@@ -43,7 +43,7 @@ impl Hash for PacketId {
 }
 
 impl PacketId {
-    /// That of a packet.
+    /// Returns the identity of a packet.
     #[inline]
     pub fn of_packet(pkt: &Pkt) -> PacketId {
         let origin = match pkt.head.kind() {
@@ -54,20 +54,21 @@ impl PacketId {
         };
         PacketId { flow: pkt.head.flow.0, origin, emission: pkt.emission }
     }
-    /// That of the n-th packet of an end of a flow.
+    /// Returns the identity of the n-th packet that an end of a flow makes.
     pub fn of_flow(flow: u32, reverse: bool, emission: u32) -> PacketId {
         PacketId { flow, origin: if reverse { Origin::Receiver } else { Origin::Sender }, emission }
     }
-    /// Whether the flow's receiver sent it.
+    /// Returns true if the flow's receiver sent the packet.
     pub fn is_reverse(&self) -> bool {
         self.origin == Origin::Receiver
     }
 }
 
-/// Something of few packets that have not ended, for which no packet has room. Its order is never looked at.
+/// Map from packets that have not ended to values that a packet's cache line has no space for. Its order is never
+/// used: it depends on insertions, and so on the division of the run.
 pub(crate) type Aside<T> = HashMap<PacketId, T, BuildHasherDefault<Mixed>>;
 
-/// A hash of few numbers; some are looked for at every link.
+/// Hasher of a few numbers. It is fast, since some identities are looked up at every link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mixed(u64);
 

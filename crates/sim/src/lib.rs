@@ -1,4 +1,4 @@
-//! The engine: event queue, world, links, probes, results.
+//! The engine: event queue, world, links, observers and results.
 
 mod build;
 mod capture;

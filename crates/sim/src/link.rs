@@ -1,9 +1,9 @@
-//! Links: first in, first out, with a fixed delay. Only the first frame of a link is in the event
-//! queue.
+//! Links: first in, first out, with a fixed delay. Only the first frame of a link is in the event queue. Pending
+//! events are thus as many as busy links, and not as many as frames in flight.
 //!
-//! All frames on all links lie in one arena whose free slots are used again last freed first, so
-//! that a frame that goes on is written where it was just read, and memory stays as small as what
-//! is under way. Segments that a host has released together take one place until they arrive, one by one.
+//! All frames on all links are in one arena whose slots are reused, last freed first. A forwarded frame is thus
+//! written where it was just read, and the arena stays as small as the number of frames in flight. Segments that a
+//! host has released together (a run of frames) take one slot until they arrive, one by one.
 
 mod course;
 mod scatter;
@@ -21,52 +21,53 @@ use prefetch_index::prefetch_index;
 use units::{Dur, Time};
 
 const NIL: u32 = u32::MAX;
-/// The number of the course of a link that never changes.
+/// Course number of a link that never changes.
 const STEADY: u16 = u16::MAX;
-/// The same of one that never changes and whose frames are scattered.
+/// Course number of a link that never changes and whose frames are delayed by NIC jitter.
 const SCATTERED: u16 = u16::MAX - 1;
-/// The number of the run of a frame that is alone.
+/// Run number of a frame that is in no run.
 const ALONE: u32 = u32::MAX;
 
-/// One direction of a link.
+/// Single direction of a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
     head: u32,
     tail: u32,
-    /// The node at the far end.
+    /// Node at the far end.
     peer: u32,
-    /// The far end's port.
+    /// Port at the far end.
     peer_port: u16,
-    /// Its place among the courses, or [`STEADY`].
+    /// Index of the link's course, or [`STEADY`] or [`SCATTERED`].
     course: u16,
     delay: Dur,
 }
 
-/// The frame behind a frame, and when that one arrives: all that an arrival has to ask.
+/// Number and arrival time of the next frame of a link: all that an arrival reads beside the frame.
 #[derive(Clone, Copy, Debug)]
 struct Behind {
     next_at: Time,
     next: u32,
-    /// The run that it is the first frame of, or [`ALONE`].
+    /// Run whose first frame this is, or [`ALONE`].
     run: u32,
 }
 
-/// A frame that was sent to another partition: its link, when it arrives, and what becomes of it there.
+/// Frame sent to another partition: its link, the frame, its arrival time, and the reason for its loss at the end of
+/// the link.
 pub(crate) type Sent = (u32, Pkt, Time, Option<DropReason>);
 
-/// A frame that has come to the end of a link.
+/// Frame that has arrived at the end of a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrived {
-    /// When the next one does, [`Time::NEVER`] where there is none.
+    /// Arrival time of the next frame of the link, [`Time::NEVER`] if there is none.
     pub(crate) next_at: Time,
     place: u32,
-    /// The port that it comes in by.
+    /// Port by which the frame enters the node.
     ingress: PortId,
     course: u16,
 }
 
 impl Arrived {
-    /// Writes into a frame where it has come in.
+    /// Writes into a frame the port by which it enters the node, and counts the hop.
     #[inline(always)]
     pub(crate) fn enter(self, pkt: &mut Pkt) {
         pkt.head.hops = pkt.head.hops.saturating_add(1);
@@ -74,13 +75,13 @@ impl Arrived {
     }
 }
 
-/// What is left of a run on a link: the frame at its place, and those behind it that have none.
+/// Rest of a run of frames on a link: the frame in the slot, and those behind it that have no slot.
 #[derive(Clone, Copy, Debug)]
 struct Train {
     run: Run,
-    /// When the first of them arrives.
+    /// Arrival time of the first of them.
     at: Time,
-    /// Time from one to the next.
+    /// Time from one arrival to the next.
     apart: Dur,
 }
 
@@ -93,59 +94,59 @@ pub(crate) struct Wires {
     free: Vec<u32>,
     courses: Vec<Course>,
     scatter: Option<Box<Scatter>>,
-    /// Frames that were lost on links.
+    /// Number of frames lost on links.
     lost: u64,
-    /// Payload in these.
+    /// Payload bytes of these frames.
     lost_payload: u64,
     trains: Vec<Train>,
     free_trains: Vec<u32>,
-    /// What was sent on links of which it is kept.
+    /// Frames sent on links that end in another partition.
     sent: Vec<Sent>,
-    /// Frames of runs that are under way and have no place.
+    /// Number of frames in flight that belong to runs and have no slot.
     further: u64,
 }
 
 impl Wires {
-    /// Adds a direction of a link; its number is how many there were.
+    /// Adds a direction of a link. Its number is the number of directions added before.
     pub(crate) fn add(&mut self, peer: u32, peer_port: u16, delay: Dur) {
         self.links.push(Link { head: NIL, tail: NIL, peer, peer_port, course: STEADY, delay });
     }
     pub(crate) fn len(&self) -> usize {
         self.links.len()
     }
-    /// The node at the far end of a link, and its port there.
+    /// Returns the node at the far end of a link, and its port there.
     pub(crate) fn far(&self, link: u32) -> (u32, u16) {
         let link = &self.links[link as usize];
         (link.peer, link.peer_port)
     }
-    /// Frames of hosts are scattered. PRECONDITION: all links have been added.
+    /// Adds NIC jitter to the links of hosts. PRECONDITION: all links have been added.
     pub(crate) fn scatter(&mut self, scatter: Scatter) {
         let steady = self.links.iter_mut().zip(0..).filter(|(link, n)| link.course == STEADY && scatter.has(*n));
         steady.for_each(|(link, _)| link.course = SCATTERED);
         self.scatter = Some(Box::new(scatter));
     }
-    /// The link that was added last changes. PRECONDITION: fewer than 65,534 do.
+    /// Gives the link that was added last a course of changes. PRECONDITION: fewer than 65,534 links change.
     pub(crate) fn changes(&mut self, course: Course) {
         if let Some(link) = self.links.last_mut() {
             link.course = self.courses.len() as u16;
             self.courses.push(course);
         }
     }
-    /// Frames that were lost on links, PAUSE and PFC frames and useless copies among them.
+    /// Returns the number of all frames lost on links, including PAUSE and PFC frames and discarded flood copies.
     pub(crate) fn lost_in_all(&self) -> u64 {
         self.lost
     }
-    /// A packet was lost at the end of a link.
+    /// Counts a packet that was lost at the end of a link.
     pub(crate) fn count_lost(&mut self, link: u32, reason: DropReason) {
         let course = usize::from(self.links[link as usize].course);
         self.courses.get_mut(course).into_iter().for_each(|course| course.count_lost(reason));
     }
-    /// Packets lost on a link by reason; `None` where it never changes.
+    /// Returns the packets lost on a link by reason; `None` if it never changes.
     pub(crate) fn lost(&self, link: u32) -> Option<&[u64; DropReason::ALL.len()]> {
         let course = self.courses.get(usize::from(self.links[link as usize].course));
         course.filter(|course| !course.is_steady()).map(Course::lost)
     }
-    /// Why a frame that has come to the end of its link is lost there, if it is.
+    /// Returns the reason if a frame at the end of its link is lost there.
     #[inline(always)]
     pub(crate) fn fate(&mut self, arrived: Arrived) -> Option<DropReason> {
         match arrived.course {
@@ -159,34 +160,34 @@ impl Wires {
         self.lost += u64::from(fate.is_some());
         fate
     }
-    /// How long a frame's last bit is on a link, at least.
+    /// Returns the shortest time that a frame's last bit is ever on a link.
     pub(crate) fn shortest_delay(&self, link: u32) -> Dur {
         let Link { course, delay, .. } = self.links[link as usize];
         self.courses.get(usize::from(course)).map_or(delay, |course| course.shortest_delay(delay))
     }
-    /// Takes out what becomes of the frames that are on a link; nothing where it never changes.
+    /// Removes and returns the outcomes of the frames on a link; none if it never changes.
     pub(crate) fn take_fates(&mut self, link: u32) -> Vec<Option<DropReason>> {
         let course = usize::from(self.links[link as usize].course);
         self.courses.get_mut(course).map_or_else(Vec::new, Course::take_fates)
     }
-    /// What becomes of a frame that was put on a link.
+    /// Adds the outcome of a frame that is put on a link.
     pub(crate) fn put_fate(&mut self, link: u32, fate: Option<DropReason>) {
         let course = usize::from(self.links[link as usize].course);
         if let Some(course) = self.courses.get_mut(course) {
             course.put_fate(fate);
         }
     }
-    /// Adds what was lost on the links of another partition.
+    /// Adds the losses on the links of another partition.
     pub(crate) fn add_lost(&mut self, other: &Wires) {
         self.lost += other.lost;
         self.lost_payload += other.lost_payload;
         self.courses.iter_mut().zip(&other.courses).for_each(|(sum, other)| sum.add_lost(other));
     }
-    /// So much payload was in a frame that was lost on a link.
+    /// Counts payload bytes of a frame that was lost on a link.
     pub(crate) fn count_lost_payload(&mut self, bytes: u64) {
         self.lost_payload += bytes;
     }
-    /// Payload that was lost on links, or is on one.
+    /// Returns the payload that was lost on links, and the payload on them.
     pub(crate) fn payload(&self) -> PayloadCounts {
         let freed = self.free.iter().map(|id| self.frames[*id as usize].carried());
         let further = |train: &Train| u64::from(train.run.count() - 1) * train.run.first().carried();
@@ -194,18 +195,18 @@ impl Wires {
         let waiting = placed + self.trains.iter().map(further).sum::<u64>();
         PayloadCounts { dropped: self.lost_payload, waiting, ..PayloadCounts::default() }
     }
-    /// Frames under way on all links.
+    /// Returns the number of frames in flight on all links.
     pub(crate) fn under_way(&self) -> u64 {
         self.places() + self.further
     }
 
-    /// Places that they take.
+    /// Returns the number of slots in use; the frames of a run share one.
     pub(crate) fn places(&self) -> u64 {
         (self.frames.len() - self.free.len()) as u64
     }
 
-    /// A frame that is handed over now and whose last bit leaves at `end`; tells when it arrives, where none is
-    /// before it, and at which node.
+    /// Puts a frame on a link at `now`; its last bit leaves at `end`. If no other frame is on the link, returns the
+    /// arrival time and the node, for the event queue.
     #[inline(always)]
     pub(crate) fn send(&mut self, link: u32, pkt: &Pkt, now: Time, end: Time) -> Option<(Time, u32)> {
         let Link { course, delay, .. } = self.links[link as usize];
@@ -239,8 +240,8 @@ impl Wires {
         self.put(link, pkt, at)
     }
 
-    /// The frames of a run, all handed over now: the last bit of the first leaves at the first of `ends`, and that
-    /// of each other so much later than the one before it.
+    /// Puts the frames of a run on a link at `now`. The last bit of the first leaves at the first of `ends`, and each
+    /// other follows by the second of `ends`. Returns what [`Wires::send`] returns for the first.
     pub(crate) fn send_run(&mut self, link: u32, run: &Run, now: Time, ends: (Time, Dur)) -> Option<(Time, u32)> {
         let Link { course, delay, .. } = self.links[link as usize];
         if course != STEADY {
@@ -266,7 +267,7 @@ impl Wires {
         (self.trains.len() - 1) as u32
     }
 
-    /// A frame that arrives at `at`, behind the others of its link.
+    /// Adds a frame that arrives at `at`, behind the others of its link.
     #[inline(always)]
     pub(crate) fn put(&mut self, link: u32, pkt: &Pkt, at: Time) -> Option<(Time, u32)> {
         let id = self.store(pkt);
@@ -286,7 +287,8 @@ impl Wires {
         None
     }
 
-    /// What is sent on this link from now on is kept for [`take_sent`](Wires::take_sent).
+    /// Keeps the frames sent on this link from now on for [`take_sent`](Wires::take_sent). The course holds the flag,
+    /// since each frame looks up the course anyway; a field of its own would make the 24 bytes of a link larger.
     pub(crate) fn keep_sent(&mut self, link: u32) {
         let link = &mut self.links[link as usize];
         if let Some(course) = self.courses.get_mut(usize::from(link.course)) {
@@ -299,12 +301,12 @@ impl Wires {
         link.course = steady as u16;
     }
 
-    /// What was sent on such links since it was last asked, in that order.
+    /// Removes and returns the frames sent on such links since the last call, in the order of sending.
     pub(crate) fn take_sent(&mut self) -> Vec<Sent> {
         std::mem::take(&mut self.sent)
     }
 
-    /// Takes all frames off a link, first to last, with the instants at which they arrive; the first of them at
+    /// Removes all frames of a link, first to last, and returns each with its arrival time; the first arrives at
     /// `first`.
     pub(crate) fn take_all(&mut self, link: u32, first: Time) -> Vec<(Pkt, Time)> {
         let (mut at, mut taken) = (first, Vec::new());
@@ -328,7 +330,7 @@ impl Wires {
         (self.frames.len() - 1) as u32
     }
 
-    /// Brings what an arrival on this link will read near the processor.
+    /// Prefetches the data that an arrival on this link reads.
     #[inline(always)]
     pub(crate) fn prefetch(&self, link: u32) {
         let id = self.links.get(link as usize).map_or(NIL, |link| link.head);
@@ -336,14 +338,14 @@ impl Wires {
         prefetch_index(&self.places, id as usize);
     }
 
-    /// The first frame of a link.
+    /// Returns the first frame of a link.
     #[inline(always)]
     pub(crate) fn first(&self, link: u32) -> Option<&Pkt> {
         self.frames.get(self.links.get(link as usize)?.head as usize)
     }
 
-    /// The first frame of a link arrives. PRECONDITION: a frame is under way on the link. Its place is free from now
-    /// on: it is to be read before another frame is sent.
+    /// Removes the first frame of a link, which arrives. PRECONDITION: a frame is in flight on the link. Its slot is
+    /// free from now on: it must be read before another frame is sent.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, link: u32) -> Arrived {
         let first = &self.places[self.links[link as usize].head as usize];
@@ -364,13 +366,14 @@ impl Wires {
         self.arrive(link)
     }
 
-    /// The frame that has arrived, as it left the far end.
+    /// Returns the frame that has arrived, as it left the sending port.
     #[inline(always)]
     pub(crate) fn frame(&self, arrived: Arrived) -> &Pkt {
         &self.frames[arrived.place as usize]
     }
 
-    /// The first frame of a link is the first of a run: those behind it in the run get a place of their own.
+    /// Gives the second frame of a run a slot of its own, since the first frame of the link is the first of the run.
+    /// Arrivals then read a whole frame from its slot and never copy one out of a run.
     #[cold]
     fn split_run(&mut self, link: u32) {
         let id = self.links[link as usize].head;

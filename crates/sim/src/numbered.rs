@@ -1,4 +1,4 @@
-//! What small numbers in tables stand for.
+//! Names of the small numbers in tables.
 
 use crate::packet_trace::What;
 use crate::recorder::{Kind, Metric, Of};
@@ -31,11 +31,12 @@ impl Kind {
     }
 }
 
-/// What the numbers of a table stand for, from 0 on.
+/// Table or column, and the names of its numbers from 0 on.
 pub type Numbered = (&'static str, Vec<&'static str>);
 
-/// Of `packet_hist`, `fates` and `activity`, `reorder`, `place` of `fabric_buffers`, and what happens to a packet that is
-/// traced (losses are counted on by their reasons).
+/// Returns the names of numbers in `packet_hist`, in `fates` and `activity`, in `reorder`, in the column `place` of
+/// `fabric_buffers`, and of steps in packet traces. In traces, the numbers of losses follow, in the order of their
+/// reasons.
 pub fn numbered() -> [Numbered; 5] {
     let doing = What::BEFORE_LOSSES.into_iter().map(What::name);
     [

@@ -1,40 +1,41 @@
-//! What is kept of a run's flows, how far it is, and why it ended.
+//! Records of flows, the progress of a run, and the reason for its end.
 
 use dataplane::transport::SenderStats;
 use mech::FlowId;
 use scenario::traffic::{FlowSpec, Role};
 use units::Time;
 
-/// One flow's life.
+/// Record of one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowRecord {
-    /// First byte handed to the transport.
+    /// Instant at which the first byte is handed to the transport.
     pub start: Time,
-    /// End by the scenario's convention; [`Time::NEVER`] while unfinished.
+    /// End of the flow by the scenario's convention; [`Time::NEVER`] while it is unfinished.
     pub end: Time,
-    /// Which workload of the scenario's traffic it comes from.
+    /// Index of the workload in the scenario's traffic.
     pub traffic: u16,
-    /// Its query, `u32::MAX` for none.
+    /// Number of the query, `u32::MAX` for none.
     pub query: u32,
-    /// Whether it counts: it started inside the measurement window, or what it is part of did.
+    /// True if the flow is measured: it, or the message that it follows upon in its query, started inside the
+    /// measurement window.
     pub measured: bool,
-    /// Whether the run waits for it: it counts, or it is a message of a query whose first one does.
+    /// True if the run waits for the flow: it is measured, or the first message of its query is.
     pub awaited: bool,
-    /// What it is for.
+    /// Purpose of the flow.
     pub role: Role,
-    /// What its workload knows it by.
+    /// Number by which the workload identifies the flow.
     pub tag: u64,
-    /// The number, within its workload, of the persistent connection that carries it; [`scenario::traffic::OWN`]
-    /// for one of its own.
+    /// Number, within the workload, of the persistent connection that carries the flow; [`scenario::traffic::OWN`]
+    /// for a connection of its own.
     pub channel: u32,
-    /// The flow whose connection carries it; itself where it has its own.
+    /// Flow whose connection carries this one; the flow itself if it has its own connection.
     pub connection: FlowId,
-    /// What its sender did.
+    /// Counts of the sender, taken when it ends.
     pub sender: SenderCounts,
 }
 
 impl FlowRecord {
-    /// The record of a flow that starts.
+    /// Record of a flow that starts.
     pub(crate) fn new(spec: &FlowSpec, connection: FlowId, measured: bool) -> FlowRecord {
         FlowRecord {
             start: spec.start,
@@ -52,20 +53,20 @@ impl FlowRecord {
     }
 }
 
-/// What is kept of a sender once it is gone.
+/// Counts of a sender that remain after its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderCounts {
-    /// Segments sent again, in whole or in part.
+    /// Segments retransmitted, in whole or in part.
     pub retransmits: u32,
-    /// Losses found by duplicate ACKs.
+    /// Losses detected by duplicate ACKs.
     pub fast_retransmits: u32,
     /// Expiries of the retransmission timer.
     pub timeouts: u32,
-    /// ACKs that carried an echo of congestion.
+    /// ACKs with an echo of congestion (ECE).
     pub ece_acks: u32,
-    /// PACKs that came (CP §4.3).
+    /// PACKs received (CP §4.3).
     pub packs: u32,
-    /// Tail loss probes.
+    /// Tail loss probes sent.
     pub tlp_probes: u32,
     /// Recoveries and timeouts that were undone.
     pub undos: u32,
@@ -85,36 +86,36 @@ impl From<&SenderStats> for SenderCounts {
     }
 }
 
-/// Why a run ended.
+/// Reason for the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// Nothing is left to happen, or the duration is over and every flow that counts has finished.
+    /// Every flow that the run waits for has finished, and the duration is over or no event is pending.
     Done,
-    /// The drain is over and flows that count are unfinished.
+    /// The drain is over or no event is pending, and flows that the run waits for are unfinished.
     DrainedOut,
-    /// The bound on events was reached.
+    /// The bound on events is reached.
     MaxEvents,
-    /// More packets or live flows than fit a sensible memory: the load has no bound.
+    /// The load has no bound: there are more packets or live flows than memory is planned for.
     Overloaded,
-    /// A packet that should never be lost found no memory.
+    /// A packet of a lossless class found no free buffer space.
     LosslessViolation,
     /// A mechanism broke a rule of its slot.
     BrokenRule,
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Why it ended, if it has.
+    /// Reason for the end of the run; `None` while it goes on.
     pub stop: Option<Stop>,
     /// Simulated time reached.
     pub now: Time,
-    /// Events taken from the queue.
+    /// Number of events processed.
     pub events: u64,
-    /// Packets that finished a link.
+    /// Number of packets that reached the far end of a link.
     pub hops: u64,
-    /// Flows begun.
+    /// Number of flows that have started.
     pub started: u64,
-    /// Flows finished.
+    /// Number of flows that have finished.
     pub completed: u64,
 }

@@ -1,9 +1,9 @@
-//! Queries of which not all messages have started: the run waits for those that count.
+//! Queries with messages that have not started: the run waits for those that are measured.
 //!
-//! A query counts where its first message starts inside the measurement window, and then with all its messages,
-//! whenever they start: jitter, rounds and answers may come after the window. Both ends of the window are milestones
-//! of a run, also of one that is divided, so what a partition knows of starts before the window's end is the same in
-//! all of them when a later message starts.
+//! A query is measured if its first message starts inside the measurement window. Then all its messages are measured,
+//! whenever they start: those delayed by jitter, later rounds and replies may start after the window. Both ends of
+//! the window are milestones of a run, and a divided run hands over its flows there. All partitions thus have the
+//! same list of queries that began inside the window when a later message starts.
 
 use crate::progress::FlowRecord;
 use scenario::traffic::{QuerySize, Traffic};
@@ -11,16 +11,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::Time;
 
-/// The queries of a run.
+/// Queries of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Queries {
     from: Time,
     to: Time,
-    /// By workload.
+    /// Number of messages in each query, by workload.
     sizes: Arc<[QuerySize]>,
-    /// By workload and number, those that began before the window's end and have messages to start still.
+    /// Queries that began before the window's end and have messages that have not started, by workload and number.
     begun: BTreeMap<(u16, u32), Begun>,
-    /// Messages that queries that count have to start still.
+    /// Number of messages that have not started, in measured queries.
     missing: u64,
 }
 
@@ -36,7 +36,7 @@ impl Queries {
         Queries { from, to, sizes, begun: BTreeMap::new(), missing: 0 }
     }
 
-    /// A message starts; whether its query counts.
+    /// Counts a message that starts. Returns true if its query is measured.
     pub(crate) fn start(&mut self, message: &FlowRecord) -> bool {
         let key = (message.traffic, message.query);
         if message.query == u32::MAX || (message.start >= self.to && !self.begun.contains_key(&key)) {
@@ -60,17 +60,17 @@ impl Queries {
         counts
     }
 
-    /// Whether a query counts that has messages to start still.
+    /// Returns true if a query with messages that have not started is measured.
     pub(crate) fn counts(&self, traffic: u16, query: u32) -> bool {
         self.begun.get(&(traffic, query)).is_some_and(|begun| begun.counts)
     }
 
-    /// Messages that queries that count have to start still.
+    /// Returns the number of messages that have not started, in measured queries.
     pub(crate) fn missing(&self) -> u64 {
         self.missing
     }
 
-    /// The same by workload and query.
+    /// Returns the number of messages that have not started for each measured query, with its workload and number.
     pub(crate) fn owed(&self) -> Vec<(u16, u32, u64)> {
         let counting = self.begun.iter().filter(|(_, begun)| begun.counts);
         counting.map(|((traffic, query), begun)| (*traffic, *query, begun.missing)).collect()

@@ -1,5 +1,4 @@
-//! The observer behind every table and figure: queues over time, what happened where, and the fate
-//! of packets.
+//! Observer behind every table and figure: it records queues over time, events at nodes, and the ends of packets.
 
 mod ahead;
 mod data_drops;
@@ -58,17 +57,18 @@ use sub_queues::SubQueues;
 use units::Time;
 use workloads::Workloads;
 
-/// The observer.
+/// Observer of a run that records what the scenario's `[measure]` asks for.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     pub(crate) scope: Scope,
     clock: Clock,
-    /// What is known ahead and not told yet.
+    /// Computed departures that the queues have not followed yet.
     ahead: Ahead,
     pub(crate) queues: Vec<Follow>,
     pub(crate) sub_queues: Option<Box<SubQueues>>,
     stored_at: StoredAt,
-    /// Packets that transports have made, of which other partitions of the run are not told yet.
+    /// Packets made by transports since the last hand-over to other partitions; `None` unless the run is divided and
+    /// the order of arrival is measured.
     emitted: Option<Vec<Pkt>>,
     distances: Distances,
     detour_steps: Option<Box<DetourSteps>>,
@@ -82,20 +82,19 @@ pub struct Recorder {
     pub(crate) inputs: Option<Box<InputMemory>>,
     pub(crate) stages: Option<Box<FabricMemory>>,
     sent: Option<Box<SentOverTime>>,
-    /// By node.
+    /// Open time bin of each node.
     activity: Vec<OpenBin>,
     pub(crate) workloads: Workloads,
     pub(crate) data_drops: DataDrops,
     pub(crate) rows: Rows,
     pub(crate) crossed: Crossed,
-    /// Payload bytes that arrived for the first time inside the measurement window, by workload of the
-    /// scenario's traffic.
+    /// Payload bytes that arrived in order inside the measurement window, by workload of the scenario's traffic.
     pub(crate) received: Vec<u64>,
     closed: bool,
 }
 
 impl Recorder {
-    /// Records what a scenario's `[measure]` asks for.
+    /// Returns a recorder for a scenario's `[measure]`.
     pub fn from_scenario(scenario: &Scenario) -> Recorder {
         let measure = &scenario.measure;
         let nodes = &scenario.topology.nodes;
@@ -110,7 +109,7 @@ impl Recorder {
             hosts: scenario.topology.hosts,
         };
         let ports = nodes.iter().flat_map(|node| &node.ports);
-        let links = || LinkBits::new(ports.clone().map(|port| port.rate.clock()).collect(), scenario.framing.gap);
+        let links = || LinkBits::from_scenario(scenario);
         let hosts = scope.hosts as usize;
         let queues = if scope.queues { ports.clone().count() - hosts } else { 0 };
         Recorder {
@@ -156,7 +155,8 @@ impl Recorder {
         Some(at.port.checked_sub(self.scope.hosts)? as usize).filter(|queue| *queue < self.queues.len())
     }
 
-    /// What is known ahead, and what follows a queue.
+    /// Returns the computed departures, and the records that follow a queue. A port with computed departures has a
+    /// single queue: classes and lanes would change which frame leaves next.
     fn followers(&mut self, queue: usize) -> (&mut Ahead, Followers<'_>) {
         let sub_queues = self.sub_queues.as_mut();
         let apart = sub_queues.map(|all| (all.follow((queue, QueueId::normal(0))), &mut self.rows.sub_trace));
@@ -170,7 +170,7 @@ impl Recorder {
         ahead.tell(queue, &mut to);
     }
 
-    /// Follows every queue up to `now`.
+    /// Brings the records of every queue up to `now`.
     fn follow_until(&mut self, now: Time) {
         for queue in 0..self.queues.len() {
             let (ahead, mut to) = self.followers(queue);
@@ -178,12 +178,14 @@ impl Recorder {
         }
     }
 
-    /// A frame was stored that begins to leave at `starts`, and is written down.
+    /// Records a stored frame that starts to leave at `starts`.
     #[inline(always)]
     fn stored_until(&mut self, now: Time, queue: usize, starts: Time, before: u32) {
         if self.ahead.takes_back(queue, now) && self.ahead.stored(queue, now, now, 0) {
             self.tell(queue);
         }
+        // This frame shows that its time bin has seen one. Further frames of the bin that find the queue empty are only
+        // counted, up to the end of the bin or of the window.
         if starts == now && before == 0 && self.scope.covers(now) {
             self.clock.bin(&self.scope, now);
             self.ahead.count_until(queue, self.clock.edge.min(self.scope.to));
@@ -202,21 +204,22 @@ impl Recorder {
         self.stored_at.set(at.now, switch, slot);
     }
 
-    /// A packet has ended: how far bounces have ever brought it back.
+    /// Records the end of a packet. Returns the largest distance by which bounces brought it back.
     fn ended(&mut self, at: Spot, pkt: &Pkt, fate: u8) -> u8 {
         let most = if pkt.head.bounces > 0 { self.distances.ended(pkt) } else { 0 };
         if let Some(steps) = self.detour_steps.as_mut().filter(|_| pkt.head.detours > 0) {
             steps.ended(at, pkt, &mut self.rows.detour_steps);
         }
-        // Messages about congestion are no packets of a flow: their numbers are those of the flow's own packets.
+        // Congestion messages are no packets of a flow: they count emissions by themselves, as the flow's own packets
+        // do, and would be mistaken for those.
         if self.scope.packets && pkt.head.kind() != PacketKind::Notice {
             self.rows.packets.push(PacketRow::new(pkt, at, fate, most));
         }
         most
     }
 
-    /// All that happened before the step of time of `now` is told of: rows of earlier steps are written, and all
-    /// are put in order.
+    /// Writes the rows of all time bins before that of `now`, and sorts all rows. Bins are closed here even if
+    /// nothing has happened since, so that rows that are taken are complete and those of later calls follow them.
     pub(crate) fn settle(&mut self, now: Time) {
         if !self.closed {
             self.follow_until(now);
@@ -235,7 +238,7 @@ impl Recorder {
         self.rows.sort();
     }
 
-    /// The run has ended at `now`: what is open is closed, once. All that was to happen up to `settled` has.
+    /// Closes all records at the end of the run, `now`, once. Computed departures count up to `settled`.
     pub(crate) fn close(&mut self, settled: Time, now: Time) {
         if std::mem::replace(&mut self.closed, true) {
             return;
@@ -264,22 +267,22 @@ impl Recorder {
         self.rows.sort();
     }
 
-    /// Packets that were bounced and have not ended.
+    /// Returns the number of packets that were bounced and have not ended.
     pub fn distances_kept(&self) -> usize {
         self.distances.kept()
     }
 
-    /// Packets that were detoured and have not ended, where their detours are written down.
+    /// Returns the number of packets whose detours are recorded and that have not ended.
     pub fn detours_kept(&self) -> usize {
         self.detour_steps.as_ref().map_or(0, |steps| steps.kept())
     }
 
-    /// Flows of which data are missing or wait for their place, where order is measured.
+    /// Returns the number of flows with missing or early data, if the order of arrival is measured.
     pub fn streams_kept(&self) -> usize {
         self.reordering.as_ref().map_or(0, |reordering| reordering.kept())
     }
 
-    /// Frames that were to leave by `port` after the end never did.
+    /// Removes the counts of frames that were to leave by `port` after the end of the run.
     pub(crate) fn take_back(&mut self, port: u32, ahead: impl IntoIterator<Item = (Time, u16)>) {
         if self.closed {
             return;

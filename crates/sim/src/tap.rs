@@ -1,28 +1,64 @@
-//! Who sees every frame that crosses a link.
+//! Taps, which see every frame that crosses a link.
 
 use dataplane::{Ext, Pkt};
 use units::Time;
 
-/// A frame whose last bit has reached the far end of a link. Lost packets never do.
+/// Frame whose last bit has reached the far end of a link. Lost frames never do.
 #[derive(Clone, Copy, Debug)]
 pub struct Crossed<'a> {
-    /// When.
+    /// Instant of the last bit.
     pub at: Time,
-    /// The port that it left by, counted over the whole network.
+    /// Number of the link: that of the port that sent the frame, counted over the whole network.
     pub link: u32,
-    /// The packet, as it is received.
+    /// Packet as it is received.
     pub pkt: &'a Pkt,
-    /// Its TCP options.
+    /// TCP options of the packet.
     pub ext: Option<&'a Ext>,
-    /// Payload bytes of its whole flow; 0 for raw flows.
+    /// Payload bytes of the whole flow; 0 for raw flows.
     pub flow_bytes: u64,
 }
 
-/// A tap on links. `()` sees nothing and compiles to nothing.
+/// Tap on all links. `()` sees nothing and compiles to nothing.
+///
+/// ```
+/// use sim::{Crossed, Options, Tap, build_tapped};
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU32, Ordering};
+/// # const TEXT: &str = r#"
+/// #     name = "one"
+/// #     duration = "1ms"
+/// #     transport.kind = "newreno"
+/// #     topology = { kind = "star", n = 2, link = { rate = "1Gbps", delay = "1us" } }
+/// #     [[traffic]]
+/// #     name = "flow"
+/// #     kind = "incast"
+/// #     senders = 1
+/// #     receiver = "h0"
+/// #     size = "1000B"
+/// # "#;
+///
+/// /// Number of frames with payload that have crossed any link.
+/// #[derive(Clone, Default)]
+/// struct DataFrames(Arc<AtomicU32>);
+///
+/// impl Tap for DataFrames {
+///     fn crossed(&mut self, crossed: &Crossed<'_>) {
+///         self.0.fetch_add(u32::from(crossed.pkt.payload > 0), Ordering::Relaxed);
+///     }
+/// }
+///
+/// // `TEXT` is a scenario with one flow of 1000 B over a switch.
+/// let loaded = scenario::load(&scenario::Source::new("one.toml", TEXT, "".as_ref()), &[]).expect("it is valid");
+/// let frames = DataFrames::default();
+/// let mut world = build_tapped(&loaded.variants[0], loaded.seed, Options::default(), (), frames.clone())?;
+/// world.run();
+/// assert_eq!(frames.0.load(Ordering::Relaxed), 2, "one packet crosses two links");
+/// # Ok::<(), sim::BuildError>(())
+/// ```
 pub trait Tap: Clone + Send {
-    /// Whether [`Tap::crossed`] is called at all.
+    /// True if [`Tap::crossed`] is called.
     const LISTENS: bool = true;
-    /// A frame has crossed a link.
+    /// Receives a frame that has crossed a link.
     fn crossed(&mut self, crossed: &Crossed<'_>);
 }
 

@@ -1,4 +1,4 @@
-//! The world: nodes, links, the event queue, and how a run goes on.
+//! The world: nodes, links and the event queue, with the functions that advance a run.
 
 use crate::changes::Changes;
 use crate::deadlock::Deadlock;
@@ -14,7 +14,8 @@ use scenario::traffic::{FlowSpec, Flows};
 use std::sync::Arc;
 use units::{Dur, Time};
 
-/// One instant at a switch; not a method, for the switch and the lists of its step are used beside it.
+/// Builds the `SwitchStep` of a switch at the current instant. A method would borrow the whole world, but the switch
+/// and the lists of its step are borrowed beside it.
 macro_rules! at_switch {
     ($world:ident, $driver:ident) => {
         &mut SwitchStep { now: $world.now, routes: &$world.net, exts: &mut $world.exts, out: &mut $driver }
@@ -38,7 +39,7 @@ pub(crate) use schedule::Schedule;
 use closed_loop::ClosedLoop;
 pub(crate) use predicted::Predicted;
 
-/// The routes of the whole network, as the dataplane asks for them.
+/// Routes of the whole network, in the form in which the dataplane looks them up.
 #[derive(Clone)]
 pub(crate) struct Net(pub(crate) Arc<Routes>);
 
@@ -55,8 +56,7 @@ impl dataplane::Routes for Net {
     }
 }
 
-/// A run: plain data, so that it can be cloned at any instant and both copies end with the same
-/// bits.
+/// State of a run, as plain data: a clone at any instant ends with the same results, bit for bit.
 #[derive(Clone)]
 pub struct World<O: Observer, T: Tap = ()> {
     pub(crate) state: RunState<O>,
@@ -69,7 +69,7 @@ pub struct World<O: Observer, T: Tap = ()> {
     pub(crate) seed: u64,
     pub(crate) pending: Flows,
     pub(crate) next: Option<FlowSpec>,
-    /// How many raw sources and flows of the scenario's list come before it.
+    /// Number of raw sources and flows of the scenario's list before `next`.
     pub(crate) listed: u64,
     pub(crate) closed_loop: ClosedLoop,
     pub(crate) schedule: Schedule,
@@ -81,50 +81,50 @@ pub struct World<O: Observer, T: Tap = ()> {
     /// Number of events at which the run next checks if it is far beyond its bounds.
     pub(crate) guard_at: u64,
     pub(crate) stop: Option<Stop>,
-    /// Whether the run ended before anything was done at the instant that it has reached.
+    /// True if the run ended before the events of the instant `now`.
     pub(crate) is_before: bool,
-    /// Whether any port may be paused by its far end.
+    /// True if the far end of any port may pause it.
     pub(crate) pauses: bool,
-    /// The first deadlock that was found.
+    /// First deadlock that was found.
     pub(crate) deadlock: Option<Deadlock>,
-    /// Nothing but steps happens before this instant.
+    /// Instant before which nothing but steps happens.
     pub(crate) milestone: Time,
-    /// The counters at the start of the measurement window, where that is not the start of the run.
+    /// Counters at the start of the measurement window; `None` before it, or if the window starts with the run.
     pub(crate) baseline: Option<Counters>,
-    /// The counters at the end of the measurement window, once it is over.
+    /// Counters at the end of the measurement window, once it is over.
     pub(crate) baseline_end: Option<Counters>,
-    /// What transports make in a call, on its way to their NIC.
+    /// Packets that transports release in a call, before they reach their NIC.
     pub(crate) released: Released,
     pub(crate) arrivals: Vec<Pkt>,
-    /// Timers of a switch that run out in its step.
+    /// Timers of a switch that expire in its current step.
     pub(crate) timers: Vec<u32>,
     pub(crate) predicted: Predicted,
-    /// Whether ways are known ahead: no switch learns them.
+    /// True if next hops are computed before a packet arrives: no switch learns addresses.
     pub(crate) predicts_routes: bool,
-    /// What changes in the network, where anything does.
+    /// Changes of the network; `None` if the scenario has no events.
     pub(crate) changes: Option<Box<Changes>>,
-    /// Who sees what crosses links.
+    /// Tap that sees each frame that crosses a link.
     pub(crate) tap: T,
-    /// Which part of a run it is, where that is divided.
+    /// Partition that this world is; `None` in an undivided run.
     pub(crate) part: Option<Part>,
 }
 
 impl<O: Observer, T: Tap> World<O, T> {
-    /// Goes on for at most about so many events; the whole step of an instant at a node is done
-    /// before it returns.
+    /// Advances the run by about `max_events` events. It may return a few events later, since the step of a node at
+    /// an instant is never split.
     pub fn advance(&mut self, max_events: u64) -> Progress {
         let until = self.events.saturating_add(max_events);
         let bound = self.schedule.max_events.unwrap_or(u64::MAX);
         self.step_until(until.min(bound));
         if self.schedule.is_at_bound(self.events) {
-            // The instant is done to its end, so that the cut does not depend on the order of nodes in it.
+            // The rest of the instant is processed, so that the cut does not depend on the order of its nodes.
             self.milestone = self.milestone.min(self.now.saturating_add(Dur(1)));
             self.step_until(until);
         }
         self.progress()
     }
 
-    /// Steps until so many events have happened, or the run ends.
+    /// Advances the run until `until` events have happened, or the run ends.
     #[inline]
     fn step_until(&mut self, until: u64) {
         while self.stop.is_none() && self.events < until {
@@ -138,7 +138,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// Goes on to the end.
+    /// Advances the run to its end.
     pub fn run(&mut self) -> Progress {
         while self.stop.is_none() {
             self.advance(1 << 20);
@@ -146,52 +146,53 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.progress()
     }
 
-    /// Extensions that packets carry.
+    /// Returns the number of packet extensions in use.
     pub fn extensions(&self) -> usize {
         self.exts.live()
     }
 
-    /// Copies that switches made of frames whose destinations they did not know, and how many of them
-    /// have ended where they were of no use, at switches and at hosts.
+    /// Returns the number of copies that switches made of frames for unknown addresses, and the number of them that
+    /// were discarded at switches and hosts.
     pub fn flooded(&self) -> (u64, u64) {
         let at_hosts = self.hosts.iter().map(Host::flood_copies_discarded).sum();
         let each = self.switches.iter().map(Switch::flooded);
         each.fold((0, at_hosts), |sum, at| (sum.0 + at.0, sum.1 + at.1))
     }
 
-    /// The output sides of all nodes.
+    /// Output sides of all nodes.
     pub(crate) fn cores(&self) -> impl Iterator<Item = &dataplane::Core> {
         self.hosts.iter().map(Host::nic).chain(self.switches.iter().map(Switch::core))
     }
 
-    /// PAUSE and PFC frames that nodes have made, and those that have reached their far ends.
+    /// Returns the number of PAUSE and PFC frames that nodes have made, and the number that reached their far ends.
     pub fn control_frames(&self) -> (u64, u64) {
         let each = self.cores().map(dataplane::Core::control_frames);
         each.fold((0, 0), |sum, at| (sum.0 + at.0, sum.1 + at.1))
     }
 
-    /// Messages about congestion that switches have made, and packets that they hold back.
+    /// Returns the number of congestion notification messages made by switches, and of packets that switches hold
+    /// back.
     pub fn made_and_held(&self) -> (u64, u64) {
         let each = self.cores().map(dataplane::Core::made_and_held);
         each.fold((0, 0), |sum, at| (sum.0 + at.0, sum.1 + at.1))
     }
 
-    /// A host.
+    /// Returns a host.
     pub fn host(&self, id: HostId) -> &Host {
         &self.hosts[id.0 as usize]
     }
 
-    /// The routes of the network as it starts.
+    /// Routes of the network at time zero.
     pub(crate) fn first_routes(&self) -> &Routes {
         self.changes.as_ref().map_or(&self.net.0, |changes| &changes.first_routes)
     }
 
-    /// The listener.
+    /// Returns the observer of the run.
     pub fn observer(&self) -> &O {
         &self.state.observer
     }
 
-    /// How far the run is.
+    /// Returns the progress of the run.
     pub fn progress(&self) -> Progress {
         Progress {
             stop: self.stop,
@@ -203,12 +204,12 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// The last instant of which everything has happened, or may have.
+    /// Last instant of which all events have happened.
     pub(crate) fn settled(&self) -> Time {
         Time(self.now.0.saturating_sub(u64::from(self.is_before)))
     }
 
-    /// A host, and what it needs beyond itself.
+    /// Returns a host, and the step that its methods take.
     #[inline]
     pub(crate) fn at_host(&mut self, h: usize) -> (&mut Host, HostStep<'_, Driver<'_, O>>) {
         let driver = self.state.driver(h as u32, self.now);
@@ -223,7 +224,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         (&mut self.hosts[h], step)
     }
 
-    /// Sets up a raw source, before the run.
+    /// Adds a raw source, before the run.
     pub(crate) fn add_raw(&mut self, host: HostId, setup: dataplane::RawSetup, flow: FlowId) {
         let mut driver = self.state.driver(host.0, Time::ZERO);
         self.hosts[host.0 as usize].add_raw(setup, flow, &self.flows, &mut driver);

@@ -1,14 +1,16 @@
-//! The clock of ACKs (Jacobson, "Congestion avoidance and control", SIGCOMM 1988 §1), of flows over a
-//! bottleneck without delayed ACKs and without losses, against a window kept here by RFC 5681.
+//! Tests of the ACK clock (Jacobson, "Congestion avoidance and control", SIGCOMM 1988 §1).
 //!
-//! What holds, and is asserted of every data packet and every ACK:
+//! Flows cross a bottleneck without delayed ACKs and without losses. The reference is a window by RFC 5681, computed
+//! here.
+//!
+//! Asserted for every data packet and every ACK:
 //! - after the first window, data leaves only at the instant of an ACK of its flow;
-//! - an ACK lets 1 or 2 segments go while the window grows: 2 in slow start, and in congestion
-//!   avoidance 2 where cwnd passes a multiple of the segment, else 1; exactly 1 once the receiver's
-//!   window, a whole number of segments, is the limit; with marks, which shrink the window, 0 to 2;
-//! - what is in flight never exceeds min(cwnd, rwnd), and while there is data to send it fills that
-//!   to within a segment;
-//! - behind a saturated bottleneck the ACKs of a lone flow come one slot of the bottleneck apart.
+//! - while the window grows, an ACK releases 2 segments in slow start; in congestion avoidance 2 if cwnd passes a
+//!   multiple of the segment size, else 1;
+//! - once the receive window, a whole number of segments, is the limit, an ACK releases exactly 1 segment;
+//! - with marks, which shrink the window, an ACK releases 0 to 2 segments;
+//! - the bytes in flight never exceed min(cwnd, rwnd), and fill it to within a segment while there is data to send;
+//! - behind a saturated bottleneck, the ACKs of a single flow arrive one slot of the bottleneck apart.
 
 use crate::common::scenario;
 use crate::common::watched::watch;
@@ -19,17 +21,17 @@ use std::collections::BTreeMap;
 
 const MSS: u64 = 1460;
 
-/// What a sender saw and did, by instant.
+/// ACK received and segments sent by a flow at one instant.
 #[derive(Clone, Default)]
 struct Moment {
-    /// Bytes acknowledged by the ACK that came.
+    /// Bytes acknowledged by the received ACK.
     ack: Option<u64>,
-    /// Bytes of the segments that left.
+    /// Bytes of each segment sent.
     sent: Vec<u64>,
     echo: bool,
 }
 
-/// Every flow's moments.
+/// Moments of every flow, by time in ps.
 #[derive(Clone, Default)]
 struct Clock {
     flows: BTreeMap<u32, BTreeMap<u64, Moment>>,
@@ -53,10 +55,10 @@ impl Observer for Clock {
     }
 }
 
-/// A random scenario of flows over a dumbbell.
+/// Random scenario of flows over a dumbbell.
 struct Case {
     flows: u64,
-    /// Bottleneck, Mb/s.
+    /// Rate of the bottleneck in Mb/s.
     mbps: u64,
     delay_ns: u64,
     bytes: u64,
@@ -108,7 +110,7 @@ impl Case {
     }
 }
 
-/// The window of RFC 5681 without losses, and what is in flight under it.
+/// Window of RFC 5681 without losses, and the bytes in flight.
 struct Reference {
     cwnd: u64,
     ssthresh: u64,
@@ -118,7 +120,7 @@ struct Reference {
 }
 
 impl Reference {
-    /// Eq. 2 in slow start, eq. 3 after.
+    /// Grows the window by RFC 5681 eq. 2 in slow start and by eq. 3 after it.
     fn acked(&mut self, ack: u64) {
         let newly = ack - self.una;
         self.una = ack;
@@ -134,7 +136,7 @@ impl Reference {
     }
 }
 
-/// How often an ACK let so many segments go: none, one, two, more.
+/// Number of ACKs that released none, one, two, or more segments.
 #[derive(Debug, Default)]
 struct Released([u64; 4]);
 
@@ -144,7 +146,7 @@ impl Released {
     }
 }
 
-/// Checks one flow that nothing slows; what its ACKs released while there was data to send.
+/// Checks a flow without losses and marks, and returns the segments released by its ACKs while it had data to send.
 fn check(case: &Case, moments: &BTreeMap<u64, Moment>, said: &str) -> (Released, Released) {
     let cwnd = case.initial_window * MSS;
     let mut tcp = Reference { cwnd, ssthresh: case.ssthresh, rwnd: case.rwnd, una: 0, nxt: 0 };
@@ -190,7 +192,7 @@ fn an_ack_releases_one_or_two_segments_and_the_window_is_full_and_never_exceeded
     }
     let [slow_start, avoidance] = all;
     println!("slow start {slow_start:?}, after {avoidance:?}");
-    // One in slow start: where the receiver's window cuts it short.
+    // One segment in slow start: the receive window was the limit.
     assert!(slow_start[2] > 50 * slow_start[1] && slow_start[2] > 1_000, "{slow_start:?}");
     assert!(avoidance[1] > 10 * avoidance[2] && avoidance[2] > 200, "{avoidance:?}");
 }
@@ -225,7 +227,7 @@ fn marks_only_hold_segments_back() {
 #[test]
 fn behind_a_saturated_bottleneck_acks_come_one_slot_apart() {
     for (n, mbps) in [(0, 100), (1, 433), (2, 800)] {
-        // 40 segments of window; the way without queues holds at most 800 Mb/s * 110 us, 8 frames.
+        // A window of 40 segments; the path without queues holds at most 800 Mb/s * 110 us, 8 frames.
         let case = Case {
             flows: 1,
             mbps,
@@ -240,7 +242,7 @@ fn behind_a_saturated_bottleneck_acks_come_one_slot_apart() {
         assert_eq!(acks.len(), 200);
         let slot = (1538u64 * 8 * 1_000_000).div_ceil(mbps);
         let gaps: Vec<u64> = acks[100..].windows(2).map(|pair| pair[1] - pair[0]).collect();
-        // A slot is rounded up to a picosecond, or carried over exactly.
+        // A slot is rounded up to a picosecond, or its remainder is carried over exactly.
         assert!(gaps.iter().all(|gap| gap.abs_diff(slot) <= 1), "{mbps} Mb/s: {gaps:?}, slot {slot}");
     }
 }

@@ -1,6 +1,8 @@
-//! Answers that live at ports and, below, answers that cut, in real switches: two hosts and a switch between them, 10 Gb/s
-//! from h0 and 1 Gb/s to h1, frames of 1518 B. One takes 1230.4 ns to come and 12304 ns to leave, so that ten come
-//! for one that leaves, and the one that leaves does so before the eleventh is looked at.
+//! Tests of agents at ports and of overflow mechanisms that trim, in real switches.
+//!
+//! The network is two hosts and a switch: 10 Gb/s from h0, 1 Gb/s to h1, frames of 1518 B. A frame takes 1230.4 ns to
+//! arrive and 12304 ns to leave. So ten frames arrive for each one that leaves, and that one leaves before the eleventh
+//! arrival is processed.
 
 use crate::common::watched::{Watching, watch_fitted};
 use crate::common::{Bursts, column, run_with, scenario, scenario_of};
@@ -22,17 +24,17 @@ mod congestion;
 mod cut_delay;
 mod cutting;
 
-/// Frames of the burst.
+/// Number of frames in the burst.
 const FRAMES: u64 = 40;
-/// A frame's time at 1 Gb/s, and at 10 Gb/s, ps.
+/// Transmission time of a frame in ps at 1 Gb/s; `FAST` is that at 10 Gb/s.
 const SLOW: u64 = 12_304_000;
 const FAST: u64 = 1_230_400;
-/// Delay of a link, ps.
+/// Delay of a link in ps.
 const DELAY: u64 = 1_000_000;
-/// The port of the switch that h1 is behind.
+/// Port of the switch toward h1.
 const TO_H1: u16 = 1;
 
-/// What has reached a transport: when, at which host, and the packet.
+/// Packets delivered to transports: time in ps, host, packet.
 #[derive(Clone, Default)]
 struct Delivered(Vec<(u64, u32, Pkt)>);
 
@@ -43,7 +45,7 @@ impl Observer for Delivered {
 }
 
 impl Delivered {
-    /// When packets of a host came that are like this.
+    /// Returns the delivery times of a host's packets that satisfy a condition.
     fn at(&self, host: u32, like: impl Fn(&Head) -> bool) -> Vec<u64> {
         self.0.iter().filter(|(_, node, pkt)| *node == host && like(&pkt.head)).map(|(at, ..)| *at).collect()
     }
@@ -59,14 +61,14 @@ fn text(switch: &str, traffic: &str) -> String {
     )
 }
 
-/// Forty raw frames, so far apart.
+/// Returns a burst of raw frames, `interval` apart.
 fn burst(frames: u64, interval: &str) -> String {
     Bursts { packets: frames, interval, ..Bursts::ONE_FRAME }.text()
 }
 
 type Refit<'a> = &'a dyn Fn(u32, &mut SwitchSetup);
 
-/// The switch as its scenario says.
+/// Leaves the switch as its scenario sets it up.
 const AS_NAMED: Refit = &|_, _| {};
 
 fn world(text: &str, options: Options, switch: Refit) -> Watching<Delivered> {
@@ -74,7 +76,7 @@ fn world(text: &str, options: Options, switch: Refit) -> Watching<Delivered> {
     watch_fitted(&scenario(text, ""), 1, options, fittings)
 }
 
-/// A run to its end, the same whether departures are computed, by wheel or heap, and cloned halfway.
+/// Runs a scenario and checks that the run is identical with stepped departures, with the heap, and cloned halfway.
 fn run(text: &str, switch: Refit) -> Watching<Delivered> {
     let mut whole = world(text, Options::default(), switch);
     whole.run();
@@ -97,11 +99,12 @@ fn at_h1(setup: &mut SwitchSetup, agent: AgentSlot) {
     setup.core.ports[usize::from(TO_H1)].agents.push(agent);
 }
 
-/// Frames wait as soon as the first has started: after the arrival of frame i there are i - floor(i / 10), so that
-/// K = 30000 B is passed by the 22nd (20 frames) and the longest queue is 36 frames, 54648 B. X = min(54648 - K, K)
-/// = 24648 B, which is 16 frames and a bit: when frame 23 starts, 24 have, and 16 wait. Then X is halved: 12324 B
-/// are 8 frames, when frame 31 starts; 6162 B are 4, when frame 35 does; 3081 B are under 4 MTU, and nothing is held
-/// any more. The ACK of frame j comes 2672 ns after its end: to be held, that must be before the batch goes.
+/// The queue has i - floor(i / 10) frames after the arrival of frame i, since frames queue as soon as the first has
+/// started. So frame 22 exceeds K = 30000 B (20 frames), and the longest queue is 36 frames, 54648 B. X = min(54648 -
+/// K, K) = 24648 B is a little more than 16 frames: when frame 23 starts, 24 frames have started and 16 are queued.
+/// Then X is halved: 12324 B are 8 frames, when frame 31 starts; 6162 B are 4 frames, when frame 35 starts; 3081 B are
+/// below 4 MTU, so that nothing is held any more. The ACK of frame j arrives 2672 ns after the frame's end; to be held,
+/// it must arrive before its batch is released.
 #[test]
 fn abq_holds_acks_while_the_queue_is_long_and_releases_them_at_x() {
     let flow = "[transport]\nkind = \"newreno\"\ninitial_window = \"40pkt\"\n[[traffic]]\nname = \"f\"\n\
@@ -110,7 +113,7 @@ fn abq_holds_acks_while_the_queue_is_long_and_releases_them_at_x() {
     let world = run(&text, AS_NAMED);
     let data = world.observer().at(1, |head| head.flags.has(Flags::PAYLOAD));
     assert_eq!(data.len() as u64, FRAMES);
-    // The instant at which frame 0 starts at the switch.
+    // Time at which frame 0 starts at the switch.
     let start = data[0] - SLOW - DELAY;
     let ece = world.observer().at(0, |head| head.flags.has(Flags::ECE));
     let plain = world.observer().at(0, |head| !head.flags.has(Flags::ECE));
@@ -118,10 +121,11 @@ fn abq_holds_acks_while_the_queue_is_long_and_releases_them_at_x() {
         let goes = start + frame * SLOW;
         (1..=acks).map(move |n| goes + n * 67_200 + DELAY)
     };
-    // ACKs 1 to 21, 22 to 29 and 30 to 33; 84 B on the wire are 67.2 ns at 10 Gb/s.
+    // ACKs 1 to 21, 22 to 29 and 30 to 33; 84 B on the wire take 67.2 ns at 10 Gb/s.
     let expected: Vec<u64> = batch(23, 21).chain(batch(31, 8)).chain(batch(35, 4)).collect();
     assert_eq!(ece, expected);
-    // ACK 0 came before the queue was long, and the last six after it was; 1 Gb/s, two links, and 10 Gb/s.
+    // ACK 0 arrives before the queue is long, and the last six arrive after; each crosses 1 Gb/s, two links, and 10
+    // Gb/s.
     let passes = |frame: u64| start + (frame + 1) * SLOW + DELAY + 672_000 + DELAY + 67_200 + DELAY;
     assert_eq!(plain, [0, 34, 35, 36, 37, 38, 39].map(passes));
     assert_eq!(world.made_and_held(), (0, 0));
@@ -142,20 +146,20 @@ fn what_is_held_is_counted_at_any_instant_and_lost_where_there_is_no_room() {
         assert!(world.conserves(), "{:?}", world.imbalance());
     }
     assert_eq!(most, 5);
-    // Of 21, 8 and 4 ACKs there is room for five each time.
+    // Each time, the memory holds five of the 21, 8 and 4 ACKs.
     assert_eq!(world.observer().at(0, |head| head.flags.has(Flags::ECE)).len(), 5 + 5 + 4);
 }
 
-/// A congestion point with a set point of 6000 B that takes a sample after ten frames.
+/// Returns a congestion point with a set point of 6000 B that samples after ten frames.
 fn qcn() -> String {
     let notify = "kind = \"qcn\", q_eq = \"6000B\", interval = \"15180B\", jitter = 0";
     format!("buffer = {{ kind = \"per_port\", size = \"100pkt\" }}\nnotify = {{ {notify} }}")
 }
 
-/// Frames come 2 us apart; after i of them have come, 1 + floor(2 i us / 12.304 us) have started. Intervals are of
-/// 15180 B, ten frames, times 37, 60 and 75 of 300 parts by the feedback, in whole frames:
+/// Frames arrive 2 us apart; after i arrivals, 1 + floor(2 i us / 12.304 us) frames have started. Sampling intervals
+/// are 15180 B, ten frames, times 37, 60 and 75 of 300 parts by the feedback, in whole frames:
 ///
-/// | frame | waits | q_off | q_delta | Fb, at most 30000 | of 63 |
+/// | frame | queued | q_off | q_delta | Fb, at most 30000 | of 63 |
 /// | --- | --- | --- | --- | --- | --- |
 /// | 10 | 8, 12144 B | 6144 | 12144 | 30432 | 63 |
 /// | 12 | 10, 15180 B | 9180 | 3036 | 15252 | 32 |
@@ -168,7 +172,7 @@ fn qcn_tells_the_source_how_congested_its_queue_is() {
         let text = text.replace("packets = 17", &format!("packets = {frames}"));
         let world = run(&text, AS_NAMED);
         let told = [10, 12, 14, 17].iter().filter(|at| **at <= frames).count() as u64;
-        // Lengths are told in units of 64 B.
+        // Messages give lengths in units of 64 B.
         let last = Notice::Cnm { feedback, q_off: q_off / 64 * 64, q_delta: q_delta / 64 * 64, point: PortId(TO_H1) };
         assert_eq!(world.host(HostId(0)).notices(mech::FlowId(0)), (told, Some(last)));
         assert_eq!(world.host(HostId(1)).notices(mech::FlowId(0)), (0, None));
@@ -177,7 +181,7 @@ fn qcn_tells_the_source_how_congested_its_queue_is() {
     }
 }
 
-/// A reaction point that limits a flow to a tenth of its NIC's rate for ever.
+/// Reaction point that limits a flow to a tenth of its NIC's rate forever.
 #[derive(Clone)]
 struct ATenth;
 
@@ -190,9 +194,9 @@ impl Reaction for ATenth {
     }
 }
 
-/// Frames leave h0 back to back; the tenth is stored at 13304 ns and its message is at h0 at 14371.2 ns, when the
-/// 12th is leaving. The 13th passes the new limiter and comes at 16995.2 ns, when two have started: 11 wait. From
-/// then on one comes for each that leaves. Without a reaction as many wait as in the first test, 36.
+/// Frames leave h0 back to back. The tenth is stored at 13304 ns, and its message reaches h0 at 14371.2 ns, while the
+/// 12th leaves. The 13th passes the new limiter and arrives at 16995.2 ns, when two frames have started: 11 are queued.
+/// From then on, one frame arrives for each that leaves. Without a reaction 36 are queued, as in the first test.
 #[test]
 fn a_reaction_that_a_scenario_names_limits_the_flow_that_it_is_told_of() {
     const A_TENTH: Spec = Spec { slot: "host.reaction", kind: "a_tenth", doc: "A tenth.", cite: "", params: &[] };
@@ -205,7 +209,7 @@ fn a_reaction_that_a_scenario_names_limits_the_flow_that_it_is_told_of() {
     }
 }
 
-/// Releases what its port holds as soon as a frame starts to leave by it, to see when that is done.
+/// Agent that releases the packets held at its port as soon as a frame starts to leave by it.
 #[derive(Clone)]
 struct UntilAStart {
     waits: u64,
@@ -235,8 +239,8 @@ impl mech::Agent for UntilAStart {
     }
 }
 
-/// h1 answers each of ten frames with one of its own, far apart; what comes from h1 waits until the next frame
-/// starts toward h1, and goes in that very instant.
+/// h1 replies to each of ten frames with one of its own, far apart. A reply is held until the next frame starts toward
+/// h1, and is released in that very instant.
 #[test]
 fn what_a_start_releases_leaves_in_the_same_instant() {
     let back = "[[traffic]]\nname = \"back\"\nkind = \"bursts\"\nsource = \"h1\"\ndestination = \"h0\"\n\
@@ -244,15 +248,15 @@ fn what_a_start_releases_leaves_in_the_same_instant() {
     let there = burst(10, "50us");
     let text = text("buffer = { kind = \"per_port\", size = \"100pkt\" }", &format!("{there}{back}"));
     let world = run(&text, &|_, setup| at_h1(setup, AgentSlot::new(UntilAStart { waits: 0 })));
-    // Frames come 50 us apart, so each starts as it comes, FAST and DELAY after it was sent.
+    // Frames arrive 50 us apart, so that each starts on arrival, FAST and DELAY after it was sent.
     let starts: Vec<u64> = world.observer().at(1, |_| true).iter().map(|at| at - SLOW - DELAY).collect();
     assert_eq!(starts[..2], [FAST + DELAY, 50_000_000 + FAST + DELAY]);
-    // 158 B and 20 of gap are 142.4 ns at 10 Gb/s. The first frame started before anything was held.
+    // 158 B and a gap of 20 B take 142.4 ns at 10 Gb/s. The first frame started before anything was held.
     let expected: Vec<u64> = starts[1..4].iter().map(|start| start + 142_400 + DELAY).collect();
     assert_eq!(world.observer().at(0, |_| true), expected);
 }
 
-/// Counts what it is told.
+/// Agent that counts changes of its link and expiries of its timer.
 #[derive(Clone)]
 struct Probe(Arc<[AtomicU64; 2]>);
 
@@ -288,7 +292,7 @@ fn an_agent_is_told_that_its_link_is_dead_and_its_timers_stop_whether_or_not_any
     }
 }
 
-/// How often a queue was said to have run empty.
+/// Marking mechanism that counts notices of an empty queue.
 #[derive(Clone)]
 struct Idle(Arc<AtomicU64>);
 
@@ -304,14 +308,15 @@ impl Marking for Idle {
     }
 }
 
-/// Ten frames come while one leaves: the queue runs empty once, as the last of them leaves or as all are lost with
-/// their link; in a switch with input buffers no earlier than that, however small the output's own is.
+/// Ten frames arrive while one leaves. The queue becomes empty once: when the last frame leaves, or when all are lost
+/// with their link. In a switch with input buffers it is no earlier than that, however small the output's own buffer
+/// is.
 #[test]
 fn a_queue_has_run_empty_when_nothing_waits_for_it_any_more_and_whenever_that_happens() {
     let down = "event = [{ kind = \"link_down\", at = \"60us\", link = \"s:h1\" }]\n";
     let cioq = "model = \"cioq\"\nbuffer = { kind = \"per_port\", size = \"1pkt\" }";
-    // The first frame finds its queue empty and leaves it so, but where the second has come before it has crossed.
-    // Frame 1 waits, and the eight after it are being cut until all have come.
+    // The first frame leaves its queue empty, unless the second arrives before the first has crossed.
+    // Frame 1 is queued, and the eight after it are being trimmed until all have arrived.
     let cut = "buffer = { kind = \"per_port\", size = \"1000B\" }\n\
                overflow = { kind = \"trim\", trimmable = \"any\", cut_delay = \"30us\" }";
     for (switch, event, calls) in [("", "", 2), ("", down, 2), (cioq, "", 1), (cut, "", 2)] {

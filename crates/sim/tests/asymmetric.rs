@@ -1,11 +1,11 @@
-//! Links whose directions differ in rate and delay, by hand.
+//! Links whose directions differ in rate and delay, checked against values computed by hand.
 
 use crate::common::{column, drops, run, scenario};
 
-/// Up at 1 Gb/s in 1 us, down at 100 Mb/s in 5 us.
+/// Link of 1 Gb/s and 1 us up, and of 100 Mb/s and 5 us down.
 const LINK: &str = "link = { rate = \"1Gbps\", delay = \"1us\", back = { rate = \"100Mbps\", delay = \"5us\" } }";
 
-/// Ten segments from h1 to h0, all in the first window, at a star.
+/// Returns a star with a flow of ten segments from h1 to h0, all in the first window.
 fn flow(more: &str) -> String {
     format!(
         "name = \"uneven\"\nduration = \"10ms\"\n[topology]\nkind = \"star\"\nn = 3\n{LINK}\n[transport]\nkind = \"newreno\"\n\
@@ -21,7 +21,7 @@ fn a_flow_takes_the_rate_and_the_delay_of_each_direction() {
     let by_hand = 12_304_000 + 1_000_000 + 10 * 123_040_000 + 5_000_000;
     assert_eq!(column(&results, "flows", "end_ps"), [by_hand]);
     assert_eq!(column(&results, "flows", "ideal_ps"), [by_hand]);
-    // Nine frames come while the first is on the wire down, each 12.304 us after the one before.
+    // Nine frames arrive while the first is on the wire down, each 12.304 us after the one before.
     let [nodes, most] = ["node", "max_packets"].map(|name| column(&results, "ports", name));
     let waited = nodes.iter().zip(most).filter(|(node, _)| **node == 3).map(|(_, most)| most);
     assert_eq!(waited.max(), Some(9));
@@ -55,12 +55,14 @@ fn headroom_is_of_what_comes_in_at_its_rate_while_a_pause_goes_out_at_the_other(
         "[switch]\nbuffer = { kind = \"per_port\", size = \"1MB\" }\n\
          pause = { kind = \"pfc\", xoff = \"20KB\", xon = \"10KB\" }\n[transport]",
     );
-    // Port 1 of the switch pauses h1: a request goes down, data come up.
+    // Port 1 of the switch pauses h1: a request goes down, data goes up.
     let span = scenario(&text, "").span(3, 1);
-    // It waits for a frame of 1538 bytes down, takes 84 itself, 5 us there and 1 us back: 135.76 us.
+    // The request waits for a frame of 1538 bytes down and takes 84 bytes itself; delays are 5 us there and 1 us back:
+    // 135.76 us.
     let window = 123_040 + 6_720 + 5_000 + 1_000;
     assert_eq!(span.waits().0 + span.away().0, window * 1000);
-    // Eleven frames of 12.304 us meanwhile, 416 ns of a shorter one (52 bytes, 20 of them preamble and gap), a last one
-    // that begins at the very end, and all but a byte of that which crossed the threshold.
+    // Until the pause takes effect, eleven frames of 12.304 us arrive, and 416 ns of a shorter one (52 bytes, 20 of
+    // them preamble and gap). A last frame begins at the very end. All but a byte of the frame that crossed the
+    // threshold is added.
     assert_eq!(span.headroom(), 11 * 1518 + 32 + 1518 + 1517);
 }

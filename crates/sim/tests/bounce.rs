@@ -1,11 +1,12 @@
-//! Packets that are bounced, in whole runs: the paper's example, what its parameters do, and sources
-//! that are informed of what comes back (Shi et al., Computer Communications 2018).
+//! Tests of bounced packets in whole runs (Shi et al., Computer Communications 2018).
+//!
+//! They cover the paper's example, the effect of its parameters, and sources that are informed of returned packets.
 
 use crate::common::digest::digest;
 use crate::common::{Bursts, PABO_TREE, column, drops, run_with, scenario, small, total};
 use sim::{Options, Results};
 
-/// PABO fig. 1: F1 from H1 by S1 and S4, F2 from H2 by S2, S3 and S4, both to H3, all at 1 Gb/s.
+/// Returns PABO fig. 1: F1 from H1 by S1 and S4, F2 from H2 by S2, S3 and S4, both to H3, all at 1 Gb/s.
 fn figure_1(packets: u64) -> String {
     let link = |a: &str, b: &str| format!("{{ a = \"{a}\", b = \"{b}\", rate = \"1Gbps\", delay = \"1us\" }},");
     let links = [("h1", "s1"), ("h2", "s2"), ("s1", "s4"), ("s2", "s3"), ("s3", "s4"), ("s4", "h3")];
@@ -32,7 +33,7 @@ fn figure_1(packets: u64) -> String {
     )
 }
 
-/// Bounces at each switch, in their order.
+/// Returns the number of bounces at each switch, in the order of switches.
 fn bounces(results: &Results, hosts: u64) -> Vec<u64> {
     let (node, bounced) = (column(results, "ports", "node"), column(results, "ports", "bounced"));
     let mut at = vec![0; (node.last().unwrap() + 1 - hosts) as usize];
@@ -53,7 +54,7 @@ fn the_papers_example_loses_nothing_and_bounces_at_the_switch_before_the_receive
         assert_eq!(drops(&results), 0);
         let at = bounces(&results, 3);
         assert!(at[3] > 5 && at[3] > 4 * (at[0] + at[1] + at[2]), "S1 to S4: {at:?}");
-        // Without bounces the same memory in front of H3 loses packets.
+        // Without bounces, the same buffer before H3 drops packets.
         let mut plain = s.clone();
         let tail_drop = std::sync::Arc::new(mech::overflow::TailDrop.into());
         plain.switches.iter_mut().for_each(|switch| switch.overflow.slot = std::sync::Arc::clone(&tail_drop));
@@ -79,7 +80,7 @@ fn tree(theta: f64, lambda: f64) -> String {
     small("50ms", PABO_TREE, &more)
 }
 
-/// Packets that were never bounced, in the mean of some seeds; none is lost.
+/// Returns the number of packets that were never bounced, as a mean over seeds; asserts that none is lost.
 fn spared(theta: f64, lambda: f64) -> f64 {
     let one = |seed| {
         let results = run_with(&scenario(&tree(theta, lambda), ""), seed, Options::default());
@@ -99,7 +100,7 @@ fn fewer_packets_are_bounced_as_theta_rises_and_more_as_lambda_does() {
     assert!(by_lambda[0] > by_lambda[1] && by_lambda[1] > by_lambda[2], "{by_lambda:?}");
 }
 
-/// Two senders into h0, and traffic of a higher class that keeps the way back to one of them busy.
+/// Two senders to h0, and traffic of a higher class that keeps the return path to one of them busy.
 const BUSY_WAY_BACK: &str = r#"
 name = "busy"
 duration = "20ms"

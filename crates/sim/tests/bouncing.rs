@@ -1,11 +1,12 @@
-//! What is measured of bounces (PABO §III) and of the queues of ports apart (PABO §IV-B): to the picosecond where
-//! a run can be worked out by hand, and as identities where it cannot.
+//! Tests of measurements of bounces (PABO §III) and of ports' separate queues (PABO §IV-B).
+//!
+//! Runs are exact to the picosecond if they can be worked out by hand; others are checked by identities.
 
 use crate::common::{self, Bursts, PABO_TREE, column, rows, run, run_with, scenario, small, total, two_senders};
 use sim::{Options, Results};
 use std::collections::BTreeMap;
 
-/// Only a full queue of two frames bounces.
+/// Settings under which only a full queue of two frames bounces.
 const BOUNCING: &str = r#"buffer = { kind = "per_port", size = "2pkt" }
 overflow = { kind = "bounce", theta = 0.5, lambda = 1000000, bounce_size = "3pkt", round_to = 0 }
 [measure]
@@ -13,10 +14,10 @@ bin = "10us"
 packets = true
 sub_queues = true"#;
 
-/// Frames of both senders are at the switch (node 3) at 13.304, 25.608 and 37.912 us, `a` first. Toward h2 one
-/// leaves every 12.304 us from 13.304 on. The arrivals find 0, 1, 0, 1, 1 and 2 waiting: the last, the third of
-/// `b`, is bounced to h1, where it is at 51.216 and goes out again at once; it is back at 64.520, finds nothing
-/// in the bounce queue and leaves when the wire is free, at 74.824.
+/// Frames of both senders reach the switch (node 3) at 13.304, 25.608 and 37.912 us, `a` first. Toward h2 one leaves
+/// every 12.304 us from 13.304 us on. The arrivals find 0, 1, 0, 1, 1 and 2 queued frames. The last, the third of `b`,
+/// is bounced to h1, which it reaches at 51.216 us and leaves immediately. It is back at 64.520 us, finds the bounce
+/// queue empty and leaves when the link is idle, at 74.824 us.
 #[test]
 fn a_frame_that_is_bounced_once_gives_what_is_worked_out_by_hand() {
     let results = run(&two_senders(BOUNCING, ["30us", "30us"]), 1);
@@ -51,8 +52,8 @@ fn a_frame_that_is_bounced_once_gives_what_is_worked_out_by_hand() {
     assert_eq!(course, [[3, 1, 1, 1], [6, 2, 1, 1], [7, 2, 1, 1]]);
 }
 
-/// Three senders through a tree, and one back in the other class, which leaves first, so that some of what is bounced
-/// finds no room.
+/// Returns a tree with three senders, and one return flow in the other class, which leaves first, so that some bounced
+/// packets do not fit.
 fn tree(simultaneous: &str) -> String {
     let bursts = |name: &str, (source, destination): (u32, u32), class: u8| {
         let sources = &[&*format!("h{source}")];
@@ -73,7 +74,7 @@ fn tree(simultaneous: &str) -> String {
     small("20ms", PABO_TREE, &more)
 }
 
-/// By port: frames times picoseconds, and arrivals.
+/// Returns frames times picoseconds, and arrivals, of each port.
 fn areas(results: &Results, table: &str) -> BTreeMap<(u64, u64), (u64, u64)> {
     let mut areas = BTreeMap::new();
     for [node, port, packets, time, arrivals] in
@@ -124,8 +125,8 @@ fn every_arrival_is_decided_about_once() {
     assert!(lost > 0 && decisions == stored + lost, "{decisions} decisions, {stored} stored, {lost} lost");
 }
 
-/// The farthest that a packet was bounced back is at most as often as it was bounced, at least 1 where it was; and
-/// what goes straight on has crossed its four links and two more for every bounce.
+/// The largest bounced distance of a packet is at most the number of its bounces, and at least 1 if there are any. A
+/// packet that then goes straight on has crossed its four links, and two more for every bounce.
 #[test]
 fn distances_and_links_fit_the_bounces_of_every_packet() {
     let results = run(&tree("snapshot"), 4);

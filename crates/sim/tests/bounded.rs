@@ -1,4 +1,4 @@
-//! Runs cut by a bound on events: at the end of an instant, the same one however the run is driven or divided.
+//! Tests of runs with a bound on events: they end with the same instant however the run is driven or divided.
 
 use crate::common::digest::whole;
 use crate::common::{scenario, world};
@@ -14,7 +14,7 @@ fn cut(s: &Scenario, bound: u64, partitions: u32) -> Results {
     results
 }
 
-/// Events of each instant of a run, from the first on.
+/// Returns the number of events of each instant of a run, from the first one.
 fn instants(s: &Scenario, most: u64) -> Vec<(Time, u64)> {
     let mut world = world(s, 1, Options::default());
     let mut all: Vec<(Time, u64)> = Vec::new();
@@ -30,7 +30,7 @@ fn instants(s: &Scenario, most: u64) -> Vec<(Time, u64)> {
     all
 }
 
-/// Many hosts that start at one instant, on links without jitter, so that instants have many events.
+/// Scenario in which many hosts start at one instant on links without jitter, so that instants have many events.
 const IN_STEP: &str = r#"
 name = "in_step"
 duration = "1ms"
@@ -50,7 +50,7 @@ size = "100KB"
 start = "1us"
 "#;
 
-/// Flows that all begin within the first 131 ns, from a source a million times as fast as its link.
+/// Scenario with flows that all begin within the first 131 ns, from a source a million times as fast as its link.
 const IN_NO_TIME: &str = r#"
 name = "in_no_time"
 duration = "10ms"

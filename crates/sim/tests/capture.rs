@@ -1,4 +1,4 @@
-//! Captures: what a tap sees, and that nothing changes because of it.
+//! Tests of captures: the frames that a tap records, and the absence of any effect on the run.
 
 use crate::common::{column, scenario, world};
 use scenario::Scenario;
@@ -39,7 +39,7 @@ fn tapped(scenario: &Scenario) -> World<Recorder, Capture> {
     build_tapped(scenario, 1, Options::default(), Recorder::from_scenario(scenario), capture).unwrap()
 }
 
-/// Everything that waits, by link, taken so many frames at a time.
+/// Returns the captured frames as files by link, taken at most `at_most` frames at a time.
 fn files(world: &mut World<Recorder, Capture>, scenario: &Scenario, at_most: usize) -> Vec<Vec<u8>> {
     let links = chosen(scenario);
     let mut dump = Dump::new("a test", &links, None, scenario.plan()).unwrap();
@@ -55,7 +55,7 @@ fn files(world: &mut World<Recorder, Capture>, scenario: &Scenario, at_most: usi
     (0..links.len()).map(&mut whole).collect()
 }
 
-/// Enhanced packet blocks of a capture (pcapng §4.3), walked by their lengths.
+/// Returns the number of enhanced packet blocks of a capture (pcapng §4.3), walked by their lengths.
 fn frames(file: &[u8]) -> usize {
     let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
     let (mut at, mut count) = (0, 0);

@@ -1,5 +1,7 @@
-//! Laws of networks that change, over random small scenarios with random events: every packet ends once, a run is a
-//! function of scenario and seed however it is run, and variants have the same draws.
+//! Laws of changing networks, over random small scenarios with random events.
+//!
+//! Every packet ends once, a run is a function of scenario and seed however it is executed, and variants share their
+//! draws.
 
 use crate::common::digest::{digest, whole};
 use crate::common::draw::Draw;
@@ -14,14 +16,14 @@ use scenario::topology::Topology;
 use sim::{Observer, Options, Recorder, Results, Spot, Stop};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The links of a network by their ends.
+/// Returns the links of a network by their ends.
 fn links(net: &Topology) -> Vec<[String; 2]> {
     let ports = (0u32..).zip(&net.nodes).flat_map(|(n, node)| node.ports.iter().map(move |port| (n, port.peer)));
     let name = |node: u32| net.nodes[node as usize].name.clone();
     ports.filter(|(a, b)| a < b).map(|(a, b)| [name(a), name(b)]).collect()
 }
 
-/// What happens to one link, both directions or one.
+/// Returns random events of one link, for both directions or one.
 fn course(draw: &mut Draw, [a, b]: &[String; 2]) -> Vec<String> {
     let link = [format!("{a}:{b}"), format!("{a}>{b}"), format!("{b}>{a}")][draw.number(0, 2) as usize].clone();
     let event = |kind: &str, at: u64, more: String| {
@@ -32,7 +34,7 @@ fn course(draw: &mut Draw, [a, b]: &[String; 2]) -> Vec<String> {
     for _ in 0..draw.number(0, 3) {
         all.push(event("link_down", at, String::new()));
         at += draw.number(1, 900_000);
-        // Some stay down.
+        // Some links stay down.
         if draw.number(0, 9) == 0 {
             break;
         }
@@ -54,7 +56,7 @@ fn course(draw: &mut Draw, [a, b]: &[String; 2]) -> Vec<String> {
     all
 }
 
-/// A scenario with random events.
+/// Returns a scenario with random events.
 fn changing(text: &str, n: u64) -> String {
     let mut draw = Draw::new(606, n, Purpose::Custom(0));
     let links = links(&scenario(text, "").topology);
@@ -110,12 +112,12 @@ fn counters_balance_and_every_packet_ends_once_whatever_changes() {
         for reason in ["link_down", "link_loss", "corrupted", "no_route"] {
             *by_reason.entry(reason).or_insert(0) += total(&results, "ports", &format!("drop_{reason}"));
         }
-        // Ports count up to the end of the window, events to that of the run.
+        // Ports count up to the end of the window, events up to that of the run.
         let told = total(&results, "events", "lost") + total(&results, "events", "dropped");
         let by_links = [DropReason::LinkDown, DropReason::LinkLoss, DropReason::Corrupted, DropReason::NoRoute];
         let counted = lost(u64::MAX, &|reason| by_links.iter().any(|one| *one as u64 == reason));
         if text.contains("\"wait\"") {
-            // What waits at a dead port may be lost for want of memory, too.
+            // Frames queued at a dead port may also be lost for lack of memory.
             assert!((counted..=lost(u64::MAX, &|_| true)).contains(&told), "scenario {n}: {told} {counted}\n{text}");
             assert_eq!(lost(u64::MAX, &|reason| reason == DropReason::NoRoute as u64), 0, "scenario {n}\n{text}");
             waits += told;
@@ -149,7 +151,7 @@ fn a_run_is_the_same_however_it_is_run() {
     }
 }
 
-/// What one run leaves, having been seen to be left by any number of partitions.
+/// Returns the results of a run, after a check that any number of partitions leaves the same results.
 fn the_same_divided(text: &str, seed: u64, options: Options) -> Results {
     let s = scenario(text, "");
     let results = |partitions| {
@@ -169,12 +171,12 @@ fn the_same_divided(text: &str, seed: u64, options: Options) -> Results {
     usual
 }
 
-/// Links of 100 us, all of which have next to none from 300 us on, and whose rates change all the time.
+/// Links of 100 us, whose delay falls to almost 0 from 300 us on, and whose rates change all the time.
 #[test]
 fn partitions_go_on_no_further_than_a_change_or_the_shortest_delay_that_a_link_will_have() {
     let mut events: Vec<String> =
         (0..4).map(|h| format!("{{ kind = \"delay\", at = \"300us\", link = \"h{h}\", delay = \"1ns\" }}")).collect();
-    // A change where every frame is sent, so that one that comes late is seen.
+    // A rate change at the time of every frame makes a late change visible.
     let rate = |n: u64| format!("at = \"{}ns\", rate = \"{}Mbps\"", 301_000 + 7_300 * n, [100, 1000][n as usize % 2]);
     let rates = (0..4).flat_map(|h| (0..80).map(move |n| (h, rate(n))));
     events.extend(rates.map(|(h, rate)| format!("{{ kind = \"rate\", link = \"h{h}\", {rate} }}")));
@@ -193,7 +195,7 @@ fn partitions_leave_the_same_tables_where_the_network_changes() {
     let (mut lost, mut crossed) = (0, 0);
     for n in 0..40 {
         let text = changing(&random(n, n % 2 == 0), n);
-        // Copies of a flooded frame share what is kept of bounces and detours, which partitions do not.
+        // Copies of a flooded frame share their records of bounces and detours; partitions do not share these.
         if text.contains("\"learning\"") && (text.contains("\"bounce\"") || text.contains("\"detour\"")) {
             continue;
         }
@@ -204,7 +206,7 @@ fn partitions_leave_the_same_tables_where_the_network_changes() {
     assert!(lost > 1000 && crossed > 100_000, "{lost} lost, {crossed} hops");
 }
 
-/// What is lost at the ends of links, by direction of the link, frame and reason.
+/// Frames lost on links, by direction of the link, frame and reason.
 #[derive(Clone, Default)]
 struct Lost(BTreeSet<(u32, u32, u32, u8)>);
 
@@ -216,8 +218,8 @@ impl Observer for Lost {
     }
 }
 
-/// Hosts that send by their own clocks, over links of their own that change: whatever the switch does with what has
-/// come, the same frames are lost before it.
+/// Hosts send by their own clocks over changing links of their own: whatever the switch does with the arrivals, the
+/// same frames are lost before it.
 #[test]
 fn variants_lose_the_same_frames_on_the_links_where_they_send_the_same() {
     let (mut losses, mut others) = (0, 0);

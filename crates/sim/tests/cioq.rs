@@ -1,9 +1,10 @@
-//! Switches with combined input and output queueing in whole runs: to the picosecond where a run can be worked out by
-//! hand, and as laws over random scenarios.
+//! Tests of switches with combined input and output queueing in whole runs.
 //!
-//! Frames are of 1518 B, 1538 on the wire, and links have 1 us of delay. At 10 Gb/s a frame takes 1230.4 ns on a link,
-//! at 1 Gb/s 12304 ns. With a speedup of 2 it crosses to an output of 10 Gb/s in 607.2 ns, to one of 1 Gb/s in
-//! 6072 ns.
+//! Runs are exact to the picosecond if they can be worked out by hand; laws are checked over random scenarios.
+//!
+//! Frames have 1518 B, 1538 B on the wire, and links have a delay of 1 us. A frame takes 1230.4 ns on a link of 10 Gb/s
+//! and 12304 ns at 1 Gb/s. With a speedup of 2 it crosses to an output of 10 Gb/s in 607.2 ns, to one of 1 Gb/s in 6072
+//! ns.
 
 use crate::common::digest::digest;
 use crate::common::draw::Draw;
@@ -13,12 +14,12 @@ use dataplane::Pkt;
 use mech::Purpose;
 use sim::{Observer, Options, Results, Spot};
 
-/// A frame on a link of 10 and of 1 Gb/s, and the delay of a link, ps.
+/// Transmission time of a frame at 10 Gb/s in ps; `SLOW` is that at 1 Gb/s, and `DELAY` is the delay of a link.
 const FAST: u64 = 1_230_400;
 const SLOW: u64 = 12_304_000;
 const DELAY: u64 = 1_000_000;
 
-/// Hosts h0, h1 and so on behind one switch, by the rates of their links, which are its ports in this order.
+/// Returns hosts h0, h1 and so on behind one switch, by the rates of their links, which are its ports in this order.
 fn star(rates: &[&str], switch: &str, traffic: &str) -> String {
     let hosts = (0..rates.len()).map(|n| format!("{{ name = \"h{n}\", kind = \"host\" }}, ")).collect::<String>();
     let link =
@@ -31,7 +32,7 @@ fn star(rates: &[&str], switch: &str, traffic: &str) -> String {
     )
 }
 
-/// So many raw frames, back to back at 10 Gb/s, from a start on.
+/// Returns a burst of `frames` raw frames, back to back at 10 Gb/s.
 fn burst(from: u32, to: u32, frames: u32, more: &str) -> String {
     format!(
         "[[traffic]]\nname = \"b{from}_{to}\"\nkind = \"bursts\"\nsource = \"h{from}\"\ndestination = \"h{to}\"\n\
@@ -39,7 +40,7 @@ fn burst(from: u32, to: u32, frames: u32, more: &str) -> String {
     )
 }
 
-/// What has reached a transport: when, from which host to which, and the packet's number.
+/// Packets delivered to transports: time in ps, source, destination, and the packet's number.
 #[derive(Clone, Default)]
 struct Delivered(Vec<(u64, u32, u32, u32)>);
 
@@ -49,7 +50,8 @@ impl Observer for Delivered {
     }
 }
 
-/// All deliveries of a run, the same by wheel or heap, and cloned on the way; its counters balance after every event.
+/// Returns all deliveries of a run, which are identical by wheel or heap and cloned midway; its counters balance after
+/// every event.
 fn deliveries(text: &str) -> Vec<(u64, u32, u32, u32)> {
     let s = scenario(text, "");
     let ran = |options| {
@@ -73,7 +75,8 @@ fn lost(results: &Results, reason: &str) -> u64 {
 const UNLIMITED: &str = "model = \"cioq\"\nbuffer = { kind = \"unlimited\" }";
 
 /// Frames A of h0 and B of h1 reach the switch at the same instants, 2230.4 ns and every 1230.4 ns from then on. A0
-/// crosses until 2837.6 and leaves, B0 until 3444.8 and waits for the wire; so it goes on in turns, A first.
+/// crosses until 2837.6 ns and leaves; B0 crosses until 3444.8 ns and waits for the link. Turns alternate like this, A
+/// first.
 #[test]
 fn two_inputs_take_turns_at_an_output_to_the_picosecond() {
     let traffic = [burst(0, 2, 3, ""), burst(1, 2, 3, "")].concat();
@@ -83,7 +86,7 @@ fn two_inputs_take_turns_at_an_output_to_the_picosecond() {
     assert_eq!(found, expected);
 }
 
-/// h0 sends to h2 and h1 to h3, and the other way round two frames later: an input feeds both outputs at once.
+/// h0 sends to h2 and h1 to h3, and vice versa two frames later: an input feeds both outputs simultaneously.
 #[test]
 fn two_inputs_and_two_outputs_cross_without_meeting() {
     let later = "start = \"2460800ps\"";
@@ -97,8 +100,8 @@ fn two_inputs_and_two_outputs_cross_without_meeting() {
     assert_eq!(found, [row(0, straight), row(1, straight), row(2, crossed), row(3, crossed)].concat());
 }
 
-/// With one sender nothing meets anything: a frame is later by its transfer and by nothing else. 12144 bits take
-/// 1214.4 ns at 10 Gb/s, and 173485.7 ps at seven times that.
+/// Frames of a single sender meet no contention: each is later by its transfer only. 12144 bits take 1214.4 ns at 10
+/// Gb/s, and 173485.7 ps at seven times that rate.
 #[test]
 fn without_contention_a_frame_is_later_by_its_transfer_rounded_up() {
     let traffic = burst(0, 1, 20, "");
@@ -112,9 +115,9 @@ fn without_contention_a_frame_is_later_by_its_transfer_rounded_up() {
     }
 }
 
-/// From the first arrival on, in ns: frame 0 crosses from 0 to 6072. Frame 1 comes at 1230.4, and the input's 3036 B
-/// are full: frame 0 is there until it has crossed. 2, 3 and 4 are lost. 5 comes at 6152 and has room; 1 crosses
-/// until 12144, and 6 to 9 are lost.
+/// Times from the first arrival on, in ns. Frame 0 crosses from 0 to 6072. Frame 1 arrives at 1230.4 and fills the
+/// input's 3036 B, since frame 0 stays there until it has crossed. Frames 2, 3 and 4 are lost. 5 arrives at 6152 and
+/// fits; 1 crosses until 12144, and 6 to 9 are lost.
 #[test]
 fn an_input_holds_a_frame_until_it_has_crossed_and_loses_what_has_no_room() {
     let switch = "model = \"cioq\"\ninput_buffer = \"3036B\"\nbuffer = { kind = \"per_port\", size = \"2pkt\" }";
@@ -124,13 +127,13 @@ fn an_input_holds_a_frame_until_it_has_crossed_and_loses_what_has_no_room() {
     assert_eq!(deliveries(&text), expected);
     let results = run(&text, 1);
     assert_eq!((lost(&results, "input_full"), drops(&results)), (7, 7));
-    // In packets it is the same.
+    // A limit in packets gives the same result.
     assert_eq!(deliveries(&text.replace("3036B", "2pkt")), expected);
 }
 
-/// As above, with room for six at the input and for one at the output. 1 crosses until 12144 and waits for the wire,
-/// which 0 has until 18376; so 2 may not cross before, and has crossed at 24448. The input, five frames after 6072,
-/// is full with 6 at 7382.4; 10 comes at 12304, when 1 is gone, and fills it again; 20 comes at 24608, when 2 is.
+/// Six frames fit at the input and one at the output. 1 crosses until 12144 and waits for the link, which 0 uses until
+/// 18376. So 2 may not cross before, and has crossed at 24448. The input, five frames after 6072, is full with 6 at
+/// 7382.4; 10 arrives at 12304, when 1 is gone, and fills it again; 20 arrives at 24608, when 2 is gone.
 #[test]
 fn a_frame_crosses_only_when_the_buffer_of_its_output_has_room_for_it() {
     let switch = "model = \"cioq\"\ninput_buffer = \"6pkt\"\nbuffer = { kind = \"per_port\", size = \"1pkt\" }";
@@ -140,7 +143,7 @@ fn a_frame_crosses_only_when_the_buffer_of_its_output_has_room_for_it() {
     assert_eq!(lost(&run(&text, 1), "input_full"), 12);
 }
 
-/// A frame that no empty buffer of its output could hold would wait for ever.
+/// A frame that does not fit even into an empty output buffer would wait forever.
 #[test]
 fn a_frame_that_is_larger_than_the_buffer_of_its_output_is_lost_at_once() {
     let switch = "model = \"cioq\"\nbuffer = { kind = \"per_port\", size = \"1000B\" }";
@@ -148,7 +151,7 @@ fn a_frame_that_is_larger_than_the_buffer_of_its_output_is_lost_at_once() {
     assert_eq!((lost(&results, "buffer_full"), drops(&results)), (3, 3));
 }
 
-/// Behind fifteen frames for a slow output one comes for an idle output: it does not wait for them.
+/// A frame for an idle output does not wait behind fifteen frames for a slow output.
 #[test]
 fn a_frame_for_an_idle_output_is_not_behind_those_for_a_congested_one() {
     let switch = "model = \"cioq\"\nbuffer = { kind = \"per_port\", size = \"1pkt\" }";
@@ -159,7 +162,7 @@ fn a_frame_for_an_idle_output_is_not_behind_those_for_a_congested_one() {
     assert_eq!(found.len(), 16);
 }
 
-/// Three inputs offer an output more than it takes: the first 10, the second 5, the third 2.5 Gb/s. The third gets all
+/// Three inputs offer an output more than its rate: the first 10, the second 5, the third 2.5 Gb/s. The third gets all
 /// that it offers, and the others share the rest in turns.
 #[test]
 fn inputs_share_an_output_by_turns_and_who_wants_less_gets_all_of_it() {
@@ -184,8 +187,8 @@ fn inputs_share_an_output_by_turns_and_who_wants_less_gets_all_of_it() {
     }
 }
 
-/// Two inputs send frames of two classes, each as much as the output takes. What its scheduler does with them does not
-/// end at its buffer, which holds three frames.
+/// Two inputs send frames of two classes, each at the output's rate. The effect of its scheduler is not limited to its
+/// buffer, which holds three frames.
 #[test]
 fn the_scheduler_of_an_output_has_its_way_although_most_frames_wait_at_inputs() {
     let shares = |scheduler: &str| {
@@ -196,7 +199,7 @@ fn the_scheduler_of_an_output_has_its_way_although_most_frames_wait_at_inputs() 
         let found = deliveries_by_class(&star(&["10Gbps"; 3], &switch, &traffic));
         found.iter().filter(|class| **class == 3).count()
     };
-    // The first frames of class 0 cross before anything else is there.
+    // The first frames of class 0 cross before any other frame has arrived.
     assert!(shares("kind = \"strict_priority\"") >= 397, "{}", shares("kind = \"strict_priority\""));
     let halves = shares("kind = \"round_robin\"");
     assert!(halves.abs_diff(200) <= 3, "{halves}");
@@ -204,7 +207,7 @@ fn the_scheduler_of_an_output_has_its_way_although_most_frames_wait_at_inputs() 
     assert!(three.abs_diff(300) <= 4, "{three}");
 }
 
-/// The classes of the first 400 frames that arrive.
+/// Returns the classes of the first 400 frames that arrive.
 fn deliveries_by_class(text: &str) -> Vec<u8> {
     #[derive(Clone, Default)]
     struct Classes(Vec<u8>);
@@ -218,8 +221,8 @@ fn deliveries_by_class(text: &str) -> Vec<u8> {
     world.observer().0[..400].to_vec()
 }
 
-/// A threshold of six is never reached by the output's buffer of two: what the inputs hold for it counts too, and the
-/// longest queue is what both held.
+/// The output's buffer of two never reaches a threshold of six, since frames at inputs for it count as well. The
+/// longest queue is the sum of both.
 #[test]
 fn how_full_an_output_is_counts_what_the_inputs_hold_for_it() {
     let flows = "[transport]\nkind = \"dctcp\"\n[[traffic]]\nname = \"f\"\nkind = \"incast\"\nsenders = 3\n\
@@ -232,8 +235,9 @@ fn how_full_an_output_is_counts_what_the_inputs_hold_for_it() {
     assert_eq!(drops(&results), 0);
 }
 
-/// Frame 0 leaves from 8302.4 to 20606.4 ns, so that 0, 1 and 2 have arrived at 50 us, when the link dies. Frame 3 is on
-/// the wire then, 4 waits at the output, 5 has been crossing since 3 began to leave at 45214.4, and 24 wait at the input.
+/// Frame 0 leaves from 8302.4 to 20606.4 ns, so that 0, 1 and 2 have arrived at 50 us, when the link dies. Frame 3 is
+/// on the wire then, 4 is at the output, 5 has been crossing since 3 began to leave at 45214.4 ns, and 24 are at the
+/// input.
 #[test]
 fn frames_at_inputs_and_on_the_way_across_are_lost_with_the_link_of_their_output() {
     let switch = "model = \"cioq\"\nbuffer = { kind = \"per_port\", size = \"2pkt\" }";
@@ -247,13 +251,13 @@ fn frames_at_inputs_and_on_the_way_across_are_lost_with_the_link_of_their_output
         ["link_down", "no_route", "input_full"].map(|reason| lost(&results, reason))
     };
     assert_eq!(lose("drop", ""), [27, 0, 0]);
-    // What is looked up again has no way any more; the frame that is crossing is looked up no more.
+    // Frames that are looked up again have no route any more; the frame that is crossing is not looked up again.
     assert_eq!(lose("look_up", ""), [2, 25, 0]);
     assert_eq!(lose("wait", "{ kind = \"link_up\", at = \"1ms\", link = \"s:h1\" }"), [1, 0, 0]);
 }
 
-/// Spines are output-queued and pause the leaves, whose frames then wait in their inputs, which pause nobody: the network
-/// loses packets there alone.
+/// Spines are output-queued and pause the leaves, whose frames then stay at their inputs. Inputs send no pauses, so
+/// that the network drops packets only there.
 #[test]
 fn a_switch_that_is_paused_holds_frames_at_its_inputs() {
     let text = "name = \"mixed\"\nduration = \"2ms\"\n[topology]\nkind = \"leaf_spine\"\nleaves = 3\nspines = 1\n\
@@ -280,7 +284,7 @@ fn a_switch_that_is_paused_holds_frames_at_its_inputs() {
     assert!(!unlike(Options { heap: true, ..Options::default() }));
 }
 
-/// The `n`-th random scenario; with events that change the network or not.
+/// Returns the `n`-th random scenario, with or without events that change the network.
 pub(crate) fn random(n: u64, with_events: bool) -> String {
     let mut draw = Draw::new(91, n, Purpose::Hash);
     let (topology, link) = match draw.pick(&["star", "dumbbell", "leaf_spine", "fat_tree"]) {
@@ -299,7 +303,7 @@ pub(crate) fn random(n: u64, with_events: bool) -> String {
         "kind = \"unlimited\"",
     ]);
     let size = if buffer.contains("pkt") { "3pkt" } else { "6KB" };
-    // Draws of its own, so that the others stay what they were.
+    // A stream of its own keeps the other draws unchanged.
     let kinds = ["tail_drop", "bounce", "forward", "detour", "load_aware", "trim", "trim", "trim"];
     let overflow = match Draw::new(92, n, Purpose::Hash).pick(&kinds) {
         "bounce" => format!("kind = \"bounce\", theta = 0.5, bounce_size = \"{size}\""),
@@ -355,13 +359,15 @@ pub(crate) fn random(n: u64, with_events: bool) -> String {
     )
 }
 
-/// Whether a scenario's answer to overflow is of a kind.
+/// Returns true if the overflow mechanism of a scenario is of this kind.
 fn overflows_by(text: &str, kind: &str) -> bool {
     text.contains(&format!("overflow = {{ kind = \"{kind}\""))
 }
 
-/// The results of a scenario, stopped on the way to look at its counters, with a copy from there beside it. Each of its packets
-/// ends once.
+/// Returns the results of a scenario that is paused midway to check its counters, and checks a copy made there against
+/// it.
+///
+/// Each of its packets ends once.
 pub(crate) fn audited(n: u64, text: &str, max_events: u64) -> Results {
     let s = scenario(text, "");
     let mut world = world(&s, n, Options { max_events: Some(max_events), ..Options::default() });
@@ -383,7 +389,7 @@ pub(crate) fn audited(n: u64, text: &str, max_events: u64) -> Results {
     results
 }
 
-/// No packet is made or lost without being counted, at any instant; each ends once; and inputs do fill.
+/// Every packet is counted when it is made and when it is lost, at any instant; each ends once; and inputs do fill.
 #[test]
 fn nothing_is_lost_uncounted_over_random_scenarios() {
     let (mut full, mut marked, mut answered) = (0, 0, [0; 4]);

@@ -1,4 +1,4 @@
-//! Runs whose outcome is known on paper, to the picosecond and to the packet.
+//! Tests of runs whose outcome is derived by hand, to the picosecond and to the packet.
 
 use crate::common::{Bursts, PABO_TREE, column, drops, run, small, total};
 
@@ -42,13 +42,12 @@ fn a_flow_between_pods_of_a_fat_tree_crosses_six_links() {
     // 1 MB: 684 full segments and one of 1360 B; a byte takes 800 ps.
     let (full, last) = (1538 * 800, (1360 + 78) * 800);
     let expected = 684 * full + 5 * full + last + 6 * 500_000;
-    // While the last, shorter frame waits behind full ones on every link but the first, the full
-    // ones set the pace.
+    // The last, shorter frame waits behind full ones on every link but the first, so that the full ones set the pace.
     let text = one_flow(tree, 1_000_000, "h15");
     assert_eq!(fct(&text), expected);
 }
 
-/// A flow on a path of unlike links, with stacks of 3 us and these lines in its transport.
+/// Returns a flow over links of different rates, with stack delays of 3 us and these lines in its transport.
 fn stacked_flow(bytes: u64, transport: &str) -> String {
     let dumbbell = "kind = \"dumbbell\"\nn = 2\nlink = { rate = \"10Gbps\", delay = \"1us\" }\n\
                     bottleneck = { rate = \"553Mbps\", delay = \"5us\" }\n[host]\nstack_delay = \"3us\"";
@@ -56,7 +55,7 @@ fn stacked_flow(bytes: u64, transport: &str) -> String {
     text.replace("kind = \"newreno\"\n", &format!("kind = \"sack\"\n{transport}\n"))
 }
 
-/// Time of a slot of so many bytes at 553 Mb/s, and at 10 Gb/s.
+/// Returns the time in ps of a slot of `bytes` bytes at 553 Mb/s, and at 10 Gb/s.
 fn slot(bytes: u64) -> (u64, u64) {
     ((bytes * 8 * 1_000_000).div_ceil(553), bytes * 800)
 }
@@ -75,7 +74,7 @@ fn a_handshake_takes_one_crossing_there_and_one_back() {
     for bytes in [1, 1460, 1461, 29_200, 60_000] {
         for stamps in [false, true] {
             let with = |how: &str| fct(&stacked_flow(bytes, &format!("timestamps = {stamps}\nconnection = \"{how}\"")));
-            // SYN and answer carry 12 or 20 B of options: slots of 90 or 98 B on three links each.
+            // SYN and SYN-ACK carry 12 or 20 B of options: slots of 90 or 98 B on three links each.
             let (slow, fast) = slot(if stamps { 98 } else { 90 });
             let crossing = slow + 2 * fast + 7_000_000 + 2 * 3_000_000;
             assert_eq!(with("handshake") - with("established"), 2 * crossing, "{bytes} B");
@@ -95,11 +94,11 @@ fn a_slow_link_in_the_middle_sets_the_pace() {
 
 #[test]
 fn two_senders_overload_a_port_and_the_number_of_drops_is_known() {
-    // Two sources of n frames each at line rate into one port, in step. A frame ends just before
-    // the next two arrive, and the port then takes one from its queue; so the queue grows by one a
-    // slot to n or to its capacity, n frames have gone to the wire, and the rest is lost. Only the
-    // very first frame still waits while its own instant is decided: a queue of 1 loses that slot's
-    // other frame, and since it is empty again at every slot, one in each.
+    // Two sources send n frames each at line rate to one port, phase-locked. A frame ends just before the next two
+    // arrive, and the port then takes one from its queue. So the queue grows by one each slot, to n or to its capacity;
+    // n frames have gone to the wire, and the rest is lost. Only the very first frame is still queued while its own
+    // instant is decided. A queue of 1 therefore loses that slot's other frame. Since the queue is empty again at every
+    // slot, it loses one in each.
     for (n, capacity, lost) in [(5u64, 10u64, 0u64), (10, 10, 0), (11, 10, 1), (50, 10, 40), (50, 2, 48), (50, 1, 50)] {
         let sources = &["h1", "h2"];
         let bursts =
@@ -114,7 +113,7 @@ fn two_senders_overload_a_port_and_the_number_of_drops_is_known() {
 
 #[test]
 fn bursts_in_pabos_tree_lose_what_the_paper_says() {
-    // PABO V-B: (2(N+1) - 1000) / (3(N+1)) of the packets; 0.1331, 44.459 and 53.339 %.
+    // PABO V-B: (2(N+1) - 1000) / (3(N+1)) of the packets; 0.1331, 44.459 and 53.339%.
     for (packets, lost) in [(501u64, 2u64), (1501, 2002), (2501, 4002)] {
         let bursts = Bursts {
             sources: &["h0", "h1", "h2"],

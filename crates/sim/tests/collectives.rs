@@ -1,12 +1,13 @@
-//! Collectives and flows without end, by hand.
+//! Collectives and flows without end, checked against values computed by hand.
 
 use crate::common::{column, run};
 
-/// A frame of 1460 B on a link of 1 Gb/s, and an acknowledgement: 64 B of frame, 84 B with preamble and gap.
+/// Time in ps of a frame of 1460 B on a link of 1 Gb/s; `ACK` is that of an ACK: a frame of 64 B, 84 B with preamble
+/// and gap.
 const DATA: u64 = 12_304_000;
 const ACK: u64 = 672_000;
 const DELAY: u64 = 1_000_000;
-/// A message of a segment, from one host of the star to another.
+/// Time in ps of a message of one segment from one host of the star to another.
 const HOP: u64 = 2 * DATA + 2 * DELAY;
 
 fn job(hosts: u32, more: &str) -> String {
@@ -28,7 +29,7 @@ kind = "all_reduce"
     )
 }
 
-/// First start and last end of each query.
+/// Returns first start and last end of each query.
 fn spans(results: &sim::Results) -> Vec<(u64, u64)> {
     let (query, start) = (column(results, "flows", "query"), column(results, "flows", "start_ps"));
     let end = column(results, "flows", "end_ps");
@@ -47,7 +48,7 @@ fn a_ring_on_a_star_takes_its_closed_form_to_the_picosecond() {
             let more =
                 format!("size = \"{}B\"\nrepeat = 3\ncompute = \"100us\"\nconnection = \"{connection}\"", n * 1460);
             let results = run(&job(n as u32, &more), 1);
-            // 2 (N-1) steps of a chunk; before each but the first, the chunk that has come is acknowledged.
+            // 2 (N-1) steps of a chunk; before each but the first, the received chunk is acknowledged.
             let steps = 2 * (n - 1);
             let whole = steps * HOP + (steps - 1) * ACK;
             let begin = |i: u64| i * (whole + 100_000_000);
@@ -64,10 +65,10 @@ fn a_ring_on_a_star_takes_its_closed_form_to_the_picosecond() {
 
 #[test]
 fn a_tree_on_a_star_takes_its_closed_form_to_the_picosecond() {
-    // Two ranks: up, an acknowledgement, and down.
+    // Two ranks: up, an ACK, and down.
     let two = run(&job(2, "algorithm = \"tree\"\nsize = \"1460B\""), 1);
     assert_eq!(spans(&two), [(0, 2 * HOP + ACK)]);
-    // Three: the two leaves' chunks meet at the root's link, and so do the two that come back.
+    // Three ranks: the two leaves' chunks meet at the root's link, and so do the two that come back.
     let three = run(&job(3, "algorithm = \"tree\"\nsize = \"1460B\""), 1);
     assert_eq!(spans(&three), [(0, 2 * (HOP + DATA) + ACK)]);
     assert_eq!(column(&three, "flows", "flow").len(), 4);
@@ -100,7 +101,7 @@ fn flows_without_end_share_the_link_and_never_count_as_unfinished() {
     assert_eq!(column(&results, "flows", "ideal_ps"), [0, 0]);
     assert_eq!(column(&results, "flows", "measured"), [0, 0]);
     assert_eq!((results.unfinished, results.measured, results.progress.now.0), (0, 0, 10_000_000_000));
-    // Together they fill the link to h2 but for the first round trip: a segment every 12.304 us.
+    // Together they fill the link to h2 after the first round trip: a segment every 12.304 us.
     let received = column(&results, "flows", "received");
     assert!(received.iter().all(|bytes| *bytes > 100_000), "{received:?}");
     let (sum, whole) = (received.iter().sum::<u64>(), 10_000_000_000 / DATA * 1460);

@@ -1,4 +1,5 @@
-//! What runs tell of congestion: messages of congestion points, rate limits of flows, memory of inputs, and what flows send.
+//! Tests of results on congestion: messages of congestion points, rate limits of flows, memory of inputs, and sent
+//! bytes.
 
 use crate::common::{Bursts, column, rows, run_with, scenario, total};
 use mech::{Notice, PortId};
@@ -7,7 +8,7 @@ use sim::{Often, Options, Origin, Results, Tracer, Wanted, What};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Two hosts and a switch: 10 Gb/s from h0, which sends a frame of 1518 B each 2 us, and 1 Gb/s to h1.
+/// Returns two hosts and a switch: 10 Gb/s from h0, which sends a frame of 1518 B every 2 us, and 1 Gb/s to h1.
 fn two(measure: &str) -> Scenario {
     let notify = "kind = \"qcn\", q_eq = \"6000B\", interval = \"15180B\", jitter = 0";
     let text = format!(
@@ -22,8 +23,8 @@ fn two(measure: &str) -> Scenario {
     scenario(&text, "")
 }
 
-/// Frame i is at the switch 2 (i - 1) us after the start, 1230.4 ns for its bytes and 1 us for its link. Which of them are
-/// sampled, what waits then and the feedback is worked out in `agents.rs`; lengths are told in units of 64 B.
+/// Frame i is at the switch 2 (i - 1) us after the start, 1230.4 ns for its bytes and 1 us for its link. `agents.rs`
+/// works out which frames are sampled, the queue at that time and the feedback; lengths are in units of 64 B.
 #[test]
 fn every_message_of_a_congestion_point_is_a_row_and_counted_at_its_port_and_for_its_flow() {
     let results = run_with(&two("bin = \"10us\"\nnotices = true"), 1, Options::default());
@@ -49,7 +50,7 @@ fn messages_that_nobody_asks_for_are_counted_in_the_window_and_not_written_down(
     assert_eq!(rows(&results, "fates", ["kind", "count"]), [[5, 2]]);
 }
 
-/// Frame 10 is stored at 20230.4 ns. 64 B with gap are 67.2 ns at 10 Gb/s, and the link takes 1 us.
+/// Frame 10 is stored at 20230.4 ns. 64 B with gap take 67.2 ns at 10 Gb/s, and the link takes 1 us.
 #[test]
 fn the_first_message_is_followed_from_its_switch_to_the_source_of_its_flow() {
     let mut tracer = Tracer::new(Arc::new(two("")), 1, Wanted::Most(Often::Tells), None).unwrap();
@@ -79,7 +80,7 @@ fn where_nobody_tells_of_congestion_there_is_no_first_message() {
             break why.to_string();
         }
     };
-    assert_eq!(why, "packet: found first_cnm; expected a run with messages about congestion; none was made");
+    assert_eq!(why, "packet: found first_cnm; expected a run with congestion notification messages; none was sent");
 }
 
 const SENDING: &str = r#"
@@ -115,7 +116,7 @@ payload = "1000B"
 rate = "1500Mbps"
 "#;
 
-/// By step and host, what left it, and by step and flow.
+/// Returns the bytes that left each host, by step and host.
 fn by_host(results: &Results) -> BTreeMap<(u64, u64), u64> {
     let mut sums = BTreeMap::new();
     for [bin, host, bytes] in rows(results, "sent_trace", ["bin", "host", "wire_bytes"]) {
@@ -124,7 +125,7 @@ fn by_host(results: &Results) -> BTreeMap<(u64, u64), u64> {
     sums
 }
 
-/// Some frames wait for their NIC when the run ends, and their departures are computed.
+/// Several frames wait for their NIC at the end of the run, and their departures are computed.
 #[test]
 fn what_the_flows_of_a_host_send_is_what_leaves_by_its_port_step_by_step() {
     let faster = "event = [{ kind = \"rate\", link = \"h1\", at = \"1ms\", rate = \"10Gbps\" }]";

@@ -1,5 +1,5 @@
-//! No packet is made or lost without being counted, over random small scenarios of everything that
-//! a scenario may name.
+//! Conservation of packets over random small scenarios of all features: every packet is counted when it is made and
+//! when it is lost.
 
 use crate::common::draw::Draw;
 use crate::common::{column, drops, scenario, total, world};
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const SCENARIOS: u64 = 40;
 
-/// One of several texts.
+/// Returns a random workload.
 fn traffic(draw: &mut Draw) -> String {
     let class = draw.pick(&["", "class = 0", "class = 3", "class = 7"]);
     let jitter = draw.pick(&["", "jitter = \"20us\""]);
@@ -25,7 +25,7 @@ fn traffic(draw: &mut Draw) -> String {
     format!("{kind}\n{class}\n{jitter}\n")
 }
 
-/// The `n`-th random scenario, with queues followed or not.
+/// Returns the `n`-th random scenario, with or without traces of queues.
 pub fn random(n: u64, queues: bool) -> String {
     let mut draw = Draw::new(77, n, Purpose::Hash);
     let topology = draw.pick(&[
@@ -58,7 +58,7 @@ pub fn random(n: u64, queues: bool) -> String {
     let scheduler = draw.pick(&["fifo", "strict_priority"]);
     let simultaneous = draw.pick(&["in_turn", "snapshot"]);
     let ties = draw.pick(&["random", "port"]);
-    // Draws of its own, so that the others stay what they were.
+    // A stream of its own keeps the other draws unchanged.
     let fib = match topology.contains("star") || topology.contains("dumbbell") || topology.contains("chain_tree") {
         true => Draw::new(78, n, Purpose::Hash).pick(&[
             "kind = \"static\"",
@@ -77,7 +77,7 @@ pub fn random(n: u64, queues: bool) -> String {
         ("free", true) => "kind = \"pfc\", alpha = 0.3, classes = [0, 3, 7], refresh = \"off\", lossless = false",
         _ => "kind = \"none\"",
     };
-    // Where it may be: inputs share no memory, copies of flooded frames do not cross.
+    // Other models only where they are allowed: inputs share no memory, and copies of flooded frames do not cross.
     let model = match buffer.contains("shared") || fib.contains("learning") {
         false => Draw::new(80, n, Purpose::Hash).pick(&[
             "",
@@ -126,7 +126,7 @@ fn audited(n: u64, queues: bool) -> Results {
     results
 }
 
-/// How every packet of a run ended: by flow and direction, the emissions that were delivered or lost.
+/// Returns the emissions that were delivered or lost, by flow and direction.
 fn ends(results: &Results) -> BTreeMap<(u64, u64), Vec<u64>> {
     let [flow, reverse, emission] = ["flow", "reverse", "emission"].map(|c| column(results, "packets", c));
     let mut ends: BTreeMap<_, Vec<u64>> = BTreeMap::new();
@@ -140,7 +140,7 @@ fn ends(results: &Results) -> BTreeMap<(u64, u64), Vec<u64>> {
 /// Columns of `ports`, in the order of the kinds of `fates` from 1.
 const KINDS: [&str; 3] = ["marked", "detoured", "bounced"];
 
-/// How often something of a kind happened to packets of all workloads.
+/// Returns the number of packets of all workloads with an outcome of this kind.
 fn fates(results: &Results, kind: u64) -> u64 {
     let (kinds, counts) = (column(results, "fates", "kind"), column(results, "fates", "count"));
     kinds.iter().zip(counts).filter(|(of, _)| **of == kind).map(|(_, count)| count).sum()
@@ -158,7 +158,7 @@ fn books_balance_and_every_packet_ends_once_in_random_scenarios() {
         {
             assert_eq!(fates(&results, kind as u64), counted, "scenario {n}: kind {kind} by workload and by port");
         }
-        // Where the run ended because nothing was left to happen, nothing is under way.
+        // If the run ended because no event was left, nothing is in flight.
         let is_quiet = results.progress.stop == Some(Stop::Done) && results.end().0 < 2_000_000_000_000;
         for (who, emissions) in ends(&results) {
             assert!(

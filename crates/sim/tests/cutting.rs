@@ -1,4 +1,4 @@
-//! Payload is cut beside everything else that a switch may do, and all of it is somewhere: delivered, dropped or cut.
+//! Tests of trimming together with all other actions of switches: all payload is delivered, dropped or trimmed.
 
 use crate::common::watched::{EMISSIONS, watch_wanting};
 use crate::common::{column, scenario, total};
@@ -11,15 +11,15 @@ use sim::{Options, PacketId, Recorder, Results, Stop, build};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// What became of every packet, by its identity.
+/// Outcome of every packet, by its identity.
 #[derive(Clone, Debug, Default)]
 struct Ledger(HashMap<PacketId, Entry>);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
-    /// With which it was sent.
+    /// Payload when the packet was sent.
     payload: u64,
-    /// With which it ended.
+    /// Payload when the packet ended.
     left: u64,
     delivered: u64,
     dropped: u64,
@@ -56,8 +56,8 @@ impl Observer for Ledger {
     }
 }
 
-/// What the network has unless a line says otherwise: queries and flows that are far too much for the ports of two
-/// racks, and raw packets of a class of their own.
+/// Default lines of the network: queries and flows that overload the ports of two racks, and raw packets of a class of
+/// their own.
 const BASE: [&str; 8] = [
     "topology = { kind = \"leaf_spine\", leaves = 2, spines = 2, hosts_per_leaf = 4, link = { rate = \"1Gbps\", delay = \"1us\" } }",
     "switch.buffer = { kind = \"per_port\", size = \"14KB\" }",
@@ -98,7 +98,7 @@ fn text(lines: &[&str]) -> String {
     lines.iter().copied().chain(rest).collect::<Vec<_>>().join("\n") + TRAFFIC
 }
 
-/// What a run leaves once it is held against what became of every packet, and how many packets were cut.
+/// Returns the results of a run after a check against the outcome of every packet, and the number of trimmed packets.
 fn audited(text: &str, seed: u64) -> (Results, u64) {
     let s = scenario(text, "");
     let mut world = watch_wanting::<_, EMISSIONS>(&s, seed, Options::default(), Ledger::default());
@@ -116,7 +116,7 @@ fn audited(text: &str, seed: u64) -> (Results, u64) {
     let fair = |e: &Entry| e.delivered + e.dropped <= 1 && e.cut <= 1 && (e.cut == 0 || e.left == 0);
     let odd = ledger.0.iter().find(|(_, entry)| !fair(entry));
     assert!(odd.is_none(), "a packet ends once and is cut once: {odd:?}\n{text}");
-    // ACKs are still under way where all flows have ended.
+    // ACKs are still in flight when all flows have ended.
     let untold = ledger.sum(|e| 1 - e.delivered - e.dropped);
     assert!(untold >= returned, "what comes back is no delivery: {untold} of {returned}\n{text}");
     let sent = ledger.sum(|e| e.payload);
@@ -124,7 +124,7 @@ fn audited(text: &str, seed: u64) -> (Results, u64) {
     let dropped = ledger.sum(|e| e.dropped * e.left);
     let cut = ledger.sum(|e| e.cut * e.payload);
     assert_eq!(sent, delivered + dropped + cut, "{text}");
-    // Copies of flooded frames have nobody who sends them, and end without being told of.
+    // Copies of flooded frames have no sender, and end without a notice.
     let copies = payload.sent - sent;
     assert!(copies == 0 || text.contains("learning"), "{text}");
     assert_eq!([payload.delivered, payload.dropped, payload.cut], [delivered + copies, dropped, cut], "{text}");
@@ -135,7 +135,7 @@ fn audited(text: &str, seed: u64) -> (Results, u64) {
     assert!(results.conserved && results.deadlock.is_none() && results.unfinished == 0, "{text}");
     let packets = ledger.sum(|e| e.cut);
     assert!(packets == 0 || packets == total(&results, "ports", "trimmed"), "{text}");
-    // Tables of workloads and of time say the same; only data is cut.
+    // Tables by workload and by time have the same counts; only data is trimmed.
     let told = |table: &str| {
         let [kind, count] = ["kind", "count"].map(|name| column(&results, table, name));
         kind.iter().zip(count).filter(|(kind, _)| **kind == 4).map(|(_, count)| count).sum::<u64>()
@@ -149,7 +149,7 @@ fn audited(text: &str, seed: u64) -> (Results, u64) {
     (results, packets)
 }
 
-/// A row of the page's table: lines of a scenario, what becomes of packets, and what else ports have counted, or the reason.
+/// Row of the page's table: lines of a scenario, the outcome for packets, and other counters of ports, or the reason.
 struct Row<'a> {
     lines: Vec<&'a str>,
     verdict: &'a str,

@@ -1,13 +1,16 @@
-//! DCQCN in whole runs, against where its state machine comes to rest: N flows at a port of capacity C, each with
-//! R = C / N, and its frames marked with probability p, so m times a second. A CNP comes with the first mark after `cnp_interval`, so the time
-//! between two is X = tau + Exp(m). Since the last one
+//! Tests of DCQCN in whole runs against the fixed point of its state machine.
 //!
-//! - alpha has shrunk by 1 - g each `alpha_timer`: before a CNP it is s g / (1 - s (1 - g)) in the mean, s = E (1 - g)^floor(X / alpha_timer);
-//! - the rate, cut by alpha R / 2, has got half of what is missing back with each expiry of timer or byte counter, and the
-//!   target has gone up by r_ai (r_hai) with those from stage F on.
+//! N flows share a port of capacity C. Each has R = C / N, and its frames are marked with probability p, that is m
+//! times a second. A CNP follows the first mark after `cnp_interval`, so the time between two is X = tau + Exp(m).
+//! Since the last one
 //!
-//! At rest the rate before a CNP is that before the last: E (what the target has gained - what is still missing) = 0. It grows with R and
-//! falls with p; solved here for p by halving.
+//! - alpha has shrunk by 1 - g each `alpha_timer`: before a CNP its mean is s g / (1 - s (1 - g)), s = E (1 -
+//!   g)^floor(X / alpha_timer);
+//! - the rate, cut by alpha R / 2, has recovered half of the difference with each expiry of timer or byte counter, and
+//!   the target has grown by r_ai (r_hai) with those from stage F on.
+//!
+//! In equilibrium the rate before a CNP is that before the last one: E (growth of the target - remaining difference) =
+//! 0. This value grows with R and falls with p; it is solved here for p by bisection.
 
 use crate::common::page::{assert_cell, rows};
 use crate::common::{column, run};
@@ -17,10 +20,10 @@ const TIMER: f64 = 55e-6;
 const BYTES: f64 = 10e6;
 const G: f64 = 1.0 / 256.0;
 const F: u32 = 5;
-/// No CNP is later than this after another, but for a chance of 1e-30.
+/// Longest time in s between two CNPs, except with a probability of 1e-30.
 const LONGEST: f64 = 0.1;
 
-/// A setting: rate of links in Gb/s, flows, and the probability of a mark at K_max, which is four times K_min.
+/// Setting: rate of links in Gb/s, flows, and the marking probability at K_max, which is four times K_min.
 #[derive(Clone, Copy, Debug)]
 struct Setting {
     gbps: u64,
@@ -29,27 +32,27 @@ struct Setting {
     sends: Sends,
 }
 
-/// What flows are.
+/// Kind of flows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Sends {
     /// Raw frames of 1522 B.
     Raw,
-    /// RoCE's, 1066 B.
+    /// RoCE frames of 1066 B.
     Roce,
 }
 
 const TWO_AT_40G: Setting = Setting { gbps: 40, flows: 2, p_max: 0.2, sends: Sends::Raw };
 
 impl Setting {
-    /// Bytes of a frame, as byte counters have it.
+    /// Returns the bytes of a frame as byte counters count them.
     fn frame(&self) -> f64 {
         if self.sends == Sends::Raw { 1522.0 } else { 1066.0 }
     }
-    /// Its bits on the wire.
+    /// Returns the bits of a frame on the wire.
     fn wire(&self) -> f64 {
         (self.frame() + 20.0) * 8.0
     }
-    /// K_min in bytes: 100 KB for each 25 Gb/s.
+    /// Returns K_min in bytes: 100 KB for each 25 Gb/s.
     fn k_min(&self) -> u64 {
         self.gbps * 4000
     }
@@ -79,12 +82,12 @@ impl Setting {
         )
     }
 
-    /// What a flow gains from one CNP to the next, where its frames are marked with this probability.
+    /// Returns the gain of a flow's rate from one CNP to the next, if its frames are marked with this probability.
     fn gain(&self, p: f64) -> f64 {
         let line = self.gbps as f64 * 1e9;
         let rate = line / self.flows as f64;
         let marks = p * rate / self.wire();
-        // That no CNP has come for so long.
+        // Probability that no CNP has arrived for this time.
         let none = |time: f64| (-marks * (time - TAU).max(0.0)).exp();
         let periods = (0..(LONGEST / TIMER) as u32).map(|k| {
             let from = f64::from(k) * TIMER;
@@ -120,14 +123,14 @@ impl Setting {
     }
 }
 
-/// What the 200 ms after the first 200 come to.
+/// Results of the 200 ms after the first 200 ms.
 #[derive(Debug)]
 struct Seen {
-    /// Jain's index of what flows sent.
+    /// Jain's index of the bytes that flows sent.
     jain: f64,
-    /// Mean, bytes.
+    /// Mean queue in bytes.
     queue: f64,
-    /// By frame.
+    /// Marks divided by frames.
     marks: f64,
     cnps: u64,
     /// Share of the time in which the port sends.
@@ -165,7 +168,7 @@ impl Setting {
     }
 }
 
-/// (Σ x)² / (n Σ x²).
+/// Returns Jain's index, (Σ x)² / (n Σ x²).
 fn jain(all: &[u64]) -> f64 {
     let (sum, squares) = all.iter().fold((0.0, 0.0), |(sum, squares), one| {
         let one = *one as f64;
@@ -197,8 +200,8 @@ fn flows_of_roce_come_to_rest_as_well() {
     rests(Setting { sends: Sends::Roce, ..TWO_AT_40G });
 }
 
-/// The fixed point of two flows is 2 KB above K_min, and the queue swings by more: its mean is below K_min, where nothing
-/// is marked. That of ten is 19 KB above.
+/// The fixed point of two flows is 2 KB above K_min, and the queue swings by more: its mean is below K_min, where
+/// nothing is marked. The fixed point of ten flows is 19 KB above K_min.
 #[test]
 fn more_flows_are_marked_more_often_and_hold_the_queue_between_the_thresholds() {
     rests(Setting { flows: 4, ..TWO_AT_40G });
@@ -215,7 +218,7 @@ fn at_25_and_100_gbps_thresholds_and_steps_in_proportion_do_the_same() {
 
 const PAGE: &str = include_str!("../../../docs/mechanisms/dcqcn.md");
 
-/// Columns p*, queue at p* and K_min of the page's table, in as many digits as it has.
+/// Columns p*, queue at p* and K_min of the page's table, in the digits of the table.
 #[test]
 fn fixed_points_on_the_page_are_those_of_the_state_machine() {
     let rows = rows(PAGE, "| link, flows |");

@@ -1,5 +1,5 @@
-//! The queue that long DCTCP flows hold, against the analysis of Alizadeh et al., "Data Center TCP"
-//! (SIGCOMM 2010) §3.3: N flows in step, windows W, capacity C, round trip RTT of an empty queue.
+//! Tests of the queue of long DCTCP flows against the analysis of Alizadeh et al., "Data Center TCP" (SIGCOMM 2010)
+//! §3.3: N phase-locked flows, windows W, capacity C, round trip RTT of an empty queue.
 //!
 //! - eq. 3: the queue is Q = N W - C RTT, so marks begin at W* = (C RTT + K) / N;
 //! - eq. 6: α² (1 - α/4) = (2 W* + 1) / (W* + 1)², solved here, since 2/W* is too coarse for W* of 12;
@@ -7,21 +7,21 @@
 //! - eq. 10: Qmax = N (W* + 1) - C RTT = K + N;
 //! - eq. 11, 12: Qmin = Qmax - A.
 //!
-//! Q counts frames as the simulator's queue does: the frame on the wire belongs to C RTT, which holds
-//! two slots of data, two of an ACK and four delays. Asserted of the queue weighted by time, over
-//! 300 ms after 100 ms: its maximum is Qmax within a frame; its mean lies in the band; nine tenths of
-//! the time it lies in the band, widened by a frame; its 5th percentile is within a third of A of
-//! Qmin, so that there is a sawtooth of that depth; and the link never rests.
+//! Q counts frames as the simulator's queue does: the frame on the wire belongs to C RTT, which holds two slots of
+//! data, two of an ACK and four delays. The asserted queue is weighted by time, over 300 ms after 100 ms. Its maximum
+//! is Qmax within a frame, and its mean is in the band. For nine tenths of the time it is in the band, widened by a
+//! frame. Its 5th percentile is within a third of A of Qmin, so that there is a sawtooth of that depth. The link is
+//! never idle.
 
 use crate::common::page::{assert_cell, rows};
 use crate::common::{column, run};
 use sim::Results;
 
-/// Frames of 1460 B of payload with everything, bits on the wire.
+/// Bits on the wire of a frame with 1460 B of payload; `ACK` is that of an ACK.
 const DATA: f64 = 1538.0 * 8.0;
 const ACK: f64 = 84.0 * 8.0;
 
-/// A setting: rate and one-way delay of links, K, number of flows.
+/// Setting: rate and one-way delay of links, K, number of flows.
 #[derive(Clone, Copy, Debug)]
 struct Setting {
     gbps: f64,
@@ -58,7 +58,7 @@ impl Setting {
     }
 }
 
-/// The root of eq. 6 in [0, 1], by halving.
+/// Returns the root of eq. 6 in [0, 1], by bisection.
 fn alpha(w: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {
@@ -71,9 +71,9 @@ fn alpha(w: f64) -> f64 {
     low
 }
 
-/// The queue before the receiver.
+/// Queue before the receiver.
 struct Queue {
-    /// Lengths and the time at each, ps.
+    /// Queue lengths and the time in ps at each.
     at: Vec<(u64, u64)>,
     whole: u64,
     /// Share of the window in which the link carried frames.
@@ -99,7 +99,7 @@ impl Queue {
         self.at.iter().map(|(length, time)| *length as f64 * *time as f64).sum::<f64>() / self.whole as f64
     }
 
-    /// The length not exceeded for this share of the time.
+    /// Returns the length that is not exceeded for this share of the time.
     fn percentile(&self, share: f64) -> f64 {
         let mut passed = 0;
         let reached = |(_, time): &&(u64, u64)| {
@@ -183,8 +183,8 @@ fn the_analysis_gives_the_numbers_worked_by_hand() {
 
 #[test]
 fn flows_that_halve_at_a_mark_do_not_hold_the_band() {
-    // The same two flows with RFC 3168's answer to a mark swing by half a window each: the band is
-    // DCTCP's own, not one that any window over this threshold would hold.
+    // The same two flows with RFC 3168's reaction to a mark swing by half a window each. So the band is specific to
+    // DCTCP; other windows over this threshold would not keep it.
     let setting = Setting { gbps: 10.0, delay_us: 24.0, k: 40, flows: 2 };
     let q = Queue::of(&run(&setting.text("kind = \"newreno\"\necn = true"), 1), &setting);
     let band = setting.band();

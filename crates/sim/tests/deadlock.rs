@@ -1,8 +1,8 @@
-//! Deadlocks of paused links in whole runs: a ring has one, and what looks like one is none.
+//! Tests of deadlocks of paused links in whole runs: a ring has one, and similar situations have none.
 
 use crate::common::{column, drops, pauses, run, same_again, scenario};
 
-/// A ring of switches with a host each; every host sends two hops clockwise.
+/// Returns a ring of switches with a host each; every host sends two hops clockwise.
 fn ring(switches: usize, buffer: &str) -> String {
     let node =
         |i: usize| format!("  {{ name = \"h{i}\", kind = \"host\" }},\n  {{ name = \"s{i}\", kind = \"switch\" }},\n");
@@ -44,7 +44,7 @@ fn a_ring_deadlocks_and_the_cycle_is_named() {
     assert_eq!(found.cycle.len(), 5);
     assert_eq!(found.class, 0);
     let s = scenario(&text, "");
-    // Each is followed by the switch at the far end of its port.
+    // Each port is followed by the switch at its far end.
     for (at, next) in found.cycle.iter().zip(found.cycle.iter().cycle().skip(1)) {
         assert_eq!(s.topology.nodes[at.0 as usize].ports[usize::from(at.1)].peer, next.0);
     }
@@ -56,8 +56,8 @@ fn a_ring_deadlocks_and_the_cycle_is_named() {
     assert_eq!(drops(&results), 0);
 }
 
-/// A request takes 33 us from when it is made until it takes effect, but every one the same 20.7 of them: said again after
-/// 30.72 of 51.2 us and up to 12.304 later it is in time.
+/// A pause takes effect 33 us after it is generated, but 20.7 us of this are the same for every pause. A refresh after
+/// 30.72 of 51.2 us that is up to 12.304 us late is still in time.
 #[test]
 fn a_ring_of_long_links_deadlocks_where_stops_are_said_again_in_time() {
     let far = |text: &str| ring(5, text).replace("delay = \"1us\"", "delay = \"20us\"");

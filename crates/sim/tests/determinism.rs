@@ -1,4 +1,4 @@
-//! The same scenario and seed give the same bits, however the run is driven.
+//! Tests that a scenario and a seed give bit-identical results, however the run is executed.
 
 use crate::common::{self, run_with, scenario, world};
 use sim::{Options, Results};
@@ -59,7 +59,7 @@ measure.queues = false
 
 const VARIANTS: [&str; 8] = ["drop", "red", "detour", "bounce", "snapshot", "spray", "classes", "plain"];
 
-/// All that is simulated, without the count of events, which may differ between ways to run.
+/// Removes the event count, which may differ between ways to execute a run, from the results.
 fn bits(mut results: Results) -> Results {
     results.progress.events = 0;
     results
@@ -113,7 +113,7 @@ fn a_world_cloned_in_the_middle_ends_with_the_same_bits() {
     }
 }
 
-/// By step of time and place, so that the order does not tell when rows were written.
+/// Rows are ordered by step of time and place, so that the order does not depend on when rows were written.
 #[test]
 fn rows_of_steps_of_time_are_in_the_order_of_steps_and_places_and_those_of_packets_in_that_of_their_ends() {
     let text = QUERY.replace(
@@ -143,7 +143,7 @@ fn variants_meet_bit_identical_arrivals() {
     };
     let drop = flows("drop");
     assert!(drop[0].len() > 60, "there is traffic to compare");
-    // While unfinished flows drain, load goes on, so a variant that drains longer sees more of it.
+    // Load continues while unfinished flows drain, so that a variant that drains longer has more of it.
     for variant in ["detour", "bounce", "snapshot", "spray"] {
         for (a, b) in drop.iter().zip(flows(variant)) {
             let n = a.len().min(b.len());

@@ -1,4 +1,4 @@
-//! Detours go to switches with room, and to nobody else.
+//! Tests that detours go to switches with free buffer space only.
 
 use crate::common::digest::digest;
 use crate::common::watched::{DEPARTURES, watch, watch_wanting};
@@ -9,7 +9,7 @@ use mech::overflow::DropReason;
 use scenario::Scenario;
 use sim::{Observer, Options, Recorder, Spot, Stored, Wants, build};
 
-/// Queries into random hosts of a fat-tree, far too much for their ports.
+/// Queries to random hosts of a fat-tree that overload its ports.
 const QUERIES: &str = r#"
 name = "queries"
 duration = "20ms"
@@ -41,7 +41,7 @@ switch.simultaneous = "snapshot"
 
 const LIMIT: u32 = 20;
 
-/// A policy each, and what may be said beside it.
+/// Each policy, with its other parameters.
 const POLICIES: [&str; 9] = [
     "policy = \"random\"",
     "policy = \"random\", ingress = false, max_detours = 3",
@@ -54,20 +54,20 @@ const POLICIES: [&str; 9] = [
     "policy = \"probabilistic\", lo = 0.3, hi = 0.9",
 ];
 
-/// Queries with a detour of certain parameters.
+/// Returns the queries with these parameters of the detour mechanism.
 fn with(detour: &str) -> String {
     QUERIES.replace("kind = \"detour\"", &format!("kind = \"detour\", {detour}"))
 }
 
-/// Watches every detour to the port where the packet is stored.
+/// Observer that follows every detour to the port at which the packet is stored.
 #[derive(Clone)]
 struct Watch {
     hosts: u32,
-    /// By port over the whole network: whether a host is at the far end.
+    /// True for ports with a host at the far end, by port of the network.
     to_host: Vec<bool>,
-    /// By node: the first of its ports.
+    /// Number of each node's first port.
     base: Vec<u32>,
-    /// Where a detour is under way, and the port by which the packet came in.
+    /// Detour in progress, and the port by which the packet arrived.
     under_way: Option<(Spot, u32)>,
     detours: u64,
     to_hosts: u64,
@@ -156,7 +156,8 @@ fn a_full_port_has_the_last_word_only_where_simultaneous_arrivals_chose_the_same
         (1..=4).map(|seed| watched(&with(policy), variant, seed).lost[DropReason::BufferFull as usize]).sum::<u64>()
     };
     for policy in ["policy = \"random\"", "policy = \"load_aware\"", "policy = \"flow_based\""] {
-        // Decided one after the other, a detour is only to a port with room, and it still has it.
+        // In turn, each detour is decided when its port has free buffer space, and the space is still free when it is
+        // stored.
         assert_eq!(lost(policy, "in_turn"), 0, "{policy}");
         assert!(lost(policy, "snapshot") > 0, "{policy}");
     }
@@ -213,7 +214,7 @@ fn every_policy_gives_the_same_bits_with_computed_and_stepped_departures() {
     }
 }
 
-/// All that happens before a queue is full somewhere, and when that is.
+/// All notices before the first queue is full, and the time of that.
 #[derive(Clone, Default)]
 struct Before {
     told: Vec<[u64; 5]>,
@@ -264,7 +265,7 @@ fn until_a_queue_is_full_every_policy_but_probabilistic_is_tail_drop_bit_by_bit(
             assert!(plain.1.is_some() && plain.0.len() > 100);
             assert_eq!(plain == own, late, "{detour}, {variant}: {:?} {:?}", plain.1, own.1);
         }
-        // Where none ever is, the whole runs are the same.
+        // If no queue is ever full, the whole runs are identical.
         let roomy = |text: &str| scenario(&text.replace("20pkt", "4000pkt"), "in_turn");
         let digests = [with(detour), QUERIES.replace("kind = \"detour\"", "kind = \"tail_drop\"")];
         let [own, plain] = digests.map(|text| digest(&roomy(&text), 1, Options::default()));
@@ -272,7 +273,7 @@ fn until_a_queue_is_full_every_policy_but_probabilistic_is_tail_drop_bit_by_bit(
     }
 }
 
-/// One great incast across a fat-tree, whose packets may enter so many switches.
+/// Returns a large incast across a fat-tree, whose packets may cross `ttl` switches.
 fn across(ttl: u32) -> String {
     format!(
         r#"
@@ -301,12 +302,15 @@ size = "15KB"
     )
 }
 
-/// Data packets that came from another pod: the most links and detours of those that arrived, and the least
-/// detours of those whose time to live was over.
+/// Data packets from other pods: the most links and detours of those that arrived, and the fewest detours of those
+/// whose TTL expired.
 #[derive(Clone, Default)]
 struct Budget {
     arrived: u64,
-    /// On the way up a detour may lead to an equal-cost port, which costs nothing; of the others.
+    /// Most detours of packets of which each detour cost two links.
+    ///
+    /// A detour on the way up may lead to an equal-cost port, which costs nothing; `aside` counts packets with such
+    /// detours.
     most: u8,
     links: u16,
     aside: u64,
@@ -338,8 +342,8 @@ impl Observer for Budget {
 
 #[test]
 fn a_time_to_live_allows_the_detours_that_fit_into_it_on_the_way_across_a_fat_tree() {
-    // Five switches on the way, and two more for each detour, which the last but one of the TTL may enter:
-    // 5 + 2 d <= TTL - 1.
+    // A path has five switches, and each detour adds two. A packet may enter one switch less than its TTL: 5 + 2 d <=
+    // TTL - 1.
     for (ttl, detours) in [(12, 3), (24, 9), (48, 21)] {
         let s = scenario(&across(ttl), "");
         let mut world = watch(&s, 1, Options::default(), Budget::default());

@@ -1,4 +1,4 @@
-//! A run that is divided into partitions leaves the same bits as one that is not, table by table.
+//! Tests that a run divided into partitions is bit-identical to an undivided one, table by table.
 
 use crate::common::digest::whole;
 use crate::common::{rows, scenario, total};
@@ -14,7 +14,7 @@ fn results(s: &Scenario, seed: u64, partitions: u32) -> Results {
     results
 }
 
-/// What one run leaves, having been seen to be left by two, three and eight partitions too.
+/// Returns the results of a run, after a check that one, two, three and eight partitions leave the same ones.
 fn the_same(text: &str, seed: u64) -> Results {
     the_same_of(&scenario(text, ""), text, seed)
 }
@@ -39,7 +39,7 @@ fn random_scenarios_leave_the_same_tables_divided_into_any_number_of_partitions(
     let (mut paused, mut dropped, mut hops) = (0, 0, 0);
     for n in 0..40 {
         let text = random(n, n % 2 == 0).replace("[measure]\n", EVERYTHING);
-        // Copies of a flooded frame share what is kept of bounces and detours, which partitions do not.
+        // Copies of a flooded frame share their records of bounces and detours; partitions do not share these.
         if text.contains("\"learning\"") && (text.contains("\"bounce\"") || text.contains("\"detour\"")) {
             continue;
         }
@@ -51,7 +51,7 @@ fn random_scenarios_leave_the_same_tables_divided_into_any_number_of_partitions(
     assert!(paused > 0 && dropped > 1000 && hops > 100_000, "{paused} pauses, {dropped} fates, {hops} hops");
 }
 
-/// Sessions on persistent connections and on new ones, queries, and a ring, beside a load without end.
+/// Sessions on persistent and on new connections, queries, and a ring, together with a load without end.
 const CLOSED: &str = r#"
 name = "closed"
 duration = "6ms"
@@ -112,7 +112,7 @@ fn what_follows_upon_messages_is_the_same_divided_into_any_number_of_partitions(
     }
 }
 
-/// A switch that holds ACKs, tells sources and cuts, at every place of a fat-tree.
+/// Scenario with switches that hold ACKs, send notifications and trim, at every place of a fat-tree.
 const AGENTS: &str = r#"
 name = "agents"
 duration = "5ms"
@@ -184,8 +184,8 @@ fn what_is_inside_switches_is_the_same_in_any_number_of_partitions() {
     assert!(total(&results, "fabric_buffers", "bytes") > 1_000_000);
 }
 
-/// What waits for a dead port is lost at the switch in the very instant at which another frame is lost on a link to a
-/// host, whose number is lower.
+/// Frames queued for a dead port are lost at the switch. In the same instant another frame is lost on the link to a
+/// host with a lower node number.
 #[test]
 fn rows_of_an_instant_at_which_the_network_changes_are_in_the_order_of_nodes() {
     let nodes = ["h0", "h1", "h2", "h3"].map(|name| format!("{{ name = \"{name}\", kind = \"host\" }}, ")).concat();
@@ -198,7 +198,7 @@ fn rows_of_an_instant_at_which_the_network_changes_are_in_the_order_of_nodes() {
              interval = \"1230400ps\"\npause = \"1s\"\n"
         )
     };
-    // 1518 B take 12304 ns to the switch, as many from there, and twice the delay.
+    // 1518 B take 12304 ns to the switch, the same time from there, and two delays.
     let text = format!(
         "name = \"order\"\nduration = \"1ms\"\n\
          event = [{{ kind = \"loss\", at = \"0us\", link = \"s>h2\", probability = 1.0 }}, \

@@ -1,12 +1,13 @@
-//! A network that changes, in whole runs: to the picosecond and the packet where a run can be worked out by hand,
-//! and as laws where it cannot.
+//! Tests of changing networks in whole runs: to the picosecond and the packet if a run can be worked out by hand,
+//! otherwise as laws.
 
 use crate::common::{column, drops, full_frames, rows, run, run_with, same_again, scenario, total};
 use sim::{Options, Results, Stop};
 
-/// One host sends full frames at 1 Gb/s to another over one switch, from 0 to 130 us: eleven frames of 12.304 us
-/// on each link, with 1 us of delay. Frame n = 1, 2, … begins at 12.304 (n - 1), is at the switch at
-/// 1 + 12.304 n, and at its host 13.304 us later.
+/// Returns a scenario in which one host sends full frames at 1 Gb/s to another over one switch, from 0 to 130 us.
+///
+/// These are eleven frames of 12.304 us on each link, with a delay of 1 us. Frame n = 1, 2, … begins at 12.304 (n - 1)
+/// us, is at the switch at 1 + 12.304 n us, and at its host 13.304 us later.
 fn line(events: &str) -> String {
     let frames = full_frames("t", ["a", "b"], "130us");
     format!(
@@ -27,7 +28,7 @@ packets = true
     )
 }
 
-/// Events as one list of the file, so that top-level keys stay in front.
+/// Formats events as one list of the file, so that they may precede the tables.
 fn events(each: &[&str]) -> String {
     let each: Vec<String> = each.iter().map(|event| format!("{{ {event} }}")).collect();
     format!("event = [{}]", each.join(", "))
@@ -37,7 +38,7 @@ fn lost(results: &Results, reason: &str) -> u64 {
     total(results, "ports", &format!("drop_{reason}"))
 }
 
-/// Frames that reached their host, by their numbers from 0.
+/// Returns the frames that reached their host, by their numbers from 0.
 fn delivered(results: &Results) -> Vec<u64> {
     let (n, fate) = (column(results, "packets", "emission"), column(results, "packets", "fate"));
     let mut all: Vec<u64> = n.into_iter().zip(fate).filter(|(_, fate)| *fate == 0).map(|(n, _)| n).collect();
@@ -52,9 +53,9 @@ fn without_events_every_frame_arrives() {
     assert!(column(&results, "events", "event").is_empty());
 }
 
-/// From the switch to b frame 3, number 2 from 0, leaves from 37.912 to 50.216 us and arrives at 51.216. An outage from 51.216 on
-/// spares it, one a picosecond earlier does not; frame 4 arrives at 63.52 us. What ends at 50.216 lets frame 4
-/// begin.
+/// Frame 3 (number 2 from 0) leaves the switch toward b from 37.912 to 50.216 us and arrives at 51.216 us. An outage
+/// from 51.216 us on spares it, and one a picosecond earlier does not. Frame 4 arrives at 63.52 us. An outage that ends
+/// at 50.216 lets frame 4 begin.
 #[test]
 fn a_frame_on_the_wire_at_the_instant_of_an_outage_is_lost_and_one_that_has_just_crossed_is_not() {
     let outage = |from: &str, to: &str| {
@@ -74,21 +75,21 @@ fn a_frame_on_the_wire_at_the_instant_of_an_outage_is_lost_and_one_that_has_just
     assert_eq!(outage("37912ns", "37913ns"), [1, 2]);
 }
 
-/// Nobody knows of the outage for 40 us: frames go on into the dead link. Then the host b cannot be reached.
+/// No switch reacts to the outage for 40 us, so that frames go into the dead link. After that, host b has no route.
 #[test]
 fn until_the_reroute_delay_is_over_frames_go_into_the_dead_link_and_then_there_is_no_route() {
     let down = events(&["kind = \"link_down\", at = \"40us\", link = \"b\""]);
     let results = run(&line(&format!("reroute_delay = \"40us\"\n{down}")), 1);
-    // At the switch by 40 us: frames at 13.304, 25.608 and 37.912 us; the first two arrive at 26.608 and 38.912.
-    // Known at 80 us: those at 50.216, 62.52 and 74.824 went into the dead link, five more came after it.
+    // Frames reach the switch by 40 us at 13.304, 25.608 and 37.912 us; the first two arrive at 26.608 and 38.912 us.
+    // Routes change at 80 us: the frames at 50.216, 62.52 and 74.824 us went into the dead link, and five more follow.
     assert_eq!(delivered(&results), [0, 1]);
     assert_eq!((lost(&results, "link_down"), lost(&results, "no_route")), (4, 5));
     assert_eq!(rows(&results, "events", ["lost", "dropped"]), [[4, 5]]);
     assert_eq!(results.progress.stop, Some(Stop::Done));
 }
 
-/// Frames wait at the NIC of a, whose link dies at 20 us, which it knows at once: frame 2 is under way, and all that
-/// come after it are dropped, wait, or have no other way.
+/// Frames queue at the NIC of a, whose link dies at 20 us and which reacts immediately. Frame 2 is in flight; all later
+/// frames are dropped, wait, or have no other path.
 #[test]
 fn what_waits_for_a_dead_port_is_dropped_or_waits_until_the_link_is_back() {
     let both = events(&[
@@ -99,7 +100,7 @@ fn what_waits_for_a_dead_port_is_dropped_or_waits_until_the_link_is_back() {
         let results = run(&line(&format!("dead_port = \"{then}\"\n{both}")), 1);
         assert_eq!((delivered(&results).len(), lost(&results, "link_down")), (arrive, down), "{then}");
     }
-    // At twice the rate frame 1 is on the wire at 20 us, and 2 and 3 wait behind it.
+    // The double rate has frame 1 on the wire at 20 us, and 2 and 3 queued.
     let twice = |then: &str| {
         line(&format!("dead_port = \"{then}\"\n{both}")).replace("rate = \"1Gbps\"\nbytes", "rate = \"2Gbps\"\nbytes")
     };
@@ -109,11 +110,12 @@ fn what_waits_for_a_dead_port_is_dropped_or_waits_until_the_link_is_back() {
     assert_eq!(rows(&run(&twice("drop"), 1), "events", ["lost", "dropped"]), [[1, 20], [0, 0]]);
     let results = run(&line(&format!("dead_port = \"wait\"\n{both}")), 1);
     let ends = column(&results, "packets", "end_ps");
-    // The first that waited begins at 1 ms and crosses two links.
+    // The first queued frame begins at 1 ms and crosses two links.
     assert_eq!(ends.iter().filter(|end| **end > 1_000_000_000).min(), Some(&(1_000_000_000 + 2 * 13_304_000)));
 }
 
-/// As [`line`], with two paths of 100 Mb/s links in the middle: over x, the second port of s, and over y, the third.
+/// Returns [`line`] with two paths of 100 Mb/s links in the middle: over x, the second port of s, and over y, the
+/// third.
 fn two_paths(keys: &str) -> String {
     let between = ["s x", "s y", "x t", "y t"].map(|pair| pair.split_once(' ').unwrap());
     let links =
@@ -125,8 +127,9 @@ fn two_paths(keys: &str) -> String {
         .replace("duration = \"2ms\"", "duration = \"9ms\"")
 }
 
-/// Between s and t there are two paths of 100 Mb/s links, and all frames of the flow take one of them. A frame takes
-/// 123.04 us there: when the link of s dies at 40 us, frame 0 is on it, 1 and 2 wait for it, and 3 to 10 are to come.
+/// Two paths of 100 Mb/s links connect s and t, and all frames of the flow take one of them. A frame takes 123.04 us
+/// there. When the link of s dies at 40 us, frame 0 is on it, 1 and 2 are queued for it, and 3 to 10 have not arrived
+/// yet.
 #[test]
 fn what_waits_in_a_switch_is_dropped_takes_the_other_path_or_waits_until_the_link_is_back() {
     let text = two_paths;
@@ -147,7 +150,7 @@ fn what_waits_in_a_switch_is_dropped_takes_the_other_path_or_waits_until_the_lin
     }
 }
 
-/// The link to b, which has no other, is down from 40 us on, and back at 1 ms; frames come to the switch until 136.344 us.
+/// Returns a scenario in which the only link to b is down from 40 us to 1 ms; frames reach the switch until 136.344 us.
 fn down_to_b(keys: &str) -> String {
     let both = events(&[
         "kind = \"link_down\", at = \"40us\", link = \"b\"",
@@ -156,12 +159,12 @@ fn down_to_b(keys: &str) -> String {
     line(&format!("{keys}\n{both}"))
 }
 
-/// Cost of the outage of [`down_to_b`] on the link and besides.
+/// Returns the frames lost by the outage of [`down_to_b`], on the link and elsewhere.
 fn cost_of_outage(results: &Results) -> [u64; 2] {
     rows(results, "events", ["lost", "dropped"])[0]
 }
 
-/// Frames 0 and 1 arrive; 2 is on the link at 40 us, and 3 to 5 follow it until 80 us where nobody knows of the outage.
+/// Frames 0 and 1 arrive; 2 is on the link at 40 us, and 3 to 5 follow it until 80 us if routes change only then.
 #[test]
 fn frames_without_a_route_count_for_the_outage() {
     for then in ["drop", "look_up"] {
@@ -203,8 +206,8 @@ fn frames_that_wait_for_a_dead_link_pause_their_source() {
     assert!(results.deadlock.is_none());
 }
 
-/// Both paths of the test above die, that of the flow at 40 us, the other at 60 us, and come back in the reverse order. Frame 3
-/// is on the second at 60 us; 4 to 10 come later.
+/// Both paths of the test above die, that of the flow at 40 us, the other at 60 us, and come back in the reverse order.
+/// Frame 3 is on the second at 60 us; 4 to 10 arrive later.
 #[test]
 fn overlapping_outages_count_what_the_ports_they_closed_lost() {
     let [first, second] = if sent(&run(&two_paths(""), 1), 2, 1) == 11 { ["x", "y"] } else { ["y", "x"] };
@@ -227,8 +230,8 @@ fn overlapping_outages_count_what_the_ports_they_closed_lost() {
     assert_eq!(rows(&again, "events", ["lost", "dropped"]), [[1, 0], [1, 9], [0, 0], [0, 0]]);
 }
 
-/// From 30 us on the link to b has a tenth of the rate: frames 1 and 2 take 12.304 us, frame 3, which begins at
-/// 37.912, and all behind it 123.04 us.
+/// The link to b has a tenth of the rate from 30 us on. Frames 1 and 2 take 12.304 us; frame 3, which begins at 37.912
+/// us, and all later ones take 123.04 us.
 #[test]
 fn a_rate_that_changes_holds_for_the_frames_that_begin_after_it() {
     let slow = events(&["kind = \"rate\", at = \"30us\", link = \"s>b\", rate = \"100Mbps\""]);
@@ -239,8 +242,8 @@ fn a_rate_that_changes_holds_for_the_frames_that_begin_after_it() {
     assert_eq!(ends[..3], first);
     let later: Vec<u64> = (1..9).map(|n| first[2] + n * 123_040_000).collect();
     assert_eq!(ends[3..], later);
-    // Mid-queue it is fast again: what is under way goes on at the old rate. From 160.952 us on a frame takes its
-    // 123.04 us, until 283.992.
+    // The rate returns while frames are queued: the frame on the wire continues at the old rate. From 160.952 us on a
+    // frame takes its 123.04 us, until 283.992 us.
     let both = events(&[
         "kind = \"rate\", at = \"30us\", link = \"s>b\", rate = \"100Mbps\"",
         "kind = \"rate\", at = \"200us\", link = \"s>b\", rate = \"1Gbps\"",
@@ -250,7 +253,7 @@ fn a_rate_that_changes_holds_for_the_frames_that_begin_after_it() {
     assert_eq!(ends[3..5], [284_992_000, 284_992_000 + 12_304_000]);
 }
 
-/// A delay of 101 us from 30 us on is that of frame 2, whose last bit leaves the switch at 37.912 us.
+/// A delay of 101 us from 30 us on applies to frame 2, whose last bit leaves the switch at 37.912 us.
 #[test]
 fn a_delay_that_changes_holds_for_frames_whose_last_bit_leaves_after_it_and_none_overtakes() {
     let far = events(&["kind = \"delay\", at = \"30us\", link = \"s>b\", delay = \"101us\""]);
@@ -281,7 +284,7 @@ fn one_direction_of_a_link_goes_down_alone_and_routes_leave_the_whole_link() {
     }
 }
 
-/// Two leaves with four spines; flows from the hosts of one leaf to those of the other, all the time.
+/// Returns two leaves with four spines, and flows from the hosts of one leaf to those of the other throughout the run.
 fn spines(events: &str, more: &str) -> String {
     format!(
         r#"
@@ -311,7 +314,7 @@ size = "150KB"
     )
 }
 
-/// Frames that a port of a switch sent.
+/// Returns the number of frames that a port of a switch sent.
 fn sent(results: &Results, node: u64, port: u64) -> u64 {
     let [nodes, ports, sent] = ["node", "port", "sent"].map(|name| column(results, "ports", name));
     let at = (0..nodes.len()).find(|i| (nodes[*i], ports[*i]) == (node, port)).unwrap();
@@ -373,7 +376,7 @@ fn random_losses_are_as_frequent_as_asked_and_apart_by_their_reasons() {
     }
 }
 
-/// The switch does something else with what it has, and the same frames are lost on the link from a.
+/// Variants of the switch treat its frames differently, and the same frames are lost on the link from a.
 #[test]
 fn variants_have_the_same_draws() {
     let loss = events(&["kind = \"loss\", at = \"0us\", link = \"a>s\", probability = 0.5"]);

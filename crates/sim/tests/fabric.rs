@@ -1,9 +1,10 @@
-//! Switches of several stages in whole runs: to the picosecond where a run can be worked out by hand, and as laws over random
-//! scenarios.
+//! Tests of switches with several stages in whole runs.
 //!
-//! Frames are of 1518 B, 1538 on the wire, and links have 10 Gb/s and 1 us of delay: a frame takes 1230.4 ns on one. With a
-//! speedup of 2 it moves into a stage, across it and out of it in 607.2 ns each; an internal link of 2.5 Gb/s takes 4857.6 ns.
-//! h0 and h1 are at the first stage, h2 and h3 at the second.
+//! Runs are exact to the picosecond if they can be worked out by hand; laws are checked over random scenarios.
+//!
+//! Frames have 1518 B, 1538 B on the wire, and links have 10 Gb/s and a delay of 1 us: a frame takes 1230.4 ns on one.
+//! With a speedup of 2 it moves into a stage, across it and out of it in 607.2 ns each. An internal link of 2.5 Gb/s
+//! takes 4857.6 ns. h0 and h1 are at the first stage, h2 and h3 at the second.
 
 use crate::cioq;
 use crate::common::digest::digest;
@@ -16,7 +17,7 @@ const LINK: u64 = 1_230_400;
 const DELAY: u64 = 1_000_000;
 const STEP: u64 = 607_200;
 const INSIDE: u64 = 4_857_600;
-/// When the first frame of a burst that begins at 0 is stored at the switch.
+/// Time at which the first frame of a burst that begins at 0 is stored at the switch.
 const COMES: u64 = LINK + DELAY;
 
 fn star(switch: &str, traffic: &str) -> String {
@@ -38,15 +39,15 @@ fn burst(from: u32, to: u32, frames: u32, more: &str) -> String {
     )
 }
 
-/// What happened to frames: when they were delivered, by their destination and number; when they left the memory of their
-/// input; when copies of them were freed; how often they got to a buffer inside.
+/// Events of frames: deliveries by destination and number, departures from the memory of their input, releases of their
+/// copies, and the internal buffers that they reached.
 #[derive(Clone, Default)]
 struct Seen {
     delivered: Vec<(u64, u32, u32)>,
     crossed: Vec<u64>,
     acknowledged: Vec<u64>,
     moved: Vec<u16>,
-    /// Frames delivered until 2 ms, by class.
+    /// Frames delivered by 2 ms, by class.
     by_class: [u64; 8],
 }
 
@@ -66,7 +67,7 @@ impl Observer for Seen {
     }
 }
 
-/// What a run shows; its counters balance after every event.
+/// Returns the events of a run, whose counters balance after every event.
 fn seen(text: &str) -> Seen {
     let s = scenario(text, "");
     let mut world = watch(&s, 1, Options::default(), Seen::default());
@@ -82,11 +83,11 @@ fn seen(text: &str) -> Seen {
 fn a_frame_goes_by_every_buffer_of_its_way_to_the_picosecond() {
     let own = seen(&star(&mesh(""), &burst(0, 1, 1, "")));
     assert_eq!(own.delivered, [(COMES + 2 * STEP + LINK + DELAY, 1, 0)]);
-    // The input buffer of the stage of port 0, and no link.
+    // The input buffer of port 0's stage, and no link.
     assert_eq!((own.moved, own.crossed), (vec![0], vec![COMES + STEP]));
     let far = seen(&star(&mesh(""), &burst(0, 2, 1, "")));
     assert_eq!(far.delivered, [(COMES + 3 * STEP + INSIDE + LINK + DELAY, 2, 0)]);
-    // The buffer in front of the first link, and the one behind it.
+    // The buffer before the first link, and the one behind it.
     assert_eq!((far.moved, far.crossed), (vec![0, 4, 5], vec![COMES + STEP]));
     let clos = "fabric = { kind = \"folded_clos\", cores = 1, link_rate = \"2.5Gbps\" }";
     let clos = seen(&star(clos, &burst(0, 2, 1, "")));
@@ -95,8 +96,8 @@ fn a_frame_goes_by_every_buffer_of_its_way_to_the_picosecond() {
     assert_eq!(clos.moved, [0, 4, 5, 10, 11]);
 }
 
-/// Room is taken from when a frame begins to move to a buffer until it has left: in the stage of port 0 for two steps, in front of
-/// the link for a step and the link, behind it for the link and a step.
+/// Buffer space is reserved from the start of a move to the buffer until the frame has left. In the stage of port 0
+/// that is two steps, before the link a step and the link, behind it the link and a step.
 #[test]
 fn the_buffers_inside_are_told_of_to_the_byte_and_picosecond() {
     let text = format!("{}[measure]\ninputs = true\nbin = \"5us\"\n", burst(0, 2, 1, ""));
@@ -114,7 +115,7 @@ fn the_buffers_inside_are_told_of_to_the_byte_and_picosecond() {
     let (wide, narrow) = (2e10, 2.5e9);
     let rates: Vec<f64> = floats("fabric_buffers", "rate_bps").collect();
     assert_eq!(rates, [wide, wide, wide, wide, wide, narrow, wide, narrow]);
-    // The frame comes at 2.2304 us, is in front of the link from 2.8376 on, and over it at 8.3024 us.
+    // The frame arrives at 2.2304 us, is before the link from 2.8376 us on, and behind it at 8.3024 us.
     let trace = |name: &str| column(&results, "fabric_trace", name);
     assert_eq!((trace("bin"), trace("buffer")), (vec![0, 0, 0, 1, 1], vec![0, 4, 5, 4, 5]));
     assert_eq!(trace("max_bytes"), [1518; 5]);
@@ -134,7 +135,7 @@ fn what_moves_over_internal_links_and_fills_their_buffers_is_measured_in_the_win
     assert_eq!(of(&results, "max_bytes"), [4554, 0, 0, 0, 3036, 3036, 0, 0]);
     assert_eq!(of(&results, "bytes"), [30 * 1518, 0, 0, 0, 30 * 1518, 30 * 1518, 0, 0]);
     assert!(column(&results, "fabric_trace", "bin").is_empty(), "buffers are not followed");
-    // The link carries a frame each 4.8576 us: in 50 us that begin long after the first, ten or eleven.
+    // The link carries a frame every 4.8576 us: in 50 us that begin long after the first, ten or eleven.
     let window = text.replace("[measure]\n", "[measure]\nfrom = \"40us\"\nto = \"90us\"\n");
     let inside = run(&window, 1);
     assert!([10 * 1518, 11 * 1518].contains(&of(&inside, "bytes")[5]), "{:?}", of(&inside, "bytes"));
@@ -156,8 +157,8 @@ fn an_internal_link_that_is_slower_sets_the_pace_and_loses_nothing() {
     assert_eq!(drops(&run(&text, 1)), 0);
 }
 
-/// Two frames may be in the stage's buffer and two in that of the link; with the one on the link, five, and the input holds six.
-/// So of 30, which come four times as fast as they leave, some are lost, all at the input.
+/// The stage's buffer holds two frames and that of the link two; with the one on the link this makes five, and the
+/// input holds six. Of 30 frames, which arrive four times as fast as they leave, some are lost, all at the input.
 #[test]
 fn what_finds_no_room_is_lost_at_its_input_and_nowhere_inside() {
     let switch = format!("input_buffer = \"6pkt\"\n{}", mesh(", link_buffer = \"3036B\", stage_buffer = \"3036B\""));
@@ -167,8 +168,8 @@ fn what_finds_no_room_is_lost_at_its_input_and_nowhere_inside() {
     assert_eq!(drops(&results), lost);
 }
 
-/// h0 sends to h2, which is four times as slow to reach, and then to h1. With one list the frames for h1 stand behind those for
-/// h2; with a list for each way on they pass, as long as the buffer of the stage has room.
+/// h0 sends to h2, whose path is four times as slow, and then to h1. With one list the frames for h1 wait behind those
+/// for h2. With a list for each next hop they pass, as long as the stage's buffer has free space.
 #[test]
 fn with_one_list_a_frame_waits_behind_those_for_another_way() {
     let traffic = [burst(0, 2, 8, ""), burst(0, 1, 4, "start = \"9843200ps\"")].concat();
@@ -204,8 +205,8 @@ fn copies_count_against_the_memory_of_the_input() {
     assert!(lost(", end_to_end = true") > 4);
 }
 
-/// 32 frames come in 40 us, of which some eight leave meanwhile. The buffers inside hold more than the rest, so that next to
-/// nothing waits in virtual output queues.
+/// 32 frames arrive in 40 us, of which about eight leave meanwhile. The internal buffers hold more than the rest, so
+/// that the virtual output queues are almost empty.
 #[test]
 fn what_is_inside_counts_in_the_length_that_marking_sees() {
     let traffic = "[[traffic]]\nname = \"c\"\nkind = \"constant\"\nsource = \"h0\"\ndestination = \"h2\"\nrate = \"10Gbps\"\n\
@@ -215,8 +216,8 @@ fn what_is_inside_counts_in_the_length_that_marking_sees() {
     assert!((24..=28).contains(&marked), "{marked}");
 }
 
-/// Three classes have 5 Gb/s each for an internal link of 2.5, and class 7 hardly anything. Each of the three gets a third of the
-/// link, and nobody waits for those that have nothing to send.
+/// Three classes offer 5 Gb/s each to an internal link of 2.5 Gb/s, and class 7 offers almost nothing. Each of the
+/// three gets a third of the link, and no class waits for one without frames.
 #[test]
 fn classes_that_are_backlogged_share_an_internal_link_frame_by_frame() {
     let flow = |class: u32, rate: &str| {
@@ -239,8 +240,8 @@ fn classes_that_are_backlogged_share_an_internal_link_frame_by_frame() {
     }
 }
 
-/// Two messages are never of the same share by chance alone here: f1 and f2 have equal backlogs, so that occupancy names each as
-/// often; of two samples the one is named whose way is the more congested, f2's.
+/// Occupancy sampling names f1 and f2 equally often, since their backlogs are equal. Of two samples, the one whose path
+/// is more congested is named: that of f2.
 #[test]
 fn of_two_samples_the_flow_is_told_that_goes_over_the_full_link() {
     let flow = |n: u32, to: u32| {
@@ -268,7 +269,7 @@ fn of_two_samples_the_flow_is_told_that_goes_over_the_full_link() {
     assert!((0.4..0.6).contains(&one.1) && two.1 < 0.4, "{one:?} and {two:?}");
 }
 
-/// Neither the memory of the port nor its threshold is why a frame has no way through the switch.
+/// The message names the internal buffer as the cause, not the memory of the port or its threshold.
 #[test]
 fn a_lossless_frame_that_is_larger_than_a_buffer_inside_ends_the_run_and_that_is_what_is_said() {
     let told = |buffers: &str, size: &str| {
@@ -282,17 +283,17 @@ fn a_lossless_frame_that_is_larger_than_a_buffer_inside_ends_the_run_and_that_is
     assert_eq!(inside, Some(TooLarge { size: 1518, stage_buffer: 9000, link_buffer: 1000 }));
     assert_eq!(
         text,
-        "a packet of a lossless class found no memory: switch s0, port 0 (from h0), class 0, at 2.2304us. This frame of 1518B \
-         does not fit a buffer of 1KB inside the switch, however empty. A larger link_buffer keeps such a packet; with lossless = \
-         false it is counted and the run goes on"
+        "a packet of a lossless class was lost, because no memory was free: switch s0, port 0 (from h0), class 0, at \
+         2.2304us. This frame of 1518B does not fit in a buffer of 1KB inside the switch, even if it is empty. A \
+         larger link_buffer prevents such a loss; with lossless = false the loss is counted and the run continues"
     );
     let (_, text) = told(", stage_buffer = \"1517B\", link_buffer = \"999B\"", "1460B").expect("nor there");
-    assert!(text.contains("a buffer of 1517B, nor one of 999B inside the switch"), "{text}");
-    assert!(text.contains("A larger stage_buffer and link_buffer keep such"), "{text}");
+    assert!(text.contains("a buffer of 1517B or 999B inside the switch"), "{text}");
+    assert!(text.contains("A larger stage_buffer and link_buffer prevent such"), "{text}");
     assert_eq!(told(small, "942B"), None, "1000 B fit");
 }
 
-/// A random scenario of the tests of `cioq`, with stages inside its switches.
+/// Returns a random scenario of the tests of `cioq`, with stages inside its switches.
 fn random(n: u64) -> String {
     let fabric = [
         "kind = \"mesh\", link_rate = \"700Mbps\", link_buffer = \"5KB\", stage_buffer = \"4KB\"",

@@ -1,4 +1,4 @@
-//! Forwarding tables that learn: what is flooded, what is learnt, and that every packet ends once.
+//! Tests of learning forwarding tables: floods, learnt addresses, and one end for every packet.
 
 use crate::common::digest::digest;
 use crate::common::watched::watch;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Flows of one segment over a star of five hosts, one after the other, and what `more` says.
+/// Returns flows of one segment over a star of five hosts, one after the other, and further lines.
 fn star(fib: &str, more: &str) -> String {
     format!(
         "name = \"star\"\nduration = \"10ms\"\n[topology]\nkind = \"star\"\nn = 5\nlink = {{ rate = \"1Gbps\", delay = \"1us\" }}\n\
@@ -19,7 +19,7 @@ fn star(fib: &str, more: &str) -> String {
     )
 }
 
-/// Copies made and copies that ended for nothing, after a run that lost no packet.
+/// Returns the copies made and the copies that were discarded, after a run without drops.
 fn flooded(text: &str) -> (u64, u64) {
     let s = scenario(text, "");
     let mut world = world(&s, 1, Options::default());
@@ -33,7 +33,7 @@ fn flooded(text: &str) -> (u64, u64) {
 
 #[test]
 fn a_frame_for_nobody_knows_whom_goes_to_all_others_and_the_answer_to_one() {
-    // Four ports beside the ingress; h2, h3 and h4 let theirs go. The ACK finds h1 in the table.
+    // Four ports besides the ingress; h2, h3 and h4 discard their copies. The table has h1 when the ACK arrives.
     assert_eq!(flooded(&star("kind = \"learning\"", "")), (3, 3));
     assert_eq!(flooded(&star("kind = \"static\"", "")), (0, 0));
     assert_eq!(flooded(&star("kind = \"learning\", preset = \"all\"", "")), (0, 0));
@@ -45,17 +45,17 @@ fn what_was_learnt_lasts_until_it_has_aged() {
     let again = "repeat = 3\ninterval = \"1ms\"\n";
     assert_eq!(flooded(&star("kind = \"learning\"", again)), (3, 3));
     assert_eq!(flooded(&star("kind = \"learning\", ageing = \"500us\"", again)), (9, 9));
-    // The ACK, some 20 us after the data, finds the source gone as well.
+    // The ACK, about 20 us after the data, finds the source expired as well.
     assert_eq!(flooded(&star("kind = \"learning\", ageing = \"1us\"", again)), (18, 18));
 }
 
 #[test]
 fn copies_cross_switches_and_come_back_from_none() {
-    // 3 switches a sender's side, 7 in all, in a tree: the frame reaches every host but its own.
+    // 3 switches on each sender's side, 7 in all, in a tree: the frame reaches every host but its own.
     let text =
         star("kind = \"learning\"", "").replace("kind = \"star\"\nn = 5", "kind = \"chain_tree\"\nn = 3\ndepth = 2");
     let receiver = text.replace("receiver = \"h0\"", "receiver = \"h3\"");
-    // Four hosts: the sender has none of the copies, the receiver the packet, two are for nothing.
+    // Four hosts: the sender gets no copy, the receiver the packet, and two copies are discarded.
     assert_eq!(flooded(&receiver), (2, 2));
 }
 
@@ -133,7 +133,7 @@ fn tables_that_know_everything_are_the_static_ones_to_the_bit() {
     for seed in 1..=3 {
         assert_eq!(of(CROWDED, "preset", seed), of(CROWDED, "static", seed));
     }
-    // Loops are allowed then, and any routing.
+    // Loops are allowed in this case, and any routing.
     for routing in ["ecmp", "spray"] {
         let tree = CROWDED
             .replace("kind = \"chain_tree\"\nn = 4\ndepth = 2", "kind = \"fat_tree\"\nk = 4")
@@ -144,10 +144,10 @@ fn tables_that_know_everything_are_the_static_ones_to_the_bit() {
     }
 }
 
-/// What befalls packets, by flow, direction and emission.
+/// Events of packets, by flow, direction and emission.
 #[derive(Clone, Default)]
 struct Watch {
-    /// The most bounces seen so far.
+    /// Most bounces seen so far.
     bounces: BTreeMap<(u32, bool, u32), u8>,
     delivered: BTreeMap<(u32, bool, u32), u32>,
     fallen: u64,
@@ -184,7 +184,7 @@ fn np_never_falls_no_copy_is_bounced_and_every_packet_arrives_once() {
     }
 }
 
-/// What every packet carried on its first link, and what it and its copies carry on others.
+/// Extension of every packet on its first link, and check of it and its copies on others.
 #[derive(Clone, Default)]
 struct Carried(BTreeMap<(u32, bool, u32), Option<dataplane::Ext>>, Arc<AtomicU32>);
 

@@ -1,4 +1,4 @@
-//! Whole runs on the networks of DIBS §7: `hyperx`, `jellyfish`, `linear`, by either routing.
+//! Whole runs on the networks of DIBS §7: `hyperx`, `jellyfish` and `linear`, with either routing.
 
 use crate::common::{column, drops, run, run_with, scenario, total};
 use sim::{Options, Results};
@@ -10,7 +10,7 @@ const NETS: [&str; 3] = [
 ];
 const ROUTINGS: [&str; 2] = ["ecmp", "k_shortest"];
 
-/// Queries of twelve hosts into random ones, more than a port holds.
+/// Returns queries of twelve hosts to random ones, with more packets than a port holds.
 fn queries(net: &str, switch: &str) -> String {
     format!(
         "name = \"queries\"\nduration = \"10ms\"\n[topology]\n{net}\n\
@@ -66,7 +66,7 @@ fn on_a_chain_both_routings_are_one() {
     assert_eq!(of("ecmp"), of("k_shortest"));
 }
 
-/// One flow at a time, its hosts drawn.
+/// Returns the results of one flow at a time, between random hosts.
 fn alone(net: &str, routing: &str) -> Results {
     run(
         &format!(
@@ -90,14 +90,15 @@ fn a_flow_alone_takes_what_the_closed_form_says_of_its_own_path() {
             assert_eq!((took.len(), &took), (40, &column(&results, "flows", "ideal_ps")), "{routing} on {net}");
             took
         });
-        // Pairs are the same by either routing, and paths are longer, or as long.
+        // Pairs are the same with either routing, and paths are at least as long.
         assert!(short.iter().zip(&own).all(|(short, own)| short <= own));
         assert_eq!(short == own, net == NETS[2], "a chain has no other path");
     }
 }
 
-/// Twelve hosts of the second and third switch into the one at the end of a chain, with this many
-/// packets a port.
+/// Returns an incast from twelve hosts of the second and third switch to one at the end of a chain.
+///
+/// Each port has a buffer of this number of packets.
 fn into_the_end(packets: u32) -> Results {
     let net = "kind = \"linear\"\nswitches = 3\nhosts_per_switch = 6";
     run(
@@ -110,7 +111,7 @@ fn into_the_end(packets: u32) -> Results {
 
 #[test]
 fn on_a_chain_a_detour_goes_back_or_the_packet_is_dropped() {
-    // DIBS footnote 10. Each detour costs one link back and one there again.
+    // DIBS footnote 10. Each detour costs one link back and one forward again.
     let roomy = into_the_end(60);
     assert!(finished(&roomy) && drops(&roomy) == 0);
     let (hops, detours) = (column(&roomy, "packets", "hops"), column(&roomy, "packets", "detours"));

@@ -1,6 +1,7 @@
-//! Departures that are computed when frames are stored leave the same tables as departures that are stepped,
-//! over many random scenarios: simultaneous arrivals, snapshots, marks, losses, windows that begin and end in
-//! the middle, queues that outlast the run, wide and narrow steps of time.
+//! Tests that computed departures leave the same tables as stepped ones, over many random scenarios.
+//!
+//! They cover simultaneous arrivals, snapshots, marks, losses, windows that begin and end in the middle, queues that
+//! outlast the run, and wide and narrow bins.
 
 use crate::common::draw::Draw;
 use crate::common::{run_with, scenario, total, world};
@@ -15,9 +16,11 @@ const PATHS: [&str; 5] = [
     "kind = \"fat_tree\"\nk = 4",
 ];
 
-/// A random scenario of plain ports. Raw sources start together and send in step, so that their frames meet at
-/// switches and some begin to leave at the very instant at which others come. No end of a window, and not that
-/// of the run, is such an instant: it has an odd number of nanoseconds.
+/// Returns a random scenario of plain ports.
+///
+/// Raw sources start together and send phase-locked, so that their frames meet at switches, and some begin to leave at
+/// the very instant at which others arrive. The ends of windows and of the run are no such instants: they have an odd
+/// number of nanoseconds.
 fn plain(draw: &mut Draw) -> String {
     let topology = draw.pick(&PATHS);
     let buffer = draw.pick(&[
@@ -63,13 +66,13 @@ fn plain(draw: &mut Draw) -> String {
     )
 }
 
-/// All but the count of events.
+/// Removes the event count from the results.
 fn bits(mut results: Results) -> Results {
     results.progress.events = 0;
     results
 }
 
-/// Rows of `queue_trace`; none of another table.
+/// Returns the number of rows of `queue_trace`; 0 for another table.
 fn of_trace(table: &Table) -> usize {
     match (table.name, &table.columns[0].1) {
         ("queue_trace", Column::U32(bins)) => bins.len(),

@@ -1,12 +1,12 @@
-//! What every switch does with every packet: hops that are left, and marks for those that carry them.
+//! Tests of the treatment of every packet at every switch: TTL, and marks for packets that may carry them.
 
 use crate::common::{drops, run, total};
 use sim::Results;
 
 const BYTES: u64 = 20_000;
 
-/// One flow over a leaf, a spine and a leaf that mark whatever passes. Departures are computed where
-/// queues are not followed.
+/// Returns the results of one flow over a leaf, a spine and a leaf, all of which mark every packet. Departures are
+/// computed if queues are not followed.
 fn crossing(transport: &str, queues: bool) -> Results {
     run(
         &format!(

@@ -1,5 +1,5 @@
-//! Small runs, bit-exact: every scenario of `golden/` gives the digest beside it, however it is run.
-//! `make golden` records the digests anew and prints what has changed.
+//! Small runs, bit-exact: every scenario of `golden/` gives its recorded digest, however it is executed. `make golden`
+//! records the digests again and prints the differences.
 
 use crate::common;
 use crate::common::digest::digest;
@@ -10,14 +10,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Every scenario is run with these.
+/// Seeds of every scenario.
 const SEEDS: [u64; 2] = [1, 2];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden")
 }
 
-/// The scenarios, by the names of their files.
+/// Returns the scenarios with the paths of their files.
 fn scenarios() -> Vec<(PathBuf, Loaded)> {
     let paths = fs::read_dir(folder()).expect("the folder is there").map(|file| file.unwrap().path());
     let mut paths: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
@@ -32,27 +32,26 @@ fn scenarios() -> Vec<(PathBuf, Loaded)> {
     paths.into_iter().map(read).collect()
 }
 
-/// The digests of a file: all its variants with all seeds.
+/// Returns the digests of all variants of a file with all seeds.
 fn digests(loaded: &Loaded, options: Options) -> String {
     let runs = loaded.variants.iter().flat_map(|s| SEEDS.map(|seed| (s, seed)));
     let one = |(s, seed): (&Scenario, u64)| format!("# {} with seed {seed}\n{}", s.variant, digest(s, seed, options));
     runs.map(one).collect::<Vec<_>>().join("\n")
 }
 
-/// The digests that were recorded for a scenario.
+/// Returns the digests that were recorded for a scenario.
 fn recorded(path: &Path) -> String {
     fs::read_to_string(path.with_extension("digest")).unwrap_or_default()
 }
 
-/// What turns one text into another, line by line, under the run that it belongs to; `None` where they are
-/// the same.
+/// Returns the line-by-line difference of two texts, each line below its run; `None` if they are equal.
 fn difference(old: &str, new: &str) -> Option<String> {
     if old == new {
         return None;
     }
     let (old_lines, new_lines): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let (rows, columns) = (old_lines.len(), new_lines.len());
-    // The length of the longest common subsequence of what is left of both.
+    // Length of the longest common subsequence of the remaining lines of both texts.
     let mut common = vec![vec![0u32; columns + 1]; rows + 1];
     for i in (0..rows).rev() {
         for j in (0..columns).rev() {
@@ -124,7 +123,7 @@ fn golden_runs_are_the_same_divided_into_any_number_of_partitions() {
     }
 }
 
-/// Whether departures computed ahead save events of a run.
+/// Returns true if computed departures save events of a run.
 fn saves_events(scenario: &Scenario) -> bool {
     let mut blind = scenario.clone();
     blind.measure.queues = false;
@@ -169,7 +168,7 @@ fn golden_runs_cover_every_kind_that_a_scenario_may_name() {
     assert!(missing.is_empty(), "no golden run has {missing:?}");
 }
 
-/// What a file names: pairs of a slot and a kind.
+/// Returns the pairs of slot and kind that a file names.
 fn kinds(loaded: &Loaded) -> Vec<(String, String)> {
     let mut found: Vec<(&str, String)> = Vec::new();
     for scenario in &loaded.variants {

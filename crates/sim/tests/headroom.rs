@@ -1,12 +1,13 @@
-//! How much memory pausing needs beyond its thresholds, and what is said where it was too little.
+//! Tests of the memory that pausing needs beyond its thresholds, and of the error if it is too small.
 
 use crate::common::{drops, rows, run, run_with, scenario, total};
 use crate::pause::slow;
 use sim::{Options, Stop};
 
-/// The worst that the formula allows, made on purpose: what comes from `a` waits behind a link of one bit a
-/// second, and the frame with which `xoff` is reached, by all but a byte more than needed, comes a nanosecond after one
-/// of `c` has begun to leave toward `a`.
+/// Returns the worst case that the formula allows.
+///
+/// The frames from `a` are queued behind a link of 1 bit/s. The frame with which `xoff` is reached, exceeding it by all
+/// but a byte, arrives a nanosecond after a frame of `c` has begun to leave toward `a`.
 pub(crate) fn worst(size: u64) -> String {
     format!(
         r#"
@@ -49,7 +50,7 @@ bytes = "wire"
     )
 }
 
-/// Ten frames and a byte: the eleventh that waits crosses it by 1517.
+/// Threshold of ten frames and a byte: the eleventh queued frame exceeds it by 1517 B.
 pub(crate) const HIGH: u64 = 15_181;
 
 #[test]
@@ -67,7 +68,8 @@ fn the_headroom_that_is_computed_is_used_in_the_worst_case_and_a_byte_less_loses
     assert_eq!((lost.held, lost.xoff, lost.headroom), (held, HIGH, headroom));
 }
 
-/// `a` sends to `x` over `s` and `t`, whose link to `x` is slow; `t` may detour to `u` and back to `s`.
+/// Returns a scenario in which `a` sends to `x` over `s` and `t`, whose link to `x` is slow; `t` may detour to `u` and
+/// back to `s`.
 fn beside(overflow: &str, more: &str) -> String {
     format!(
         r#"
@@ -114,7 +116,7 @@ fn a_packet_that_was_detoured_as_often_as_it_may_is_a_loss_too() {
     assert_eq!(lost.lost.expect("a packet was lost").node, 3);
 }
 
-/// Eight hosts one after another send to a slow one: each is paused at half of what the last has left of the pool.
+/// Eight hosts send to a slow one, one after another: each is paused at half of the memory that the previous ones left.
 #[test]
 fn thresholds_of_what_is_free_lose_where_they_are_reached_one_after_another() {
     let node: String = (0..9).map(|i| format!("{{ name = \"h{i}\", kind = \"host\" }}, ")).collect();
@@ -144,36 +146,31 @@ fn thresholds_of_what_is_free_lose_where_they_are_reached_one_after_another() {
     let apart = text(420);
     let lost = run(&apart, 1).lost.expect("the last finds no room for its headroom");
     assert!(lost.lost.held > lost.lost.xoff && lost.lost.expired.is_none());
-    // All at once in a fifth of the memory: what is free, and with it the threshold, is gone within the headroom.
+    // All hosts start together with a fifth of the memory: the free memory, and with it the threshold, vanishes within
+    // the headroom.
     let small = scenario(&text(0).replace("1MB", "200KB"), "");
     let told = run_with(&small, 1, Options::default()).lost.expect("headroom is more than the pool").describe(&small);
-    assert!(
-        told.contains("beyond it is more than the 9557B that come after a pause request: xoff has fallen"),
-        "{told}"
-    );
+    assert!(told.contains("above it exceeds the 9557B that may arrive after a pause request: xoff fell"), "{told}");
 }
 
-/// What the error says: a stop that had run out, memory that others had filled, and too little headroom.
+/// The error names the cause: an expired pause, memory filled by other frames, or too little headroom.
 #[test]
 fn a_loss_is_laid_on_headroom_only_where_more_of_it_would_have_helped() {
     let told = |text: &str| run(text, 1).lost.expect("a packet was lost").describe(&scenario(text, ""));
     let stop = |more: &str| slow(&format!(r#"{{ kind = "pfc", xoff = "20KB", xon = "10KB"{more} }}"#), "");
     let fast = |more: &str| stop(more).replace("stop = \"130us\"", "stop = \"2ms\"");
-    // 100 quanta are 51.2 us, in which the slow link takes no half of a frame.
+    // 100 quanta are 51.2 us, in which the slow link takes less than half a frame.
     let lapsed = told(&fast(r#", quanta = 100, refresh = "off""#));
-    assert!(
-        lapsed.contains("but a pause lasts 51200ns there and may have expired before it was refreshed"),
-        "{lapsed}"
-    );
-    assert!(!lapsed.contains("headroom") && lapsed.contains("More quanta, or a refresh, keep"), "{lapsed}");
+    assert!(lapsed.contains("but a pause lasts 51200ns there and may have expired before its refresh"), "{lapsed}");
+    assert!(!lapsed.contains("headroom") && lapsed.contains("More quanta or a refresh prevent"), "{lapsed}");
     assert_eq!(run(&fast(""), 1).lost, None);
     // The same pauses, but the memory is full before the first of them can have expired.
     let tight = told(&fast(r#", quanta = 100, refresh = "off""#).replace("100KB", "21KB"));
-    assert!(tight.contains("so that it had less than") && tight.contains("of headroom, and the link needs"), "{tight}");
-    assert!(tight.contains("More memory, or a lower xoff, keeps such a packet"), "{tight}");
-    // What fills the memory is of a class that nobody counts.
+    assert!(tight.contains("so the headroom was less than") && tight.contains(", and the link needs"), "{tight}");
+    assert!(tight.contains("More memory or a lower xoff prevents such a loss"), "{tight}");
+    // The memory is filled by a class that the pause mechanism does not count.
     let other = "[[traffic]]\nname = \"kept\"\nkind = \"constant\"\nsource = \"a\"\ndestination = \"b\"\nclass = 1\n\
                  payload = \"1460B\"\nrate = \"1Gbps\"\nstart = \"1500us\"\n";
     let others = told(&format!("{}{other}", fast(", classes = [1]")));
-    assert!(others.contains("so that it had no headroom, and the link needs 4867B: others had filled the memory"));
+    assert!(others.contains("so there was no headroom, and the link needs 4867B: other packets had filled the memory"));
 }

@@ -1,5 +1,5 @@
-//! ACKs are held beside everything else that a switch may do: each ends once, whatever is held goes on, and what asymmetric
-//! routes do to it.
+//! Tests of held ACKs together with all other actions of switches: each packet ends once, every held ACK is released,
+//! and the effect of asymmetric routes.
 
 use crate::common::watched::{EMISSIONS, watch, watch_wanting};
 use crate::common::{column, drops, run_with, scenario, total};
@@ -13,11 +13,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use units::Time;
 
-/// What became of every packet, by its identity.
+/// Outcome of every packet, by its identity.
 #[derive(Clone, Debug, Default)]
 struct Ledger {
     all: HashMap<PacketId, Entry>,
-    /// Bytes held, by port, and the most.
+    /// Bytes held now, by port; `most` is their maximum.
     now: HashMap<u32, u64>,
     most: u64,
 }
@@ -70,8 +70,8 @@ impl Observer for Ledger {
     }
 }
 
-/// What the network has unless a line says otherwise: queries and flows that are far too much for the ports of two racks, and
-/// raw packets of a class of their own. All is over long before the end.
+/// Default lines of the network: queries and flows that overload the ports of two racks, and raw packets of a class of
+/// their own. All flows finish long before the end.
 const BASE: [&str; 9] = [
     "topology = { kind = \"leaf_spine\", leaves = 2, spines = 2, hosts_per_leaf = 4, link = { rate = \"1Gbps\", delay = \"1us\" } }",
     "switch.buffer = { kind = \"per_port\", size = \"40KB\" }",
@@ -113,7 +113,7 @@ fn text(lines: &[&str]) -> String {
     lines.iter().copied().chain(rest).collect::<Vec<_>>().join("\n") + TRAFFIC
 }
 
-/// What a run leaves once it is held against what became of every packet, and how many ACKs were held.
+/// Returns the results of a run after a check against the outcome of every packet, and the number of held ACKs.
 fn audited(text: &str, seed: u64) -> (Results, u64) {
     let s = scenario(text, "");
     let mut world = watch_wanting::<_, EMISSIONS>(&s, seed, Options::default(), Ledger::default());
@@ -142,7 +142,7 @@ fn audited(text: &str, seed: u64) -> (Results, u64) {
     (results, held)
 }
 
-/// A row of the page's table: lines of a scenario, what becomes of ACKs, and what else ports have counted, or the reason.
+/// Row of the page's table: lines of a scenario, the outcome for ACKs, and other counters of ports, or the reason.
 struct Row<'a> {
     lines: Vec<&'a str>,
     verdict: &'a str,
@@ -201,7 +201,7 @@ fn the_page_tells_of_everything_that_a_switch_may_have_beside_abq() {
     }
 }
 
-/// The tables of a run, but for those of what is held.
+/// Returns the tables of a run, except those on held packets.
 fn tables(text: &str) -> Vec<sim::Table> {
     let results = run_with(&scenario(text, ""), 1, Options::default());
     results.tables.into_iter().filter(|table| !["holds", "hold_trace"].contains(&table.name)).collect()
@@ -228,7 +228,7 @@ fn a_sender_without_ecn_ignores_the_ece_of_released_acks() {
     }
 }
 
-/// The windows of released ACKs, and of all that have come.
+/// Windows of released ACKs, and of all delivered ones.
 #[derive(Clone, Debug, Default)]
 struct Windows {
     released: Vec<u16>,
@@ -274,7 +274,7 @@ fn acks_that_find_no_room_are_lost_for_a_reason_of_their_own() {
     assert_eq!(results.unfinished, 0, "later ACKs tell as much");
 }
 
-/// Which ports the data went out by that each ACK acknowledges, and how many ACKs were held for data that went elsewhere.
+/// Ports by which the data acknowledged by each ACK left, and the number of ACKs held for data that left elsewhere.
 #[derive(Clone, Debug, Default)]
 struct Ways {
     of_data: HashMap<PacketId, Vec<u32>>,
@@ -309,7 +309,7 @@ impl Observer for Ways {
     }
 }
 
-/// Every host sends to every other one, through too few links between two racks.
+/// Scenario in which every host sends to every other one, through too few links between two racks.
 const SHUFFLE: &str = r#"
 name = "shuffle"
 duration = "20ms"
@@ -323,7 +323,7 @@ kind = "all_to_all"
 size = "20KB"
 "#;
 
-/// ACKs that were held, and those of them that are of data which did not go out by the port that held them.
+/// Returns the number of held ACKs, and of those whose data did not leave by the port that held them.
 fn ways(routing: &str, ports: &str) -> (u64, u64) {
     let routing = format!("switch.routing = {routing}");
     let abq = format!("switch.ack_hold = {{ kind = \"abq\", k = \"9KB\", ports = \"{ports}\" }}");
@@ -338,8 +338,8 @@ fn ways(routing: &str, ports: &str) -> (u64, u64) {
     all
 }
 
-/// The port of a host is on the way of all its data, whatever routes do; between switches ACKs may come back by another link
-/// than their data went.
+/// The port of a host is on the path of all its data, whatever routes do. Between switches, ACKs may return by a link
+/// that their data did not take.
 #[test]
 fn between_switches_acks_of_other_links_are_held_unless_routes_are_symmetric() {
     const SPRAY: &str = "{ kind = \"spray\" }";
@@ -357,7 +357,7 @@ fn between_switches_acks_of_other_links_are_held_unless_routes_are_symmetric() {
     assert!(held > at_hosts && wrong == 0, "symmetric everywhere: {wrong} of {held}, {at_hosts} at hosts");
 }
 
-/// Thirty senders at once, one packet each at first, into a port of 80 packets: the article's network.
+/// Article's network: thirty senders start together, with one packet each at first, to a port of 80 packets.
 const INCAST: &str = r#"
 name = "article"
 duration = "50ms"
@@ -376,7 +376,7 @@ start = "1ms"
 jitter = "100us"
 "#;
 
-/// ACKs that are held when the link of their port goes down, and those of them that go on in that instant.
+/// ACKs that are held when the link of their port goes down, and those of them that are released in that instant.
 #[derive(Clone, Debug)]
 struct Outage {
     down: Time,
@@ -396,7 +396,8 @@ impl Observer for Outage {
     }
 }
 
-/// Whatever becomes of what waits for the port: where it waits too, nothing else asks the agent again.
+/// Held ACKs are released whatever happens to the frames queued for the port: if these stay queued, no later event
+/// would call the agent.
 #[test]
 fn where_its_link_goes_down_acks_go_on_at_once_whatever_waits_for_it() {
     for then in ["drop", "wait", "look_up"] {
@@ -419,7 +420,7 @@ fn where_its_link_goes_down_acks_go_on_at_once_whatever_waits_for_it() {
     }
 }
 
-/// Bytes times time that waited at switches.
+/// Returns bytes times time queued at switches.
 fn area(results: &Results) -> f64 {
     let (packets, times) = (column(results, "queue_hist", "packets"), column(results, "queue_hist", "time_ps"));
     packets.iter().zip(&times).map(|(packets, time)| *packets as f64 * *time as f64).sum()

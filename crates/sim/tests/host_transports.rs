@@ -1,4 +1,4 @@
-//! Hosts with transports of their own.
+//! Tests of hosts with different transports.
 
 use crate::common::digest::digest;
 use crate::common::draw::Draw;
@@ -6,7 +6,7 @@ use crate::common::{column, run, run_with, scenario};
 use mech::Purpose;
 use sim::Options;
 
-/// A star with an incast into h0, one into h1 and messages between all; `transport` and overrides stand behind.
+/// Returns a star with an incast to h0, one to h1 and messages between all hosts, followed by transport and overrides.
 fn star(more: &str) -> String {
     format!(
         "name = \"mixed\"\nduration = \"20ms\"\n[topology]\nkind = \"star\"\nn = 5\n[switch]\n\
@@ -76,7 +76,7 @@ fn a_sender_keeps_to_the_window_that_the_other_host_advertises() {
     };
     // Ten segments in one window: 12.304 us each on two links, the first of them on both, and 200 us.
     assert_eq!(flow("h0", "h1"), 11 * 12_304_000 + 200_000_000);
-    // Two at a time: an ACK for each takes 672 ns on two links and 200 us back, the next segment leaves with it.
+    // Two at a time: an ACK for each takes 672 ns on two links and 200 us back, and the next segment leaves with it.
     let round = 2 * 12_304_000 + 200_000_000 + 2 * 672_000 + 200_000_000;
     assert_eq!(flow("h1", "h0"), 4 * round + 3 * 12_304_000 + 200_000_000);
 }
@@ -104,8 +104,9 @@ fn any_two_transports_finish_all_flows_between_them_and_none_is_faster_than_alon
     }
 }
 
-/// CP goes on between hosts that have it, in switches that cut what says that it may be cut; whoever of the two does not
-/// know of it, the other behaves as without. Where switches cut anything, what is cut is a loss to those who do not.
+/// Hosts with CP use it between each other, in switches that trim packets whose CPA flag permits it. If one of two
+/// hosts does not support it, the other behaves as without it. If switches trim any packet, a trimmed packet is a loss
+/// for hosts without CP.
 #[test]
 fn payload_is_cut_and_told_of_for_flows_whose_both_ends_have_cp() {
     let old = [1, 4];

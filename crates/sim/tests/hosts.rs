@@ -1,4 +1,4 @@
-//! The host: stack, NIC, and its counters; and how routes split packets.
+//! Tests of hosts (stack, NIC, and counters) and of the split of packets by routes.
 
 use crate::common::{Bursts, column, drops, run, run_with, scenario, small, total};
 use sim::{Options, Results};
@@ -26,7 +26,7 @@ fn a_stack_delay_adds_two_traversals_to_the_fct_of_a_segment() {
     let results = run(&one_segment("stack_delay = \"7us\""), 1);
     assert_eq!(times(&results), [plain + 2 * 7_000_000]);
     assert_eq!(column(&results, "flows", "ideal_ps"), [plain + 2 * 7_000_000], "the closed form has them too");
-    // Until the sender has its acknowledgement, data and ACK traverse two stacks each.
+    // Data and ACK traverse two stacks each until the sender has its ACK.
     let ack = |host: &str| {
         let text = one_segment(host).replace("[[traffic]]", "[measure]\nfct_end = \"sender_ack\"\n[[traffic]]");
         times(&run(&text, 1))[0]
@@ -43,7 +43,8 @@ fn jitter_lies_between_its_bounds_and_differs_from_seed_to_seed() {
     assert!(seen.iter().max().unwrap() - seen.iter().min().unwrap() > 2_000_000, "{seen:?}");
 }
 
-/// Time before the wire delays the one segment there and, seen from its sender, the ACK back.
+/// Jitter before the wire delays the only segment on the way there and, measured at the sender, the ACK on the way
+/// back.
 #[test]
 fn jitter_of_a_nic_has_its_mean_and_delays_no_frame_of_a_switch() {
     let plain = 2 * 12_304_000 + 2_000_000;
@@ -56,7 +57,8 @@ fn jitter_of_a_nic_has_its_mean_and_delays_no_frame_of_a_switch() {
     }
 }
 
-/// On its own link: the ACK, which the sender's word of the end waits for, comes over one ten times as fast.
+/// The jitter is relative to the host's own link: the ACK that ends the flow for the sender comes over one ten times as
+/// fast.
 #[test]
 fn a_tenth_of_a_frame_is_that_of_the_largest_frame_on_the_link_of_the_host() {
     let text = |jitter: &str| {
@@ -76,7 +78,8 @@ fn a_tenth_of_a_frame_is_that_of_the_largest_frame_on_the_link_of_the_host() {
     }
 }
 
-/// Of exact hosts that wait for timeouts, one has no loss and the other next to nothing, in every seed.
+/// Exact hosts that wait for timeouts share the link unevenly for every seed: one flow has no loss and the other almost
+/// no goodput.
 #[test]
 fn two_flows_of_hosts_of_today_share_a_link_that_older_exact_ones_do_not() {
     let jain = |host: &str, transport: &str, seed| {
@@ -97,7 +100,7 @@ fn two_flows_of_hosts_of_today_share_a_link_that_older_exact_ones_do_not() {
     }
 }
 
-/// A full window at line rate: the first frame is late, and none is later than the largest wait so far.
+/// A full window at line rate: the first frame is late, and no frame is later than the largest delay so far.
 #[test]
 fn jitter_of_a_nic_takes_nothing_from_the_rate_of_the_wire() {
     let long = |host: &str| {
@@ -124,7 +127,7 @@ fn a_flow_alone_takes_its_ideal_by_the_clocks_of_the_ports_that_it_meets() {
 
 #[test]
 fn jitter_never_reorders_packets_of_a_host() {
-    // Gaps of 1 us between packets, jitter of 50 us in each stack: without order they would overtake.
+    // Gaps of 1 us between packets, jitter of 50 us in each stack: without an order, packets would overtake each other.
     let text = "name = \"order\"\nduration = \"2ms\"\n[topology]\nkind = \"star\"\nn = 3\n\
          link = { rate = \"10Gbps\", delay = \"1us\" }\n[host]\nstack_delay = \"3us\"\nstack_jitter = \"50us\"\n\
          [measure]\npackets = true\n[[traffic]]\nname = \"c\"\nkind = \"bursts\"\nsources = [\"h1\", \"h2\"]\n\
@@ -144,8 +147,8 @@ fn jitter_never_reorders_packets_of_a_host() {
 
 #[test]
 fn a_nic_loses_what_its_queue_does_not_hold() {
-    // A packet every 10 us of 12.304 us on the wire, 1000 of them: 9.99 ms of arrivals are 811.9
-    // slots, so that 812 have been started when the last arrives; a queue of 50 then holds 50 more.
+    // 1000 packets, one every 10 us, take 12.304 us each on the wire. 9.99 ms of arrivals are 811.9 slots, so that 812
+    // have been started when the last arrives; a queue of 50 then holds 50 more.
     let text = |queue: &str| {
         let bursts = Bursts { packets: 1000, interval: "10us", ..Bursts::ONE_FRAME };
         small("20ms", PAIR, &format!("[host]\n{queue}\n{}", bursts.text()))

@@ -1,4 +1,4 @@
-//! No flow is faster than it would be alone, whatever the network and however switches choose among next hops.
+//! Tests that no flow is faster than it would be alone, in any network and with any choice among next hops.
 
 use crate::common::draw::Draw;
 use crate::common::{column, run_with, scenario, total};
@@ -15,7 +15,7 @@ fn link(draw: &mut Draw, a: &str, b: &str, weighted: bool) -> String {
     format!("{{ a = \"{a}\", b = \"{b}\", rate = \"{rate}\", delay = \"{delay}\"{weight}{back} }}, ")
 }
 
-/// Now and then a link has another rate, delay, or both, the other way.
+/// Returns another rate, delay, or both for the reverse direction of some links.
 fn back(draw: &mut Draw) -> String {
     let (rate, delay) = (draw.pick(&RATES), draw.pick(&DELAYS));
     match draw.number(0, 5) {
@@ -26,7 +26,7 @@ fn back(draw: &mut Draw) -> String {
     }
 }
 
-/// Four hosts at switches, joined by chance but all together; layers of switches make equal ways likely.
+/// Returns four hosts at randomly connected switches; layers of switches make equal-cost paths likely.
 fn custom(draw: &mut Draw, weighted: bool) -> String {
     let (mut nodes, mut links) = (String::new(), String::new());
     let (layers, width) = (draw.number(2, 4), draw.number(1, 3));
@@ -39,7 +39,7 @@ fn custom(draw: &mut Draw, weighted: bool) -> String {
         for place in 0..width {
             nodes += &format!("{{ name = \"s{layer}x{place}\", kind = \"switch\" }}, ");
             for below in (0..width).filter(|_| layer > 0) {
-                // The first of each layer are joined, and each switch to the first below it.
+                // The first switches of the layers are connected, and each switch to the first of the layer below it.
                 if below == 0 || draw.number(0, 2) > 0 {
                     let (up, down) = (format!("s{layer}x{place}"), format!("s{}x{below}", layer - 1));
                     links += &link(draw, &down, &up, weighted);
@@ -99,7 +99,7 @@ fn random(n: u64) -> String {
     )
 }
 
-/// The least slowdown of all flows that ended, and how many there are.
+/// Returns the least slowdown of all finished flows, and the number of these flows.
 fn least(results: &Results) -> (f64, usize) {
     let [start, end, ideal] = ["start_ps", "end_ps", "ideal_ps"].map(|name| column(results, "flows", name));
     let ended = (0..end.len()).filter(|i| end[*i] < u64::MAX);
@@ -148,7 +148,7 @@ fn no_flow_of_a_random_network_is_faster_than_alone_by_any_routing() {
     );
 }
 
-/// Two ways between two switches: one link each, of 10 Gb/s and of 100 Mb/s.
+/// Returns two paths between two switches: one link each, of 10 Gb/s and of 100 Mb/s.
 fn two_ways(routing: &str, weights: [u32; 2]) -> String {
     let nodes = ["h0\", kind = \"host", "h1\", kind = \"host", "l", "r", "f", "s"].map(|name| {
         let switch = if name.len() == 1 { "\", kind = \"switch" } else { "" };

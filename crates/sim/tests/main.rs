@@ -1,5 +1,5 @@
-//! Whole runs, against theory, closed forms, laws and recorded digests.
-//! One binary, since each is linked with the whole crate.
+//! Whole runs, against theory, closed forms, laws and recorded digests. They are one binary, since each binary links
+//! the whole crate.
 
 mod ack_clock;
 mod agents;

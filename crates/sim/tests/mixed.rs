@@ -1,9 +1,9 @@
-//! Switches of different kinds in one network.
+//! Tests of switches of different kinds in one network.
 
 use crate::common::{column, drops, run_with, scenario, total};
 use sim::Options;
 
-/// Only the first aggregation switch bounces; the switches that its packets come back to do not.
+/// Scenario in which only the first aggregation switch bounces; the switches that its packets return to do not.
 const ONE_BOUNCES: &str = r#"
 name = "mixed"
 duration = "20ms"
@@ -41,7 +41,7 @@ fn a_bounced_packet_waits_with_the_others_in_a_switch_that_does_not_bounce() {
     assert!(column(&results, "flows", "end_ps").iter().all(|end| *end < u64::MAX));
 }
 
-/// Ports toward hosts mark at random, those toward switches from a fixed length on.
+/// Scenario in which ports toward hosts mark at random, and those toward switches from a fixed length on.
 const TWO_WAYS_TO_MARK: &str = r#"
 name = "marks"
 duration = "5ms"
@@ -89,7 +89,7 @@ fn ports_that_mark_by_a_threshold_are_computed_beside_one_that_does_not() {
     assert!(one < two && two < red && red < 1.0, "{one} {two} {red}");
 }
 
-/// Two sources of two classes, each at the rate of the link that they share.
+/// Scenario with two sources of two classes, each at the rate of the link that they share.
 const TWO_CLASSES: &str = r#"
 name = "shares"
 duration = "10ms"
@@ -122,7 +122,7 @@ stop = "10ms"
 class = 1
 "#;
 
-/// A frame of 1518 B takes 12.304 us and one of 458 B 3.824 us. At the receiver, while both wait, they share the
+/// A frame of 1518 B takes 12.304 us and one of 458 B 3.824 us. At the receiver, while both are queued, they share the
 /// link by bytes of frames as 3 to 1, whatever their sizes.
 #[test]
 fn two_classes_share_a_port_by_bytes_as_their_weights() {

@@ -1,14 +1,16 @@
-//! A host's NIC: one queue, or one for each flow, which it serves in turn.
+//! Tests of a host's NIC: one queue, or one for each flow, served in turn.
 
 use crate::common::{column, drops, run, run_with, same_again, scenario, total};
 use sim::{Options, Results};
 
-/// Time on the wire of a segment of 1460 B at 1 Gb/s.
+/// Time on the wire of a segment of 1460 B at 1 Gb/s in ps.
 const SLOT: u64 = 12_304_000;
-/// From the first bit of such a segment at `h0` until the last is at its receiver.
+/// Time in ps from the first bit of such a segment at `h0` to its last bit at the receiver.
 const PATH: u64 = 2 * SLOT + 2_000_000;
 
-/// `h0` sends a hundred segments to each of `h1` and `h2`, in one window; the second flow a microsecond later.
+/// Returns a scenario in which `h0` sends a hundred segments to each of `h1` and `h2` in one window.
+///
+/// The second flow starts a microsecond later.
 fn two(nic: &str, more: &str) -> String {
     let flow = |i: u32| {
         format!(
@@ -35,18 +37,18 @@ fn ends(results: &Results) -> Vec<u64> {
 const FIFO: &str = "{ kind = \"fifo\" }";
 const TURNS: &str = "{ kind = \"round_robin\" }";
 
-/// The same class for both flows.
+/// Sets the same class for both flows.
 fn alike(text: &str) -> String {
     text.replace("class = 1", "class = 0")
 }
 
 #[test]
 fn one_queue_is_left_in_the_order_of_release_and_a_queue_for_each_flow_in_turn() {
-    // One after the other: the second waits for all of the first.
+    // One after the other: the second flow waits for all of the first.
     let start = 1_000_000;
     assert_eq!(ends(&run(&alike(&two(FIFO, "")), 1)), [start + 99 * SLOT + PATH, start + 199 * SLOT + PATH]);
-    // In turn: when the second flow comes, the first has a frame on the wire and stands before it in the ring, so
-    // that its hundredth frame is the 198th in all.
+    // In turn: when the second flow starts, the first has a frame on the wire and precedes it in the ring. So its
+    // hundredth frame is the 198th in total.
     assert_eq!(ends(&run(&alike(&two(TURNS, "")), 1)), [start + 197 * SLOT + PATH, start + 199 * SLOT + PATH]);
 }
 
@@ -63,7 +65,8 @@ fn a_flow_at_a_tenth_of_the_rate_sends_to_the_byte_at_a_tenth() {
     // Each flow has its own limiter. They meet at the wire once, a microsecond after the first has begun.
     let (first, second) = (1_000_000, 1_000_000 + SLOT);
     assert_eq!(ends(&run(&limited, 1)), [first + 990 * SLOT + PATH, second + 990 * SLOT + PATH]);
-    // At the rate of the link the wire is never idle; a flow that waits for its limiter has no turn yet.
+    // The limit equals the rate of the link, so that the wire is never idle; a flow that waits for its limiter has no
+    // turn yet.
     let rate = run(&alike(&two("{ kind = \"round_robin\", flow_rate = \"1Gbps\" }", "")), 1);
     assert_eq!(ends(&rate), [first + 198 * SLOT + PATH, first + 199 * SLOT + PATH]);
 }
@@ -88,7 +91,7 @@ fn a_stack_delays_what_the_nic_is_told_and_not_what_it_asks_for() {
     assert_eq!(total(&jitter, "flows", "received"), 2 * 146_000);
 }
 
-/// `h0` sends to a slow host in class 3, which PFC pauses, and to another in class 0.
+/// Returns a scenario in which `h0` sends to a slow host in class 3, which PFC pauses, and to another in class 0.
 fn paused(nic: &str) -> String {
     format!(
         r#"
@@ -140,7 +143,7 @@ fn a_class_that_is_stopped_waits_and_the_others_go_on() {
     let results = run(&paused(TURNS), 1);
     let end = ends(&results);
     assert!(total(&results, "pauses", "times") > 0);
-    // Alone: 200 segments of 1230.4 ns, one more through the switch, and the links.
+    // Time of the flow alone: 200 segments of 1230.4 ns, one more through the switch, and the links.
     let alone = 201 * 1_230_400 + 2_000_000;
     let fast = end[1] - 100_000_000;
     assert!((alone..alone + 20 * 1_230_400).contains(&fast), "{fast} is not about {alone}");
@@ -159,7 +162,7 @@ fn a_nic_with_a_queue_for_each_flow_is_stepped() {
     assert_eq!(ends(&stepped), ends(&run(&text, 1)));
 }
 
-/// `max_packets`, `marked` and `drop_buffer_full` of the NIC of `h0`, and all results. Departures are computed.
+/// Returns `max_packets`, `marked` and `drop_buffer_full` of the NIC of `h0`, and all results; departures are computed.
 fn at_nic(text: &str) -> ([u64; 3], Results) {
     let results = run(&format!("{text}[measure]\nqueues = false\n"), 1);
     (["max_packets", "marked", "drop_buffer_full"].map(|name| column(&results, "ports", name)[0]), results)
@@ -168,7 +171,7 @@ fn at_nic(text: &str) -> ([u64; 3], Results) {
 #[test]
 fn a_window_that_opens_wide_is_marked_and_lost_frame_by_frame_where_the_nic_has_limits() {
     let dctcp = |more: &str| alike(&two(FIFO, more)).replace("newreno", "dctcp");
-    // Of the first flow's hundred frames 99 wait when the second's come.
+    // 99 of the first flow's hundred frames are queued when those of the second arrive.
     let ([_, marked, _], _) = at_nic(&dctcp("marking = { kind = \"ecn_threshold\", k = \"150pkt\" }"));
     assert_eq!(marked, 49, "those that find 150 or more");
     let ([most, _, lost], results) = at_nic(&dctcp("nic_queue = \"150pkt\""));
@@ -179,7 +182,7 @@ fn a_window_that_opens_wide_is_marked_and_lost_frame_by_frame_where_the_nic_has_
 #[test]
 fn a_window_that_opens_wide_gives_the_same_bits_in_one_run_and_frame_by_frame() {
     for kind in ["newreno", "dctcp"] {
-        // A limit that nothing reaches makes frames of what would be runs.
+        // A limit that is never reached makes the NIC handle single frames instead of runs.
         let [runs, frames] = ["", "nic_queue = \"100000pkt\""].map(|limit| {
             let text = alike(&two(FIFO, limit)).replace("newreno", kind);
             at_nic(&format!("{text}[[traffic]]\nname = \"back\"\nkind = \"permutation\"\nsize = \"700001B\"\n"))

@@ -1,4 +1,4 @@
-//! Whole connections through real headers and back: nothing is lost.
+//! Tests that whole connections survive the conversion to real headers and back without any loss.
 
 use crate::common::scenario;
 use dataplane::{Ext, Framing, NO_EXT, Pkt};
@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use wire::{Checksums, Crossing, LengthIn, Network, Side, checksums, deparse};
 
-/// How many segments there were, with SACK blocks, a SYN's options, timestamps, ECN's flags, a mark, a detour, CPA, a
-/// payload that was cut off, and PACKs.
+/// Numbers of segments: all, with SACK blocks, with a SYN's options, timestamps, ECN flags, a mark, a detour, CPA,
+/// trimmed payload, and PACKs.
 #[derive(Default)]
 struct Seen([AtomicU64; 10]);
 
-/// Writes every frame that crosses a link, and makes a packet of it again.
+/// Tap that writes every frame that crosses a link, and parses the bytes into a packet again.
 #[derive(Clone)]
 struct ThereAndBack(Network, Arc<Seen>);
 
@@ -44,7 +44,7 @@ impl Tap for ThereAndBack {
     }
 }
 
-/// An incast into little room, so that packets are marked, detoured and lost.
+/// Runs an incast with small buffers, so that packets are marked, detoured and lost.
 fn incast(transport: &str, routing: &str) -> [u64; 10] {
     let text = format!(
         "name = \"on-wire\"\nduration = \"20ms\"\n[topology]\nkind = \"fat_tree\"\nk = 4\n\
@@ -78,7 +78,7 @@ fn a_whole_connection_comes_back_where_places_have_addresses() {
     assert!(segments > 2000 && blocks > 20 && syns == 0, "{segments} {blocks} {syns}");
 }
 
-/// Their bursts end with PSH.
+/// Bursts of modern Linux hosts end with PSH.
 #[test]
 fn a_whole_connection_of_hosts_of_today_comes_back() {
     let [segments, blocks, _, stamps, ..] = incast("kind = \"linux_dctcp\"\nmin_rto = \"10ms\"", "");

@@ -1,5 +1,5 @@
-//! Sojourn, goodput, links and order: to the picosecond where a run can be worked out by hand, and as
-//! identities where it cannot.
+//! Tests of sojourn times, goodput, links and packet order: to the picosecond if a run can be worked out by hand,
+//! otherwise as identities.
 
 use crate::common::{self, column, rows, run, run_with, scenario, total, two_senders, world};
 use sim::{Options, Results};
@@ -7,11 +7,15 @@ use sim::{Options, Results};
 const MEASURE: &str = "[measure]\nbin = \"10us\"\ngoodput = \"flows\"\nlinks = true\nreordering = true";
 const STOPS: [&str; 2] = ["30us", "20us"];
 
-/// `a` sends at 0, 12.304 and 24.608 us, `b` at 0 and 12.304 us. Frames are at the switch 13.304 us after
-/// they are sent. There, port 2 sends for 12.304 us each: the first of `a` at 13.304, the first of `b` at
-/// 25.608 (it waited for 12.304), the second of `a` at 37.912 (came at 25.608, 12.304), the second of `b` at
-/// 50.216 (24.608), the third of `a` at 62.520 (came at 37.912, 24.608). Each is at its host 13.304 us later:
-/// 26.608, 38.912, 51.216, 63.520, 75.824.
+/// `a` sends at 0, 12.304 and 24.608 us, `b` at 0 and 12.304 us. Frames are at the switch 13.304 us after they are
+/// sent. There, port 2 sends for 12.304 us each:
+/// - the first of `a` at 13.304 us;
+/// - the first of `b` at 25.608 us (queued for 12.304 us);
+/// - the second of `a` at 37.912 us (arrived at 25.608, queued for 12.304);
+/// - the second of `b` at 50.216 us (24.608);
+/// - the third of `a` at 62.520 us (arrived at 37.912, queued for 24.608).
+///
+/// Each is at its host 13.304 us later: 26.608, 38.912, 51.216, 63.520, 75.824 us.
 #[test]
 fn two_senders_and_one_port_give_what_is_worked_out_by_hand() {
     let results = run(&two_senders(MEASURE, STOPS), 1);
@@ -39,7 +43,7 @@ fn two_senders_and_one_port_give_what_is_worked_out_by_hand() {
     expected.sort_unstable();
     assert_eq!(links, expected);
 
-    // Both flows arrive in order: displacement 0, nothing waits, three and two packets.
+    // Both flows arrive in order: displacement 0, empty reorder buffers, three and two packets.
     let order = rows(&results, "reorder", ["traffic", "metric", "value", "count"]);
     assert_eq!(order, [[0, 0, 0, 3], [0, 1, 0, 3], [0, 3, 0, 3], [1, 0, 0, 2], [1, 1, 0, 2], [1, 3, 0, 2]]);
 }
@@ -58,7 +62,7 @@ fn what_is_not_asked_for_is_not_there() {
     assert!(!column(&usual, "queue_sojourn", "count").is_empty() && column(&usual, "links", "bits").is_empty());
 }
 
-/// Queries through small buffers, of which some overflow into what each variant does.
+/// Queries through small buffers, some of which overflow; each variant handles overflow differently.
 const BUSY: &str = r#"
 name = "busy"
 duration = "3s"
@@ -109,8 +113,8 @@ switch.routing = { kind = "spray" }
 
 const VARIANTS: [&str; 5] = ["drop", "detour", "bounce", "classes", "spray"];
 
-/// Little's law, exactly: every frame of every queue has waited for the time that it made the queue longer,
-/// by however many queues and priorities they left.
+/// Little's law, exactly: every frame of every queue has waited for the time by which it made the queue longer,
+/// whatever the number of queues and priorities.
 #[test]
 fn all_sojourn_together_is_the_area_under_the_queues() {
     for variant in VARIANTS {
@@ -149,7 +153,7 @@ fn goodput_adds_up_to_what_every_flow_and_every_host_received() {
     }
 }
 
-/// Links by step add up to the ports' counters, computed or stepped, and where the run is cut as well.
+/// The bits of links by step add up to the ports' counters, computed or stepped, even if the run is cut off.
 #[test]
 fn links_add_up_to_what_the_ports_sent_and_are_the_same_with_computed_departures() {
     for duration in ["3s", "4ms"] {
@@ -175,7 +179,7 @@ fn links_add_up_to_what_the_ports_sent_and_are_the_same_with_computed_departures
     }
 }
 
-/// Order from the list of packets: of each flow the first copies of its data, by rank of first emission.
+/// Computes the order from the list of packets: the first copies of each flow's data, by rank of first emission.
 fn order_by_packets(results: &Results) -> Vec<[u64; 4]> {
     let traffic = column(results, "flows", "traffic");
     let mut emitted = std::collections::BTreeMap::<u64, std::collections::BTreeSet<u64>>::new();
@@ -215,8 +219,8 @@ fn order_is_what_the_list_of_packets_says_where_nothing_is_sent_again() {
     assert_eq!(found, order_by_packets(&results));
 }
 
-/// Retransmissions have the place of what they replace: whatever is lost on the way, all data arrive, so that
-/// every segment is counted once or was too late.
+/// Retransmissions have the place of the packets that they replace: whatever is lost, all data arrives, so that every
+/// segment is counted once or is too late.
 #[test]
 fn every_segment_is_counted_once_however_often_it_is_sent() {
     for variant in VARIANTS {

@@ -1,11 +1,10 @@
-//! PABO §V (Shi et al., Computer Communications 2018): bursts of raw packets through a tree of seven
-//! switches, bounced and delivered without a loss. Shares are those of Table I, places those of
-//! fig. 7a.
+//! PABO §V (Shi et al., Computer Communications 2018): bursts of raw packets through a tree of seven switches, bounced
+//! and delivered without drops. Shares are those of Table I, places those of fig. 7a.
 
 use crate::common::{Bursts, PABO_TREE, column, drops, run_with, scenario, small, total};
 use sim::{Options, Results};
 
-/// `s0` to `s2` are at the senders (the paper's S1 to S3), `s6` is the last (S7).
+/// Returns the bursts; `s0` to `s2` are at the senders (the paper's S1 to S3), and `s6` is the last switch (S7).
 fn bursts(packets: u64) -> String {
     let bursts = Bursts {
         sources: &["h0", "h1", "h2"],
@@ -27,7 +26,7 @@ const HOPS: u64 = 1;
 const BOUNCES: u64 = 3;
 const DISTANCE: u64 = 4;
 
-/// Percentage of delivered packets of which a metric has a value that is wanted.
+/// Returns the percentage of delivered packets for which a metric has a wanted value.
 fn share(results: &Results, of: u64, wanted: impl Fn(u64) -> bool) -> f64 {
     let [data, metric, low, count] =
         ["data", "metric", "low", "count"].map(|name| column(results, "packet_hist", name));
@@ -36,12 +35,12 @@ fn share(results: &Results, of: u64, wanted: impl Fn(u64) -> bool) -> f64 {
     100.0 * some as f64 / all as f64
 }
 
-/// Percentage of delivered packets that were bounced at least once.
+/// Returns the percentage of delivered packets that were bounced at least once.
 fn bounced_share(results: &Results) -> f64 {
     share(results, BOUNCES, |np| np > 0)
 }
 
-/// Bounces at each of the seven switches.
+/// Returns the bounces at each of the seven switches.
 fn bounces(results: &Results) -> [u64; 7] {
     let (node, bounced) = (column(results, "ports", "node"), column(results, "ports", "bounced"));
     let mut at = [0; 7];
@@ -49,8 +48,8 @@ fn bounces(results: &Results) -> [u64; 7] {
     at
 }
 
-/// Three seeds of bursts of so many packets: the mean share of bounced packets, and where each seed
-/// bounced them.
+/// Runs three seeds with bursts of `packets` packets: the mean share of bounced packets, and the bounces of each seed
+/// by switch.
 fn runs(packets: u64) -> (f64, Vec<[u64; 7]>) {
     runs_of(&bursts(packets), packets)
 }
@@ -94,9 +93,9 @@ fn a_severe_load_is_bounced_by_every_switch_and_hosts_send_it_again() {
     }
 }
 
-/// The paper assumes switches with input and output queues (§II-B, fig. 2). In them nothing essential changes: what waits at
-/// inputs counts for its output, so that as many are bounced, by the same switches; nothing is lost, and the inputs hold
-/// no more than their memory.
+/// The paper assumes switches with input and output queues (§II-B, fig. 2), which change nothing essential. Frames at
+/// inputs count for their output, so that the same switches bounce as many packets. No packet is lost, and the inputs
+/// hold no more than their memory.
 #[test]
 fn switches_with_inputs_bounce_as_many_and_lose_none_either() {
     let places = [(501, [0, 0, 1]), (1501, [0, 1, 1]), (2501, [1, 1, 1])];
@@ -111,8 +110,8 @@ fn switches_with_inputs_bounce_as_many_and_lose_none_either() {
     }
 }
 
-/// Table I, the severe load: maxBouncedDistance is 0, 1 or 2, since a normal forward takes a bounce back; and
-/// fig. 7b: totalHop, which is a link less than were crossed, is at most 11 of 86.64 %, for 3 without a bounce.
+/// Table I, the severe load: maxBouncedDistance is 0, 1 or 2, since a normal forward undoes a bounce. Fig. 7b:
+/// totalHop, which is one less than the links crossed, is at most 11 for 86.64% of packets, and 3 without a bounce.
 #[test]
 fn packets_are_as_far_from_their_way_as_the_paper_counts() {
     let results = run_with(&scenario(&bursts(2501), ""), 1, Options::default());
@@ -130,11 +129,11 @@ fn packets_are_as_far_from_their_way_as_the_paper_counts() {
 fn frames_that_come_back_to_a_host_are_sent_again_and_all_arrive() {
     let s = scenario(&bursts(2501), "");
     let results = run_with(&s, 4, Options::default());
-    // NICs of the senders: each sends its own 5 x 2501 frames, and once more all that came back.
+    // NICs of the senders: each sends its own 5 x 2501 frames, and all returned frames once more.
     let sent: u64 = column(&results, "ports", "sent")[..3].iter().sum();
     let returned = sent - 15 * 2501;
-    // What the switches at the senders bounce goes back to the hosts, and what the next level
-    // bounces goes on through them.
+    // Frames bounced by the senders' switches return to the hosts, and those bounced by the next level pass through
+    // these switches.
     assert!(returned > 0 && returned >= bounces(&results)[..3].iter().sum::<u64>(), "{returned}");
     assert_eq!(total(&results, "flows", "received"), 15 * 2501 * 1500);
 }

@@ -1,11 +1,11 @@
-//! The packet trace of a packet is what the tables of an ordinary run say of it.
+//! Tests that the trace of a packet agrees with the tables of an ordinary run.
 
 use crate::common::{column, run_with, scenario, total, two_senders, world};
 use sim::{Column, Missing, Often, Options, PacketId, Results, Step, Table, Tracer, Wanted, What};
 use std::sync::Arc;
 use units::Time;
 
-/// Queries into random hosts of a fat-tree, far too much for their ports.
+/// Queries to random hosts of a fat-tree that overload its ports.
 const QUERIES: &str = r#"
 name = "queries"
 duration = "12ms"
@@ -67,7 +67,7 @@ fn table<'a>(tables: &'a [Table], name: &str, column: &str) -> &'a Column {
     &table.columns.iter().find(|(found, _)| found == column).expect("the column exists").1
 }
 
-/// One row of `packets`.
+/// Row of `packets`.
 #[derive(Debug, PartialEq)]
 struct Row {
     id: PacketId,
@@ -97,7 +97,7 @@ fn count(steps: &[Step], what: What) -> usize {
     steps.iter().filter(|step| step.what == what).count()
 }
 
-/// What a packet trace says in the words of the table.
+/// Returns the row of `packets` that a packet trace corresponds to.
 fn describe(tracer: &Tracer) -> Row {
     let steps = tracer.steps();
     let (first, last) = (steps[0], steps[steps.len() - 1]);
@@ -168,7 +168,7 @@ fn any_packet_can_be_followed_whatever_becomes_of_it() {
     assert!(ordinary("drop").iter().any(|row| row.fate > 0), "some are lost");
 }
 
-/// As `QUERIES`, at switches that cut; `more` are further parameters.
+/// Returns `QUERIES` with switches that trim, with further parameters.
 fn cutting(more: &str) -> String {
     let trim = format!("overflow = {{ kind = \"trim\", trimmable = \"any\"{more} }}");
     QUERIES.replace("overflow = { kind = \"detour\" }", &trim).replace("size = \"20pkt\"", "size = \"30KB\"")
@@ -178,7 +178,7 @@ fn first_cut(more: &str) -> Tracer {
     trace_at(&cutting(more), "in_turn", (Wanted::Most(Often::Trimmed), None), 1 << 20).unwrap()
 }
 
-/// What comes of it after that is the header's.
+/// Later steps of a trimmed packet are those of its header.
 #[test]
 fn a_cut_is_a_step_and_from_then_on_the_frame_is_as_short_as_what_is_left() {
     let tracer = first_cut("");
@@ -190,7 +190,7 @@ fn a_cut_is_a_step_and_from_then_on_the_frame_is_as_short_as_what_is_left() {
     assert_eq!((around, steps[at + 1].at.now), ([What::Arrived, What::Stored], steps[at].at.now));
 }
 
-/// The first that the coin falls on waits, is cut, and goes on to the queue of headers.
+/// The first packet that the coin selects is queued, is trimmed, and moves to the queue of headers.
 #[test]
 fn a_packet_is_cut_where_it_waits() {
     let rows = packets(&run_with(&scenario(&cutting(COIN), "in_turn"), 1, Options::default()));
@@ -206,7 +206,7 @@ fn a_packet_is_cut_where_it_waits() {
 }
 const COIN: &str = ", header_class = 6, victim = \"coin\"";
 
-/// Its header turns round at a switch that has no room for it, and has ended at its source.
+/// The header turns round at a switch that has no buffer space for it, and ends at its source.
 #[test]
 fn a_header_that_comes_back_has_ended_and_is_found() {
     let tracer = first_cut(", extra = \"0B\", no_room = \"return\"");
@@ -229,8 +229,8 @@ fn the_first_that_was_cut_is_the_first_to_end_of_those_that_were() {
     }
 }
 
-/// Every step follows upon the one before: what starts arrives at the far end of that link, what is detoured
-/// waits at the port that was taken.
+/// Every step follows from the one before. A transmitted frame arrives at the far end of that link, and a detoured one
+/// is queued at the port that was taken.
 #[test]
 fn steps_are_a_chain_in_the_order_of_time() {
     let rows = ordinary("in_turn");
@@ -239,7 +239,7 @@ fn steps_are_a_chain_in_the_order_of_time() {
         assert!(most.detours > 1, "{most:?}");
         let tracer = trace("in_turn", Wanted::This(most.id), 1 << 20).unwrap();
         is_a_chain(tracer.steps());
-        // Data once, where they find more than 5 waiting or are detoured; ACKs never.
+        // Data is marked once, if it finds more than 5 queued packets or is detoured; ACKs are never marked.
         assert_eq!(count(tracer.steps(), What::Marked), usize::from(!reverse));
     }
 }
@@ -283,15 +283,15 @@ fn what_is_not_there_is_told_with_what_there_is() {
     let this = |flow, reverse, emission| Wanted::This(PacketId::of_flow(flow, reverse, emission));
     assert_eq!(
         said("drop", Wanted::Most(Often::Detoured)),
-        "packet: found most_detoured; expected a run that detours; none of its packets was"
+        "packet: found most_detoured; expected a run that detours packets; none was detoured"
     );
     assert_eq!(
         said("in_turn", Wanted::Most(Often::Bounced)),
-        "packet: found most_bounced; expected a run that bounces; none of its packets was"
+        "packet: found most_bounced; expected a run that bounces packets; none was bounced"
     );
     assert_eq!(
         said("in_turn", Wanted::Most(Often::Trimmed)),
-        "packet: found first_trimmed; expected a run that cuts; none of its packets was"
+        "packet: found first_trimmed; expected a run that cuts packets; none was cut"
     );
     assert_eq!(said("in_turn", this(45, false, 0)), "packet: found flow=45,n=0; expected a flow from 0 to 44");
     let sent = ordinary("in_turn").iter().filter(|row| row.id.flow == 3 && !row.id.is_reverse()).count();
@@ -306,8 +306,9 @@ fn what_is_not_there_is_told_with_what_there_is() {
     assert!(said("in_turn", this(3, true, 9_999)).ends_with(&format!("the receiver of flow 3 sent {acks} packets")));
 }
 
-/// Two hosts send at once through one port of 1 Gb/s to a third; full frames take 12.304 us. `over_time.rs` works
-/// out when each is there.
+/// Returns two hosts that send simultaneously through one port of 1 Gb/s to a third; full frames take 12.304 us.
+///
+/// `over_time.rs` works out when each frame is at the port.
 fn two() -> String {
     two_senders("", ["30us", "20us"])
 }
@@ -338,7 +339,7 @@ fn queues_at_three_instants_are_what_is_worked_out_by_hand() {
     assert_eq!(steps, expected);
 }
 
-/// The first of `a` and of `b` come to the switch at 13.304 us.
+/// The first frames of `a` and of `b` reach the switch at 13.304 us.
 #[test]
 fn queues_are_seen_after_all_that_happens_at_an_instant() {
     let id = PacketId::of_flow(0, false, 1);
@@ -434,4 +435,18 @@ fn rows_of_detours_may_be_taken_out_on_the_way_and_cost_nothing_else() {
     assert!(taken > 0);
     assert_eq!(taken + detour_steps(&world.results(&s)).len(), detour_steps(&whole).len());
     assert_eq!(detour_steps(&whole).len() as u64, total(&whole, "ports", "detoured"));
+}
+
+/// A switch handles a frame at its arrival. With NIC jitter, that is later than the link's time and delay alone.
+#[test]
+fn arrivals_are_those_of_the_run_despite_nic_jitter() {
+    let text = QUERIES.replace("[measure]", "[host]\nnic_jitter = \"40us\"\n[measure]");
+    let tracer =
+        trace_at(&text, "drop", (Wanted::This(PacketId::of_flow(3, false, 4)), None), 1000).expect("it is there");
+    let steps = tracer.steps();
+    let first = steps.iter().position(|step| step.what == What::Arrived).expect("it arrives");
+    let [started, arrived, next] = [first - 1, first, first + 1].map(|at| steps[at]);
+    assert_eq!((started.what, next.at.now, next.at.node), (What::Started, arrived.at.now, arrived.at.node));
+    // At the fat-tree's links of 1 Gb/s, a frame and its delay take 13.4 us at most.
+    assert!(arrived.at.now.0 - started.at.now.0 > 14_000_000, "{started:?} {arrived:?}");
 }

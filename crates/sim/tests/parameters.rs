@@ -1,4 +1,4 @@
-//! No parameter is accepted and ignored: whatever is declared changes something.
+//! Tests that no parameter is accepted and ignored: every declared parameter changes some result.
 
 mod values;
 
@@ -23,7 +23,7 @@ struct Place {
 }
 
 impl Place {
-    /// Fingerprint of the run without a change, made when first asked for.
+    /// Returns the fingerprint of the run without a change, computed on first use.
     fn fingerprint(&self) -> u64 {
         *self.fingerprint.get_or_init(|| fingerprint(&self.base, &self.variant))
     }
@@ -57,7 +57,7 @@ fn of<'a>(loaded: &'a Loaded, variant: &str) -> &'a Scenario {
     loaded.variants.iter().find(|v| v.variant == variant).unwrap()
 }
 
-/// Hash of all that a run leaves, and of the names of its results.
+/// Returns the hash of all results of a run, and of their names.
 fn fingerprint(loaded: &Loaded, variant: &str) -> u64 {
     let scenario = of(loaded, variant);
     let options = Options { max_events: Some(150_000), ..Options::default() };
@@ -84,7 +84,7 @@ fn fingerprint(loaded: &Loaded, variant: &str) -> u64 {
     hash.finish()
 }
 
-/// The tables in which a declaration's parameters stand in a variant, with what they say.
+/// Returns the tables of a variant that contain a declaration's parameters, with their contents.
 fn tables(spec: &Spec, place: &Place) -> Vec<(String, Json)> {
     let all = &place.base.resolved[&place.variant];
     let is = |table: &Json| table["kind"] == spec.kind;
@@ -158,7 +158,7 @@ fn tried(place: &Place, path: &str, value: &str) -> Outcome {
     last
 }
 
-/// Whether a note that names the last key of a path comes or goes.
+/// Returns true if a note that names the last key of a path appears or disappears.
 fn is_told(before: &Loaded, after: &Loaded, path: &str) -> bool {
     let key = path.rsplit('.').next().unwrap();
     let names =
@@ -167,10 +167,10 @@ fn is_told(before: &Loaded, after: &Loaded, path: &str) -> bool {
     said(before) != said(after)
 }
 
-/// What becomes of a parameter in all places, up to the first in which it changes the results. One value is tried
-/// everywhere before the next is: most parameters need no second.
+/// Returns the outcomes of changing a parameter in all places, up to the first place in which it changes the results.
 ///
-/// `known`, the place, path and value that changed them when that was recorded, is tried before all others.
+/// Each value is tried everywhere before the next one, since most parameters need only one. `known` is a recorded
+/// change (place, path and value) that changed the results; it is tried first.
 fn outcomes(
     spec: &Spec,
     param: &Param,
@@ -211,7 +211,7 @@ struct Change {
     value: String,
 }
 
-/// The changes that were recorded, by parameter: a line each, with tabs between name, place, path and value.
+/// Reads the recorded changes by parameter: a line each, with tabs between name, place, path and value.
 fn recorded() -> BTreeMap<String, Change> {
     let text = std::fs::read_to_string(record()).unwrap_or_default();
     let parse = |line: &str| {
@@ -226,7 +226,7 @@ fn record() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/parameters/changes.tsv")
 }
 
-/// Parameters that change no run, each with what it is for.
+/// Parameters that change no run, each with its purpose.
 const OTHERWISE: [(&str, &str); 6] = [
     ("/description", "a text in the results"),
     ("measure/allow_unfinished", "how the command ends"),
@@ -255,7 +255,7 @@ fn every_declared_parameter_changes_something_where_it_applies() {
         }
         (idle, changes)
     };
-    // It is the longest test: two threads, so that it does not run on alone at the end.
+    // This is the longest test: two threads keep it from running alone at the end.
     let (mut idle, mut changes) = std::thread::scope(|scope| {
         let other = scope.spawn(look);
         let own = look();

@@ -1,11 +1,11 @@
-//! PAUSE and PFC in whole runs: to the picosecond where a run can be worked out by hand, and as laws where it
-//! cannot.
+//! Tests of PAUSE and PFC in whole runs: to the picosecond if a run can be worked out by hand, otherwise as laws.
 
 use crate::common::{column, drops, full_frames, pauses, rows, run, same_again, total};
 use sim::Stop;
 
-/// One host sends full frames at 1 Gb/s to another whose link has 0.1 Gb/s, over one switch. A frame takes
-/// 12.304 us on the first link and 123.04 us on the second; delays are 1 us.
+/// Returns one host that sends full frames at 1 Gb/s to another, whose link has 0.1 Gb/s, over one switch.
+///
+/// A frame takes 12.304 us on the first link and 123.04 us on the second; delays are 1 us.
 pub fn slow(pause: &str, more: &str) -> String {
     let frames = full_frames("t", ["a", "b"], "130us");
     format!(
@@ -29,10 +29,10 @@ drain = "100ms"
     )
 }
 
-/// Frame n = 1, 2, … is at the switch at 1 us + 12.304 us n. The first goes on at once; with the fourth, at 50.216 us,
-/// three wait, which is `xoff`. The control frame takes 84 bytes of wire, 0.672 us, and 1 us: the NIC is paused at 51.888,
-/// and its fifth frame, under way, still comes. From 136.344 us on a frame leaves every 123.04 us: of four one is left
-/// at 382.424 us, and the NIC goes on at 384.096.
+/// Frame n = 1, 2, … is at the switch at 1 us + 12.304 us n. The first is forwarded immediately. With the fourth, at
+/// 50.216 us, three are queued, which is `xoff`. The control frame takes 84 bytes of wire, 0.672 us, and 1 us: the NIC
+/// is paused at 51.888 us, and its fifth frame, on the wire, still arrives. From 136.344 us on a frame leaves every
+/// 123.04 us: one of four is left at 382.424 us, and the NIC resumes at 384.096 us.
 #[test]
 fn a_stop_and_a_go_take_effect_to_the_picosecond() {
     let results = run(&slow(r#"{ kind = "pfc", xoff = "4554B", xon = "1518B" }"#, ""), 1);
@@ -44,24 +44,24 @@ fn a_stop_and_a_go_take_effect_to_the_picosecond() {
     assert!(results.deadlock.is_none() && results.lost.is_none());
 }
 
-/// 100 quanta of 512 ns.
+/// The pause lasts for 100 quanta of 512 ns.
 #[test]
 fn a_stop_whose_quanta_run_out_ends_by_itself() {
     let short = r#"{ kind = "pfc", xoff = "4554B", xon = "1518B", quanta = 100, refresh = "off" }"#;
     let results = run(&slow(short, ""), 1);
     assert_eq!(pauses(&results)[0], [51_888_000, 51_888_000 + 51_200_000, 0, 0, 0]);
-    // It is not said again: the port has been told.
+    // Without refresh, the switch sends the pause only once.
     assert_eq!(total(&results, "pauses", "times"), 1);
     assert_eq!(total(&results, "pauses", "refreshes"), 0);
 }
 
-/// Paused again after 60 quanta, before 100 have run out.
+/// The pause is refreshed after 60 quanta, before its 100 quanta have expired.
 #[test]
 fn a_refresh_in_time_leaves_no_gap() {
     let short = r#"{ kind = "pfc", xoff = "4554B", xon = "1518B", quanta = 100, refresh = 60 }"#;
     let results = run(&slow(short, ""), 1);
     assert_eq!(pauses(&results)[0], [51_888_000, 384_096_000, 0, 0, 0]);
-    // From 50.216 us on, every 30.72 us until 382.424.
+    // Refreshes follow every 30.72 us, from 50.216 us until 382.424 us.
     let refreshes = (382_424_000u64 - 50_216_000) / 30_720_000;
     let first = rows(&results, "pauses", ["node", "port", "xoff_sent", "refreshes"]);
     let switch = first.iter().find(|row| row[..2] == [2, 0]).expect("the switch's port toward a");
@@ -89,7 +89,7 @@ fn pause_stops_the_whole_port_and_pfc_the_class() {
     }
 }
 
-/// Twenty hosts send 100 KB each at once to one.
+/// Returns an incast of twenty hosts that send 100 KB each to one, simultaneously.
 fn incast(switch: &str) -> String {
     format!(
         r#"
@@ -134,7 +134,7 @@ fn an_incast_that_loses_with_tail_drop_loses_nothing_with_either_pause() {
         assert_eq!(retransmits, 0);
         assert!(total(&results, "pauses", "times") > 20);
         assert!(total(&results, "pauses", "xoff_sent") > 20);
-        // Nothing is paused in the end, and every control frame has arrived.
+        // No port is paused at the end, and every control frame has arrived.
         assert_eq!(results.progress.completed, 20);
     }
 }
@@ -146,9 +146,10 @@ fn too_little_memory_for_the_headroom_ends_the_run_and_says_where_or_only_counts
     assert_eq!(results.progress.stop, Some(Stop::LosslessViolation));
     let lost = results.lost.expect("a packet was lost");
     assert_eq!((lost.node, lost.lost.class, lost.lost.xoff), (21, 0, 8000));
-    // The run ends at the next instant of its grid, which is finer than a 4096th of the duration.
+    // The run ends at the next instant of its grid, whose step is shorter than a 4096th of the duration.
     assert!(results.progress.now > lost.at && results.progress.now.since(lost.at).0 <= 50_000_000_000 / 4096);
-    // 1 Gb/s: 1538 + 84 bytes of waiting, twice 125 of delay: one frame, and 334 bytes of which 314 are a frame.
+    // 1 Gb/s: 1538 + 84 bytes until the pause leaves and twice 125 bytes of delay: one frame, and 334 bytes of which
+    // 314 are a frame.
     assert_eq!(lost.lost.headroom, 1517 + 1518 + 314 + 1518);
     assert_eq!(lost.lost.fill.limit, Some(100_000));
     let counted = run(&incast(&tight.replace("xon =", "lossless = false, xon =")), 1);
@@ -156,7 +157,9 @@ fn too_little_memory_for_the_headroom_ends_the_run_and_says_where_or_only_counts
     assert_ne!(counted.progress.stop, Some(Stop::LosslessViolation));
 }
 
-/// h0 and h1 share a link to h2, who is slow, and h3, who is not: h1's frames for h3 are the victims.
+/// Returns a scenario in which h0 and h1 share a link to h2, which is slow, and to h3, which is not.
+///
+/// The victims are h1's frames for h3.
 fn victim(kind: &str, class: u8) -> String {
     format!(
         r#"

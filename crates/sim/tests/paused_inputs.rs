@@ -1,4 +1,5 @@
-//! PFC at the inputs of switches with combined input and output queueing: what it counts is the memory of an input.
+//! Tests of PFC at the inputs of switches with combined input and output queueing, where it counts the memory of an
+//! input.
 
 use crate::common::watched::watch;
 use crate::common::{column, drops, run, same_again, scenario};
@@ -7,12 +8,12 @@ use dataplane::Pkt;
 use mech::ClassSet;
 use sim::{Observer, Options, Spot, Stop};
 
-/// From when and until when the hotspot is measured, ps.
+/// Start of the measurement of the hotspot in ps; `TO` is its end.
 const FROM: u64 = 5_000_000_000;
 const TO: u64 = 25_000_000_000;
 
-/// Frames that came to hosts while it was measured, by source and destination; and how often the first port of the switch
-/// paused its host.
+/// Frames that reached hosts during the measurement, by source and destination, and pauses sent by the switch's first
+/// port.
 #[derive(Clone, Default)]
 struct Hotspot {
     frames: Vec<(u32, u32)>,
@@ -32,8 +33,10 @@ impl Observer for Hotspot {
     }
 }
 
-/// The input-generated hotspot of QCN-OS §II-B: `h0` sends f1 to `h6` and f2 to `h7`, and others, each behind an input of its
-/// own, also send to `h7`, so that it is the destination of so many flows; each offers 5 Gb/s.
+/// Returns the input-generated hotspot of QCN-OS §II-B.
+///
+/// `h0` sends f1 to `h6` and f2 to `h7`. Other hosts, each behind an input of its own, also send to `h7`, so that `hot`
+/// flows go there. Each flow offers 5 Gb/s.
 fn hotspot(hot: u32) -> String {
     let flow = |n: u32, source: u32, destination: u32| {
         format!(
@@ -54,10 +57,10 @@ fn hotspot(hot: u32) -> String {
     )
 }
 
-/// f2 comes at 5 Gb/s while its source may send, and leaves at its share of 10 Gb/s all the time; so `h0` may send for that
-/// share of 5 Gb/s of the time, and f1 gets no more than f2. Its input fills from XON to XOFF at the difference and drains at
-/// the share; of 1538 B on the wire 1518 are stored. What comes and goes while a request takes effect, 2 us at most either
-/// way, is 1.5 % of that, and a frame is 2.3 %.
+/// f2 arrives at 5 Gb/s while its source may send, and leaves at its share of 10 Gb/s throughout. So `h0` may send for
+/// that share of 5 Gb/s of the time, and f1 gets no more than f2. Its input fills from XON to XOFF at the difference
+/// and drains at the share; of 1538 B on the wire 1518 are stored. The bytes that arrive and leave while a pause takes
+/// effect, 2 us at most each way, are 1.5% of that, and a frame is 2.3%.
 #[test]
 fn behind_a_paused_input_a_victim_gets_the_share_of_the_culprit_in_cycles_of_the_closed_form() {
     for (hot, share) in [(5, 2.0), (4, 2.5)] {
@@ -74,7 +77,7 @@ fn behind_a_paused_input_a_victim_gets_the_share_of_the_culprit_in_cycles_of_the
         for (from, to) in [(0, 6), (0, 7)].into_iter().chain(senders) {
             assert!((gbps(from, to) / share - 1.0).abs() < 0.03, "{hot}: h{from} to h{to} {}", gbps(from, to));
         }
-        // Picoseconds for 66 KB at so many Gb/s on the wire.
+        // Picoseconds for 66 KB at this rate in Gb/s on the wire.
         let time = |gbps: f64| 66_000.0 * 8000.0 / (gbps * 1518.0 / 1538.0);
         let cycles = measured / (time(5.0 - share) + time(share));
         let found = world.observer().pauses as f64;
@@ -82,8 +85,9 @@ fn behind_a_paused_input_a_victim_gets_the_share_of_the_culprit_in_cycles_of_the
     }
 }
 
-/// As in an output-queued switch: all that comes from `a` waits at its input, for its first frame takes seconds to cross,
-/// and a frame of `c` has begun to leave toward `a` 1 ns before XOFF is reached, 6072 ns after it came.
+/// The worst case is that of an output-queued switch: all frames from `a` stay at its input, since the first takes
+/// seconds to cross. A frame of `c` has begun to leave toward `a` 1 ns before XOFF is reached, 6072 ns after its
+/// arrival.
 #[test]
 fn the_headroom_of_an_input_is_used_in_the_worst_case_and_a_byte_less_loses() {
     let worst = |size: u64| {
@@ -101,8 +105,10 @@ fn the_headroom_of_an_input_is_used_in_the_worst_case_and_a_byte_less_loses() {
     assert!(told.contains(&format!("The memory of input 0 (from a) was full: {used} of {limit} in use")), "{told}");
 }
 
-/// A ring of switches with so many hosts each, who send two hops clockwise packets of the class of their switch, those of
-/// class 1 from 5 ms on. What is on the ring gets no more of a link than each of the hosts there, and fills its input.
+/// Returns a ring of switches with `hosts` hosts each, which send two hops clockwise in the class of their switch.
+///
+/// Hosts of class 1 send from 5 ms on. Frames on the ring get no more of a link than each of the hosts there, and fill
+/// its input.
 pub(crate) fn ring(classes: &[u8], hosts: usize, buffer: &str) -> String {
     let n = classes.len();
     let all = |one: &dyn Fn(usize, usize) -> String| {
@@ -132,8 +138,8 @@ pub(crate) fn ring(classes: &[u8], hosts: usize, buffer: &str) -> String {
 
 pub(crate) const SMALL: &str = "kind = \"per_port\", size = \"1pkt\"";
 
-/// Where the hosts of one switch send another class, no class is paused all the way round: behind the buffer that the other
-/// class has filled when they begin, their frames wait for ever. Where two switches differ, it comes to nothing.
+/// No class is paused around the whole ring if the hosts of one switch send in another class. Yet their frames wait
+/// forever behind the buffer that the other class had filled before. If two switches differ, there is no deadlock.
 #[test]
 fn inputs_that_wait_for_each_other_are_a_deadlock_also_where_a_class_is_behind_another() {
     let ran = |classes: &[u8], buffer: &str| {
@@ -146,7 +152,7 @@ fn inputs_that_wait_for_each_other_are_a_deadlock_also_where_a_class_is_behind_a
         let (found, last) = ran(&classes, SMALL);
         let found = found.unwrap_or_else(|| panic!("{classes:?}: every link waits for the next"));
         assert_eq!((found.cycle.len(), found.class), (5, classes[0]), "{classes:?}");
-        // It is one: nothing has reached a host since, but what was on its way.
+        // The deadlock is real: afterwards only frames in flight reach a host.
         assert!(last < found.at.0 + 50_000_000, "{classes:?}: {last} after {}", found.at.0);
     }
     for (classes, buffer) in [([1, 0, 1, 0, 0], SMALL), ([0; 5], "kind = \"unlimited\"")] {

@@ -1,5 +1,5 @@
-//! Deadlocks of paused links that pass through switches of several stages: found where frames stand inside, and never where
-//! any could move on.
+//! Tests of deadlocks of paused links that pass through switches with several stages: detected if frames are stuck
+//! inside, and never if any frame could move.
 
 use crate::common::draw::Draw;
 use crate::common::{column, drops, pauses, run, same_again, scenario, world};
@@ -7,7 +7,8 @@ use crate::paused_inputs::{SMALL, ring};
 use mech::Purpose;
 use sim::{Deadlock, Options};
 
-/// The ring of the tests of `cioq`, in which each port is at a stage of its own: all that goes on crosses an internal link.
+/// Returns the ring of the tests of `cioq` with each port at a stage of its own, so that all transit crosses an
+/// internal link.
 fn inside(classes: &[u8], hosts: usize, buffer: &str, fabric: &str) -> String {
     let model = format!("model = \"fabric\"\nfabric = {{ elements = {}, {fabric} }}\n", hosts + 2);
     ring(classes, hosts, buffer).replace("model = \"cioq\"\n", &model)
@@ -28,7 +29,7 @@ fn a_ring_deadlocks_through_its_internal_links_and_the_cycle_is_named() {
         for (at, next) in found.cycle.iter().zip(found.cycle.iter().cycle().skip(1)) {
             assert_eq!(s.topology.nodes[at.0 as usize].ports[usize::from(at.1)].peer, next.0, "{fabric}");
         }
-        // It is one: nothing has reached a host since, but what was on its way.
+        // The deadlock is real: afterwards only frames in flight reach a host.
         let last = column(&results, "packets", "end_ps").into_iter().max().unwrap();
         assert!(last < found.at.0 + 100_000_000, "{fabric}: {last} after {}", found.at.0);
         assert_eq!(drops(&results), 0, "{fabric}");
@@ -41,8 +42,8 @@ fn a_ring_deadlocks_through_its_internal_links_and_the_cycle_is_named() {
     same_again(&inside(&[0; 5], 2, SMALL, &format!("{CLOS}, end_to_end = true")), 3);
 }
 
-/// Outputs without end take all that is inside, so that nothing stays at inputs. Where the hosts of two switches send another class,
-/// which has room of its own inside, it comes to nothing, as in switches without stages.
+/// Unlimited outputs take all frames inside, so that none stays at inputs. If the hosts of two switches send in another
+/// class, which has buffers of its own inside, there is no deadlock, as in switches without stages.
 #[test]
 fn where_frames_can_move_on_inside_no_deadlock_is_told() {
     for more in ["", ", lists = \"fifo\"", ", end_to_end = true"] {
@@ -56,7 +57,7 @@ fn where_frames_can_move_on_inside_no_deadlock_is_told() {
     }
 }
 
-/// A random ring whose switches have inputs, and most of them stages.
+/// Returns a random ring whose switches have inputs, and most of them stages.
 fn random(n: u64) -> String {
     let mut draw = Draw::new(57, n, Purpose::Hash);
     let classes: Vec<u8> = (0..draw.number(3, 5)).map(|_| draw.number(0, 3).saturating_sub(2) as u8).collect();
@@ -83,7 +84,7 @@ fn random(n: u64) -> String {
     text.replace("duration = \"20ms\"", "duration = \"12ms\"")
 }
 
-/// A deadlock may be told after any event: every port of its cycle is paused by then, and is to the end.
+/// A deadlock may be reported after any event: every port of its cycle is paused by then, and stays paused to the end.
 #[test]
 fn the_ports_of_a_deadlock_never_resume_over_random_rings() {
     let (mut found, mut none) = (0, 0);
@@ -106,7 +107,7 @@ fn the_ports_of_a_deadlock_never_resume_over_random_rings() {
                 assert!(own.any(|row| row[0] <= deadlock.at.0), "{n}: {node}:{port} of {deadlock:?}\n{text}");
             }
         }
-        // None is missed: where none is told, something arrives until the end.
+        // No deadlock is missed: without a report, frames arrive until the end.
         let last = column(&results, "packets", "end_ps").into_iter().max().unwrap();
         assert!(!told.is_empty() || last > 11_000_000_000, "{n}: {last}\n{text}");
         *if told.is_empty() { &mut none } else { &mut found } += 1;

@@ -1,5 +1,5 @@
-//! pFabric in whole runs: short flows overtake long ones, losses are mended by a short timer, and the counters
-//! of evicted packets are right.
+//! Tests of pFabric in whole runs: short flows overtake long ones, a short timer recovers losses, and the counters of
+//! evicted packets are right.
 
 use crate::common::watched::watch;
 use crate::common::{self, column, run, run_with, scenario, total};
@@ -9,7 +9,7 @@ use mech::overflow::DropReason;
 use sim::{Observer, Options, Results, Spot};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The switch and the transport of pFabric, at 1 Gb/s (DIBS §5.8), after these lines of a topology.
+/// Returns the switch and the transport of pFabric at 1 Gb/s (DIBS §5.8), after these lines of a topology.
 fn pfabric(topology: &str, traffic: &str) -> String {
     format!(
         "name = \"pfabric\"\nduration = \"1s\"\n[topology]\n{topology}\n[switch]\n\
@@ -21,7 +21,7 @@ fn pfabric(topology: &str, traffic: &str) -> String {
 
 const STAR: &str = "kind = \"star\"\nn = 42\nlink = { rate = \"1Gbps\", delay = \"1us\" }";
 
-/// A flow of so many bytes to h0, from h1 (`first`) or a random host.
+/// Returns a flow of `bytes` bytes to h0, from h1 (`first`) or a random host.
 fn flow(name: &str, from: &str, bytes: u64, start: &str) -> String {
     format!(
         "[[traffic]]\nname = \"{name}\"\nkind = \"incast\"\nsenders = 1\npick = \"{from}\"\nreceiver = \"h0\"\n\
@@ -29,13 +29,13 @@ fn flow(name: &str, from: &str, bytes: u64, start: &str) -> String {
     )
 }
 
-/// FCTs in ps, by flow.
+/// Returns FCTs in ps, by flow.
 fn fcts(results: &Results) -> Vec<u64> {
     let [start, end] = ["start_ps", "end_ps"].map(|name| column(results, "flows", name));
     end.iter().zip(start).map(|(end, start)| end - start).collect()
 }
 
-/// FCTs over those of the same flows alone.
+/// Returns FCTs divided by those of the same flows alone.
 fn slowdowns(results: &Results) -> Vec<f64> {
     let ideal = column(results, "flows", "ideal_ps");
     fcts(results).iter().zip(ideal).map(|(fct, ideal)| *fct as f64 / ideal as f64).collect()
@@ -63,7 +63,8 @@ fn a_short_flow_overtakes_a_long_one_and_the_long_one_ends_as_if_they_came_in_tu
     let results = run(&text, 1);
     assert_ne!(column(&results, "flows", "src")[0], column(&results, "flows", "src")[1]);
     let of = slowdowns(&results);
-    // The frame under way when its first comes, and no more, unless one is lost.
+    // The short flow waits for the frame that is on the wire when its first one arrives, and no more, unless one is
+    // lost.
     assert!(of[1] < 1.0 + 2.0 * 12_304.0 / 850_000.0, "{of:?}");
     assert!(of[0] < 1.06, "{of:?}: the short one is 3 % of its bytes");
     let fifo = text.replace("kind = \"srpt\"", "kind = \"strict_priority\"").replace("evict", "tail_drop");
@@ -87,7 +88,7 @@ fn the_nic_serves_the_flow_with_the_fewest_bytes_to_go() {
     let both = flow("long", "first", 1_000_000, "0us") + &flow("short", "first", 14_600, "100us");
     let text = pfabric(STAR, &both);
     let of = |text: &str| slowdowns(&run(text, 1))[1];
-    // At most the frame under way is before it.
+    // At most the frame on the wire precedes it.
     assert!(of(&text) < 1.1);
     assert!(of(&text.replace("[host]\nscheduler = { kind = \"srpt\" }\n", "")) > 1.5);
 }
@@ -128,7 +129,7 @@ fn an_incast_into_24_packets_ends_by_retransmissions_and_its_flows_one_after_the
     }
 }
 
-/// Queries beside long flows over a fat-tree.
+/// Returns queries and long flows over a fat-tree.
 fn busy(more: &str) -> String {
     let tree = "kind = \"fat_tree\"\nk = 4\nlink = { rate = \"1Gbps\", delay = \"1us\" }";
     let traffic = "[[traffic]]\nname = \"query\"\nkind = \"incast\"\nsenders = 14\nreceiver = \"random\"\nsize = \"20KB\"\n\
@@ -144,7 +145,7 @@ const VARIANTS: &str = "[variants.packets]\n[variants.bytes]\nswitch.buffer.size
 
 const NAMES: [&str; 5] = ["packets", "bytes", "shared", "snapshot", "nic"];
 
-/// How packets end, and in which order those of a flow and direction do.
+/// Ends of packets, and the order of ends in each flow and direction.
 #[derive(Clone, Default)]
 struct Ends {
     arrived: BTreeSet<(u32, bool, u32)>,

@@ -1,6 +1,7 @@
-//! Laws that hold whatever the scenario is, over many random small ones: what was sent ends once,
-//! one path keeps the order, more memory loses no more, a longer way is never faster.
-//! The clock of ACKs has a file of its own, and so have the counters of every node (`conservation.rs`).
+//! Laws that hold for every scenario, over many random small ones.
+//!
+//! Each sent packet ends once, one path keeps the order, more memory loses no more, and a longer path is never faster.
+//! The ACK clock has a file of its own, and so have the counters of every node (`conservation.rs`).
 
 use crate::common::draw::Draw;
 use crate::common::watched::watch;
@@ -11,7 +12,7 @@ use mech::{Flags, Purpose};
 use sim::{Observer, Options, Spot, Stop};
 use std::collections::BTreeMap;
 
-/// One packet's end.
+/// End of a packet.
 #[derive(Clone, Copy)]
 struct End {
     at: u64,
@@ -19,7 +20,7 @@ struct End {
     lost: bool,
 }
 
-/// Every packet's end, in order.
+/// Ends of all packets, in order.
 #[derive(Clone, Default)]
 struct Ends(Vec<End>);
 
@@ -32,7 +33,7 @@ impl Observer for Ends {
     }
 }
 
-/// The ends of all packets of a run, and whether it ended with nothing under way.
+/// Returns the ends of all packets of a run, and true if it ended with nothing in flight.
 fn ends(text: &str, seed: u64) -> (Vec<End>, bool) {
     let s = scenario(text, "");
     let mut world = watch(&s, seed, Options::default(), Ends::default());
@@ -41,7 +42,7 @@ fn ends(text: &str, seed: u64) -> (Vec<End>, bool) {
     (world.observer().0.clone(), progress.stop == Some(Stop::Done) && progress.now.0 < s.duration.0)
 }
 
-/// A flow's packets in one direction.
+/// Returns flow and direction of a packet.
 fn who(pkt: &Pkt) -> (u32, bool) {
     (pkt.head.flow.0, pkt.head.flags.has(Flags::REVERSE))
 }
@@ -55,7 +56,7 @@ const PATHS: [&str; 6] = [
     "kind = \"fat_tree\"\nk = 4",
 ];
 
-/// Hosts of today and of before.
+/// Transports of modern and older hosts.
 const HOSTS: [&str; 7] = [
     "kind = \"newreno\"",
     "kind = \"dctcp\"",
@@ -66,12 +67,13 @@ const HOSTS: [&str; 7] = [
     "kind = \"linux_dctcp\"",
 ];
 
-/// Whether losses are found by the time of each sending.
+/// Returns true if losses are detected by the time of each transmission.
 fn finds_by_time(text: &str) -> bool {
     text.contains("\"rack\"") || text.contains("\"linux")
 }
 
-/// A random scenario of flows and raw packets; each flow has one path unless switches say otherwise.
+/// Returns a random scenario of flows and raw packets; each flow has one path unless the switches' settings say
+/// otherwise.
 fn busy(draw: &mut Draw, switch: &str) -> String {
     let topology = draw.pick(&PATHS);
     let buffer = draw.pick(&[
@@ -124,7 +126,7 @@ const MECHANISMS: [&str; 8] = [
     "routing = { kind = \"weighted\" }",
 ];
 
-/// The bounce queue has the unit of the buffer.
+/// Gives the bounce queue the unit of the buffer.
 fn with_unit(text: String) -> String {
     text.replace("SIZE", if text.contains("6pkt") { "5pkt" } else { "8KB" })
 }
@@ -142,7 +144,7 @@ fn every_packet_ends_once_and_payload_arrives_no_more_often_than_it_was_sent() {
         }
         quiet += 1;
         let mut sent: BTreeMap<(u32, bool), Vec<u32>> = BTreeMap::new();
-        // Of a flow's payload, by its first byte: how often it was sent and how often it arrived.
+        // Number of transmissions and arrivals of a flow's payload, by its first byte.
         let mut payload: BTreeMap<(u32, u32), (u32, u32, u32)> = BTreeMap::new();
         for end in &ends {
             let pkt = &end.pkt;
@@ -169,8 +171,8 @@ fn every_packet_ends_once_and_payload_arrives_no_more_often_than_it_was_sent() {
                 continue;
             }
             assert_eq!(received[flow], bytes[flow], "scenario {n}, flow {flow} finished\n{text}");
-            // A rescue retransmission (RFC 6675 §4 NextSeg (4)) may begin between two segments; where losses are found
-            // by time a segment is sent again as it was, and so is the last of them as a probe.
+            // A rescue retransmission (RFC 6675 §4 NextSeg (4)) may begin between two segments. If losses are detected
+            // by time, a segment is sent again unchanged, and so is the last segment as a probe.
             let all = payload.range((flow as u32, 0)..=(flow as u32, u32::MAX));
             let segments = all.filter(|(_, counts)| counts.2 > 0).count() as u64;
             assert_eq!(segments, bytes[flow].div_ceil(1460), "scenario {n}, flow {flow}: every segment was sent");
@@ -186,7 +188,7 @@ fn every_packet_ends_once_and_payload_arrives_no_more_often_than_it_was_sent() {
                 assert_eq!(u64::from(seq) + 1460, bytes, "scenario {n}, flow {flow}: a rescue ends last");
                 continue;
             }
-            // A short end may come with a rescue alone.
+            // A short last segment may arrive with a rescue retransmission only.
             let rescued = || {
                 let rescue = bytes.checked_sub(1460).and_then(|from| payload.get(&(flow, from as u32)));
                 !finds_by_time(&text) && u64::from(seq) + 1460 > bytes && rescue.is_some_and(|of| of.1 > 0)
@@ -201,7 +203,7 @@ fn every_packet_ends_once_and_payload_arrives_no_more_often_than_it_was_sent() {
     assert!(again > 500, "{again} segments were sent again where losses are found by time");
 }
 
-/// Packets that arrive after a later one of their flow and direction.
+/// Returns the number of packets that arrive after a later one of their flow and direction.
 fn overtaken(ends: &[End]) -> usize {
     let mut last: BTreeMap<(u32, bool), u32> = BTreeMap::new();
     let arrived = ends.iter().filter(|end| !end.lost);
@@ -227,7 +229,7 @@ fn packets_of_a_flow_arrive_in_the_order_in_which_they_were_sent_where_there_is_
         arrived += ends.iter().filter(|end| !end.lost).count();
     }
     assert!(lost > 1000 && arrived > 20_000, "{arrived} arrived and {lost} were lost");
-    // And where there are several paths they do not, so that this can be seen.
+    // Packets do overtake each other if there are several paths, so that the check is effective.
     let fabric = |n| {
         busy(&mut Draw::new(4242, n, Purpose::Custom(1)), "routing = { kind = \"spray\" }").replace(PATHS[0], PATHS[3])
     };
@@ -235,7 +237,7 @@ fn packets_of_a_flow_arrive_in_the_order_in_which_they_were_sent_where_there_is_
     assert!(sprayed > 100, "{sprayed} overtaken where packets are sprayed");
 }
 
-/// Packets of one size from several hosts, by their own clocks, to one host; nobody listens to losses.
+/// Returns packets of one size from several hosts to one host, sent by their own clocks; no sender reacts to losses.
 fn open_loop(draw: &mut Draw) -> String {
     let payload = draw.number(200, 1460);
     let workload = |draw: &mut Draw, i: u64| {
@@ -268,8 +270,8 @@ fn open_loop(draw: &mut Draw) -> String {
 
 #[test]
 fn more_memory_never_loses_more_of_the_same_arrivals() {
-    // Of equal packets at one queue. With packets of several sizes it is not a law: a long one that a
-    // larger buffer takes may cost several short ones their places.
+    // The law holds for equal packets at one queue. With packets of several sizes it does not: a long packet that a
+    // larger buffer takes may displace several short ones.
     let mut fewer = 0;
     for n in 0..25 {
         let text = open_loop(&mut Draw::new(4242, n, Purpose::Custom(2)));
@@ -284,7 +286,7 @@ fn more_memory_never_loses_more_of_the_same_arrivals() {
 
 #[test]
 fn a_longer_way_never_finishes_a_lone_flow_sooner() {
-    // Without losses and marks: with them a slower start may be the luckier one.
+    // Without losses and marks: with them, a slower start may be the luckier one.
     for n in 0..200 {
         let mut draw = Draw::new(4242, n, Purpose::Custom(3));
         let (topology, to) =

@@ -1,6 +1,7 @@
-//! QCN from end to end: congestion points at the inputs of a real switch tell sources, whose NICs slow flows down and get them
-//! their rates back, beside PFC. Rates and times of 100 Gb/s are those of 10 Gb/s times and divided by ten, so that
-//! both see the same bytes.
+//! Tests of QCN from end to end, together with PFC.
+//!
+//! Congestion points at the inputs of a real switch notify sources, whose NICs limit flows and raise their rates again.
+//! Rates and times at 100 Gb/s are those at 10 Gb/s times ten and divided by ten, so that both see the same bytes.
 
 use crate::common::scenario;
 use crate::common::watched::{Watching, watch};
@@ -13,29 +14,31 @@ use units::Rate;
 mod beside;
 mod shares;
 
-/// Of so many degrees of freedom, the χ² that is exceeded once in a thousand times.
+/// Value of χ² that is exceeded with a probability of 0.001, by degrees of freedom.
 const CHI_SQUARE: [f64; 3] = [0.0, 10.83, 13.82];
 
-/// Hosts of the star; the ports of its switch come after theirs.
+/// Number of hosts of the star; the ports of its switch come after theirs.
 const HOSTS: u32 = 8;
 
-/// The hotspot of QCN-OS §II-B: `h0` sends f1 to `h6` and f2 to `h7`, and `h1` to `h4`, each behind an input of its own,
-/// send f3 to f6 to `h7` until they stop; each offers half of a link.
+/// Hotspot of QCN-OS §II-B.
+///
+/// `h0` sends f1 to `h6` and f2 to `h7`. `h1` to `h4`, each behind an input of its own, send f3 to f6 to `h7` until
+/// they stop. Each flow offers half of a link.
 #[derive(Clone, Copy)]
 struct Hotspot<'a> {
-    /// Rate of the links, Gb/s.
+    /// Rate of the links in Gb/s.
     gbps: u64,
-    /// More of the congestion points, after `kind = "qcn", at = "inputs"`.
+    /// Further settings of the congestion points, after `kind = "qcn", at = "inputs"`.
     notify: &'a str,
-    /// Whether hosts react.
+    /// True if hosts react.
     reacts: bool,
-    /// When f3 to f6 stop, and when the run ends, in ms at 10 Gb/s.
+    /// Time at which f3 to f6 stop, in ms at 10 Gb/s; `end` is the end of the run.
     stop: u64,
     end: u64,
 }
 
 impl Hotspot<'_> {
-    /// So many milliseconds at 10 Gb/s, ps.
+    /// Returns a time of `n` ms at 10 Gb/s, scaled to the rate, in ps.
     fn ms(&self, n: u64) -> u64 {
         n * 10_000_000_000 / self.gbps
     }
@@ -67,13 +70,13 @@ impl Hotspot<'_> {
              notify = {{ kind = \"qcn\", at = \"inputs\", {notify} }}\n[measure]\nallow_unfinished = true\n{}{}{others}",
             self.ms(self.end),
             if reacts { &reaction } else { "" },
-            // The headroom of a pause is longer where more bytes are on their way.
+            // The headroom of a pause is larger if more bytes are in flight.
             if gbps > 10 { 250 } else { 150 },
             flow(1, 0, 6, self.ms(self.end)),
             flow(2, 0, 7, self.ms(self.end)),
         )
     }
-    /// A run to its end, which conserves packets at every step on the way.
+    /// Runs the hotspot to its end, checking conservation of packets throughout.
     fn run(&self, seed: u64) -> Watching<Seen> {
         let mut world = watch(&scenario(&self.text(), ""), seed, Options::default(), Seen::default());
         while world.progress().stop.is_none() {
@@ -85,16 +88,16 @@ impl Hotspot<'_> {
     }
 }
 
-/// What came of it, by flow, from 0.
+/// Events of a run, by flow from 0.
 #[derive(Clone, Default)]
 struct Seen {
-    /// When a frame came to its host, and when a message did, and its feedback.
+    /// Times at which frames reached their host; `told` has times and feedback of messages.
     delivered: BTreeMap<u32, Vec<u64>>,
     told: BTreeMap<u32, Vec<(u64, u8)>>,
     limits: BTreeMap<u32, Vec<(u64, Option<Rate>)>>,
-    /// Messages that were made and have not come yet.
+    /// Messages in flight.
     under_way: i64,
-    /// When `h0` was paused.
+    /// Times at which `h0` was paused.
     pauses: Vec<u64>,
 }
 
@@ -123,13 +126,13 @@ impl Observer for Seen {
 }
 
 impl Seen {
-    /// Rate on the wire at which a flow came to its host between two instants, as a share of a link.
+    /// Returns the rate on the wire at which a flow reached its host between two times, as a share of a link.
     fn share(&self, flow: u32, hotspot: &Hotspot, from: u64, to: u64) -> f64 {
         let (from, to) = (hotspot.ms(from), hotspot.ms(to));
         let came = self.delivered[&flow].iter().filter(|at| (from..to).contains(*at)).count();
         came as f64 * 1538.0 * 8000.0 / hotspot.gbps as f64 / (to - from) as f64
     }
-    /// Messages about a flow, until an instant.
+    /// Returns the number of messages to a flow before a time.
     fn times(&self, flow: u32, until: u64) -> usize {
         self.told.get(&flow).map_or(0, |told| told.iter().filter(|(at, _)| *at < until).count())
     }
@@ -138,11 +141,11 @@ impl Seen {
 const OCCUPANCY: Hotspot =
     Hotspot { gbps: 10, notify: "culprit = \"occupancy\", keep_alive = \"120us\"", reacts: true, stop: 40, end: 60 };
 
-/// Rates of 10 and 100 Gb/s.
+/// Link rates of 10 and 100 Gb/s.
 const RATES: [u64; 2] = [10, 100];
 
-/// f1, the victim, shares its input with f2 alone, and with QCN it is let through. Five flows share the link to `h7` until
-/// four of them stop.
+/// f1, the victim, shares its input with f2 only, and QCN lets it pass. Five flows share the link to `h7` until four of
+/// them stop.
 #[test]
 fn culprits_are_told_and_limited_and_a_victim_gets_all_that_it_offers() {
     for gbps in RATES {
@@ -154,7 +157,7 @@ fn culprits_are_told_and_limited_and_a_victim_gets_all_that_it_offers() {
             let stop = with.ms(with.stop);
             let told: Vec<usize> = (0..6).map(|flow| seen.times(flow, stop)).collect();
             assert!(told[1..].iter().all(|times| *times > 20) && told[0] * 10 < told[1], "{gbps}, {notify}: {told:?}");
-            // While it lasts: a link and its memory are full, and all flows have alike of it.
+            // During the hotspot a link and its memory are full, and all flows have equal shares of it.
             for flow in 1..6 {
                 let share = seen.share(flow, &with, 10, 40);
                 assert!((share - 0.2).abs() < 0.01, "{gbps}, {notify}: flow {flow} has {share}");
@@ -168,7 +171,7 @@ fn culprits_are_told_and_limited_and_a_victim_gets_all_that_it_offers() {
     }
 }
 
-/// The others stop after 40 ms. f2 was limited to a fifth of its link and offers half.
+/// Flows f3 to f6 stop after 40 ms. f2 was limited to a fifth of its link and offers half.
 #[test]
 fn a_flow_gets_its_rate_back_when_the_congestion_is_over() {
     for gbps in RATES {
@@ -193,8 +196,8 @@ fn a_flow_gets_its_rate_back_when_the_congestion_is_over() {
     }
 }
 
-/// By arrivals the victim is told as often as the culprit beside it, and is limited for what it does not cause: it gets no
-/// more than without reaction (QCN-OS §II-C).
+/// Arrival sampling names the victim as often as the culprit at its input, and limits it for congestion that it does
+/// not cause. The victim gets no more than without reaction (QCN-OS §II-C).
 #[test]
 fn by_arrivals_a_victim_is_limited_with_its_culprit() {
     for gbps in RATES {

@@ -1,11 +1,10 @@
-//! One queue against the theory of queues: Poisson arrivals, a deterministic service, one server.
+//! Tests of one queue against queueing theory: Poisson arrivals, deterministic service, one server.
 //!
-//! Pollaczek and Khinchine: the mean waiting of M/D/1 is ρ s / (2 (1 - ρ)), s the service time.
-//! Packets reach the slow port by a link 100 times as fast, so what arrives there is not Poisson to
-//! the last bit. Yet the sum of all waiting on the way is exactly that of M/D/1: with deterministic
-//! services s₁ ≤ s₂ in a row, the n-th departure is max over i ≤ n of Aᵢ + s₁ + (n - i + 1) s₂, which
-//! is the departure of the slow server alone, later by s₁. Waiting is therefore taken over the whole
-//! way, delay less the delay on an empty way; only 1/10000 of it lies before the fast link.
+//! Pollaczek and Khinchine: the mean wait of M/D/1 is ρ s / (2 (1 - ρ)), with service time s. Packets reach the slow
+//! port by a link 100 times as fast, so that its arrivals are not exactly Poisson. Yet the sum of all waits on the path
+//! is exactly that of M/D/1. With deterministic services s₁ ≤ s₂ in a row, the n-th departure is max over i ≤ n of Aᵢ +
+//! s₁ + (n - i + 1) s₂. This is the departure of the slow server alone, later by s₁. The wait is therefore taken over
+//! the whole path, as delay minus the delay on an empty path; only 1/10000 of it is before the fast link.
 
 use crate::common::page::{assert_cell, rows};
 use crate::common::scenario;
@@ -14,16 +13,16 @@ use dataplane::Pkt;
 use mech::Flags;
 use sim::{Freed, Observer, Options, Spot, Stored, Wants};
 
-/// Seeds 1 to this, chosen before the first run.
+/// Number of seeds, from 1 on, chosen before the first run.
 const SEEDS: u64 = 20;
-/// Student's t, 0.975 with 19 degrees of freedom.
+/// Quantile of Student's t, 0.975 with 19 degrees of freedom.
 const T: f64 = 2.093;
-/// A full frame with preamble and gap at 1 Gb/s, ps.
+/// Time in ps of a full frame with preamble and gap at 1 Gb/s.
 const SERVICE: u64 = 1538 * 8 * 1000;
-/// Frames on two links at 100 Gb/s and one at 1 Gb/s, and three delays of 1 us: the empty way, ps.
+/// Delay in ps on the empty path: frames on two links at 100 Gb/s and one at 1 Gb/s, and three delays of 1 us.
 const EMPTY: u64 = SERVICE + 2 * (SERVICE / 100) + 3 * 1_000_000;
 
-/// One source of Poisson arrivals through a port of 1 Gb/s.
+/// Returns one source of Poisson arrivals through a port of 1 Gb/s.
 fn text(load: f64, packets: u64) -> String {
     let rate = (load * 1000.0).round();
     let stop = (packets as f64 * SERVICE as f64 / load) as u64;
@@ -35,7 +34,7 @@ fn text(load: f64, packets: u64) -> String {
     )
 }
 
-/// What packets waited, and how many waited at once.
+/// Waits of packets, and number of packets without a wait.
 #[derive(Clone, Default)]
 struct Waits {
     /// Packets at the start that do not count.
@@ -43,9 +42,9 @@ struct Waits {
     counted: u64,
     at_once: u64,
     waited: u128,
-    /// Of all packets, delivered before the end.
+    /// Sum over all packets delivered before the end.
     whole: u128,
-    /// Frames in queues, anywhere, and since when.
+    /// Frames in all queues; `since` is the time of the last change.
     queued: u64,
     since: u64,
     area: u128,
@@ -92,7 +91,7 @@ fn waits(load: f64, packets: u64, seed: u64) -> Waits {
     waits
 }
 
-/// The mean and the half-width of its 95 % interval.
+/// Returns the mean and the half-width of its 95% interval.
 fn interval(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -100,7 +99,7 @@ fn interval(values: &[f64]) -> (f64, f64) {
     (mean, T * (variance / n).sqrt())
 }
 
-/// Of every seed: mean waiting in service times, and the share that did not wait.
+/// Returns the intervals over seeds of the mean wait in service times, and of the share of packets without a wait.
 fn measured(load: f64, packets: u64) -> [(f64, f64); 2] {
     let runs: Vec<Waits> = (1..=SEEDS).map(|seed| waits(load, packets, seed)).collect();
     let of = |value: &dyn Fn(&Waits) -> f64| interval(&runs.iter().map(value).collect::<Vec<_>>());
@@ -118,7 +117,8 @@ fn measured(load: f64, packets: u64) -> [(f64, f64); 2] {
 
 const PAGE: &str = include_str!("../../../docs/internals/truth.md");
 
-/// Theory lies in the interval, and the interval is narrow enough for that to mean something. The page has these numbers.
+/// Asserts that theory is within the interval, that the interval is narrow enough to be meaningful, and that the page
+/// has these numbers.
 fn agrees(load: f64, packets: u64, narrow: f64) {
     let [(mean, half), (at_once, half_at_once)] = measured(load, packets);
     let theory = load / (2.0 * (1.0 - load));
@@ -153,8 +153,8 @@ fn mean_waiting_at_load_0_95_is_that_of_m_d_1() {
 
 #[test]
 fn frames_in_queues_over_time_are_the_waiting_of_packets_to_the_picosecond() {
-    // Little's law as an identity: the run goes on until every packet has arrived, and then the area
-    // under the queues is what all packets have waited.
+    // Little's law as an identity: the run continues until every packet has arrived, and then the area under the queues
+    // is the sum of all waits.
     for (seed, load) in [(1, 0.5), (2, 0.95), (3, 1.2)] {
         let all =
             text(load, 3_000).replace("gaps =", "stop = \"20ms\"\ngaps =").replace("duration = \"", "duration = \"9");

@@ -1,6 +1,7 @@
-//! A reaction point at a host that is told of congestion by hand, and sources that a NIC holds back. h0 sends to h1 by a
-//! switch whose port to h1 makes messages, and pauses class 0 of h0, at the instants that a test says. Frames are of
-//! 1522 B, 1542 with preamble and gap.
+//! Tests of a reaction point at a host that gets scripted messages, and of sources that a NIC holds back.
+//!
+//! h0 sends to h1 by a switch. The switch's port to h1 generates messages, and pauses class 0 of h0, at the times of a
+//! script. Frames have 1522 B, 1542 B with preamble and gap.
 
 use crate::common::watched::{Watching, watch_fitted};
 use crate::common::{column, run, scenario_of};
@@ -17,10 +18,10 @@ use units::{Dur, Rate, Time};
 mod backlog;
 mod bounced;
 
-/// Bytes of a frame, and what it takes on the wire.
+/// Bytes of a frame; `WIRE` are its bytes on the wire.
 const FRAME: u64 = 1522;
 const WIRE: u64 = 1542;
-/// A message of 64 B on a link of 10 Gb/s, with its delay, ps.
+/// Time in ps of a message of 64 B on a link of 10 Gb/s, with the link's delay.
 const TOLD: u64 = 67_200 + 1_000_000;
 
 const fn list(name: &'static str, kind: Kind) -> Param {
@@ -40,7 +41,7 @@ const SCRIPT: Spec = Spec {
     ],
 };
 
-/// What is done at which instant, ps, in order.
+/// Actions with their times in ps, in order.
 #[derive(Clone, Default)]
 struct Script {
     todo: Vec<(u64, Act)>,
@@ -93,12 +94,12 @@ fn registry() -> Registry {
     Registry::catalogue().with(Mechanism::new(&SCRIPT, |values| NotifySlot::new(Script::new(values))))
 }
 
-/// What leaves h0, by when it begins, and the rate limits that are told of.
+/// Start times of frames from h0, and rate limits of flows.
 #[derive(Clone, Default, PartialEq)]
 struct Seen {
     sent: Vec<u64>,
     limits: Vec<(u64, Option<Rate>)>,
-    /// The time of a byte on the wire.
+    /// Time of a byte on the wire in ps.
     byte: u64,
 }
 
@@ -114,7 +115,7 @@ impl Observer for Seen {
     }
 }
 
-/// A scenario: the rate of all links in Gb/s, what is written for `[host]` after the NIC, for the script, and the traffic.
+/// Scenario: rate of all links in Gb/s, settings of the reaction point, the script, the traffic, and further lines.
 #[derive(Clone, Copy)]
 struct Setting<'a> {
     gbps: u64,
@@ -142,7 +143,7 @@ impl Setting<'_> {
         let fittings = Fittings { observer: seen, tap: (), switch: &|_, _| {} };
         watch_fitted(&scenario_of(&self.text(), registry()), seed, options, fittings)
     }
-    /// A run to its end, the same by wheel or heap, and cloned halfway.
+    /// Runs the scenario to its end, and checks that the run is identical by wheel and heap, and cloned halfway.
     fn run(&self) -> Seen {
         let mut whole = self.world(1, Options::default());
         whole.run();
@@ -159,7 +160,7 @@ impl Setting<'_> {
     }
 }
 
-/// Frames at half of the rate of a link, for ever.
+/// Returns frames at half of the rate of a link, without end.
 fn half(gbps: u64) -> String {
     format!(
         "[[traffic]]\nname = \"f\"\nkind = \"constant\"\nsource = \"h0\"\ndestination = \"h1\"\npayload = \"1464B\"\n\
@@ -168,13 +169,14 @@ fn half(gbps: u64) -> String {
     )
 }
 
-/// Of whole bits per second.
+/// Returns a rate of whole bits per second.
 fn at(bps: u64) -> Option<Rate> {
     Some(Rate::bps(bps))
 }
 
-/// Three messages of feedback 63 leave 65, 65 and 65 of 128 parts of the rate. Frames always wait, so the limiter alone
-/// says when each begins. With the 99th since the first message the byte counter has counted 150 678 B, and the rate goes up.
+/// Three messages of feedback 63 leave 65, 65 and 65 of 128 parts of the rate. Frames always wait, so that only the
+/// limiter determines when each begins. At the 99th frame since the first message, the byte counter has counted 150 678
+/// B, and the rate goes up.
 #[test]
 fn a_flow_is_cut_by_messages_and_gets_its_rate_back_by_bytes() {
     for gbps in [10, 100] {
@@ -212,14 +214,14 @@ fn a_flow_is_cut_by_messages_and_gets_its_rate_back_by_bytes() {
     }
 }
 
-/// The timer alone: the source sends a frame each 10 ms, so that no byte counter expires.
+/// Only the timer raises the rate: the source sends a frame every 10 ms, so that no byte counter expires.
 #[test]
 fn a_flow_that_sends_little_gets_its_rate_back_by_time() {
     let traffic = half(10).replace("5000Mbps", "1233600bps");
     let reaction = "jitter = 0, timer = \"2ms\", threshold = 3, r_ai = \"1Gbps\"";
     let seen = Setting { script: "tell = [0], feedback = [32]", traffic: &traffic, reaction, ..SETTING }.run();
     assert_eq!(seen.sent.len(), 3);
-    // The script begins with the first frame, which is stored when it has come.
+    // The script begins with the first frame, which is stored on arrival.
     let told = 1_233_600 + 1_000_000 + TOLD;
     let expired = |n: u64| told + n * 2_000_000_000;
     assert_eq!(
@@ -228,7 +230,7 @@ fn a_flow_that_sends_little_gets_its_rate_back_by_time() {
             (told, at(7_500_000_000)),
             (expired(1), at(8_750_000_000)),
             (expired(2), at(9_375_000_000)),
-            // TR is 11 Gb/s, CR the line's, and nothing waits.
+            // TR is 11 Gb/s, CR is the line rate, and no frame waits.
             (expired(3), None),
         ]
     );
@@ -240,7 +242,7 @@ fn a_limiter_goes_where_its_rate_is_the_lines_and_nothing_waits() {
     let traffic = half(10);
     let script = "tell = [1000000000, 2000000000], feedback = [16, 16]";
     let seen = Setting { script, traffic: &traffic, reaction, ..SETTING }.run();
-    // 99 frames of 2467.2 ns later, which wait for nothing but the clock of their source.
+    // 99 frames of 2467.2 ns later, which wait only for their source's clock.
     let nth = |from: u64| *seen.sent.iter().filter(|at| **at > from).nth(98).expect("it goes on");
     let [first, second] = [1_000_000_000 + TOLD, 2_000_000_000 + TOLD];
     assert_eq!(
@@ -250,7 +252,7 @@ fn a_limiter_goes_where_its_rate_is_the_lines_and_nothing_waits() {
     assert!(seen.sent.windows(2).all(|two| two[1] - two[0] == 2_467_200), "8.75 Gb/s limit nobody who sends 5");
 }
 
-/// Paused from 1.2 ms to 6.2 ms: no byte is counted meanwhile, and the timer expires each millisecond.
+/// The class is paused from 1.2 ms to 6.2 ms: no byte is counted meanwhile, and the timer expires each millisecond.
 #[test]
 fn while_pfc_stops_a_class_its_byte_counter_stands_still_and_its_timer_does_not() {
     let traffic = half(10);
@@ -263,14 +265,14 @@ fn while_pfc_stops_a_class_its_byte_counter_stands_still_and_its_timer_does_not(
     let second = 1_000_000_000;
     assert_eq!(by_time, (1..=4).map(|n| told + n * second).chain([told + 5 * second]).collect::<Vec<_>>());
     let sent = |from: u64, to: u64| seen.sent.iter().filter(|at| (from..to).contains(*at)).count();
-    // PAUSE takes a microsecond and a frame to come, and the frame under way leaves.
+    // PAUSE arrives after a microsecond and a frame, and the frame on the wire leaves.
     assert_eq!(sent(1_205_000_000, 6_200_000_000), 0);
     let expired = seen.limits.iter().map(|(at, _)| *at).find(|at| *at > 6_200_000_000 && seen.sent.contains(at));
     let expired = expired.expect("a byte counter expires");
     assert_eq!(sent(told + 1, expired + 1), 99, "the frames before the pause and after it");
 }
 
-/// A limit goes with its flow. The second message comes when it is over.
+/// A limit ends with its flow. The second message arrives after the end.
 #[test]
 fn a_flow_that_is_over_has_no_limit_any_more_and_gets_none() {
     let traffic = "[[traffic]]\nname = \"f\"\nkind = \"incast\"\nsenders = 1\npick = \"first\"\nreceiver = \"h1\"\n\
@@ -281,7 +283,7 @@ fn a_flow_that_is_over_has_no_limit_any_more_and_gets_none() {
     let (over, last) = seen.limits[seen.limits.len() - 1];
     assert!(last.is_none() && over < 20_000_000_000, "{:?}", seen.limits);
     assert_eq!(seen.limits.iter().filter(|(_, rate)| rate.is_none()).count(), 1);
-    // A shorter one is over while it is limited.
+    // A shorter flow ends while it is limited.
     let traffic = &traffic.replace("1460000B", "292000B");
     let seen = Setting { script, traffic, ..SETTING }.run();
     let [.., before, last] = &seen.limits[..] else { panic!("{:?}", seen.limits) };
@@ -308,7 +310,7 @@ fn the_byte_counter_of_a_host_varies_by_draws_of_its_own() {
     assert_ne!(limits(&own, 1), limits(&even.text(), 1));
 }
 
-/// `flow_rate` is the most that a flow may send, before a message and after its limiter has gone.
+/// `flow_rate` is the maximum rate of a flow, before a message and after its limiter has gone.
 #[test]
 fn the_rate_of_every_flow_is_what_a_reaction_point_starts_from_and_returns_to() {
     let traffic = half(10);

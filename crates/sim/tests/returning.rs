@@ -1,5 +1,5 @@
-//! Packets that switches make, return or send astray, under every routing, network and model of switch: none has a way that
-//! routing does not know. What a scenario may not combine, the loader refuses.
+//! Tests of packets that switches generate, return or detour, under every routing, network and switch model: each has a
+//! route. Combinations that a scenario may not have are refused by the loader.
 
 use crate::common::draw::Draw;
 use mech::Purpose;
@@ -7,7 +7,7 @@ use scenario::load::{Source, load};
 use sim::{Options, Recorder, build};
 use std::collections::BTreeSet;
 
-/// Lines of one thing that makes or returns packets, or changes their way; each key is that of a whole scenario.
+/// Lines of a feature that generates or returns packets or changes their path; each key is one of a whole scenario.
 type Feature = &'static [(&'static str, &'static str)];
 
 const FEATURES: [Feature; 22] = [
@@ -83,7 +83,7 @@ const MODELS: [&str; 3] = [
 /// Parts of random scenarios: features, routings, networks, models.
 type Parts = BTreeSet<(&'static str, usize)>;
 
-/// The `n`-th scenario: two features at most, of which the first has the say about a key; and its parts.
+/// Returns the `n`-th scenario and its parts. It has at most two features, of which the first determines a common key.
 fn drawn(n: u64) -> (String, Parts) {
     let mut draw = Draw::new(41, n, Purpose::Custom(7));
     let (mut keys, mut parts) = (Vec::<(&str, &str)>::new(), Parts::new());
@@ -139,8 +139,9 @@ fn drawn(n: u64) -> (String, Parts) {
     (text, parts)
 }
 
-/// Runs the scenarios of these numbers for so many events each. Returns how many the loader accepted, and
-/// their parts.
+/// Runs the scenarios of these numbers for `events` events each.
+///
+/// Returns the number of scenarios that the loader accepted, and their parts.
 fn run_all(numbers: std::ops::Range<u64>, events: u64) -> (u64, Parts) {
     let (mut ran, mut seen) = (0, Parts::new());
     for n in numbers {
@@ -166,7 +167,8 @@ fn every_packet_that_is_made_or_returned_has_a_route() {
     assert_eq!(seen.len(), FEATURES.len() + NETWORKS.len() + ROUTINGS.len() + MODELS.len(), "{seen:?}");
 }
 
-/// Larger draw, run by hand: `RETURNING=20000 cargo test --release -p sim --test all -- --ignored returning --nocapture`.
+/// Larger draw, run by hand: `RETURNING=20000 cargo test --release -p sim --test all -- --ignored returning
+/// --nocapture`.
 #[test]
 #[ignore = "takes minutes; the number of scenarios is RETURNING"]
 fn many_more_scenarios_run() {

@@ -1,9 +1,9 @@
-//! RoCE in whole runs: flows that a NIC gives their rate, over switches that pause, and over such that lose.
+//! Tests of RoCE in whole runs: flows with a rate set by the NIC, over switches that pause and over switches that drop.
 
 use crate::common::{column, run};
 use sim::Results;
 
-/// An incast of four flows of 2 MB, and what is said of hosts, switches and the rest.
+/// Returns an incast of four flows of 2 MB, with settings of hosts and switches, and further lines.
 fn text(host: &str, switch: &str, more: &str) -> String {
     format!(
         "name = \"roce\"\nduration = \"20ms\"\n[topology]\nkind = \"star\"\nn = 6\n\
@@ -23,7 +23,7 @@ fn sum(results: &Results, table: &str, name: &str) -> u64 {
     column(results, table, name).iter().sum()
 }
 
-/// The payload of all flows has arrived; the time of the last.
+/// Asserts that the payload of all flows has arrived, and returns the time of the last end.
 fn end(results: &Results) -> u64 {
     assert_eq!(results.unfinished, 0);
     let (bytes, received) = (column(results, "flows", "bytes"), column(results, "flows", "received"));
@@ -31,7 +31,7 @@ fn end(results: &Results) -> u64 {
     column(results, "flows", "end_ps").into_iter().max().expect("flows")
 }
 
-/// 8 MB in packets of 1000 B, 1086 B each on the wire of 40 Gb/s, take 1.7376 ms, and nothing is sent twice.
+/// 8 MB in packets of 1000 B, 1086 B each on the wire of 40 Gb/s, take 1.7376 ms, and no packet is sent twice.
 #[test]
 fn where_switches_pause_nothing_is_lost_and_the_link_is_busy_from_first_to_last() {
     let results = run(&text("", PFC, ""), 1);
@@ -71,7 +71,7 @@ fn a_flow_alone_takes_the_time_of_the_closed_form() {
     }
 }
 
-/// Switches that cut data of both classes cut that of TCP alone, whose receivers answer headers with PACKs.
+/// Switches that trim data of both classes trim only that of TCP, whose receivers send PACKs for headers.
 #[test]
 fn trim_drops_data_of_roce_and_cuts_that_of_tcp() {
     let trim =
@@ -92,7 +92,7 @@ fn trim_drops_data_of_roce_and_cuts_that_of_tcp() {
     assert!(cut == [false, true] && busy[0].1, "RoCE to h0 is dropped, TCP to h1 is cut: {busy:?}");
 }
 
-/// Where a port holds 100 KB and nobody is paused, what is lost is sent again, with all after it.
+/// Lost packets are sent again, with all after them, if a port holds 100 KB and no link is paused.
 #[test]
 fn what_is_lost_is_sent_again_until_all_has_arrived() {
     let small = "buffer = { kind = \"per_port\", size = \"100KB\" }";

@@ -1,5 +1,6 @@
-//! Mechanisms from outside that break a rule of their slot: no run hangs or panics, each ends with an error that names
-//! the mechanism, its slot, the place and what to do.
+//! Tests of custom mechanisms that break a rule of their slot.
+//!
+//! No run hangs or panics, and each ends with an error that names the mechanism, its slot, the place and the remedy.
 
 use crate::common::{run_with, scenario_of, total};
 use mech::overflow::{DropReason, Fate, Overflow, OverflowSlot};
@@ -13,20 +14,20 @@ use units::{Amount, Bytes, Time};
 
 mod others;
 
-/// Makes a mechanism from its parameters.
+/// Constructor of a mechanism from its parameters.
 type Make<S> = fn(&mech::params::Values) -> S;
 
-/// Registry with a mechanism `wrong` of this slot.
+/// Returns a registry with a mechanism `wrong` of this slot.
 fn with<S: InSlot>(spec: &'static Spec, make: Make<S>) -> Registry {
     Registry::catalogue().with(Mechanism::new(spec, make).at_nic())
 }
 
-/// Describes a mechanism `wrong`.
+/// Returns the declaration of a mechanism `wrong`.
 const fn wrong(slot: &'static str) -> Spec {
     Spec { slot, kind: "wrong", doc: "Breaks a rule.", cite: "", params: &[] }
 }
 
-/// Two ports of a star of six hosts are overloaded, each by two senders; `more` are lines of the switch.
+/// Returns a star of six hosts with two overloaded ports, two senders each; `more` are lines of the switch.
 fn star(more: &str, rest: &str) -> String {
     let flow = |from: u32, to: u32| {
         format!(
@@ -41,7 +42,8 @@ fn star(more: &str, rest: &str) -> String {
     )
 }
 
-/// Runs a scenario whose mechanism breaks a rule, whole and in two parts. Returns the rule and the message.
+/// Runs a scenario whose mechanism breaks a rule, undivided and in two partitions, and returns the rule and the
+/// message.
 fn broken(text: &str, registry: Registry) -> (Rule, String) {
     let scenario = scenario_of(text, registry);
     let results = run_with(&scenario, 1, Options::default());
@@ -56,7 +58,7 @@ fn broken(text: &str, registry: Registry) -> (Rule, String) {
 
 const OVERFLOW: Spec = wrong("switch.overflow");
 
-/// Overflow mechanism of one function.
+/// Overflow mechanism made from one function.
 #[derive(Clone)]
 struct Full {
     needs: Needs,
@@ -107,7 +109,7 @@ const NONE: Needs = Needs {
 const QUEUE: QueueId = QueueId::normal(0);
 const DROP: Fate = Fate::Drop(DropReason::BufferFull);
 const NO_PORT: PortId = PortId(99);
-/// Uses that are not declared, each with a word of the declaration that the error asks for.
+/// Undeclared uses, each with a word of the declaration that the error asks for.
 const UNDECLARED: [(&str, Make<OverflowSlot>); 12] = [
     ("removes", full!(visits: true; |_, at, _| at.view.first(at.out, QUEUE).map_or(DROP, |(id, _)| Fate::Evict(id)))),
     ("removes", full!(cut: Some(Bytes(0)); |_, _, _| Fate::TrimWaiting(PktId(0)))),
@@ -124,7 +126,7 @@ const UNDECLARED: [(&str, Make<OverflowSlot>); 12] = [
 ];
 
 const SMALL: &str = "buffer = { kind = \"per_port\", size = \"3pkt\" }\noverflow = { kind = \"wrong\" }";
-/// Models of a switch.
+/// Switch models.
 const MODELS: [&str; 3] = [
     "",
     "\nmodel = \"cioq\"\nspeedup = 2\ninput_buffer = \"4pkt\"",
@@ -143,7 +145,7 @@ fn undeclared_use_ends_the_run_and_names_the_declaration() {
     }
 }
 
-/// Fates and questions about what is not there.
+/// Fates and queries that name absent packets or ports.
 const ABSENT: [(Rule, Make<OverflowSlot>); 11] = [
     (Rule::NoPacket(PktId(1 << 20)), full!(removes: true; |_, _, _| Fate::Evict(PktId(1 << 20)))),
     (Rule::NoPacket(PktId(u32::MAX)), full!(removes: true; |_, _, _| Fate::Evict(PktId(u32::MAX)))),

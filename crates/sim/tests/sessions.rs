@@ -1,10 +1,11 @@
-//! Flows that start when others have ended, by hand: sessions of requests and replies.
+//! Flows that start when others have ended, checked against values computed by hand: sessions of requests and replies.
 
 use crate::common::{column, run, run_with, scenario, world};
 use sim::Options;
 
-/// Two hosts at 1 Gb/s, 1 us a link: a request of 200 B is a frame of 258 B, a slot of 278 B and 2.224 us on
-/// a link; a reply of 1460 B is 12.304 us.
+/// Returns a session between two hosts at 1 Gb/s, with 1 us for each link.
+///
+/// A request of 200 B is a frame of 258 B, a slot of 278 B and 2.224 us on a link; a reply of 1460 B takes 12.304 us.
 fn session(more: &str) -> String {
     format!(
         r#"
@@ -72,7 +73,7 @@ fn a_copy_made_in_the_middle_ends_with_the_same_bits() {
 
 #[test]
 fn requests_by_the_clock_do_not_wait_for_replies_and_queue_on_their_connection() {
-    // The second request starts while the first has not arrived: 2.224 us on each link, 1 us apart.
+    // The second request starts before the first has arrived: 2.224 us on each link, 1 us apart.
     let results = run(&session("clock = \"1us\"\nservice = \"50us\""), 1);
     let of = |name: &str, role: u64| -> Vec<u64> {
         let rows = column(&results, "flows", name).into_iter().zip(column(&results, "flows", "role"));
@@ -88,7 +89,7 @@ fn requests_by_the_clock_do_not_wait_for_replies_and_queue_on_their_connection()
 
 #[test]
 fn a_kept_connection_shakes_hands_once_and_a_new_one_every_time() {
-    // A SYN with 8 bytes of options is a frame of 66 B, a slot of 86 B: 0.688 us; its answer is as long.
+    // A SYN with 8 bytes of options is a frame of 66 B, a slot of 86 B: 0.688 us; the SYN-ACK is as long.
     let hands = 4 * 688_000 + 4 * 1_000_000;
     let fct = |connection: &str| -> Vec<u64> {
         let text = session(&format!("connection = \"{connection}\"\nthink = \"5us\"\nservice = \"5us\""));
@@ -145,7 +146,7 @@ service = "7us"
 "#;
     let results = run(text, 1);
     let asked = |i: u64| REQUEST + i * 2_224_000;
-    // Answers wait for each other on the way down to h0.
+    // Replies wait for each other on the link to h0.
     let answered = |i: u64| asked(0) + 7_000_000 + REPLY + i * 12_304_000;
     let starts = [0, 0, 0, asked(0) + 7_000_000, asked(1) + 7_000_000, asked(2) + 7_000_000];
     assert_eq!(column(&results, "flows", "start_ps"), starts);
@@ -215,7 +216,7 @@ transport.delayed_ack = true
 transport.nagle = true
 "#;
 
-/// Of every message: workload, query, role, source, destination, bytes, start, end.
+/// Returns workload, query, role, source, destination, bytes, start and end of every message.
 fn messages(results: &sim::Results) -> Vec<[u64; 8]> {
     let names = ["traffic", "query", "role", "src", "dst", "bytes", "start_ps", "end_ps"];
     let columns = names.map(|name| column(results, "flows", name));
@@ -309,8 +310,8 @@ fn an_endless_session_neither_keeps_a_run_alive_nor_ends_before_what_counts() {
 
 #[test]
 fn messages_that_are_under_way_at_the_end_are_told_with_what_has_arrived_of_them() {
-    // 50 segments of a reply at once, 12.304 us each, behind the ACK of the request; the run is cut off in
-    // the middle, when 47 of the first have arrived.
+    // 50 segments of a reply together, 12.304 us each, behind the ACK of the request. The run is cut off in the middle,
+    // when 47 of the first reply's have arrived.
     let text = session("clock = \"10us\"").replace("reply = \"1460B\"", "reply = \"73000B\"");
     let text = text.replace("kind = \"newreno\"", "kind = \"newreno\"\ninitial_window = \"1000pkt\"");
     let text = text.replace("duration = \"1ms\"", "duration = \"600us\"\nmeasure.drain = \"0s\"");
@@ -334,7 +335,7 @@ fn an_answer_that_takes_for_ever_is_owed_and_told_as_unfinished() {
 
 #[test]
 fn what_a_lossy_kept_connection_did_is_divided_among_its_messages() {
-    // Sixty segments at once into a queue of ten frames: every reply loses some, no request does.
+    // Sixty segments together to a queue of ten frames: every reply loses some, no request does.
     let text = session("think = \"1ms\"\nservice = \"1us\"").replace("reply = \"1460B\"", "reply = \"87600B\"");
     let tcp = "kind = \"sack\"\ninitial_window = \"60pkt\"\nmin_rto = \"1ms\"\ninitial_rto = \"1ms\"";
     let text = text
@@ -353,8 +354,8 @@ fn what_a_lossy_kept_connection_did_is_divided_among_its_messages() {
     assert_eq!(of(0).iter().sum::<u64>(), sent - 3 * 60, "each of sixty segments was sent once, and these again");
 }
 
-/// Requests reach h2 at 6.448 us, of h0, and at 9.448 us, of h1; both answers start at 14.448 us. That of the
-/// first workload goes first, though it was planned last.
+/// Requests reach h2 at 6.448 us, from h0, and at 9.448 us, from h1; both replies start at 14.448 us. The reply of the
+/// first workload leaves first, though it was planned last.
 #[test]
 fn messages_of_one_instant_start_in_the_order_of_their_workloads() {
     let text = session("service = \"5us\"\nstart = \"3us\"").replace("n = 2", "n = 3");

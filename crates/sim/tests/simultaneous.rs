@@ -1,10 +1,10 @@
-//! Arrivals at the same instant at one switch: each decided and applied before the next, or all
-//! decided on the state before any is stored.
+//! Tests of arrivals at the same instant at one switch: each decided and applied before the next, or all decided on the
+//! state before any is stored.
 
 use crate::common::{column, drops, run, total};
 use sim::Results;
 
-/// `n` packets that reach a leaf at the same instant, for one host there, whose port holds three.
+/// Runs `n` packets that reach a leaf at the same instant, for one host there, whose port holds three.
 fn meet(n: u64, simultaneous: &str, overflow: &str) -> Results {
     let sources: Vec<String> = (1..=n).map(|i| format!("\"h{i}\"")).collect();
     run(
@@ -27,7 +27,7 @@ fn lost(results: &Results, reason: &str) -> u64 {
 #[test]
 fn in_turn_the_last_of_five_sees_the_first_three_and_leaves_by_another_port() {
     let results = meet(5, "in_turn", "kind = \"detour\"");
-    // Two detours at the leaf; both come back from the spine, when there is room.
+    // Two detours at the leaf; both packets come back from the spine when there is space.
     assert_eq!((total(&results, "ports", "detoured"), drops(&results)), (2, 0));
     assert_eq!(total(&results, "flows", "received"), 5 * 1460);
 }
@@ -100,7 +100,7 @@ fn with_tail_drop_a_snapshot_changes_what_marking_and_arrivals_see_and_nothing_e
     let [turn, snapshot] = runs(2);
     assert!(drops(&turn) > 0 && total(&turn, "ports", "marked") > 0);
     assert_ne!(total(&turn, "ports", "marked"), total(&snapshot, "ports", "marked"), "marking does not see them");
-    // So high that no queue gets there.
+    // The threshold is so high that no queue reaches it.
     let [turn, snapshot] = runs(1000);
     assert!(drops(&turn) > 0 && total(&turn, "ports", "marked") == 0);
     let both = turn.tables.iter().zip(&snapshot.tables);

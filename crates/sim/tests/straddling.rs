@@ -1,11 +1,11 @@
-//! Queries that begin inside the measurement window and go on beyond its end.
+//! Tests of queries that begin inside the measurement window and continue beyond its end.
 
 use crate::common::digest::whole;
 use crate::common::{column, run, run_with, scenario};
 use scenario::Scenario;
 use sim::{Options, Recorder, Results, Stop};
 
-/// Queries that begin within the window of 5 ms.
+/// Returns queries that begin within the window of 5 ms.
 fn text(topology: &str, measure: &str, traffic: &str) -> String {
     format!(
         "name = \"straddling\"\nduration = \"5ms\"\n[topology]\n{topology}\n\
@@ -23,7 +23,7 @@ const ASKED: &str = "kind = \"query\"\ndegree = 8\ntarget = \"h0\"\nresponse = \
 const SHIFTED: &str = "kind = \"all_to_all\"\nsize = \"2KB\"\norder = \"shifted\"\ngap = \"1ms\"\nstart = \"1ms\"";
 const RING: &str = "kind = \"all_reduce\"\nsize = \"20KB\"\nstart = \"1ms\"\njitter = \"8ms\"";
 
-/// The ends of the messages of the first query, and whether each counts by itself.
+/// Returns the ends of the messages of the first query, and whether each counts by itself.
 fn first(results: &Results) -> (Vec<u64>, Vec<u64>) {
     let of = |name| {
         let rows = column(results, "flows", name).into_iter().zip(column(results, "flows", "query"));
@@ -43,7 +43,7 @@ fn a_run_waits_for_every_message_of_a_query_that_began_inside_the_window() {
         assert!(alone > 0 && alone < messages as u64, "{alone} messages count by themselves: {traffic}");
         assert_eq!((results.unfinished, results.measured), (0, messages as u64), "{traffic}");
         assert!(results.owed.is_empty());
-        // No longer than to the next instant of the grid after the last end.
+        // The run ends no later than at the next instant of the grid after the last end.
         assert!(results.end().0 - ends.iter().max().unwrap() < 1_000_000_000, "{traffic}");
     }
 }

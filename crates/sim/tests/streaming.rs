@@ -1,4 +1,4 @@
-//! Tables that grow with simulated time may be taken out as the run goes on.
+//! Tests of tables that grow with simulated time and are taken out during the run.
 
 use crate::common::{self, run_with, scenario, world};
 use sim::{Column, Options, Results, Table};
@@ -72,7 +72,7 @@ fn rows(table: &Table) -> usize {
     }
 }
 
-/// Runs with `max_rows` waiting at most, and puts the pieces together; how many there were.
+/// Runs with at most `max_rows` waiting rows and joins the pieces; returns the results and the number of pieces.
 fn pieces(text: &str, max_rows: usize, events: u64) -> (Results, usize) {
     let s = scenario(text, "");
     let mut world = world(&s, 1, Options::default());
@@ -98,7 +98,7 @@ fn pieces(text: &str, max_rows: usize, events: u64) -> (Results, usize) {
     (results, count)
 }
 
-/// Ports that may be paused are stepped; departures by the others are computed.
+/// Ports that may be paused are stepped; departures at the others are computed.
 #[test]
 fn what_is_taken_out_on_the_way_is_what_would_have_stayed() {
     let pause = BUSY.lines().find(|line| line.starts_with("pause")).expect("its ports may be paused");

@@ -1,4 +1,4 @@
-//! `ecmp` with a symmetric hash: ACKs cross the links of their data, the other way.
+//! Tests of `ecmp` with a symmetric hash: ACKs cross the links of their data in the reverse direction.
 
 use crate::common::scenario;
 use dataplane::Pkt;
@@ -8,7 +8,7 @@ use sim::{Crossed, Options, Tap, build_tapped};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-/// By flow, the directions of links that its data crossed, and its ACKs.
+/// Link directions that the data and the ACKs of each flow crossed.
 type Paths = BTreeMap<u32, [BTreeSet<u32>; 2]>;
 
 #[derive(Clone, Default)]
@@ -23,7 +23,7 @@ impl Tap for Follow {
     }
 }
 
-/// By direction of a link, that of the other way.
+/// Returns the opposite of each link direction.
 fn opposites(net: &Topology) -> Vec<u32> {
     let mut base = Vec::new();
     let mut links = 0;
@@ -44,8 +44,8 @@ fn fabric(topology: &str, switch: &str, events: &str) -> String {
     )
 }
 
-/// How many flows there were, and the ACKs of how many crossed other links than their data; and the links that any
-/// data crossed.
+/// Returns the number of flows, the number of flows whose ACKs crossed other links than their data, and the number of
+/// links that any data crossed.
 fn differing(text: &str, seed: u64) -> (usize, usize, usize) {
     let s = scenario(text, "");
     let opposite = opposites(&s.topology);
@@ -77,7 +77,7 @@ fn acks_of_every_flow_cross_the_links_of_its_data_in_trees_with_many_roots() {
             let usual = differing(&fabric(topology, "routing = { kind = \"ecmp\" }", ""), seed);
             assert_eq!((symmetric.0, symmetric.1), (flows, 0), "{topology}, seed {seed}");
             assert!(usual.1 > flows / 3, "{topology}: {} of {flows} without it", usual.1);
-            // All tiers choosing alike would leave most cores idle.
+            // If all tiers made the same choice, most cores would be idle.
             assert_eq!(symmetric.2, usual.2, "{topology}: links that data crossed");
         }
     }
@@ -106,5 +106,9 @@ fn without_tiers_there_is_one_seed_and_a_grid_keeps_no_way_back() {
     assert!(differ > flows / 4 && differ < flows, "{differ} of {flows}");
     let text = fabric(grid, SYMMETRIC, "");
     let loaded = scenario::load(&scenario::Source::new("t.toml", &text, std::path::Path::new("")), &[]).unwrap();
-    assert!(loaded.notes.iter().any(|note| note.contains("ACKs come back over other links")), "{:?}", loaded.notes);
+    assert!(
+        loaded.notes.iter().any(|note| note.contains("ACKs take other links than their data")),
+        "{:?}",
+        loaded.notes
+    );
 }

@@ -4,7 +4,7 @@ use crate::common::{self, column, run_with, scenario, total};
 use scenario::Scenario;
 use sim::{Capture, Dump, Options, Recorder, Results, build_tapped, links};
 
-/// Replies of H1, H5 and H13 to H9: what the switches hold, and what they are asked.
+/// Returns a scenario with replies of H1, H5 and H13 to H9.
 fn three_to_one(switch: &str) -> Scenario {
     let text = format!(
         "name = \"three_to_one\"\nduration = \"5ms\"\n[topology]\nkind = \"fat_tree\"\nk = 4\n{switch}\n\
@@ -15,7 +15,7 @@ fn three_to_one(switch: &str) -> Scenario {
     scenario(&text, "")
 }
 
-/// Frames that left a switch, by its name.
+/// Returns the frames that left a switch, by its name.
 fn sent(s: &Scenario, results: &Results, name: &str) -> u64 {
     let node = u64::from(s.topology.node(name).expect("the switch exists"));
     let (nodes, sent) = (column(results, "ports", "node"), column(results, "ports", "sent"));

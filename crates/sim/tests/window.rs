@@ -1,10 +1,10 @@
-//! What counts: the measurement window, warm-up, drain, unfinished flows, and where a flow ends.
+//! Tests of what is measured: the measurement window, warm-up, drain, unfinished flows, and the end of a flow.
 
 use crate::common::{column, drops, run, run_with, scenario, total, world};
 use scenario::traffic::LoadOf;
 use sim::{Options, Results, Stop};
 
-/// One constant source of 100 Mb/s for 10 ms into a star of 1 Gb/s links, measured from 2 to 7 ms.
+/// Scenario of one constant source of 100 Mb/s for 10 ms in a star of 1 Gb/s links, measured from 2 to 7 ms.
 const CONSTANT: &str = r#"
 name = "constant"
 duration = "10ms"
@@ -30,18 +30,18 @@ fn carried(results: &Results, of: LoadOf) -> Option<(u64, f64)> {
 
 #[test]
 fn a_constant_source_carries_its_rate_times_the_window_and_nothing_of_warm_up_or_drain() {
-    // 1210 B of payload are 1288 B on the wire, one frame every 103.04 us at 100 Mb/s: frames 20 to
-    // 67 begin inside 2 to 7 ms. The switch hands each on within 12 us: still 48 frames.
+    // 1210 B of payload are 1288 B on the wire, one frame every 103.04 us at 100 Mb/s: frames 20 to 67 begin inside 2
+    // to 7 ms. The switch forwards each within 12 us: still 48 frames.
     let bits = 48 * 1288 * 8;
     for options in [Options::default(), Options { step_departures: true, ..Options::default() }] {
         for queues in ["true", "false"] {
             let text = CONSTANT.replace("[measure]", &format!("[measure]\nqueues = {queues}"));
             let results = run_with(&scenario(&text, ""), 1, options);
             assert_eq!(carried(&results, LoadOf::Host), Some((bits, 4e9)));
-            // All hosts hang on one switch, so there is no uplink; two halves of two hosts each.
+            // All hosts are at one switch, so that there is no uplink; two halves of two hosts each.
             assert_eq!(carried(&results, LoadOf::TorUplink), None);
             assert_eq!(carried(&results, LoadOf::Bisection), Some((bits, 2e9)));
-            // 98 frames in all, 20 before the window and 30 after it. What is received inside was sent
+            // 98 frames in total, 20 before the window and 30 after it. Packets received inside the window were sent
             // 12.3 us before: 48 packets as well.
             assert_eq!(column(&results, "ports", "sent")[0], 48);
             assert_eq!(results.received, [48 * 1210]);
@@ -51,8 +51,8 @@ fn a_constant_source_carries_its_rate_times_the_window_and_nothing_of_warm_up_or
 
 #[test]
 fn data_drops_and_retransmissions_count_over_the_same_time() {
-    // Two flows of 2 MB through 100 Mb/s end long after the window, and lose data before and after its end. SACK sends
-    // again exactly what was lost.
+    // Two flows of 2 MB through 100 Mb/s end long after the window, and lose data before and after its end. SACK
+    // retransmits exactly the lost data.
     let text = r#"
 name = "drained"
 duration = "100ms"
@@ -96,7 +96,7 @@ fn a_frame_that_begins_at_the_edge_of_the_window_counts_once() {
 
 #[test]
 fn a_waiting_frame_that_begins_at_the_edge_of_the_window_counts_once() {
-    // A packet every 10 us, 12.304 us each on the wire: they wait, and begin every 12.304 us.
+    // A packet every 10 us takes 12.304 us on the wire: packets queue, and begin every 12.304 us.
     let text = "name = \"edge\"\nduration = \"10ms\"\n[topology]\nkind = \"star\"\nn = 2\n\
          link = { rate = \"1Gbps\", delay = \"1us\" }\n[measure]\nqueues = false\nfrom = \"123040ns\"\n\
          to = \"246080ns\"\n[[traffic]]\nname = \"b\"\nkind = \"bursts\"\nsource = \"h0\"\n\
@@ -120,11 +120,11 @@ fn what_leaves_a_rack_and_what_crosses_the_middle_are_told_apart() {
     let level = |frames: u64, capacity: f64| Some((frames * 1288 * 8, capacity));
     assert_eq!(to("h1"), [Some((bits, 8e9)), level(0, 8e9), level(0, 4e9)], "inside a rack");
     assert_eq!(to("h2"), [Some((bits, 8e9)), level(48, 8e9), level(0, 4e9)], "inside the first half");
-    // Across is counted where it arrives, four slots later: frame 19, sent at 1.958 ms, comes inside.
+    // Traffic across is counted on arrival, four slots later: frame 19, sent at 1.958 ms, arrives inside the window.
     assert_eq!(to("h7"), [Some((bits, 8e9)), level(48, 8e9), level(49, 4e9)], "across");
 }
 
-/// Six flows of one segment each, 1 ms apart, from 0.5 ms on.
+/// Scenario of six flows of one segment each, 1 ms apart, from 0.5 ms on.
 const FLOWS: &str = r#"
 name = "flows"
 duration = "6ms"
@@ -155,14 +155,14 @@ fn flows_that_start_before_or_after_the_window_do_not_count() {
     assert_eq!((results.measured, results.unfinished), (3, 0));
     assert_eq!(results.progress.stop, Some(Stop::Done));
     assert_eq!(results.progress.completed, 6);
-    // The first two packets belong to the warm-up and the last to nothing; three remain, and their ACKs.
+    // The first two packets belong to the warm-up and the last one is after the window; three remain, and their ACKs.
     assert_eq!(column(&results, "ports", "sent")[..2], [3, 3]);
     assert_eq!(results.received, [3 * 1460]);
 }
 
 #[test]
 fn a_run_drains_until_the_flows_that_count_have_finished_and_no_longer() {
-    // 1 MB needs about 8.5 ms from 5 ms on; what starts during the drain goes on but does not count.
+    // 1 MB needs about 8.5 ms from 5 ms on; flows that start during the drain continue but do not count.
     let text = FLOWS.replace("1460B", "1MB").replace("start = \"500us\"\ninterval = \"1ms\"", "start = \"4.5ms\"");
     let whole = run(&text, 1);
     let end = column(&whole, "flows", "end_ps")[0];
@@ -180,7 +180,7 @@ fn a_run_drains_until_the_flows_that_count_have_finished_and_no_longer() {
 
 #[test]
 fn drops_of_the_warm_up_do_not_count() {
-    // Bursts of 20 from two sources in step into a queue of 10 lose 10 each, at 0, 3, 6 and 9 ms.
+    // Bursts of 20 from two phase-locked sources to a queue of 10 lose 10 each, at 0, 3, 6 and 9 ms.
     let text = |measure: &str| {
         format!(
             "name = \"b\"\nduration = \"10ms\"\n[topology]\nkind = \"star\"\nn = 3\n\
@@ -203,13 +203,13 @@ fn a_flow_may_end_where_its_sender_knows_it() {
         let (start, end) = (column(results, "flows", "start_ps"), column(results, "flows", "end_ps"));
         start.iter().zip(end).map(|(start, end)| end - start).collect::<Vec<_>>()
     };
-    // Data: two slots of 12.304 us and two delays of 1 us. The ACK of 84 B on the wire: 672 ns and
-    // 1 us a link, at once, since nothing is to be waited for.
+    // Data: two slots of 12.304 us and two delays of 1 us. ACK of 84 B on the wire: 672 ns and 1 us for each link, sent
+    // immediately, since no further data is expected.
     let there = 2 * 12_304_000 + 2_000_000;
     let back = 2 * 672_000 + 2_000_000;
     assert_eq!(fct(&last_byte), [there; 6]);
     assert_eq!(fct(&sender_ack), [there + back; 6]);
-    // Alone on its path, a flow has a slowdown of 1 by either convention.
+    // A flow alone on its path has a slowdown of 1 by either convention.
     assert_eq!(column(&last_byte, "flows", "ideal_ps"), fct(&last_byte));
     assert_eq!(column(&sender_ack, "flows", "ideal_ps"), fct(&sender_ack));
 }
@@ -223,7 +223,7 @@ fn a_run_cut_by_its_bound_on_events_is_partial_and_its_books_balance() {
         let cut = run_with(&s, 1, Options { max_events: Some(bound), ..Options::default() });
         assert!(cut.is_partial(), "{bound} events");
         assert_eq!(cut.progress.stop, Some(Stop::MaxEvents));
-        // At most the events of an instant beyond the bound, in which each of ten links takes one frame.
+        // The excess is at most the events of an instant, in which each of ten links takes one frame.
         assert!(cut.progress.events >= bound && cut.progress.events < bound + 50, "{}", cut.progress.events);
         assert!(cut.end() < whole.end());
         assert!(total(&cut, "flows", "received") < total(&whole, "flows", "received"));

@@ -1,10 +1,10 @@
-//! Workloads with transports of their own: RoCE beside TCP, in whole runs.
+//! Tests of workloads with different transports in whole runs: RoCE and TCP in one network.
 
 use crate::common::digest::digest;
 use crate::common::{column, run, run_with, scenario};
 use sim::{Options, Results};
 
-/// A star at 40 Gb/s in DCTCP: lines of hosts and switches, and workloads.
+/// Returns a star at 40 Gb/s with DCTCP, lines of hosts and switches, and workloads.
 fn star(host: &str, switch: &str, more: &str) -> String {
     format!(
         "name = \"beside\"\nduration = \"20ms\"\n[topology]\nkind = \"star\"\nn = 7\n\
@@ -13,7 +13,7 @@ fn star(host: &str, switch: &str, more: &str) -> String {
     )
 }
 
-/// An incast into h0 of four flows.
+/// Returns an incast of four flows to h0.
 fn incast(name: &str, size: &str, own: &str) -> String {
     format!(
         "[[traffic]]\nname = \"{name}\"\nkind = \"incast\"\nsenders = 4\nreceiver = \"h0\"\nsize = \"{size}\"\nstart = \"100us\"\n\
@@ -26,19 +26,20 @@ const DCQCN: &str = "reaction = { kind = \"dcqcn\" }";
 const RED: &str = "marking = { kind = \"red\", min = \"160KB\", max = \"640KB\", max_p = 0.2, weight = 1, \
                    gaps = \"geometric\" }\nscheduler = { kind = \"round_robin\" }\nbuffer = { kind = \"unlimited\" }";
 
-/// By workload, a column of the table of flows.
+/// Returns a column of the table of flows, by workload.
 fn of_flows(results: &Results, name: &str) -> [Vec<u64>; 2] {
     let (traffic, values) = (column(results, "flows", "traffic"), column(results, "flows", name));
     [0, 1].map(|i| traffic.iter().zip(&values).filter(|(one, _)| **one == i).map(|(_, value)| *value).collect())
 }
 
-/// By workload, how often a table has rows of its flows.
+/// Returns the number of rows of a table for the flows of each workload.
 fn told(results: &Results, table: &str) -> [usize; 2] {
     let (traffic, flows) = (column(results, "flows", "traffic"), column(results, table, "flow"));
     [0, 1].map(|i| flows.iter().filter(|flow| traffic[**flow as usize] == i).count())
 }
 
-/// A byte of each, a full segment and more: RoCE's have 1000 B with 66 around them, and ACKs of 64 B on the wire's 84.
+/// Sizes are a byte, and a full segment and more of each transport: RoCE segments have 1000 B and 66 B of headers, and
+/// ACKs of 64 B take 84 B on the wire.
 #[test]
 fn a_flow_alone_takes_the_time_of_the_closed_form_of_its_own_transport() {
     for size in ["1B", "2500B", "13KB"] {
@@ -76,7 +77,7 @@ fn one_that_all_workloads_have_of_their_own_is_that_of_the_scenario() {
     }
 }
 
-/// Both share the port of h0; what leaves it is in turn of one class and of the other.
+/// Both share the port of h0, which serves the two classes in turn.
 #[test]
 fn marks_are_told_by_cnps_for_roce_alone_and_echoed_by_acks_for_tcp_alone() {
     let text = star(DCQCN, RED, &[incast("tcp", "4MB", ""), incast("storage", "4MB", ROCE)].concat());
@@ -88,18 +89,18 @@ fn marks_are_told_by_cnps_for_roce_alone_and_echoed_by_acks_for_tcp_alone() {
     assert!(tcp == 0 && roce > 4, "{tcp} {roce}");
     let [tcp, roce] = told(&results, "limited_flows");
     assert_eq!((tcp, roce), (0, 4));
-    // Alone, TCP gets the same marks and no CNP: the reaction point changes nothing for it.
+    // TCP without RoCE gets the same marks and no CNP: the reaction point does not affect it.
     let alone = |host: &str| digest(&scenario(&star(host, RED, &incast("tcp", "4MB", "")), ""), 1, Options::default());
     assert_eq!(alone(DCQCN), alone(""));
 }
 
-/// A class that is paused holds back nobody in the other: of TCP nothing waits at hosts that pause RoCE, and where both are in
-/// one class it does.
+/// A pause of one class does not affect the other: TCP does not wait at hosts that pause RoCE, unless both are in one
+/// class.
 #[test]
 fn what_is_paused_for_roce_is_not_for_tcp_in_a_class_of_its_own() {
     let pfc = "buffer = { kind = \"per_port\", size = \"4MB\" }\npause = { kind = \"pfc\", classes = [3], xoff = \"50KB\", xon = \"40KB\" }\n\
                scheduler = { kind = \"round_robin\" }";
-    // From the same hosts to another one: no port of the switch is busy with it.
+    // The flow goes from the same hosts to another one, so that it makes no port of the switch busy.
     let web = |class: u8| {
         incast("web", "200KB", &format!("class = {class}"))
             .replace("\"h0\"", "\"h6\"")
@@ -120,7 +121,7 @@ fn what_is_paused_for_roce_is_not_for_tcp_in_a_class_of_its_own() {
     assert!(apart < ideal * 3 && together > apart * 2, "{apart} {together}, alone {ideal}");
 }
 
-/// The results of mixed runs do not depend on how they are run.
+/// The results of mixed runs do not depend on how they are executed.
 #[test]
 fn a_mixed_run_is_the_same_by_heap_and_stepped() {
     let text = star(DCQCN, RED, &[incast("tcp", "400KB", ""), incast("storage", "400KB", ROCE)].concat());
@@ -133,7 +134,7 @@ fn a_mixed_run_is_the_same_by_heap_and_stepped() {
     assert_eq!((tcp, roce), (1_600_000, 1_600_000));
 }
 
-/// QCN at switches (802.1Qau) is of the link layer: a NIC limits flows by CNMs, whatever sends them.
+/// QCN at switches (802.1Qau) belongs to the link layer: a NIC limits flows by CNMs, whatever their transport.
 mod qcn {
     use super::*;
 
@@ -141,7 +142,8 @@ mod qcn {
         "buffer = { kind = \"unlimited\" }\nnotify = { kind = \"qcn\", class = 3, q_eq = \"60KB\" }";
     const QCN: &str = "reaction = { kind = \"qcn\", r_ai = \"20Mbps\", r_hai = \"200Mbps\" }";
 
-    /// Two flows without end into h0 for 150 ms; the mean queue of its port from 50 ms on, and the share of each.
+    /// Runs two flows without end to h0 for 150 ms, and returns the mean queue of its port from 50 ms on, and each
+    /// flow's share.
     fn long(host: &str, own: &str) -> (Results, f64, [f64; 2]) {
         let two = format!(
             "queues = true\nfrom = \"50ms\"\nallow_unfinished = true\n[[traffic]]\nname = \"long\"\nkind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\n\
@@ -169,7 +171,7 @@ mod qcn {
         assert_eq!(column(&results, "limited_flows", "flow"), [0, 1]);
         assert!(told > 50 && (20_000.0..120_000.0).contains(&queue), "{told} messages, a queue of {queue} B");
         assert!(shares.iter().all(|share| (0.3..0.7).contains(share)), "{shares:?}");
-        // All that the port carries from 50 ms on: 1000 of 1086 bytes are payload.
+        // The bytes that the port carries from 50 ms on: 1000 of 1086 bytes are payload.
         let received: u64 = column(&results, "flows", "received").iter().sum();
         assert!(received as f64 * 8.0 > 0.9 * 10e9 * 0.15 * 1000.0 / 1086.0, "{received}");
         let (without, endless, _) = long("", "transport = { kind = \"roce\" }");

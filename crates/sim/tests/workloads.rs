@@ -1,10 +1,10 @@
-//! What became of packets, by the workload of the scenario's traffic.
+//! Tests of the outcomes of packets, by workload of the scenario's traffic.
 
 use crate::common::{column, drops, run_with, scenario, total};
 use sim::{Options, Results};
 use std::collections::BTreeMap;
 
-/// Queries with background, and a raw source into a host that a query fills too.
+/// Scenario of queries with background, and a raw source to a host that a query overloads too.
 const MIXED: &str = r#"
 name = "mixed"
 duration = "20ms"
@@ -53,13 +53,13 @@ switch.overflow = { kind = "bounce", bounce_size = "20pkt" }
 const QUERY: u64 = 0;
 const RAW: u64 = 2;
 
-/// Of each kind, how often it happened: by workload, or by workload and whether it was data.
+/// Returns the number of outcomes of a kind, by workload and by whether the packet was data.
 fn fates(results: &Results, kind: u64) -> BTreeMap<(u64, u64), u64> {
     let [traffic, data, kinds, count] = ["traffic", "data", "kind", "count"].map(|name| column(results, "fates", name));
     (0..count.len()).filter(|i| kinds[*i] == kind).map(|i| ((traffic[i], data[i]), count[i])).collect()
 }
 
-/// Packets of `packets` for which this holds, by workload: `fate`, `sent_ps`, `end_ps`.
+/// Returns the number of packets that satisfy a condition on `fate`, `sent_ps` and `end_ps`, by workload.
 fn packets(results: &Results, holds: impl Fn([u64; 3]) -> bool) -> BTreeMap<u64, u64> {
     let of = column(results, "flows", "traffic");
     let [flow, fate, sent, end] = ["flow", "fate", "sent_ps", "end_ps"].map(|name| column(results, "packets", name));
@@ -70,14 +70,14 @@ fn packets(results: &Results, holds: impl Fn([u64; 3]) -> bool) -> BTreeMap<u64,
     found
 }
 
-/// By workload, summed over the rest.
+/// Sums counts by workload.
 fn by_workload(counts: impl IntoIterator<Item = ((u64, u64), u64)>) -> BTreeMap<u64, u64> {
     let mut found = BTreeMap::new();
     counts.into_iter().for_each(|((traffic, _), count)| *found.entry(traffic).or_default() += count);
     found
 }
 
-/// Packets in the histograms of a metric, by workload and whether they were data.
+/// Returns the packets in the histograms of a metric, by workload and by whether they were data.
 fn delivered(results: &Results, metric: u64) -> BTreeMap<(u64, u64), u64> {
     let [traffic, data, metrics, count] =
         ["traffic", "data", "metric", "count"].map(|name| column(results, "packet_hist", name));
@@ -133,7 +133,7 @@ fn a_source_without_a_transport_has_neither_marks_nor_acks() {
     assert!(delivered[&(RAW, 1)] > 0 && !delivered.contains_key(&(RAW, 0)) && delivered[&(QUERY, 0)] > 0);
 }
 
-/// One raw source within a leaf, and one to the other.
+/// Scenario of one raw source within a leaf, and one to the other leaf.
 const NEAR_AND_FAR: &str = r#"
 name = "near-and-far"
 duration = "1ms"
@@ -162,7 +162,7 @@ payload = "1250B"
 stop = "500us"
 "#;
 
-/// 1250 B at 100 and at 200 Mbit/s are a packet in 100 and in 50 us.
+/// 1250 B at 100 and at 200 Mb/s are a packet every 100 and every 50 us.
 #[test]
 fn packets_of_two_workloads_have_crossed_the_links_of_their_own_way() {
     let results = run_with(&scenario(NEAR_AND_FAR, ""), 1, Options::default());

@@ -1,7 +1,7 @@
 //! Quantities with their units: simulated time in picoseconds, sizes in bytes, link rates.
 //!
-//! All arithmetic is integer. Where a division is not exact it rounds **up**, so that no frame
-//! ever leaves a link early. No floating point number enters time or size.
+//! All arithmetic is integer. A division that is not exact rounds **up**, so that no frame leaves a link early.
+//! No floating-point number enters time or size: results would depend on the order of additions.
 
 mod parse;
 mod rate;
@@ -14,74 +14,74 @@ pub use suggest::{Quantity, Suggestion};
 use core::fmt;
 use core::ops::{Add, AddAssign, Mul, Sub};
 
-/// A length of time in picoseconds. The longest is about 213 days.
+/// Length of time in picoseconds, at most about 213 days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Dur(pub u64);
 
-/// An instant of simulated time, in picoseconds since the start of the run.
+/// Instant of simulated time, in picoseconds since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub u64);
 
-/// A size in bytes.
+/// Size in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(pub u64);
 
-/// An amount of buffer memory, in the unit in which it is limited and measured.
+/// Amount of buffer memory, in the unit in which it is limited and measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Amount {
-    /// Frames of any size; an ACK counts as one.
+    /// Number of frames of any size; an ACK counts as one.
     Packets(u64),
-    /// Bytes of frames (without preamble and gap).
+    /// Bytes of frames, without preamble and gap.
     Bytes(u64),
 }
 
 impl Dur {
-    /// No time at all.
+    /// Zero length of time.
     pub const ZERO: Dur = Dur(0);
-    /// The longest length of time.
+    /// Longest length of time.
     pub const MAX: Dur = Dur(u64::MAX);
 
-    /// `n` picoseconds.
+    /// Returns a length of `n` picoseconds.
     pub const fn ps(n: u64) -> Dur {
         Dur(n)
     }
-    /// `n` nanoseconds.
+    /// Returns a length of `n` nanoseconds.
     pub const fn ns(n: u64) -> Dur {
         Dur(n * 1_000)
     }
-    /// `n` microseconds.
+    /// Returns a length of `n` microseconds.
     pub const fn us(n: u64) -> Dur {
         Dur(n * 1_000_000)
     }
-    /// `n` milliseconds.
+    /// Returns a length of `n` milliseconds.
     pub const fn ms(n: u64) -> Dur {
         Dur(n * 1_000_000_000)
     }
-    /// `n` seconds.
+    /// Returns a length of `n` seconds.
     pub const fn s(n: u64) -> Dur {
         Dur(n * 1_000_000_000_000)
     }
-    /// The sum, or the longest length where it would overflow.
+    /// Returns the sum, or [`Dur::MAX`] if it would overflow.
     pub const fn saturating_add(self, other: Dur) -> Dur {
         Dur(self.0.saturating_add(other.0))
     }
-    /// The difference, or zero where it would be negative.
+    /// Returns the difference, or zero if it would be negative.
     pub const fn saturating_sub(self, other: Dur) -> Dur {
         Dur(self.0.saturating_sub(other.0))
     }
 }
 
 impl Time {
-    /// The start of the run.
+    /// Start of the run.
     pub const ZERO: Time = Time(0);
-    /// An instant that is never reached.
+    /// Instant that is never reached.
     pub const NEVER: Time = Time(u64::MAX);
 
-    /// How long after `earlier` this is; zero where it is not after it.
+    /// Returns the time from `earlier` to this instant, or zero if `earlier` is later.
     pub const fn since(self, earlier: Time) -> Dur {
         Dur(self.0.saturating_sub(earlier.0))
     }
-    /// This instant and `d` more, or [`Time::NEVER`] where that would overflow.
+    /// Returns this instant plus `d`, or [`Time::NEVER`] if the sum would overflow.
     pub const fn saturating_add(self, d: Dur) -> Time {
         Time(self.0.saturating_add(d.0))
     }
@@ -135,7 +135,7 @@ impl Add for Bytes {
 }
 
 impl fmt::Display for Dur {
-    /// The largest unit in which the length is a whole number: `10ms`, `12304ns`.
+    /// Writes the length in the largest unit that makes it a whole number: `10ms`, `12304ns`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scales = [(1_000_000_000_000, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns")];
         match scales.iter().find(|(unit, _)| self.0 >= *unit && self.0 % unit == 0) {

@@ -1,26 +1,26 @@
-//! Text to quantity, exactly: `"200ms"`, `"1/3 Gbps"`, `"1.5KiB"`, `"100pkt"`.
+//! Exact conversion of text to quantities: `"200ms"`, `"1/3 Gbps"`, `"1.5KiB"`, `"100pkt"`.
 
 use crate::{Amount, Bytes, Dur, Rate};
 use core::fmt;
 
-/// Why a text is not a quantity of the wanted kind.
+/// Reason why a text is not a quantity of the expected kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParseError {
-    /// No number at the front.
+    /// The text does not begin with a number.
     NotANumber,
-    /// A number with nothing behind it.
+    /// The number has no unit.
     MissingUnit,
-    /// A number with a unit of another kind, or none that is known.
+    /// The unit belongs to another kind of quantity, or is unknown.
     UnknownUnit,
-    /// A fraction over zero.
+    /// The denominator of the fraction is zero.
     DivisionByZero,
-    /// A minus sign.
+    /// The text begins with a minus sign.
     Negative,
-    /// A value finer than the smallest unit (1 ps, 1 B, 1 packet).
+    /// The value is no multiple of the smallest unit (1 ps, 1 B, 1 packet).
     TooFine,
-    /// A value that does not fit 64 bits.
+    /// The value does not fit 64 bits.
     TooLarge,
-    /// A rate of zero.
+    /// The rate is zero.
     ZeroRate,
 }
 
@@ -53,7 +53,7 @@ const SIZES: &[(&str, u64)] = &[
 const RATES: &[(&str, u64)] =
     &[("bps", 1), ("Kbps", 1_000), ("Mbps", 1_000_000), ("Gbps", 1_000_000_000), ("Tbps", 1_000_000_000_000)];
 
-/// A decimal number as the fraction `num / den`, and the unit behind it.
+/// Splits a text into a decimal number as the fraction `num / den`, and the unit behind it.
 fn split(text: &str) -> Result<(u128, u128, &str), ParseError> {
     let text = text.trim();
     if text.starts_with('-') {
@@ -102,26 +102,27 @@ fn scaled(text: &str, units: &[(&str, u64)]) -> Result<u64, ParseError> {
     u64::try_from(value / den).map_err(|_| ParseError::TooLarge)
 }
 
-/// A length of time: `ps ns us ms s`.
+/// Parses a length of time with unit `ps`, `ns`, `us`, `ms` or `s`.
 ///
 /// # Errors
-/// [`ParseError`] where the text is not a non-negative number with one of these units.
+/// Returns a [`ParseError`] if the text is not a non-negative number with one of these units.
 pub fn parse_dur(text: &str) -> Result<Dur, ParseError> {
     scaled(text, TIMES).map(Dur)
 }
 
-/// A size: `B KB MB GB` (powers of 1000) and `KiB MiB GiB` (powers of 1024).
+/// Parses a size with unit `B`, `KB`, `MB` or `GB` (powers of 1000), or `KiB`, `MiB` or `GiB` (powers of 1024).
 ///
 /// # Errors
-/// [`ParseError`] where the text is not a non-negative number with one of these units.
+/// Returns a [`ParseError`] if the text is not a non-negative number with one of these units.
 pub fn parse_bytes(text: &str) -> Result<Bytes, ParseError> {
     scaled(text, SIZES).map(Bytes)
 }
 
-/// A rate: `bps Kbps Mbps Gbps Tbps`, the number a decimal or a fraction (`"1/3 Gbps"`).
+/// Parses a rate with unit `bps`, `Kbps`, `Mbps`, `Gbps` or `Tbps`; the number is a decimal or a fraction (`"1/3
+/// Gbps"`).
 ///
 /// # Errors
-/// [`ParseError`] where the text is not a positive number with one of these units.
+/// Returns a [`ParseError`] if the text is not a positive number with one of these units.
 pub fn parse_rate(text: &str) -> Result<Rate, ParseError> {
     let (num, den, unit) = split(text)?;
     let (_, factor) = RATES.iter().find(|(name, _)| *name == unit).ok_or(ParseError::UnknownUnit)?;
@@ -137,10 +138,10 @@ pub fn parse_rate(text: &str) -> Result<Rate, ParseError> {
     Rate::ratio(fit(num / a)?, fit(den / a)?).ok_or(ParseError::ZeroRate)
 }
 
-/// An amount of memory: `pkt`, or any unit of [`parse_bytes`].
+/// Parses an amount of memory with unit `pkt` or any unit of [`parse_bytes`].
 ///
 /// # Errors
-/// [`ParseError`] where the text is not a non-negative number with one of these units.
+/// Returns a [`ParseError`] if the text is not a non-negative number with one of these units.
 pub fn parse_amount(text: &str) -> Result<Amount, ParseError> {
     match scaled(text, &[("pkt", 1)]) {
         Err(ParseError::UnknownUnit) => parse_bytes(text).map(|b| Amount::Bytes(b.0)),

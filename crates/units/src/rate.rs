@@ -1,20 +1,20 @@
-//! Link rates as exact fractions, and the time that bytes take at them.
+//! Link rates as exact fractions, and the time that bytes take at these rates.
 
 use crate::Dur;
 use core::fmt;
 
-/// A rate in bits per second, as a reduced fraction, so that a third of a gigabit is exact.
+/// Rate in bits per second as a reduced fraction, so that a third of a gigabit per second is exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rate {
     num: u64,
     den: u64,
 }
 
-/// How long a byte takes at a [`Rate`]: exact picoseconds where that is a whole number, as at
-/// every Ethernet speed, and otherwise rounded up per frame.
+/// Transmission time of a byte at a [`Rate`]. If it is a whole number of picoseconds, as at every Ethernet speed, it is
+/// exact; otherwise the time of each frame is rounded up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Clock {
-    /// Picoseconds a byte where whole, else 0.
+    /// Picoseconds per byte if that is a whole number, else 0.
     per_byte: u64,
     num: u64,
     den: u64,
@@ -28,19 +28,19 @@ const fn gcd(mut a: u64, mut b: u64) -> u64 {
 }
 
 impl Rate {
-    /// `n` bits per second. PRECONDITION: `n > 0`.
+    /// Returns a rate of `n` bits per second. PRECONDITION: `n > 0`.
     pub const fn bps(n: u64) -> Rate {
         Rate { num: n, den: 1 }
     }
-    /// `n` megabits per second. PRECONDITION: `n > 0`.
+    /// Returns a rate of `n` megabits per second. PRECONDITION: `n > 0`.
     pub const fn mbps(n: u64) -> Rate {
         Rate::bps(n * 1_000_000)
     }
-    /// `n` gigabits per second. PRECONDITION: `n > 0`.
+    /// Returns a rate of `n` gigabits per second. PRECONDITION: `n > 0`.
     pub const fn gbps(n: u64) -> Rate {
         Rate::bps(n * 1_000_000_000)
     }
-    /// `num/den` bits per second; `None` where either is zero.
+    /// Returns a rate of `num/den` bits per second, or `None` if either is zero.
     pub const fn ratio(num: u64, den: u64) -> Option<Rate> {
         if num == 0 || den == 0 {
             return None;
@@ -48,7 +48,7 @@ impl Rate {
         let g = gcd(num, den);
         Some(Rate { num: num / g, den: den / g })
     }
-    /// This rate divided by the positive fraction `num/den`; `None` on zero or overflow.
+    /// Returns this rate divided by the positive fraction `num/den`, or `None` on zero or overflow.
     pub fn divided_by(self, num: u64, den: u64) -> Option<Rate> {
         let (n, d) = (u128::from(self.num) * u128::from(den), u128::from(self.den) * u128::from(num));
         let (mut a, mut b) = (n, d);
@@ -60,11 +60,11 @@ impl Rate {
         }
         Rate::ratio(u64::try_from(n / a).ok()?, u64::try_from(d / a).ok()?)
     }
-    /// The time that `bytes` take at this rate, rounded up to a picosecond.
+    /// Returns the transmission time of `bytes` at this rate, rounded up to a picosecond.
     pub fn time(self, bytes: u64) -> Dur {
         self.clock().time(bytes)
     }
-    /// The precomputed form for the hot path.
+    /// Returns the precomputed form of this rate, for the hot path.
     pub const fn clock(self) -> Clock {
         let g = gcd(8_000_000_000_000, self.num);
         let (ps, bits) = (8_000_000_000_000 / g, self.num / g);
@@ -73,11 +73,11 @@ impl Rate {
         let per_byte = if bits == 1 { ps.saturating_mul(den) } else { 0 };
         Clock { per_byte, num: ps.saturating_mul(den), den: bits }
     }
-    /// Bits per second, for display and statistics only.
+    /// Returns the rate in bits per second, for display and statistics only.
     pub fn as_f64(self) -> f64 {
         self.num as f64 / self.den as f64
     }
-    /// Numerator and denominator of the reduced fraction, in bits per second.
+    /// Returns numerator and denominator of the reduced fraction, in bits per second.
     pub const fn parts(self) -> (u64, u64) {
         (self.num, self.den)
     }
@@ -96,11 +96,11 @@ impl Ord for Rate {
 }
 
 impl Clock {
-    /// The time of a byte, where it is a whole number of picoseconds.
+    /// Returns the transmission time of a byte if it is a whole number of picoseconds.
     pub fn per_byte(self) -> Option<Dur> {
         (self.per_byte != 0).then_some(Dur(self.per_byte))
     }
-    /// The time that `bytes` take, rounded up to a picosecond; the longest where that does not fit.
+    /// Returns the transmission time of `bytes`, rounded up to a picosecond, or [`Dur::MAX`] if it does not fit.
     #[inline]
     pub fn time(self, bytes: u64) -> Dur {
         if self.per_byte != 0 {

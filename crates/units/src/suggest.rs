@@ -1,24 +1,24 @@
-//! Accepted spellings of quantities that are written otherwise: `100gbps`, `60kb`, `1e3pkt`.
+//! Accepted spellings for quantities that are written in other ways: `100gbps`, `60kb`, `1e3pkt`.
 
 use crate::{parse_amount, parse_bytes, parse_dur, parse_rate};
 
-/// Longest text that can be a quantity in another spelling.
+/// Longest text, in bytes, for which other spellings are tried.
 const LONGEST: usize = 64;
 
 /// Kind of a quantity, by the function that parses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// A length of time.
+    /// Length of time.
     Time,
-    /// A rate.
+    /// Rate.
     Rate,
-    /// A size in bytes.
+    /// Size in bytes.
     Size,
-    /// Packets, or a size in bytes.
+    /// Number of packets, or size in bytes.
     Amount,
 }
 
-/// Spelling that is accepted, and the reading that it belongs to if there are several.
+/// Accepted spelling, and the reading that it stands for if there are several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggestion {
     /// Text that the parser of the quantity accepts.
@@ -39,7 +39,7 @@ impl Quantity {
         }
     }
 
-    /// Returns accepted spellings of a text that is not accepted; several if its unit can be read as bits and as bytes.
+    /// Returns accepted spellings of a text that is not accepted; several if its unit can mean bits or bytes.
     #[must_use]
     pub fn suggest(self, text: &str) -> Vec<Suggestion> {
         let text = text.trim();
@@ -96,7 +96,7 @@ fn time(unit: &str) -> Option<Reading> {
     match word.as_str() {
         "ps" | "p" | "psec" | "picosecond" | "picoseconds" => one("ps"),
         "ns" | "n" | "nsec" | "nanosecond" | "nanoseconds" => one("ns"),
-        // The sign of micro and the Greek letter are two characters.
+        // The micro sign and the Greek letter mu are two characters.
         "us" | "u" | "usec" | "\u{b5}" | "\u{b5}s" | "\u{3bc}" | "\u{3bc}s" | "microsecond" | "microseconds" => {
             one("us")
         }
@@ -126,16 +126,16 @@ fn prefix(unit: &str) -> (&'static str, &'static str, &str) {
     }
 }
 
-/// Rest of a unit behind its prefix.
+/// Quantity that a unit counts, from the part of the word behind the prefix.
 #[derive(Clone, Copy, PartialEq)]
 enum Counted {
     Bits,
     Bytes,
-    /// A small b: bits to some, bytes to others.
+    /// A small `b`, which means bits to some users and bytes to others.
     Either,
 }
 
-/// Returns what a unit counts; a capital B is a byte unless the whole word is in capitals, as a rate can be.
+/// Returns what a unit counts. A capital B is a byte unless the whole word is in capitals, as a rate may be.
 fn counted(rest: &str, mixed: bool) -> Option<Counted> {
     match rest.to_ascii_lowercase().as_str() {
         "bit" | "bits" => Some(Counted::Bits),
@@ -151,15 +151,15 @@ fn rate(unit: &str) -> Vec<Reading> {
     if prefix.ends_with('i') {
         return Vec::new();
     }
-    // `GBps` and `GB/s` are bytes to those who write a small `ps`, `GBPS` is `Gbps` in capitals.
+    // With a small `ps`, `GBps` and `GB/s` are read as bytes; `GBPS` is `Gbps` in capitals.
     let (amount, mixed) = ["/s", "/sec", "ps"]
         .iter()
         .find_map(|end| rest.strip_suffix(end))
         .map(|amount| (amount, true))
         .or_else(|| rest.strip_suffix("PS").or_else(|| rest.strip_suffix("/S")).map(|amount| (amount, false)))
         .unwrap_or((rest, false));
-    let bits = Reading::new((1, 1), format!("{prefix}bps"), format!("{name}bits a second"));
-    let bytes = Reading::new((8, 1), format!("{prefix}bps"), format!("{name}bytes a second"));
+    let bits = Reading::new((1, 1), format!("{prefix}bps"), format!("{name}bits per second"));
+    let bytes = Reading::new((8, 1), format!("{prefix}bps"), format!("{name}bytes per second"));
     match counted(amount, mixed || unit.ends_with('B')) {
         Some(Counted::Bits) => vec![bits],
         Some(Counted::Bytes) => vec![bits, bytes],
@@ -171,7 +171,7 @@ fn rate(unit: &str) -> Vec<Reading> {
 
 fn size(unit: &str) -> Vec<Reading> {
     let (prefix, name, rest) = prefix(unit);
-    // There is no TB: 1 TB is 1000GB.
+    // The parser has no unit TB, so 1 TB is suggested as 1000GB.
     let (times, prefix) = if prefix == "T" { (1000, "G") } else { (1, prefix) };
     let bytes = Reading::new((times, 1), format!("{prefix}B"), format!("{name}bytes"));
     let bits = Reading::new((times, 8), format!("{prefix}B"), format!("{name}bits"));
@@ -204,7 +204,7 @@ fn number_and_unit(text: &str) -> Option<(String, &str)> {
     Some((shifted(&number, exponent)?, signed[end..].trim()))
 }
 
-/// Moves the point of a decimal by some digits.
+/// Moves the decimal point of a number by `by` digits, to the right if positive.
 fn shifted(number: &str, by: i32) -> Option<String> {
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
     if number.contains('/') || by.abs() > 18 {
@@ -217,7 +217,7 @@ fn shifted(number: &str, by: i32) -> Option<String> {
     plain(whole, part)
 }
 
-/// Decimal without needless zeros.
+/// Joins the parts of a decimal without needless zeros.
 fn plain(whole: &str, part: &str) -> Option<String> {
     let (whole, part) = (whole.trim_start_matches('0'), part.trim_end_matches('0'));
     let whole = if whole.is_empty() { "0" } else { whole };
@@ -231,7 +231,7 @@ fn times(number: &str, (top, bottom): (u64, u64)) -> Option<String> {
     }
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
     let digits: u128 = format!("{whole}{part}").parse().ok()?;
-    // An eighth has three decimals.
+    // Bits divide by 8, and an eighth has three decimals.
     let scaled = digits.checked_mul(u128::from(top))?.checked_mul(1000)? / u128::from(bottom);
     let text = format!("{scaled:0>width$}", width = part.len() + 4);
     let (whole, part) = text.split_at(text.len() - part.len() - 3);
@@ -284,7 +284,7 @@ mod tests {
         };
         assert_eq!(named(Quantity::Size, "60kb"), ["60KB kilobytes", "7.5KB kilobits"]);
         assert_eq!(named(Quantity::Amount, "1gb"), ["1GB gigabytes", "0.125GB gigabits"]);
-        assert_eq!(named(Quantity::Rate, "10GB/s"), ["10Gbps gigabits a second", "80Gbps gigabytes a second"]);
+        assert_eq!(named(Quantity::Rate, "10GB/s"), ["10Gbps gigabits per second", "80Gbps gigabytes per second"]);
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! Addresses and ports, made from numbers of hosts and flows.
+//! Addresses and ports, computed from numbers of hosts and flows.
 
 use mech::routing::AddressPlan;
 use mech::{FlowId, HostId};
 
-/// The IPv4 and MAC addresses of a host: as a plan gives them, else by its number.
+/// Returns the IPv4 and MAC addresses of a host, from the address plan or else from its number.
 pub(crate) fn addresses(host: HostId, plan: Option<AddressPlan>) -> ([u8; 4], [u8; 6]) {
     match plan {
         Some(plan) => (plan.host(host), plan.mac(host)),
@@ -11,7 +11,7 @@ pub(crate) fn addresses(host: HostId, plan: Option<AddressPlan>) -> ([u8; 4], [u
     }
 }
 
-/// The host of an IPv4 address; `None` where it is nobody's.
+/// Returns the host with an IPv4 address; `None` if no host has it.
 pub(crate) fn host(address: [u8; 4], plan: Option<AddressPlan>) -> Option<HostId> {
     let found = match (plan, address) {
         (Some(plan), [_, pod, switch, id]) => {
@@ -24,27 +24,28 @@ pub(crate) fn host(address: [u8; 4], plan: Option<AddressPlan>) -> Option<HostId
     (addresses(found, plan).0 == address).then_some(found)
 }
 
-/// Host `n` is 10.0.0.1 + n, modulo the network's 2²⁴ addresses (RFC 1918 §3: 10/8).
+/// Returns the IPv4 address of a host. Host `n` is 10.0.0.1 + n, modulo the network's 2²⁴ addresses (RFC 1918 §3:
+/// 10/8).
 pub fn ipv4(host: HostId) -> [u8; 4] {
     let [_, x, y, z] = host.0.wrapping_add(1).to_be_bytes();
     [10, x, y, z]
 }
 
-/// A locally administered address whose last four bytes are the host's IPv4 address: 02:00:0a:00:00:01
-/// is host 0 (IEEE 802 §8.2). Frames bear those of the two hosts on every link of their way.
+/// Returns the MAC address of a host: a locally administered address whose last four bytes are the IPv4 address.
+/// 02:00:0a:00:00:01 is host 0 (IEEE 802 §8.2). Frames have the addresses of the two hosts on every link of their path.
 pub fn mac(host: HostId) -> [u8; 6] {
     let [a, b, c, d] = ipv4(host);
     [2, 0, a, b, c, d]
 }
 
-/// First port of the senders, and how many are used. Analysers know no protocol of this range or the
-/// next, so that zeros are not taken for one.
+/// First port of senders, and number of ports in use. Analysers know no protocol for this range or the next, so they do
+/// not take zeros for one.
 const SENDERS: (u16, u32) = (37_100, 4_000);
-/// First port of the receivers, and how many are used.
+/// First port of receivers, and number of ports in use.
 const RECEIVERS: (u16, u32) = (50_000, 4_000);
 
-/// The ports of a flow's sender and receiver: flow 0 has 37100 and 50000, flow 1 has 37101 and
-/// 50000, and so on; they repeat after 16 million flows.
+/// Returns the ports of a flow's sender and receiver. Flow 0 has 37100 and 50000, flow 1 has 37101 and 50000, and so
+/// on; they repeat after 16 million flows.
 pub fn ports(flow: FlowId) -> (u16, u16) {
     let (low, high) = (flow.0 % SENDERS.1, flow.0 / SENDERS.1 % RECEIVERS.1);
     (SENDERS.0 + low as u16, RECEIVERS.0 + high as u16)

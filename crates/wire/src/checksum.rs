@@ -1,34 +1,35 @@
-//! The Internet checksum: of IPv4's header and of TCP, and what a change of one word does to it.
+//! Internet checksum of IPv4's header and of TCP, and its update after one word changes.
 
 use etherparse::checksum::Sum16BitWords;
 
-/// Where the checksum lies in IPv4's header (RFC 791 §3.1), and in TCP's (RFC 9293 §3.1).
+/// Offset of the checksum in IPv4's header (RFC 791 §3.1), and in TCP's (RFC 9293 §3.1).
 pub(crate) const IN_IPV4: usize = 10;
 pub(crate) const IN_TCP: usize = 16;
-/// The number of TCP in the pseudo-header.
+/// Protocol number of TCP in the pseudo-header.
 const TCP: u8 = 6;
 
-/// The checksum after a 16-bit word of what it covers has changed (RFC 1624 §3, equation 3), bit by bit
-/// the one that a sum over everything gives: neither of them is ever 0xffff, except over zeros alone.
+/// Returns the checksum after a 16-bit word of the covered data has changed (RFC 1624 §3, equation 3).
+///
+/// The result is bit-identical to a sum over all data: neither is ever 0xffff, except over zeros only.
 pub fn update(checksum: u16, from: u16, to: u16) -> u16 {
     let sum = u32::from(!checksum) + u32::from(!from) + u32::from(to);
     let folded = (sum & 0xffff) + (sum >> 16);
     !((folded & 0xffff) + (folded >> 16)) as u16
 }
 
-/// Whether a checksum is right where another would be written: 0xffff is a zero too (RFC 1624 §3).
+/// Returns true if a checksum is valid; 0xffff is valid in place of 0, since both are zero (RFC 1624 §3).
 pub(crate) fn agrees(found: u16, right: u16) -> bool {
     found == right || (found, right) == (0xffff, 0)
 }
 
-/// The checksum that IPv4's header has to have. PRECONDITION: the header is whole.
+/// Returns the correct checksum of IPv4's header. PRECONDITION: the header is complete.
 pub(crate) fn ipv4(header: &[u8]) -> u16 {
     let sum = Sum16BitWords::new().add_slice(&header[..IN_IPV4]).add_slice(&header[IN_IPV4 + 2..]);
     sum.ones_complement().to_be()
 }
 
-/// The checksum that a TCP segment has to have whose IPv4 header is given. The pseudo-header has the
-/// length of what is there (CP §5.2). PRECONDITION: both headers are whole.
+/// Returns the correct checksum of a TCP segment with this IPv4 header. The pseudo-header has the length of the bytes
+/// that are present (CP §5.2). PRECONDITION: both headers are complete.
 pub(crate) fn tcp(ip: &[u8], segment: &[u8]) -> u16 {
     let length = (segment.len() as u16).to_be_bytes();
     let pseudo = Sum16BitWords::new().add_slice(&ip[12..20]).add_2bytes([0, TCP]).add_2bytes(length);
@@ -43,7 +44,7 @@ mod tests {
 
     #[test]
     fn the_example_of_rfc_1624_gives_zero() {
-        // Section 4: 0xdd2f, where a word becomes 0x3285 that was 0x5555.
+        // Section 4: 0xdd2f, after a word changed from 0x5555 to 0x3285.
         assert_eq!(update(0xdd2f, 0x5555, 0x3285), 0x0000);
     }
 
@@ -54,14 +55,14 @@ mod tests {
             let mut header = [0_u8; 20];
             header.iter_mut().for_each(|byte| *byte = draw.u32() as u8);
             header[0] |= 0x40;
-            // Words of all zeros and all ones are where sums by ones' complement have two zeros.
+            // Words of all zeros and all ones, for which a ones' complement sum has two zeros.
             if round % 3 == 0 {
                 header[2..10].fill(if round % 2 == 0 { 0 } else { 0xff });
             }
             let before = ipv4(&header);
             let at = 2 * (1 + draw.u32() as usize % 4);
             let from = u16::from_be_bytes([header[at], header[at + 1]]);
-            // Of this word the sum carries twice.
+            // With this word the sum carries twice.
             let twice = 0x1_ffff - u32::from(!before) - u32::from(!from);
             let to = [draw.u32() as u16, 0, 0xffff, !from, from, twice as u16][round % 6];
             header[at..at + 2].copy_from_slice(&to.to_be_bytes());

@@ -1,9 +1,9 @@
-//! What happened to a packet that no header tells.
+//! Descriptions of what happened to a packet and is in no header, as comments of captures.
 
 use dataplane::Pkt;
 
-/// `bounced 2 times, detoured 1 time, cut from 1518 to 64 B`: what befell a packet before it crossed
-/// the link; `None` where nothing did. Sizes are of frames with their check sequence.
+/// Describes what happened to a packet before it crossed the link: `bounced 2 times, detoured 1 time, cut from 1518 to
+/// 64 B`. Returns `None` if nothing did. Sizes are those of frames with their check sequence.
 pub fn comment(pkt: &Pkt) -> Option<String> {
     let head = &pkt.head;
     let cut = (head.size < head.orig_size).then(|| format!("cut from {} to {} B", head.orig_size, head.size));
@@ -16,7 +16,7 @@ fn times(what: &str, count: u8) -> Option<String> {
     match count {
         0 => None,
         1 => Some(format!("{what} 1 time")),
-        // The counters of a packet stay where they are full.
+        // The counters of a packet saturate.
         u8::MAX => Some(format!("{what} 255 times or more")),
         n => Some(format!("{what} {n} times")),
     }

@@ -1,10 +1,10 @@
-//! Runs `conformance/cp/wire.toml`: frames as bytes, as fields, and as what a switch makes of them.
+//! Runs `conformance/cp/wire.toml`: frames as bytes, as fields, and after changes by a switch.
 
 use crate::{Checksums, CpPacket, LengthIn, Lost, Segment, TcpFlags, Trim, checksums, cut, set_ce, set_dscp, set_ece};
 use dataplane::Timestamps;
 use toml::{Table, Value};
 
-/// What a case has of one kind, each key once taken.
+/// Keys of one table of a case; each is removed when it is read.
 struct Given(Table);
 
 impl Given {
@@ -77,7 +77,7 @@ fn place(word: &str) -> LengthIn {
     }
 }
 
-/// The segment that a table of fields means.
+/// Segment that a table of fields describes.
 fn segment(given: &mut Given) -> Segment {
     let mut made = Segment {
         source_mac: [2, 0, 10, 0, 0, 1],
@@ -111,7 +111,7 @@ fn segment(given: &mut Given) -> Segment {
     made
 }
 
-/// Bytes to fields and, where nothing is lost on the way, fields to bytes.
+/// Checks bytes against fields and, unless the case says otherwise, fields against bytes.
 fn fields(mut given: Given, frame: &[u8], length: LengthIn) {
     let expected = segment(&mut given);
     assert_eq!(Segment::read(frame, length), Ok(expected));
@@ -133,7 +133,7 @@ fn fields(mut given: Given, frame: &[u8], length: LengthIn) {
     given.end();
 }
 
-/// What a switch does; how many bytes stay, or what it says.
+/// Applies an action of a switch; returns the remaining length, or the reason for a refusal.
 fn act(words: &str, frame: &mut [u8]) -> Result<usize, String> {
     let all = frame.len();
     let number = |word: &str| word.parse().expect("a number");

@@ -1,15 +1,15 @@
-//! Segments and frames drawn from everything that there may be, and a sum that knows no trick.
+//! Random segments and frames, and a plain checksum to compare with.
 
 use crate::{CpPacket, LengthIn, Segment, TcpFlags};
 use dataplane::Timestamps;
 use mech::{Purpose, Stream};
 
-/// The stream of a test.
+/// Random stream of a test.
 pub(crate) fn stream(seed: u64) -> Stream {
     Stream::new(seed, 0, Purpose::Hash)
 }
 
-/// A segment; its options are those of a SYN or blocks, as both do not fit.
+/// Segment; its options are those of a SYN, or blocks, since both do not fit.
 pub(crate) fn segment(draw: &mut Stream) -> Segment {
     let mut word = || draw.u32();
     let mut made = Segment {
@@ -41,7 +41,7 @@ pub(crate) fn segment(draw: &mut Stream) -> Segment {
     made
 }
 
-/// The frame of a segment that is not cut, with a payload of any bytes and all checksums right.
+/// Frame of a segment that is not cut, with random payload and correct checksums.
 pub(crate) fn frame(draw: &mut Stream, segment: &Segment) -> Vec<u8> {
     assert_ne!(segment.packet(), CpPacket::Cut);
     let mut out = Vec::new();
@@ -55,7 +55,7 @@ pub(crate) fn frame(draw: &mut Stream, segment: &Segment) -> Vec<u8> {
     out
 }
 
-/// The checksum of bytes, their own checksum as 0 (RFC 1071 §1).
+/// Checksum of bytes in which the checksum itself is 0 (RFC 1071 §1).
 fn sum(bytes: impl Iterator<Item = u8>) -> u16 {
     let mut all = 0_u32;
     for (n, byte) in bytes.enumerate() {
@@ -65,7 +65,7 @@ fn sum(bytes: impl Iterator<Item = u8>) -> u16 {
     !(all as u16)
 }
 
-/// TCP's checksum of a frame without IPv4 options that ends at a byte.
+/// TCP's checksum of a frame without IPv4 options that ends at byte `end`.
 pub(crate) fn tcp_sum(frame: &[u8], end: usize) -> u16 {
     let length = ((end - 34) as u16).to_be_bytes();
     let pseudo = frame[26..34].iter().copied().chain([0, 6]).chain(length);

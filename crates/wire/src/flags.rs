@@ -1,6 +1,6 @@
-//! The flags of a TCP header, with the two that CP adds, and what these say of a packet.
+//! Flags of a TCP header, with the two that CP adds, and the packet types that they encode.
 
-/// Twelve bits: what RFC 9293 §3.1 calls reserved, then the control bits.
+/// Set of twelve bits: those that RFC 9293 §3.1 calls reserved, then the control bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TcpFlags(pub u16);
 
@@ -13,38 +13,38 @@ impl TcpFlags {
     pub const RST: TcpFlags = TcpFlags(1 << 2);
     /// Push function.
     pub const PSH: TcpFlags = TcpFlags(1 << 3);
-    /// The acknowledgement number counts.
+    /// Acknowledgement number is valid.
     pub const ACK: TcpFlags = TcpFlags(1 << 4);
-    /// The urgent pointer counts.
+    /// Urgent pointer is valid.
     pub const URG: TcpFlags = TcpFlags(1 << 5);
     /// ECN echo (RFC 3168 §6.1).
     pub const ECE: TcpFlags = TcpFlags(1 << 6);
     /// Congestion window reduced (RFC 3168 §6.1).
     pub const CWR: TcpFlags = TcpFlags(1 << 7);
-    /// Accurate ECN (RFC 9768 §3.1), once the nonce sum.
+    /// Accurate ECN (RFC 9768 §3.1), formerly the nonce sum.
     pub const AE: TcpFlags = TcpFlags(1 << 8);
-    /// Precise packet loss (CP §5.1): the payload was cut off, or this is a PACK. Bit 5 of the header's 13th
-    /// byte, counted from the most significant: the second of the three that are still reserved.
+    /// Precise packet loss (CP §5.1): the payload was cut off, or the packet is a PACK. Bit 5 of the header's 13th
+    /// byte, counted from the most significant: the second of the three bits that are still reserved.
     pub const PPL: TcpFlags = TcpFlags(1 << 10);
-    /// CP available (CP §5.1): the payload may be cut off. The first of the three, bit 4: so the one beside
-    /// [`AE`](TcpFlags::AE), where ECN would grow next, stays free. The paper does not say which two it took.
+    /// CP available (CP §5.1): the payload may be cut off. Bit 4, the first of the three reserved bits. So the bit next
+    /// to [`AE`](TcpFlags::AE), where ECN would grow next, stays free. The paper does not name its two bits.
     pub const CPA: TcpFlags = TcpFlags(1 << 11);
-    /// All that have a meaning. The bit that is left has none: it is sent as zero and ignored.
+    /// All flags that have a meaning. The remaining bit is reserved: it is sent as zero and ignored.
     pub const ALL: TcpFlags = TcpFlags(0xdff);
 
-    /// Whether every bit of `other` is set.
+    /// Returns true if every bit of `other` is set.
     pub const fn has(self, other: TcpFlags) -> bool {
         self.0 & other.0 == other.0
     }
-    /// Both sets together.
+    /// Returns the union of both sets.
     pub const fn with(self, other: TcpFlags) -> TcpFlags {
         TcpFlags(self.0 | other.0)
     }
-    /// This set without the other.
+    /// Returns this set without the bits of `other`.
     pub const fn without(self, other: TcpFlags) -> TcpFlags {
         TcpFlags(self.0 & !other.0)
     }
-    /// Which of CP's four packets it is.
+    /// Returns the type of CP packet that the flags encode.
     pub const fn packet(self) -> CpPacket {
         match (self.has(TcpFlags::CPA), self.has(TcpFlags::PPL)) {
             (false, false) => CpPacket::Normal,
@@ -53,7 +53,7 @@ impl TcpFlags {
             (false, true) => CpPacket::Pack,
         }
     }
-    /// The same flags on another of CP's packets.
+    /// Returns the same flags with another type of CP packet.
     pub const fn with_packet(self, packet: CpPacket) -> TcpFlags {
         let others = self.without(TcpFlags::CPA).without(TcpFlags::PPL);
         match packet {
@@ -65,17 +65,17 @@ impl TcpFlags {
     }
 }
 
-/// The four packets of CP (§4.1), told apart by two bits (§5.1).
+/// Type of packet in CP (§4.1), encoded in two bits (§5.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CpPacket {
-    /// Of a sender that knows nothing of CP, and all that has no payload: dropped where there is no room.
+    /// Packet of a sender without CP, or any packet without payload; dropped if there is no free buffer space.
     #[default]
     Normal,
-    /// Its payload may be cut off.
+    /// Packet whose payload may be cut off.
     Enabled,
-    /// Its payload was cut off.
+    /// Packet whose payload was cut off.
     Cut,
-    /// A receiver's report of a packet that was cut.
+    /// Report of a cut packet by its receiver.
     Pack,
 }
 

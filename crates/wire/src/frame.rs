@@ -1,4 +1,4 @@
-//! A packet as the bytes of its frame.
+//! Frames of simulated packets, as bytes.
 
 use crate::address::{self, addresses, ports};
 use crate::flags::{CpPacket, TcpFlags};
@@ -11,42 +11,42 @@ use mech::{Flags, Notice};
 
 mod roce;
 
-/// Bytes of a frame's check sequence, which captures do not have.
+/// Size of a frame's check sequence in bytes; captures do not contain it.
 pub const FCS: u16 = 4;
 
-/// MAC control frames (IEEE 802.3 §31.4.1.3), and the group address of those of one link (§31B.1).
+/// EtherType of MAC control frames (IEEE 802.3 §31.4.1.3), and the group address of frames for one link (§31B.1).
 const MAC_CONTROL: EtherType = EtherType(0x8808);
 const ONE_LINK: [u8; 6] = [0x01, 0x80, 0xc2, 0x00, 0x00, 0x01];
-/// What a MAC control frame is (§31B.2, 802.1Qbb §31D.2).
+/// Opcode of a MAC control frame (§31B.2, 802.1Qbb §31D.2).
 const PAUSE: u16 = 0x0001;
 const PFC: u16 = 0x0101;
-/// Congestion notification messages (802.1Qau §33.2).
+/// EtherType of congestion notification messages (802.1Qau §33.2).
 const CNM: EtherType = EtherType(0x22e7);
 const ETHERNET: u16 = 14;
 const TCP: u16 = 20;
 const UDP: u16 = 8;
 
-/// A packet that crosses a link.
+/// Packet that crosses a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Crossing<'a> {
-    /// The packet.
+    /// Packet without its options.
     pub pkt: &'a Pkt,
-    /// Its TCP options.
+    /// TCP options of the packet.
     pub ext: Option<&'a Ext>,
-    /// Whether it has the last byte of what the application handed over (RFC 9293 §3.9.1.2: PSH).
+    /// True if the packet has the last byte that the application handed over (RFC 9293 §3.9.1.2: PSH).
     pub push: bool,
-    /// The addresses of the network where places have them; else hosts are numbered.
+    /// Address plan of the network; without one, addresses come from the numbers of hosts.
     pub plan: Option<AddressPlan>,
-    /// Of a flow of RoCE the payload of a full packet, bytes.
+    /// Payload of a full packet in bytes, if the flow is RoCE.
     pub roce: Option<u16>,
 }
 
-/// Appends a packet's frame: Ethernet II, IPv4, and TCP, UDP for raw packets, or RoCEv2, of which CNPs are; PAUSE and PFC frames
-/// are MAC control frames, a CNM follows its EtherType.
+/// Appends a packet's frame: Ethernet II, IPv4, and TCP, UDP for raw packets, or RoCEv2, to which CNPs belong. PAUSE
+/// and PFC frames are MAC control frames, and a CNM follows its EtherType.
 ///
-/// It is as long as the simulation says, without check sequence, and at least what its headers and
-/// payload take: longer where a scenario's framing leaves headers out. What a raw packet's UDP
-/// header is shorter than TCP's is payload, so that the datagram fills its frame.
+/// The frame has the simulated length without check sequence, and at least the length of its headers and payload. It is
+/// longer than simulated if a scenario's framing leaves headers out. A raw packet's UDP header is shorter than TCP's.
+/// The difference counts as payload, so that the datagram fills its frame.
 pub fn deparse(crossing: &Crossing, out: &mut Vec<u8>) {
     let (start, head) = (out.len(), &crossing.pkt.head);
     let mac = |host| addresses(host, crossing.plan).1;
@@ -74,7 +74,7 @@ pub fn deparse(crossing: &Crossing, out: &mut Vec<u8>) {
     out.resize(out.len().max(start + length), 0);
 }
 
-/// Ethernet's header before IPv4.
+/// Appends Ethernet's header before IPv4.
 fn ethernet(crossing: &Crossing, out: &mut Vec<u8>) {
     let [source, destination] =
         [crossing.pkt.head.src, crossing.pkt.head.dst].map(|host| addresses(host, crossing.plan).1);
@@ -82,7 +82,8 @@ fn ethernet(crossing: &Crossing, out: &mut Vec<u8>) {
     out.extend_from_slice(&header.to_bytes());
 }
 
-/// PAUSE: the quanta. PFC: which classes are meant, and the quanta of each of them, 0 where it may go on.
+/// Appends a MAC control frame. PAUSE has quanta. PFC has a vector of classes and the quanta of each, 0 for a class
+/// that may resume.
 fn control(frame: &PauseFrame, source: [u8; 6], out: &mut Vec<u8>) {
     let ethernet = Ethernet2Header { source, destination: ONE_LINK, ether_type: MAC_CONTROL };
     out.extend_from_slice(&ethernet.to_bytes());
@@ -96,8 +97,8 @@ fn control(frame: &PauseFrame, source: [u8; 6], out: &mut Vec<u8>) {
     (0..8).for_each(|class| out.extend_from_slice(&quanta(class).to_be_bytes()));
 }
 
-/// The fields of a CNM (802.1Qau §33.4) up to what it encapsulates, which is left out: version 0, feedback, the
-/// congestion point by its switch and port, lengths of the queue in their units.
+/// Appends the fields of a CNM (802.1Qau §33.4) without the encapsulated frame. They are version 0, feedback, the
+/// congestion point as switch and port, and lengths of the queue in their units.
 fn message(pkt: &Pkt, notice: Notice, out: &mut Vec<u8>) {
     let Notice::Cnm { feedback, q_off, q_delta, point } = notice else { return };
     let cpid = u64::from(pkt.head.src.0) << 16 | u64::from(point.0);
@@ -107,8 +108,8 @@ fn message(pkt: &Pkt, notice: Notice, out: &mut Vec<u8>) {
     words.iter().for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
 }
 
-/// The class is a class selector (RFC 2474 §4.2.2); the identification counts the flow's emissions in this
-/// direction.
+/// Returns the IPv4 header of a packet. The codepoint is a class selector (RFC 2474 §4.2.2); the identification counts
+/// the flow's emissions in this direction.
 fn internet(crossing: &Crossing) -> Ip {
     let (pkt, head) = (crossing.pkt, &crossing.pkt.head);
     let ipv4 = |host| addresses(host, crossing.plan).0;
@@ -122,13 +123,13 @@ fn internet(crossing: &Crossing) -> Ip {
     }
 }
 
-/// The ports that a packet comes from and goes to.
+/// Returns the source and destination port of a packet.
 fn from_to(pkt: &Pkt) -> (u16, u16) {
     let (sender, receiver) = ports(pkt.head.flow);
     if pkt.head.flags.has(Flags::REVERSE) { (receiver, sender) } else { (sender, receiver) }
 }
 
-/// The segment that a packet is.
+/// Returns the TCP segment of a packet.
 pub(crate) fn segment(crossing: &Crossing) -> Segment {
     let Crossing { pkt, ext, push, .. } = *crossing;
     let mac = |host| addresses(host, crossing.plan).1;
@@ -137,10 +138,10 @@ pub(crate) fn segment(crossing: &Crossing) -> Segment {
     let flags = flags(pkt.head.flags).with(if push { TcpFlags::PSH } else { TcpFlags(0) });
     let options = ext.map(Options::from_ext).unwrap_or_default();
     let headers = IPV4 + TCP + options.length();
-    // What was cut off is what the frame had beside headers, padding among it.
+    // The payload that was cut off is the original frame without headers, padding included.
     let lost = pkt.head.orig_size.saturating_sub(ETHERNET + FCS + headers);
     let payload = if flags.packet() == CpPacket::Cut { lost } else { pkt.payload };
-    // A receiver's SYN takes no number in the simulation: here it has that before its first byte's.
+    // A receiver's SYN takes no sequence number in the simulation. Here it gets the number before its first byte.
     let answer = pkt.head.flags.has(Flags::SYN.with(Flags::REVERSE));
     Segment {
         source_mac: mac(pkt.head.src),
@@ -158,7 +159,7 @@ pub(crate) fn segment(crossing: &Crossing) -> Segment {
     }
 }
 
-/// The flags of a packet that a TCP header has.
+/// Flags of a packet that have a bit in the TCP header.
 pub(crate) const FLAGS: [(Flags, TcpFlags); 8] = [
     (Flags::ACK, TcpFlags::ACK),
     (Flags::SYN, TcpFlags::SYN),
@@ -174,7 +175,7 @@ fn flags(of: Flags) -> TcpFlags {
     FLAGS.iter().filter(|(flag, _)| of.has(*flag)).fold(TcpFlags(0), |all, (_, bit)| all.with(*bit))
 }
 
-/// RFC 768.
+/// Appends a UDP datagram of zeros (RFC 768).
 fn udp(crossing: &Crossing, out: &mut Vec<u8>) {
     let pkt = crossing.pkt;
     let (from, to) = from_to(pkt);
@@ -188,7 +189,7 @@ fn udp(crossing: &Crossing, out: &mut Vec<u8>) {
     put(out, data, &[&ip.to_bytes(), &header.to_bytes()]);
 }
 
-/// Writes headers to the room before `end`, which they fill.
+/// Writes headers into the space before `end`, which they fill.
 fn put(out: &mut [u8], end: usize, headers: &[&[u8]]) {
     let mut at = end - headers.iter().map(|header| header.len()).sum::<usize>();
     for header in headers {

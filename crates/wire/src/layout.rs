@@ -1,4 +1,4 @@
-//! Where the headers of a frame lie, held against the bytes that are there, and what is wrong with a frame.
+//! Offsets of headers in a frame, checked against the bytes that are present, and errors of malformed frames.
 
 use crate::flags::{CpPacket, TcpFlags};
 use etherparse::err::ipv4::HeaderError::{HeaderLengthSmallerThanHeader, UnexpectedVersion};
@@ -7,70 +7,70 @@ use etherparse::err::{LenError, ipv4, tcp};
 use etherparse::{EtherType, IpNumber, Ipv4HeaderSlice, TcpHeaderSlice};
 use std::fmt;
 
-/// Bytes of Ethernet's header.
+/// Length of Ethernet's header in bytes.
 pub(crate) const ETHERNET: usize = 14;
-/// Where IPv4's total length lies in its header (RFC 791 §3.1).
+/// Offset of the total length in IPv4's header (RFC 791 §3.1).
 pub(crate) const IP_LENGTH: usize = 2;
-/// Where the length of TCP's header and the flags lie in it (RFC 9293 §3.1).
+/// Offset of the header length and the flags in TCP's header (RFC 9293 §3.1).
 pub(crate) const TCP_FLAGS: usize = 12;
-/// Where TCP's header has its window.
+/// Offset of the window in TCP's header.
 pub(crate) const WINDOW: usize = 14;
 
-/// Why bytes are no frame that can be read, or fields none that can be written.
+/// Reason why bytes cannot be read as a frame, or fields cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
-    /// Shorter than what its headers say.
+    /// The frame is shorter than its headers claim.
     Short {
-        /// Bytes that it would have to have.
+        /// Number of bytes that the headers claim.
         needed: usize,
-        /// Bytes that it has.
+        /// Number of bytes that are present.
         found: usize,
     },
-    /// Of another EtherType than IPv4's.
+    /// The EtherType is not IPv4's.
     EtherType(u16),
-    /// Of another version of IP than 4.
+    /// The version of IP is not 4.
     Version(u8),
-    /// A fragment of a datagram.
+    /// The packet is a fragment of a datagram.
     Fragment,
-    /// Of another protocol than TCP.
+    /// The protocol is not TCP.
     Protocol(u8),
-    /// A header says to be shorter than any.
+    /// A header claims to be shorter than the minimum.
     Header {
-        /// `IPv4` or `TCP`.
+        /// Name of the header: `IPv4` or `TCP`.
         of: &'static str,
-        /// Words of four bytes that it says to have.
+        /// Header length that it claims, in words of four bytes.
         words: u8,
     },
-    /// The length of IPv4 is less than that of the headers.
+    /// The total length of IPv4 is less than the length of the headers.
     Length {
-        /// What IPv4 says, or the two bytes behind a cut packet's headers.
+        /// Total length of IPv4, or of the two bytes after a cut packet's headers.
         total: u16,
-        /// What the headers take.
+        /// Length of the headers in bytes.
         headers: u16,
     },
-    /// A TCP option has a length that it cannot have.
+    /// A TCP option has an invalid length.
     Option {
-        /// Its kind.
+        /// Kind of the option.
         kind: u8,
-        /// Where it begins among the options.
+        /// Offset of the option among the options.
         at: usize,
     },
-    /// Of an address that no host has.
+    /// No host has this address.
     Address([u8; 4]),
-    /// Of other ports than those of its flow.
+    /// The ports are not those of the flow.
     Ports {
-        /// The ports that it comes from and goes to.
+        /// Source and destination port.
         found: (u16, u16),
-        /// The flow.
+        /// Number of the flow.
         flow: u32,
     },
-    /// A segment as no simulated one is: with an urgent pointer, say, or options that these do not have.
+    /// The segment has fields or options that no simulated segment has, such as an urgent pointer.
     Foreign,
-    /// More than fits a packet: 40 bytes of options, 65,535 of everything from IPv4 on.
+    /// The segment exceeds a packet: 40 bytes of options, 65,535 bytes from IPv4 on.
     TooLong {
-        /// Bytes of options.
+        /// Length of the options in bytes.
         options: usize,
-        /// Bytes of payload.
+        /// Length of the payload in bytes.
         payload: u16,
     },
 }
@@ -80,46 +80,52 @@ impl std::error::Error for Malformed {}
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Malformed::Short { needed, found } => write!(f, "{found} B; expected {needed} B, as the headers say"),
+            Malformed::Short { needed, found } => write!(f, "{found} B; expected {needed} B according to the headers"),
             Malformed::EtherType(found) => write!(f, "EtherType 0x{found:04x}; expected IPv4 (0x0800)"),
             Malformed::Version(found) => write!(f, "IP version {found}; expected 4"),
-            Malformed::Header { of, words } => write!(f, "{of} header of {words} words; expected 5 at least"),
+            Malformed::Header { of, words } => write!(f, "{of} header of {words} words; expected at least 5"),
             Malformed::Fragment => write!(f, "a fragment; expected a whole datagram"),
             Malformed::Protocol(found) => write!(f, "IPv4 protocol {found}; expected TCP (6)"),
             Malformed::Length { total, headers } => {
-                write!(f, "length {total} B; expected {headers} B or more, as the headers take")
+                write!(f, "length {total} B; expected at least {headers} B, the length of the headers")
             }
             Malformed::Option { kind, at } => {
                 write!(
                     f,
-                    "TCP option {kind} at byte {at} has a length that it cannot have or that leads out of the header"
+                    "TCP option {kind} at byte {at} has an invalid length, or a length beyond the end of the header"
                 )
             }
-            Malformed::Address([a, b, c, d]) => write!(f, "address {a}.{b}.{c}.{d}; expected that of a host"),
+            Malformed::Address([a, b, c, d]) => write!(f, "address {a}.{b}.{c}.{d}; expected the address of a host"),
             Malformed::Ports { found: (from, to), flow } => {
-                write!(f, "ports {from} to {to}; expected those of flow {flow}")
+                write!(f, "ports {from} to {to}; expected the ports of flow {flow}")
             }
-            Malformed::Foreign => write!(f, "fields or options that no simulated segment has; expected those of one"),
+            Malformed::Foreign => {
+                write!(f, "fields or options that no simulated segment has; expected those of a simulated segment")
+            }
             Malformed::TooLong { options, payload } => {
-                write!(f, "{options} B of options, {payload} B of payload; expected 40 B at most, and 65,535 B in all")
+                write!(
+                    f,
+                    "{options} B of options, {payload} B of payload; expected at most 40 B of options, and at most \
+                     65,535 B in total"
+                )
             }
         }
     }
 }
 
-/// An IPv4 packet in a frame.
+/// IPv4 packet in a frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Datagram {
-    /// Where IPv4's header ends in the frame.
+    /// Offset of the end of IPv4's header in the frame.
     pub end: usize,
-    /// Bytes of all that it says to have, its header's among them.
+    /// Total length that IPv4 claims in bytes, its header included.
     pub total: u16,
-    /// What it carries.
+    /// Protocol of the payload.
     pub protocol: IpNumber,
 }
 
 impl Datagram {
-    /// Reads Ethernet's and IPv4's header. The rest of the packet need not be there.
+    /// Reads Ethernet's and IPv4's header; the rest of the packet need not be present.
     pub fn read(frame: &[u8]) -> Result<Datagram, Malformed> {
         let Some((ethernet, packet)) = frame.split_at_checked(ETHERNET) else {
             return Err(Malformed::Short { needed: ETHERNET, found: frame.len() });
@@ -138,26 +144,26 @@ impl Datagram {
         }
         Ok(Datagram { end: ETHERNET + ip.slice().len(), total, protocol: ip.protocol() })
     }
-    /// Where the packet ends in the frame, if it is whole; padding may follow.
+    /// Returns the offset of the packet's end in the frame if it is complete; padding may follow.
     pub fn whole(&self, frame: &[u8]) -> Result<usize, Malformed> {
         let needed = ETHERNET + usize::from(self.total);
         if frame.len() < needed { Err(Malformed::Short { needed, found: frame.len() }) } else { Ok(needed) }
     }
 }
 
-/// A TCP segment in a frame, its headers whole.
+/// TCP segment in a frame with complete headers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Headers {
-    /// What carries it.
+    /// IPv4 packet of the segment.
     pub ip: Datagram,
-    /// Where TCP's header ends in the frame.
+    /// Offset of the end of TCP's header in the frame.
     pub end: usize,
-    /// Its flags.
+    /// Flags of the segment.
     pub flags: TcpFlags,
 }
 
 impl Headers {
-    /// Reads the headers up to TCP's. The payload need not be there.
+    /// Reads the headers up to TCP's; the payload need not be present.
     pub fn read(frame: &[u8]) -> Result<Headers, Malformed> {
         let ip = Datagram::read(frame)?;
         if ip.protocol != IpNumber::TCP {
@@ -169,25 +175,25 @@ impl Headers {
         found.behind(ip.total)?;
         Ok(found)
     }
-    /// Bytes of IPv4's and TCP's header.
+    /// Returns the length of IPv4's and TCP's headers in bytes.
     pub fn length(&self) -> u16 {
         (self.end - ETHERNET) as u16
     }
-    /// Bytes behind the headers of a packet that has so many from IPv4 on.
+    /// Returns the number of bytes after the headers of a packet with `total` bytes from IPv4 on.
     pub fn behind(&self, total: u16) -> Result<u16, Malformed> {
         total.checked_sub(self.length()).ok_or(Malformed::Length { total, headers: self.length() })
     }
-    /// Bytes behind the headers that IPv4 says there are.
+    /// Returns the number of bytes after the headers, by IPv4's total length.
     pub fn payload(&self) -> u16 {
         self.ip.total - self.length()
     }
-    /// Which of CP's packets it is.
+    /// Returns the type of CP packet.
     pub fn packet(&self) -> CpPacket {
         self.flags.packet()
     }
 }
 
-/// IPv4's header at the beginning of a packet.
+/// Reads IPv4's header at the beginning of a packet.
 pub(crate) fn ipv4(packet: &[u8]) -> Result<Ipv4HeaderSlice<'_>, Malformed> {
     Ipv4HeaderSlice::from_slice(packet).map_err(|why| match why {
         ipv4::HeaderSliceError::Len(why) => short(ETHERNET, &why),
@@ -198,7 +204,7 @@ pub(crate) fn ipv4(packet: &[u8]) -> Result<Ipv4HeaderSlice<'_>, Malformed> {
     })
 }
 
-/// TCP's header at a place of a frame.
+/// Reads TCP's header at an offset of a frame.
 pub(crate) fn tcp(frame: &[u8], at: usize) -> Result<TcpHeaderSlice<'_>, Malformed> {
     TcpHeaderSlice::from_slice(&frame[at..]).map_err(|why| match why {
         tcp::HeaderSliceError::Len(why) => short(at, &why),
@@ -208,17 +214,17 @@ pub(crate) fn tcp(frame: &[u8], at: usize) -> Result<TcpHeaderSlice<'_>, Malform
     })
 }
 
-/// What is missing, counted from the beginning of the frame.
+/// Returns the error for missing bytes, counted from the beginning of the frame.
 fn short(at: usize, why: &LenError) -> Malformed {
     Malformed::Short { needed: at + why.required_len, found: at + why.len }
 }
 
-/// The 16-bit word at a place. PRECONDITION: it is there.
+/// Returns the 16-bit word at an offset. PRECONDITION: it is within `bytes`.
 pub(crate) fn word(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 
-/// Writes a 16-bit word. PRECONDITION: there is room.
+/// Writes a 16-bit word at an offset. PRECONDITION: it is within `bytes`.
 pub(crate) fn set_word(bytes: &mut [u8], at: usize, word: u16) {
     bytes[at..at + 2].copy_from_slice(&word.to_be_bytes());
 }

@@ -1,14 +1,15 @@
-//! Simulated packets as frames on a wire, and frames as a capture (pcapng).
+//! Simulated packets as frames, and frames as a capture (pcapng).
 //!
-//! Headers are real ones, with lengths and checksums as they have to be; payloads are zeros. What a
-//! simulation does not have is made from numbers: see [`mac`], [`ipv4`] and [`ports`]. Frames have no
-//! check sequence (FCS).
+//! Headers are real, with correct lengths and checksums; payloads are zeros. Fields that a simulation does not have are
+//! computed from numbers: see [`mac`], [`ipv4`] and [`ports`]. Frames have no check sequence (FCS).
 //!
-//! A [`Segment`] is what the headers of a TCP frame say. It is written as bytes and read from bytes, with the two
-//! bits, the option and the lengths of CP (cutting payload). [`cut`], [`Trim`] and the setters do to bytes what
-//! a switch does; [`Segment::lost`] is what a receiver of a cut packet works out, [`Options::report`] how it
-//! tells the sender, [`Segment::reported`] how that reads it. [`Network::restore`] makes a simulated segment of a
-//! frame again; what no header tells is in a [`Side`] beside it.
+//! A [`Segment`] has the header fields of a TCP frame. It is written to bytes and read from bytes, and includes the two
+//! bits, the option and the lengths of CP (cutting payload). The functions [`cut`], [`Trim::apply`] and the setters
+//! change bytes as a switch does.
+//!
+//! A receiver computes [`Segment::lost`] from a cut packet. [`Options::report`] reports it to the sender, which reads
+//! the report with [`Segment::reported`]. The method [`Network::restore`] converts a frame back to a simulated segment;
+//! data that is in no header is in a separate [`Side`].
 
 #![forbid(unsafe_code)]
 

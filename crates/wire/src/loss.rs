@@ -1,38 +1,39 @@
-//! The range that a cut packet has lost, and how a PACK tells it.
+//! Range that a cut packet has lost, and its report in a PACK.
 
-/// A range of sequence numbers that was lost, modulo 2³².
+/// Range of lost sequence numbers, modulo 2³².
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lost {
-    /// The first number.
+    /// First number of the range.
     pub left: u32,
-    /// The number behind the last.
+    /// Number after the last of the range.
     pub right: u32,
 }
 
 impl Lost {
-    /// The range as a PACK's first block: as one of SACK, with its edges swapped (CP §4.3).
+    /// Returns the range as a PACK's first block: a SACK block with swapped edges (CP §4.3).
     pub const fn block(self) -> (u32, u32) {
         (self.right, self.left)
     }
 }
 
-/// What a block of the SACK option says.
+/// Meaning of a block of the SACK option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told {
-    /// The range has arrived (RFC 2018 §3).
+    /// Range that has arrived (RFC 2018 §3).
     Received {
-        /// The first number.
+        /// First number of the range.
         left: u32,
-        /// The number behind the last.
+        /// Number after the last of the range.
         right: u32,
     },
-    /// The range was lost (CP §4.3).
+    /// Range that was lost (CP §4.3).
     Lost(Lost),
 }
 
-/// Reads a block as its two edges stand in the option. A block whose first edge is behind the second tells
-/// a loss. Numbers are compared modulo 2³² (RFC 9293 §3.4); `None` where the edges are the same or exactly
-/// 2³¹ apart, so that neither is behind the other.
+/// Reads a block from its two edges in the option. A block whose first edge is after the second reports a loss.
+///
+/// Numbers are compared modulo 2³² (RFC 9293 §3.4). Returns `None` if the edges are equal or exactly 2³¹ apart, so that
+/// neither is after the other.
 pub const fn parse((first, second): (u32, u32)) -> Option<Told> {
     match second.wrapping_sub(first) as i32 {
         0 | i32::MIN => None,

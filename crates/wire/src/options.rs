@@ -1,10 +1,10 @@
-//! TCP options in the order and with the padding that stacks give them, and read in any order.
+//! TCP options, written in the usual order and padding of stacks, and read in any order.
 
 use crate::layout::Malformed;
 use crate::loss::{Lost, Told, parse};
 use dataplane::{Ext, MAX_BLOCKS, Timestamps};
 
-/// The kinds of options (RFC 9293 §3.2; RFC 7323 §2.2, §3.2; RFC 2018 §2, §3).
+/// Kinds of options (RFC 9293 §3.2; RFC 7323 §2.2, §3.2; RFC 2018 §2, §3).
 const END: u8 = 0;
 const PAD: u8 = 1;
 const MSS: u8 = 2;
@@ -12,34 +12,34 @@ const WINDOW_SCALE: u8 = 3;
 const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
-/// The kind of the PACK-permitted option. The paper (CP §4.3) gives it two bytes and no number, and its
-/// prototype takes SACK-permitted for it; this is the first of the two for experiments (RFC 4727 §7.1).
+/// Kind of the PACK-permitted option. The paper (CP §4.3) gives it two bytes and no number, and its prototype uses
+/// SACK-permitted instead. This is the first of the two kinds for experiments (RFC 4727 §7.1).
 pub const PACK_PERMITTED: u8 = 253;
-/// Most bytes of options that a header has (RFC 9293 §3.1).
+/// Largest length of options in a header in bytes (RFC 9293 §3.1).
 const ROOM: u16 = 40;
 
-/// The options of a segment.
+/// Options of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Largest segment that its sender takes, on a SYN (RFC 9293 §3.7.1).
+    /// Largest segment that the sender accepts, on a SYN (RFC 9293 §3.7.1).
     pub mss: Option<u16>,
-    /// Scale of its sender's windows, on a SYN (RFC 7323 §2.2).
+    /// Scale of the sender's windows, on a SYN (RFC 7323 §2.2).
     pub window_scale: Option<u8>,
-    /// SACK is permitted, on a SYN (RFC 2018 §2).
+    /// True if SACK is permitted, on a SYN (RFC 2018 §2).
     pub sack_permitted: bool,
-    /// PACK is permitted, on a SYN (CP §4.3).
+    /// True if PACK is permitted, on a SYN (CP §4.3).
     pub pack_permitted: bool,
     /// Timestamps (RFC 7323 §3.2).
     pub timestamps: Option<Timestamps>,
-    /// Blocks of the SACK option, the first `blocks` of them, each with its edges as they stand there: a
-    /// PACK's first block has them swapped.
+    /// Blocks of the SACK option, the first `blocks` of them, with their edges as in the option: swapped in a PACK's
+    /// first block.
     pub sack: [(u32, u32); MAX_BLOCKS],
-    /// How many blocks there are.
+    /// Number of blocks.
     pub blocks: u8,
 }
 
 impl Options {
-    /// Those of a packet's extension. What does not fit 40 bytes, which no transport makes, is left out.
+    /// Returns the options of a packet's extension. Options beyond 40 bytes, which no transport makes, are left out.
     pub fn from_ext(ext: &Ext) -> Options {
         let all = Options {
             mss: ext.syn.map(|syn| syn.mss),
@@ -52,40 +52,40 @@ impl Options {
         };
         if all.length() > ROOM { Options::default() } else { all }
     }
-    /// The blocks of the SACK option.
+    /// Returns the blocks of the SACK option.
     pub fn blocks(&self) -> &[(u32, u32)] {
         &self.sack[..usize::from(self.blocks).min(MAX_BLOCKS)]
     }
-    /// The range that was lost, if the first block tells one.
+    /// Returns the lost range, if the first block reports one.
     pub fn lost(&self) -> Option<Lost> {
         match parse(*self.blocks().first()?) {
             Some(Told::Lost(lost)) => Some(lost),
             _ => None,
         }
     }
-    /// Puts a range that was lost before the other blocks (CP §4.3). Where there is no room for another,
-    /// which with timestamps is after three (RFC 2018 §3), the last one goes.
+    /// Inserts a lost range before the other blocks (CP §4.3). The last block is removed if there is no space, which
+    /// with timestamps is the case after three (RFC 2018 §3).
     pub fn report(&mut self, lost: Lost) {
         let most = if self.timestamps.is_some() { MAX_BLOCKS - 1 } else { MAX_BLOCKS };
         self.sack[..most].rotate_right(1);
         self.sack[0] = lost.block();
         self.blocks = self.blocks.saturating_add(1).min(most as u8);
     }
-    /// How many options of two bytes there are, the padding beside them counted: so many that the next
-    /// option, which with timestamps is of ten bytes, ends with a word.
+    /// Returns the number of two-byte options and paddings. It makes the next option end on a word boundary; with
+    /// timestamps that option has ten bytes.
     fn pairs(&self) -> u16 {
         let pairs = u16::from(self.sack_permitted) + u16::from(self.pack_permitted);
         pairs + u16::from(pairs % 2 != u16::from(self.timestamps.is_some()))
     }
-    /// Bytes that they take, padded.
+    /// Returns the length of the padded options in bytes.
     pub(crate) fn length(&self) -> u16 {
         let of = |there: bool, bytes| if there { bytes } else { 0 };
         let blocks = self.blocks().len() as u16;
         let words = of(self.mss.is_some(), 4) + of(self.window_scale.is_some(), 4) + of(blocks > 0, 4 + 8 * blocks);
         words + 2 * self.pairs() + of(self.timestamps.is_some(), 10)
     }
-    /// The options as bytes, padded to words of four. Options of two bytes take the place of the padding
-    /// that timestamps have before them.
+    /// Returns the options as bytes, padded to words of four. Options of two bytes replace the padding that usually
+    /// precedes timestamps.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(ROOM.into());
         if let Some(mss) = self.mss {
@@ -116,8 +116,8 @@ impl Options {
         }
         out
     }
-    /// Reads options, up to the end or the first END. Those of other kinds are passed over; of two of a
-    /// kind, the last counts.
+    /// Reads options up to the end or the first END. Options of other kinds are skipped; of two options of a kind, the
+    /// last counts.
     pub(crate) fn read(bytes: &[u8]) -> Result<Options, Malformed> {
         let (mut found, mut at) = (Options::default(), 0);
         while let Some(&kind) = bytes.get(at) {
@@ -135,8 +135,7 @@ impl Options {
         }
         Ok(found)
     }
-    /// One option, whose data are what follows kind and length; `None` where they are not as long as they
-    /// have to be.
+    /// Reads one option from the data after kind and length; `None` if they have the wrong length.
     fn take(&mut self, kind: u8, data: &[u8]) -> Option<()> {
         match kind {
             MSS => self.mss = Some(u16::from_be_bytes(data.try_into().ok()?)),
@@ -159,14 +158,14 @@ impl Options {
                 }
             }
             SACK_PERMITTED => return None,
-            // With data it is an experiment of somebody else's (RFC 6994 §3).
+            // With data, this kind is another experiment (RFC 6994 §3).
             _ => {}
         }
         Some(())
     }
 }
 
-/// Two numbers of 32 bits, and no byte more.
+/// Returns two 32-bit numbers if there are exactly eight bytes.
 fn edges(bytes: &[u8]) -> Option<(u32, u32)> {
     let both = u64::from_be_bytes(bytes.try_into().ok()?);
     Some(((both >> 32) as u32, both as u32))

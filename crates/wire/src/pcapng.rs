@@ -1,4 +1,4 @@
-//! Captures in the format of Wireshark: pcapng, with nanoseconds.
+//! Captures in pcapng, the format of Wireshark, with timestamps in nanoseconds.
 
 use crate::comment::comment;
 use crate::frame::{Crossing, deparse};
@@ -11,34 +11,34 @@ use pcap_file::{DataLink, Endianness, PcapError};
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// Ticks of 10⁻⁹ s.
+/// Exponent of the timestamps' unit: 10⁻⁹ s.
 const NANOSECONDS: u8 = 9;
 
-/// One direction of a link.
+/// Interface of a capture: one direction of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// Its name, such as `h0>edge0`.
+    /// Name of the interface, such as `h0>edge0`.
     pub name: String,
-    /// Its rate in bits per second, where that is a whole number.
+    /// Rate in bits per second, if it is a whole number.
     pub speed_bps: Option<u64>,
 }
 
-/// A frame that crosses an interface.
+/// Frame that crosses an interface.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
-    /// Which of the interfaces, from 0.
+    /// Number of the interface, from 0.
     pub interface: u32,
-    /// When, in picoseconds.
+    /// Time in picoseconds.
     pub at_ps: u64,
-    /// Its bytes, without check sequence.
+    /// Bytes of the frame, without check sequence.
     pub frame: &'a [u8],
-    /// Where packets that were cut say how long they were.
+    /// Field in which cut packets carry their original length.
     pub length: LengthIn,
-    /// What no header tells.
+    /// Text about what is in no header.
     pub comment: Option<&'a str>,
 }
 
-/// A capture under way: bytes that wait until somebody takes them.
+/// Capture in progress, with bytes that are not taken yet.
 pub struct Writer {
     inner: PcapNgWriter<Vec<u8>>,
     snaplen: usize,
@@ -46,11 +46,11 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A capture of these interfaces that keeps at most `snaplen` bytes of a frame, or all of it. The
-    /// bytes are the same on every machine: little-endian.
+    /// Starts a capture of these interfaces that keeps at most `snaplen` bytes of a frame, or all of it. Bytes are
+    /// little-endian on every machine.
     ///
     /// # Errors
-    /// Never, since it writes to memory.
+    /// Never fails, since it writes to memory.
     pub fn new(about: &str, interfaces: Vec<Interface>, snaplen: Option<u32>) -> Result<Writer, PcapError> {
         let program = format!("overspill {}", env!("CARGO_PKG_VERSION"));
         let options = vec![
@@ -71,11 +71,11 @@ impl Writer {
         Ok(Writer { inner, snaplen, frame: Vec::new() })
     }
 
-    /// Writes a packet that crosses an interface at a time in picoseconds, which is cut to
-    /// nanoseconds. Of one that was cut there are the headers, and how long it was before.
+    /// Writes a packet that crosses an interface at a time in picoseconds, which is truncated to nanoseconds. A cut
+    /// packet has its headers and its original length.
     ///
     /// # Errors
-    /// Where there is no such interface.
+    /// Returns an error if there is no such interface.
     pub fn packet(&mut self, interface: u32, at_ps: u64, crossing: &Crossing) -> Result<(), PcapError> {
         let mut frame = std::mem::take(&mut self.frame);
         frame.clear();
@@ -87,11 +87,11 @@ impl Writer {
         written
     }
 
-    /// Writes a frame. Of a packet that was cut and whose length IPv4 has kept, there are the headers, and
-    /// how long its frame was before (without padding).
+    /// Writes a frame. A cut packet whose length is in IPv4's header has its headers, and the original length of its
+    /// frame without padding.
     ///
     /// # Errors
-    /// Where there is no such interface.
+    /// Returns an error if there is no such interface.
     pub fn frame(&mut self, seen: &Seen) -> Result<(), PcapError> {
         let (there, original_len) = extent(seen.frame, seen.length);
         let kept = there.min(self.snaplen);
@@ -105,7 +105,7 @@ impl Writer {
         Ok(())
     }
 
-    /// The bytes since the last call; those of the first begin with the file's header.
+    /// Returns the bytes since the last call; the first ones begin with the file's header.
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(self.inner.get_mut())
     }
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(reader.interfaces()[0].snaplen, 54);
     }
 
-    /// Captured and original lengths, and the bytes, of frames in a capture.
+    /// Captured length, original length and bytes of each frame in a capture.
     fn seen(bytes: &[u8]) -> Vec<(usize, u32, Vec<u8>)> {
         let mut reader = PcapNgReader::new(bytes).unwrap();
         let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! A simulated segment from its frame, and from what no header tells.
+//! Conversion of a frame, with data that is in no header, back to a simulated segment.
 
 use crate::address::{host, ports};
 use crate::flags::{CpPacket, TcpFlags};
@@ -11,37 +11,37 @@ use mech::routing::AddressPlan;
 use mech::{Flags, FlowId, Head, PortId};
 use units::Time;
 
-/// What no header tells of a segment: its identity, what befell it, what only the simulation knows.
+/// Data of a segment that is in no header: its identity, its history, and state of the simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Side {
-    /// The flow, of which ports tell the number modulo 16 million.
+    /// Flow; the ports encode its number modulo 16 million.
     pub flow: FlowId,
-    /// Which emission it is, of which the identification has 16 bits.
+    /// Number of the emission; the identification has its low 16 bits.
     pub emission: u32,
-    /// When it was sent.
+    /// Time at which the segment was sent.
     pub sent: Time,
-    /// Hash of its direction of the flow.
+    /// Hash of this direction of the flow.
     pub hash: u32,
     /// Scheduling rank.
     pub rank: u32,
-    /// The port that it came in by.
+    /// Port at which the segment arrived.
     pub ingress: PortId,
-    /// Links crossed.
+    /// Number of links crossed.
     pub hops: u16,
-    /// Times it was bounced.
+    /// Number of bounces.
     pub bounces: u8,
-    /// Times it was detoured.
+    /// Number of detours.
     pub detours: u8,
-    /// Returned, retransmitted, flooded.
+    /// Flags without a bit in the header: returned, retransmitted, flooded.
     pub flags: Flags,
-    /// It may enter any number of switches, for which its header says 64.
+    /// True if the segment has no TTL; its header then has 64.
     pub unlimited: bool,
-    /// It ends a burst of its sender: PSH tells this and the end of a write alike.
+    /// True if the segment ends a burst of its sender; PSH also marks the end of a write.
     pub burst: bool,
 }
 
 impl Side {
-    /// What no header tells of a packet.
+    /// Returns the data of a packet that is in no header.
     pub fn from_packet(pkt: &Pkt, ext: Option<&Ext>) -> Side {
         let head = &pkt.head;
         let told = FLAGS.iter().fold(Flags::PAYLOAD.with(Flags::REVERSE), |all, (flag, _)| all.with(*flag));
@@ -62,34 +62,35 @@ impl Side {
     }
 }
 
-/// What all packets of a network have in common.
+/// Properties of all packets of a network.
 #[derive(Clone, Copy, Debug)]
 pub struct Network {
-    /// What surrounds a payload.
+    /// Headers, minimum frame and gap around each payload.
     pub framing: Framing,
-    /// The addresses, where places have them; else hosts are numbered.
+    /// Address plan of the network; without one, addresses come from the numbers of hosts.
     pub plan: Option<AddressPlan>,
 }
 
-/// A segment as the simulation has it.
+/// Segment as the simulation represents it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Restored {
-    /// The packet, its extension not stored yet.
+    /// Packet, whose extension is not stored yet.
     pub pkt: Pkt,
-    /// Its extension, if it has options.
+    /// Extension of the packet, if it has options.
     pub ext: Option<Ext>,
-    /// Whether its header says PSH: it has the last byte of what the application handed over, or ends a burst.
+    /// True if the header has PSH: the segment has the last byte that the application handed over, or ends a burst.
     pub push: bool,
 }
 
 impl Network {
-    /// Makes a segment of a frame as [`deparse`](crate::deparse) writes it and the record beside it. Nothing is
-    /// lost: what a simulated segment cannot say is refused. A packet that was cut comes back where frames have all
-    /// headers ([`Framing::ETHERNET`]), since its size alone says what it had.
+    /// Converts a frame written by [`deparse`](crate::deparse), and its side data, to a segment.
+    ///
+    /// Nothing is lost: fields that a simulated segment cannot represent are refused. A cut packet can be restored if
+    /// frames have all headers ([`Framing::ETHERNET`]), since only its size gives its original length.
     ///
     /// # Errors
-    /// Where the frame is no segment of this network and flow, or longer than frames can be here (65,535 B with
-    /// their link's header and check sequence).
+    /// Returns an error if the frame is no segment of this network and flow. A frame is also refused if it is longer
+    /// than simulated frames can be (65,535 B with their link's header and check sequence).
     pub fn restore(&self, frame: &[u8], side: &Side) -> Result<Restored, Malformed> {
         let segment = Segment::read(frame, LengthIn::Ip)?;
         let found = (segment.source_port, segment.destination_port);
@@ -137,12 +138,13 @@ impl Network {
             window: segment.window,
         };
         let (ext, push) = (extension(&segment.options, side.burst), segment.flags.has(TcpFlags::PSH));
+        // Writing the result again is the check that no field was dropped.
         let again = frame::segment(&Crossing { pkt: &pkt, ext: ext.as_ref(), push, plan: self.plan, roce: None });
         if again == segment { Ok(Restored { pkt, ext, push }) } else { Err(Malformed::Foreign) }
     }
 }
 
-/// The flags that the header tells.
+/// Returns the flags that the header encodes.
 fn flags(segment: &Segment, reverse: bool) -> Flags {
     let there = segment.payload > 0 && segment.packet() != CpPacket::Cut;
     let more = [(there, Flags::PAYLOAD), (reverse, Flags::REVERSE)];
@@ -150,7 +152,7 @@ fn flags(segment: &Segment, reverse: bool) -> Flags {
     set.chain(more).filter(|(set, _)| *set).fold(Flags(0), |all, (_, flag)| all.with(flag))
 }
 
-/// The extension of a packet with these options, which may end a burst; none where there is nothing to say.
+/// Returns the extension of a packet with these options, which may end a burst; `None` if it would be empty.
 fn extension(options: &Options, push: bool) -> Option<Ext> {
     let syn = options.mss.map(|mss| SynOptions {
         mss,

@@ -1,4 +1,4 @@
-//! A TCP segment over IPv4 and Ethernet: what its headers say, as fields and as bytes.
+//! TCP segments over IPv4 and Ethernet, as header fields and as bytes.
 
 use crate::checksum;
 use crate::flags::{CpPacket, TcpFlags};
@@ -7,24 +7,24 @@ use crate::loss::Lost;
 use crate::options::Options;
 use etherparse::{EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, TcpHeader};
 
-/// Shortest frame of Ethernet without its check sequence (IEEE 802.3 §3.2.8).
+/// Shortest frame of Ethernet without its check sequence, in bytes (IEEE 802.3 §3.2.8).
 pub const SHORTEST: usize = 60;
-/// Bytes of IPv4's header without options.
+/// Length of IPv4's header without options in bytes.
 pub(crate) const IPV4: u16 = 20;
 
-/// Where a packet says how long it was before its payload was cut off (CP §4.2).
+/// Field in which a cut packet carries its original length (CP §4.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LengthIn {
-    /// IPv4's total length stays as it was, and so says more than is there.
+    /// IPv4's total length, which keeps its value and so exceeds the bytes that are present.
     #[default]
     Ip,
-    /// The first two bytes of the payload hold what IPv4's total length was, which is now that of what is
-    /// there: for switches and middleboxes that drop packets whose lengths do not agree.
+    /// First two bytes of the payload. IPv4's total length is then that of the bytes that are present: for switches and
+    /// middleboxes that drop packets with inconsistent lengths.
     Payload,
 }
 
 impl LengthIn {
-    /// Bytes that stay behind the headers of a packet that is cut.
+    /// Returns the number of bytes that remain after the headers of a cut packet.
     pub const fn bytes(self) -> u16 {
         match self {
             LengthIn::Ip => 0,
@@ -33,12 +33,12 @@ impl LengthIn {
     }
 }
 
-/// What IPv4's header says beside lengths (RFC 791 §3.1).
+/// Fields of IPv4's header other than lengths (RFC 791 §3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ip {
-    /// Address that it comes from.
+    /// Source address.
     pub source: [u8; 4],
-    /// Address that it goes to.
+    /// Destination address.
     pub destination: [u8; 4],
     /// Differentiated services codepoint and ECN (RFC 2474 §3, RFC 3168 §5), as one byte.
     pub tos: u8,
@@ -51,7 +51,7 @@ pub struct Ip {
 }
 
 impl Ip {
-    /// The header of a packet that carries `length` bytes, its checksum among the rest.
+    /// Returns the header of a packet with `length` bytes of payload, its checksum included.
     pub(crate) fn header(&self, protocol: IpNumber, length: u16) -> Ipv4Header {
         let mut ip = Ipv4Header {
             dscp: IpDscp::try_new(self.tos >> 2).unwrap_or_default(),
@@ -80,22 +80,22 @@ impl Ip {
     }
 }
 
-/// A segment. Its payload is zeros when it is written and is not looked at when it is read.
+/// TCP segment. Its payload is written as zeros and ignored when read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
-    /// Station that the frame comes from.
+    /// MAC address of the source.
     pub source_mac: [u8; 6],
-    /// Station that it goes to.
+    /// MAC address of the destination.
     pub destination_mac: [u8; 6],
     /// IPv4's header.
     pub ip: Ip,
-    /// Port that it comes from.
+    /// Source port.
     pub source_port: u16,
-    /// Port that it goes to.
+    /// Destination port.
     pub destination_port: u16,
-    /// Number of its first byte.
+    /// Sequence number of the first byte.
     pub sequence: u32,
-    /// The number that its sender expects next.
+    /// Sequence number that the sender expects next.
     pub acknowledgement: u32,
     /// Flags, with those of CP.
     pub flags: TcpFlags,
@@ -105,16 +105,16 @@ pub struct Segment {
     pub urgent: u16,
     /// TCP options.
     pub options: Options,
-    /// Bytes of payload; in a packet that was cut, those that it had before.
+    /// Payload in bytes; in a cut packet, the original payload.
     pub payload: u16,
 }
 
 impl Segment {
-    /// Which of CP's four packets it is (CP §5.1).
+    /// Returns the type of CP packet (CP §5.1).
     pub fn packet(&self) -> CpPacket {
         self.flags.packet()
     }
-    /// The range of sequence numbers that a cut packet has lost; `None` of another packet.
+    /// Returns the range of sequence numbers that a cut packet has lost; `None` for any other packet.
     ///
     /// right = left + SYN + FIN + original length - IPv4's header - TCP's header (CP §4.3, footnote 4).
     pub fn lost(&self) -> Option<Lost> {
@@ -123,25 +123,25 @@ impl Segment {
         let right = self.sequence.wrapping_add(numbers);
         (self.packet() == CpPacket::Cut).then_some(Lost { left: self.sequence, right })
     }
-    /// The range that a PACK says was lost; `None` of another packet, or without a first block that is one.
+    /// Returns the range that a PACK reports as lost; `None` for any other packet, or if the first block reports none.
     pub fn reported(&self) -> Option<Lost> {
         if self.packet() == CpPacket::Pack { self.options.lost() } else { None }
     }
-    /// The frame, padded to Ethernet's shortest, without check sequence.
+    /// Returns the frame, padded to Ethernet's shortest, without check sequence.
     ///
     /// # Errors
-    /// As [`write`](Segment::write).
+    /// Fails as [`write`](Segment::write) does.
     pub fn frame(&self, length: LengthIn) -> Result<Vec<u8>, Malformed> {
         let mut out = Vec::new();
         self.write(length, &mut out)?;
         out.resize(out.len().max(SHORTEST), 0);
         Ok(out)
     }
-    /// Appends the frame without padding. Of a packet that was cut there are the headers alone, and the two
-    /// bytes of its length where these are in the payload; checksums cover what is there (CP §5.2).
+    /// Appends the frame without padding. A cut packet has only its headers, and the two bytes of its length if these
+    /// are in the payload. Checksums cover the bytes that are present (CP §5.2).
     ///
     /// # Errors
-    /// Where the options or the packet are longer than may be.
+    /// Returns an error if the options or the packet are too long.
     pub fn write(&self, length: LengthIn, out: &mut Vec<u8>) -> Result<(), Malformed> {
         let options = self.options.bytes();
         let too_long = Malformed::TooLong { options: options.len(), payload: self.payload };
@@ -169,19 +169,19 @@ impl Segment {
         if cut && length == LengthIn::Payload {
             set_word(out, end, total);
         }
-        // The library knows no reserved bits.
+        // The library does not write reserved bits.
         let offset = word(out, start + TCP_FLAGS) & 0xf000;
         set_word(out, start + TCP_FLAGS, offset | self.flags.0 & TcpFlags::ALL.0);
         let sum = checksum::tcp(&out[ip..start], &out[start..]);
         set_word(out, start + checksum::IN_TCP, sum);
         Ok(())
     }
-    /// Reads a frame of Ethernet, IPv4 and TCP, which may have IPv4 options, options of TCP that are not
-    /// known here, and padding behind the packet. Checksums are not looked at: see [`checksums`].
+    /// Reads a frame of Ethernet, IPv4 and TCP. It may have IPv4 options, unknown TCP options, and padding after the
+    /// packet. Checksums are not verified: see [`checksums`].
     ///
     /// # Errors
-    /// Where it is none, where headers or options lead out of what is there, or where the payload is not
-    /// there though the packet was not cut.
+    /// Returns an error if the frame is none of these, or if headers or options exceed the bytes that are present. Only
+    /// a cut packet may lack its payload.
     pub fn read(frame: &[u8], length: LengthIn) -> Result<Segment, Malformed> {
         let headers = Headers::read(frame)?;
         let payload = headers.behind(original(frame, &headers, length)?)?;
@@ -204,7 +204,7 @@ impl Segment {
     }
 }
 
-/// The length from IPv4's header on that a packet had when it was sent.
+/// Returns the original length of a packet from IPv4's header on.
 fn original(frame: &[u8], headers: &Headers, length: LengthIn) -> Result<u16, Malformed> {
     match (headers.packet(), length) {
         (CpPacket::Cut, LengthIn::Ip) => Ok(headers.ip.total),
@@ -221,19 +221,19 @@ fn mac(bytes: &[u8]) -> [u8; 6] {
     bytes.try_into().unwrap_or_default()
 }
 
-/// Whether the checksums of a frame are right.
+/// Validity of a frame's checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checksums {
-    /// Of IPv4's header.
+    /// True if IPv4's header checksum is valid.
     pub ipv4: bool,
-    /// Of TCP, with what is there of a packet that was cut.
+    /// True if TCP's checksum is valid, over the bytes that a cut packet has.
     pub tcp: bool,
 }
 
-/// Sums a frame of Ethernet, IPv4 and TCP anew and holds its checksums against that.
+/// Verifies the checksums of a frame of Ethernet, IPv4 and TCP.
 ///
 /// # Errors
-/// Where it is none, or not as long as it says.
+/// Returns an error if the frame is none of these, or not as long as it claims.
 pub fn checksums(frame: &[u8], length: LengthIn) -> Result<Checksums, Malformed> {
     let headers = Headers::read(frame)?;
     let ip = &frame[ETHERNET..headers.ip.end];
@@ -248,8 +248,8 @@ pub fn checksums(frame: &[u8], length: LengthIn) -> Result<Checksums, Malformed>
     })
 }
 
-/// How many bytes of a frame are there, and how many there were when it was sent. They differ for a packet
-/// that was cut and whose length IPv4 has kept: padding behind its headers is not what was there.
+/// Returns the present and the original number of bytes of a frame. They differ for a cut packet whose length is in
+/// IPv4's header: padding after its headers was not part of it.
 pub(crate) fn extent(frame: &[u8], length: LengthIn) -> (usize, u32) {
     match Headers::read(frame) {
         Ok(headers) if headers.packet() == CpPacket::Cut && length == LengthIn::Ip => {

@@ -1,5 +1,5 @@
-//! What a switch does to a frame on its way: cut its payload off, trim it to a size, set bits. In place,
-//! without memory of its own.
+//! Changes that a switch makes to a frame: cutting its payload, trimming it to a size, setting bits. They work in place
+//! and need no memory.
 
 use crate::checksum;
 use crate::flags::{CpPacket, TcpFlags};
@@ -7,16 +7,16 @@ use crate::layout::{Datagram, ETHERNET, Headers, IP_LENGTH, Malformed, TCP_FLAGS
 use crate::segment::{LengthIn, SHORTEST};
 use std::fmt;
 
-/// Why a frame stays as it is.
+/// Reason why a frame is not cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Uncut {
-    /// It is no frame that can be cut.
+    /// The bytes are no frame that can be cut.
     Malformed(Malformed),
-    /// It is not CP-enabled: normal, a PACK, or cut before.
+    /// The packet is not CP-enabled: normal, a PACK, or cut before.
     Packet(CpPacket),
-    /// It would not be shorter: it has so many bytes of payload, or (trimmed) in all.
+    /// The frame would not become shorter: it has this many bytes of payload, or in total for trimming.
     Small(usize),
-    /// Its codepoint may not be trimmed.
+    /// The codepoint may not be trimmed.
     Codepoint(u8),
 }
 
@@ -26,9 +26,9 @@ impl fmt::Display for Uncut {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Uncut::Malformed(why) => why.fmt(f),
-            Uncut::Packet(found) => write!(f, "a packet of CP's kind {found:?}; expected one that is CP-enabled"),
-            Uncut::Small(bytes) => write!(f, "{bytes} B; expected more than what stays"),
-            Uncut::Codepoint(found) => write!(f, "DSCP {found}; expected the one that may be trimmed"),
+            Uncut::Packet(found) => write!(f, "a packet of CP type {found:?}; expected a CP-enabled packet"),
+            Uncut::Small(bytes) => write!(f, "{bytes} B; expected more than the bytes that are kept"),
+            Uncut::Codepoint(found) => write!(f, "DSCP {found}; expected the trimmable DSCP"),
         }
     }
 }
@@ -39,14 +39,15 @@ impl From<Malformed> for Uncut {
     }
 }
 
-/// Cuts the payload off a CP-enabled packet (CP §4.2) and returns how many bytes of the frame stay: its
-/// headers, the two bytes of its length where these are in the payload, and zeros up to the shortest frame.
+/// Cuts the payload off a CP-enabled packet (CP §4.2) and returns the remaining length of the frame. Its headers
+/// remain, the two bytes of its length if these are in the payload, and zeros up to the shortest frame.
 ///
-/// PPL is set. TCP's checksum is summed anew over what stays, with the length of that in the pseudo-header
-/// (CP §5.2): what was wrong in the headers before is not found after.
+/// PPL is set. TCP's checksum is computed again over the remaining bytes, with their length in the pseudo-header (CP
+/// §5.2). So an error in the headers before the cut cannot be detected after it.
 ///
 /// # Errors
-/// Where the frame stays as it is: it is not CP-enabled, not whole, or has no payload beyond what stays.
+/// Returns an error, and leaves the frame unchanged, if it is not CP-enabled, not complete, or has no payload beyond
+/// the remaining bytes.
 pub fn cut(frame: &mut [u8], length: LengthIn) -> Result<usize, Uncut> {
     let headers = Headers::read(frame)?;
     if headers.packet() != CpPacket::Enabled {
@@ -72,24 +73,24 @@ pub fn cut(frame: &mut [u8], length: LengthIn) -> Result<usize, Uncut> {
     Ok(stays)
 }
 
-/// Trimming as switches of today do it (UEC, SAI): any IPv4 packet keeps its first bytes.
+/// Trimming by modern switches (UEC, SAI): any IPv4 packet keeps its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trim {
-    /// Bytes of a frame that stay, its check sequence not counted.
+    /// Remaining length of a frame in bytes, without its check sequence.
     pub bytes: usize,
-    /// The codepoint that may be trimmed; any where there is none.
+    /// Codepoint that may be trimmed; `None` allows any.
     pub trimmable: Option<u8>,
-    /// The codepoint of what was trimmed.
+    /// Codepoint of trimmed packets.
     pub trimmed: u8,
 }
 
 impl Trim {
-    /// Trims a frame and returns how many bytes of it stay. IPv4 says the length of these, and the codepoint
-    /// of a trimmed packet. The checksum of what it carries stays, and is wrong from then on.
+    /// Trims a frame and returns its remaining length. IPv4 gets this length, and the codepoint of a trimmed packet.
+    /// The checksum of the payload protocol is unchanged, and so becomes wrong.
     ///
     /// # Errors
-    /// Where the frame stays as it is: it is not longer, not whole, of another codepoint, or would lose bytes of
-    /// IPv4's header.
+    /// Returns an error, and leaves the frame unchanged, in these cases: it is not longer, not complete, has another
+    /// codepoint, or would lose bytes of IPv4's header.
     pub fn apply(&self, frame: &mut [u8]) -> Result<usize, Uncut> {
         let datagram = Datagram::read(frame)?;
         let end = datagram.whole(frame)?;
@@ -110,10 +111,10 @@ impl Trim {
     }
 }
 
-/// Sets or clears flags of TCP and corrects its checksum by what changed (RFC 1624).
+/// Sets or clears flags of TCP, and updates its checksum (RFC 1624).
 ///
 /// # Errors
-/// Where it is no frame of TCP over IPv4.
+/// Returns an error if the frame is no frame of TCP over IPv4.
 pub fn set_flags(frame: &mut [u8], flags: TcpFlags, on: bool) -> Result<(), Malformed> {
     let tcp = Headers::read(frame)?.ip.end;
     let before = word(frame, tcp + TCP_FLAGS);
@@ -125,11 +126,11 @@ pub fn set_flags(frame: &mut [u8], flags: TcpFlags, on: bool) -> Result<(), Malf
     Ok(())
 }
 
-/// Whether a segment acknowledges and does nothing else, so that its ACK may be held (ABQ: IsAck): no payload, none that was
-/// or may be cut off, and none of SYN, FIN, RST.
+/// Returns true if a segment only acknowledges, so that its ACK may be held (ABQ: IsAck). It has no payload, none that
+/// was or may be cut off, and none of SYN, FIN, RST.
 ///
 /// # Errors
-/// Where it is no frame of TCP over IPv4.
+/// Returns an error if the frame is no frame of TCP over IPv4.
 pub fn is_pure_ack(frame: &[u8]) -> Result<bool, Malformed> {
     let headers = Headers::read(frame)?;
     let other = TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST).with(TcpFlags::CPA);
@@ -140,16 +141,16 @@ pub fn is_pure_ack(frame: &[u8]) -> Result<bool, Malformed> {
 /// Sets ECN's echo (RFC 3168 §6.1.3).
 ///
 /// # Errors
-/// As [`set_flags`].
+/// Fails as [`set_flags`] does.
 pub fn set_ece(frame: &mut [u8]) -> Result<(), Malformed> {
     set_flags(frame, TcpFlags::ECE, true)
 }
 
-/// Bounds the window that a segment advertises, in the units of its field (RFC 9293 §3.1), and corrects the checksum by that
-/// (RFC 1624); whether it is another window now.
+/// Bounds the window that a segment advertises, in the units of its field (RFC 9293 §3.1), and updates the checksum
+/// (RFC 1624). Returns true if the window changed.
 ///
 /// # Errors
-/// Where it is no frame of TCP over IPv4.
+/// Returns an error if the frame is no frame of TCP over IPv4.
 pub fn bound_window(frame: &mut [u8], most: u16) -> Result<bool, Malformed> {
     let tcp = Headers::read(frame)?.ip.end;
     let before = word(frame, tcp + WINDOW);
@@ -161,11 +162,11 @@ pub fn bound_window(frame: &mut [u8], most: u16) -> Result<bool, Malformed> {
     Ok(before > most)
 }
 
-/// Marks a packet that it has experienced congestion, if its transport knows ECN; whether it is marked now
+/// Marks a packet as having experienced congestion if its transport is ECN-capable. Returns true if it is marked now
 /// (RFC 3168 §5).
 ///
 /// # Errors
-/// Where it is no frame of IPv4.
+/// Returns an error if the frame is no frame of IPv4.
 pub fn set_ce(frame: &mut [u8]) -> Result<bool, Malformed> {
     Datagram::read(frame)?;
     let ip = &mut frame[ETHERNET..];
@@ -177,10 +178,10 @@ pub fn set_ce(frame: &mut [u8]) -> Result<bool, Malformed> {
     Ok(capable)
 }
 
-/// Gives a packet another codepoint, of which the low six bits count (RFC 2474 §3).
+/// Sets the codepoint of a packet to the low six bits of `codepoint` (RFC 2474 §3).
 ///
 /// # Errors
-/// Where it is no frame of IPv4.
+/// Returns an error if the frame is no frame of IPv4.
 pub fn set_dscp(frame: &mut [u8], codepoint: u8) -> Result<(), Malformed> {
     Datagram::read(frame)?;
     let ip = &mut frame[ETHERNET..];
@@ -189,7 +190,7 @@ pub fn set_dscp(frame: &mut [u8], codepoint: u8) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// Changes a word of IPv4's header and corrects the checksum by that (RFC 1624).
+/// Changes a word of IPv4's header, and updates the checksum (RFC 1624).
 fn set_ipv4(ip: &mut [u8], at: usize, to: u16) {
     let sum = checksum::update(word(ip, checksum::IN_IPV4), word(ip, at), to);
     set_word(ip, at, to);

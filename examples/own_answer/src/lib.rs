@@ -1,17 +1,17 @@
-//! Drop from the front: a full queue loses its oldest packet, and the arrival is stored. The sender hears
-//! of the loss a queue's length earlier than with tail drop (Lakshman et al., "The Drop from Front Strategy
-//! in TCP and in TCP over ATM", INFOCOM 1996).
+//! Drop from the front: a full queue loses its oldest packet, and the arrival is stored. The sender detects the loss a
+//! queue's length earlier than with tail drop (Lakshman et al., "The Drop from Front Strategy in TCP and in TCP over
+//! ATM", INFOCOM 1996).
 
 use mech::overflow::{DropReason, Fate, Overflow, OverflowSlot};
 use mech::params::Spec;
 use mech::{Asks, Env, ForwardingContext, Head, Mechanism, Needs, QueueId, Registry};
 use pyo3::prelude::*;
 
-/// See the module.
+/// Overflow mechanism that drops from the front.
 #[derive(Clone, Debug)]
 pub struct DropFront;
 
-/// What a scenario, `explain` and the schema say of it.
+/// Declaration of the mechanism, which scenarios, `explain` and the schema use.
 pub const SPEC: Spec = Spec {
     slot: "switch.overflow",
     kind: "drop_front",
@@ -20,7 +20,7 @@ pub const SPEC: Spec = Spec {
     params: &[],
 };
 
-/// What goes into a registry; it makes sense at a NIC too.
+/// Entry of the mechanism for a registry; NICs may use it too.
 pub const MINE: Mechanism<OverflowSlot> = Mechanism::new(&SPEC, |_| OverflowSlot::custom(DropFront)).at_nic();
 
 impl Overflow for DropFront {
@@ -45,7 +45,7 @@ impl Overflow for DropFront {
     }
 }
 
-/// The core of Overspill, with one mechanism more.
+/// Core of Overspill with one additional mechanism.
 #[pymodule]
 fn own_answer(module: &Bound<'_, PyModule>) -> PyResult<()> {
     overspill::core(module, Registry::catalogue().with(MINE))

@@ -1,4 +1,4 @@
-"""Claims that compare two variants, or two routings: at equal memory, with ABQ changed or beside it."""
+"""Claims that compare variants or routings: at equal memory, with ABQ changed, or with ABQ added."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ RELEASES = ("ten_acks", "one_ack")
 OWN, SYMMETRIC = "own", "symmetric"
 ROUTINGS = {OWN: "ECMP, own hashes", SYMMETRIC: "ECMP, symmetric"}
 DELIVERED = 0
-# ps of a frame of 84 B on the wire, without load: four links of 40 us, three of 1 Gb/s and one of 10 Gb/s.
+# Time of a frame of 84 B without load in ps: four links of 40 us, three at 1 Gb/s and one at 10 Gb/s.
 FASTEST = 4 * 40_000_000 + 3 * 672_000 + 67_200
-LONGER = 10_000_000  # by spine1
-LATE = 10_000_000  # ps; ACKs that take longer by that were held
+LONGER = 10_000_000  # ps that the path by spine1 takes longer
+LATE = 10_000_000  # ps; an ACK that takes longer by this was held
 
 
 def difference(runs: Runs, pair: tuple[str, str], metric: str, at: int | None = None) -> Measured:
-    """The first variant less the second, seed by seed: mean over all points, or at one of them."""
+    """Returns the first variant minus the second, seed by seed: mean over all points, or at one point."""
     above, below = (
         curve.mean(axis=1) if at is None else curve[:, at]
         for curve in (METRICS[metric](runs, one) for one in pair)
@@ -56,7 +56,7 @@ def difference(runs: Runs, pair: tuple[str, str], metric: str, at: int | None = 
 
 
 def measure_equal(sweeps: Sweeps) -> Iterator[Measured]:
-    """DropTail and ECN with as much memory as ABQ has in both of its queues."""
+    """Measures DropTail and ECN with the total memory of ABQ's two queues."""
     for one in OTHERS:
         yield difference(sweeps["equal"], (one, ABQ), "mean_queue")
         yield difference(sweeps["equal"], (one, ABQ), "drops")
@@ -64,7 +64,7 @@ def measure_equal(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_alone(sweeps: Sweeps) -> Iterator[Measured]:
-    """ABQ without its corrector, and with releases of few ACKs."""
+    """Measures ABQ without its corrector, and with releases of few ACKs."""
     runs = sweeps["alone"]
     for metric in ("mean_queue", "time_congested", "drops", "p99_fct"):
         yield difference(runs, ("no_corrector", ABQ), metric)
@@ -76,7 +76,7 @@ def measure_alone(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_beside(sweeps: Sweeps) -> Iterator[Measured]:
-    """Tail drop with TCP and RED, without ABQ and with it."""
+    """Measures tail drop with TCP, and RED, each without and with ABQ."""
     for one in ("drop_tail", "red"):
         held = f"{one}_abq"
         yield difference(sweeps["beside"], (one, held), "mean_queue")
@@ -85,7 +85,7 @@ def measure_beside(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def trips(packets: pa.Table, reverse: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Flow, emission and time above the fastest path, ps, of the delivered packets of one direction."""
+    """Returns flow, emission and time above the fastest path in ps, of one direction's delivered packets."""
     kept = (columns.numbers(packets, "reverse") == int(reverse)) & (
         columns.numbers(packets, "fate") == DELIVERED
     )
@@ -96,9 +96,9 @@ def trips(packets: pa.Table, reverse: bool) -> tuple[np.ndarray, np.ndarray, np.
 
 
 def find_paths(packets: pa.Table, reverse: bool) -> dict[int, bool]:
-    """Maps each flow to true if its packets of one direction go by spine1.
+    """Maps each flow to true if its packets of one direction take spine1.
 
-    The first packet opens the connection: it is short, and meets no data.
+    The first packet opens the connection: it is short and meets no data, so that its time shows the path.
     """
     flow, emission, late = trips(packets, reverse)
     first = emission == 0
@@ -106,7 +106,7 @@ def find_paths(packets: pa.Table, reverse: bool) -> dict[int, bool]:
 
 
 def count_wrongly_held(packets: pa.Table) -> int:
-    """Counts flows of which an ACK waited at the congested port of the other path than that of their data."""
+    """Counts flows with an ACK that was held at a congested port which the flow's data does not cross."""
     data, acks = find_paths(packets, reverse=False), find_paths(packets, reverse=True)
     if data.keys() != acks.keys():
         raise Failed("packets: found flows without the first packet of both directions; expected both")
@@ -117,7 +117,7 @@ def count_wrongly_held(packets: pa.Table) -> int:
 
 
 def mean_length(tables: Mapping[str, pa.Table], leaf: int, spines: Sequence[int]) -> float:
-    """Mean queue of the ports from a leaf to the spines, over time from the start to the last byte; KB."""
+    """Mean queue of the ports from a leaf to the spines in KB, over time from the start to the last byte."""
     ports, last = tables["ports"], times(tables["flows"]).last
     places = zip(*(columns.numbers(ports, name) for name in ("node", "port", "peer")), strict=True)
     found = []
@@ -130,7 +130,7 @@ def mean_length(tables: Mapping[str, pa.Table], leaf: int, spines: Sequence[int]
 
 @cache
 def read(runs: Runs, variant: str) -> Mapping[str, np.ndarray]:
-    """Metrics of a variant, seeds by points."""
+    """Returns the metrics of a variant, seeds by points."""
     leaf, spines = runs.node("leaf0"), (runs.node("spine0"), runs.node("spine1"))
     names = ("packets", "ports", "queue_hist", "flows")
     parts: dict[str, Callable[[Mapping[str, pa.Table]], float]] = {
@@ -149,7 +149,7 @@ def read(runs: Runs, variant: str) -> Mapping[str, np.ndarray]:
 
 
 def measure_routes(sweeps: Sweeps) -> Iterator[Measured]:
-    """Flows that are held for other data, and the two routings beside each other."""
+    """Measures flows held because of other flows' data, and the differences between the two routings."""
     found = {one: read(sweeps["routes"], one) for one in ROUTINGS}
     for one, name in ROUTINGS.items():
         metric = "flows_held_for_other_data"

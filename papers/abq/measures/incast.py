@@ -1,4 +1,4 @@
-"""Senders to one receiver: figures 1c, 4, 5a and 5b, and claims on ABQ's own queues."""
+"""Measures of senders to one receiver: figures 1c, 4, 5a and 5b, and claims on ABQ's own queues."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ from .schemes import (
     times_of,
 )
 
-ACK_TIME = 672_000  # ps that an ACK takes on the wire, 84 B
+ACK_TIME = 672_000  # ps that an ACK of 84 B takes on the wire at 1 Gb/s
 DELIVERED = 0
-DIPS = (10, 20, 70)  # senders with which ABQ suppresses too much, says the article
-MOST = 100 * SEGMENT / WIRE  # % of a link that payload can have, and so Mb/s in ten
+DIPS = (10, 20, 70)  # numbers of senders at which ABQ suppresses too much, according to the article
+MOST = 100 * SEGMENT / WIRE  # largest payload share of a link, %; 10 Mb/s at 1 Gb/s each
 LEAST = 100  # KB from which on DropTail has the shortest and the longest times
-SHOWN = (10, 50, 100)  # senders
+SHOWN = (10, 50, 100)  # numbers of senders
 FEWEST = SHOWN[0]
 
 
 def bottleneck(runs: Runs, table: pa.Table) -> tuple[int, int, int]:
-    """Node, port and row of the port to the receiver."""
+    """Returns node, port and row of the port to the receiver."""
     [row] = np.flatnonzero(port_to(table, runs.node("h0")))
     return int(columns.numbers(table, "node")[row]), int(columns.numbers(table, "port")[row]), int(row)
 
 
 def deviation(hist: pa.Table, port: tuple[int, int]) -> float:
-    """Standard deviation of the length over the time in which anything waits, packets."""
+    """Standard deviation of the queue length in packets, over the time in which the queue is not empty."""
     packets, time = lengths(hist, port, 0)
     busy = packets > 0
     packets, time = packets[busy].astype(np.float64), time[busy]
@@ -58,9 +58,10 @@ def deviation(hist: pa.Table, port: tuple[int, int]) -> float:
 
 
 def at_input(table: pa.Table) -> int:
-    """The most ACKs that pass the switch within the time of one on the wire.
+    """Largest number of ACKs that pass the switch within the transmission time of one.
 
-    Ports to senders send nothing else, so ACKs reach their hosts as far apart as they crossed the switch.
+    Ports to senders send only ACKs, so that the spacing at hosts is the spacing at which ACKs crossed the
+    switch.
     """
     kept = (columns.numbers(table, "reverse") == 1) & (columns.numbers(table, "fate") == DELIVERED)
     ends = np.sort(columns.numbers(table, "end_ps")[kept]).astype(np.int64)
@@ -69,7 +70,7 @@ def at_input(table: pa.Table) -> int:
 
 
 def figure_1c(sweeps: Sweeps) -> Iterator[Measured]:
-    """Peaks, drops and scatter of the output queue; ACKs at the input."""
+    """Measures peaks, drops and deviation of the output queue, and ACKs at the input."""
     runs = sweeps["oscillation"]
     scatter, passing = {}, []
     for variant in OTHERS:
@@ -93,17 +94,17 @@ def figure_1c(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def queues(runs: Runs) -> dict[str, Curve]:
-    """Mean lengths, KB."""
+    """Mean queue lengths in KB, by scheme."""
     return {one: over_queues(runs, one, lambda queue: queue.mean) for one in NAMES}
 
 
 def goodput(runs: Runs) -> dict[str, Curve]:
-    """Mb/s."""
+    """Goodput in Mb/s, by scheme."""
     return {one: over_times(runs, one, lambda times: times.goodput) for one in NAMES}
 
 
 def drops(runs: Runs) -> dict[str, Curve]:
-    """At the receiver's port, packets."""
+    """Packets dropped at the receiver's port, by scheme."""
     return {one: over_queues(runs, one, lambda queue: queue.drops) for one in NAMES}
 
 
@@ -113,19 +114,19 @@ def timeouts(runs: Runs) -> dict[str, Curve]:
 
 
 def level(curves: dict[str, Curve], variant: str) -> np.ndarray:
-    """The mean over all numbers of senders, seed by seed."""
+    """Mean over all numbers of senders, seed by seed."""
     return np.asarray(curves[variant].mean(axis=1))
 
 
 def levels(curves: dict[str, Curve], unit: str) -> str:
-    """Numbers of every scheme, for a note."""
+    """Formats the mean of every scheme for a note."""
     return ", ".join(f"{name} {level(curves, one).mean():.4g} {unit}" for one, name in NAMES.items())
 
 
 def by_senders(
     runs: Runs, metric: str, curves: dict[str, Curve], pair: tuple[str, str], without: tuple[int, ...] = ()
 ) -> Iterator[Measured]:
-    """A row for each number of senders: how much more the first scheme has."""
+    """Yields the first scheme's value minus the second's, one row for each number of senders."""
     above, below = pair
     for at, count in enumerate(numbers(runs, SENDERS)):
         if count not in without:
@@ -135,7 +136,7 @@ def by_senders(
 
 
 def figure_4a(sweeps: Sweeps) -> Iterator[Measured]:
-    """Lengths of queues."""
+    """Measures mean queue lengths: ratios to ABQ, ABQ's two queues together, and differences by senders."""
     runs = sweeps["incast"]
     mean = queues(runs)
     busy = {one: over_queues(runs, one, lambda queue: queue.busy) for one in NAMES}
@@ -152,7 +153,7 @@ def figure_4a(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def figure_4b(sweeps: Sweeps) -> Iterator[Measured]:
-    """Goodput."""
+    """Measures goodput: differences by senders, and the fall toward 100 senders."""
     runs = sweeps["incast"]
     found, senders = goodput(runs), numbers(runs, SENDERS)
     for one in OTHERS:
@@ -168,12 +169,12 @@ def figure_4b(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def fall(curve: np.ndarray) -> float:
-    """Distance of a curve's end below its maximum, %."""
+    """Distance of a curve's end below its maximum in %."""
     return float(100 * (1 - curve[-1] / curve.max()))
 
 
 def figure_4c(sweeps: Sweeps) -> Iterator[Measured]:
-    """Drops."""
+    """Measures drops: differences by senders, ABQ's drops, and the most of any scheme."""
     runs = sweeps["incast"]
     found, senders = drops(runs), numbers(runs, SENDERS)
     for one in OTHERS:
@@ -191,7 +192,7 @@ def figure_4c(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def claims(sweeps: Sweeps) -> Iterator[Measured]:
-    """Abstract, introduction and conclusion."""
+    """Measures claims of abstract, introduction and conclusion."""
     runs = sweeps["incast"]
     mean, lost, rate, expired = queues(runs), drops(runs), goodput(runs), timeouts(runs)
     for one in OTHERS:
@@ -214,22 +215,22 @@ def claims(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def fct(runs: Runs, percent: int) -> dict[str, Curve]:
-    """A percentile of completion times, ms."""
+    """A percentile of completion times in ms, by scheme."""
     return {one: over_times(runs, one, lambda times: times.fct[percent]) for one in NAMES}
 
 
 def ratio(above: Curve, below: Curve) -> np.ndarray:
-    """The mean over points of what one is by the other, seed by seed."""
+    """Mean over points of the quotient of two curves, seed by seed."""
     return np.asarray((above / below).mean(axis=1))
 
 
 def mean_text(curves: dict[str, Curve]) -> str:
-    """The mean of every scheme, for a note."""
+    """Formats the mean of every scheme for a note."""
     return ", ".join(f"{name} {curves[one].mean():.4g} ms" for one, name in NAMES.items())
 
 
 def figure_5a(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures by number of senders."""
+    """Measures FCT percentiles by number of senders."""
     runs = sweeps["incast"]
     short, middle, long = (fct(runs, one) for one in (1, 50, 99))
     for one, name in NAMES.items():
@@ -247,10 +248,10 @@ def figure_5a(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def figure_5b(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures by size of flows."""
+    """Measures FCT percentiles by size of flows."""
     runs = sweeps["sizes"]
     short, long = fct(runs, 1), fct(runs, 99)
-    # Beside DropTail the others are ECN and ABQ.
+    # The schemes other than DropTail are ECN and ABQ.
     quick = np.minimum(*(short[one].mean(axis=0) for one in (ECN, ABQ)))
     slow = np.maximum(*(long[one].mean(axis=0) for one in (ECN, ABQ)))
     for at, size in enumerate(numbers(runs, SIZE)):
@@ -267,12 +268,12 @@ def figure_5b(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def values_by_senders(runs: Runs, curve: Curve) -> dict[int, np.ndarray]:
-    """A curve as values by seed for each number of senders."""
+    """Returns the values by seed of a curve for each number of senders."""
     return {int(count): curve[:, at] for at, count in enumerate(numbers(runs, SENDERS))}
 
 
 def measure_lengths(sweeps: Sweeps) -> Iterator[Measured]:
-    """Output queue of ABQ and use of the link, by number of senders."""
+    """Measures ABQ's output queue and the use of the link, by number of senders."""
     runs = sweeps["incast"]
     mean = values_by_senders(runs, over_queues(runs, ABQ, lambda queue: queue.mean))
     high = values_by_senders(runs, over_queues(runs, ABQ, lambda queue: queue.percentiles[1]))
@@ -288,15 +289,15 @@ def measure_lengths(sweeps: Sweeps) -> Iterator[Measured]:
         case = f"ABQ, {count} senders by {FEWEST}"
         yield measured(case, "mean_queue", quotients(mean[count], mean[FEWEST]))
         yield measured(case, "p95_queue", quotients(high[count], high[FEWEST]))
-    for count in SHOWN[:-1]:  # the last is a row of the introduction
+    for count in SHOWN[:-1]:  # 100 senders are a row of the introduction
         possible = 100 * rate[count] / (10 * MOST)
         yield measured(f"ABQ, n = {count}", "goodput_by_the_most_possible", possible)
 
 
 def ack_waits(runs: Runs, point: Point) -> np.ndarray:
-    """Mean time that an ACK waits at the input of the receiver's port, held or not; us by seed.
+    """Mean time that an ACK waits at the input of the receiver's port, held or not, in us by seed.
 
-    Receivers acknowledge each segment that arrives, since ACKs are not delayed.
+    The number of ACKs is that of the segments that arrive, since ACKs are not delayed.
     """
     waited = np.array([queue.waited for queue in queues_of(runs, ABQ, point)])
     lost = np.array([queue.drops for queue in queues_of(runs, ABQ, point)])
@@ -305,7 +306,7 @@ def ack_waits(runs: Runs, point: Point) -> np.ndarray:
 
 
 def measure_delay(sweeps: Sweeps) -> Iterator[Measured]:
-    """Wait of data at the receiver's port, and of ACKs at its input."""
+    """Measures the wait of data at the receiver's port plus that of ACKs at its input."""
     runs = sweeps["incast"]
     for point, count in zip(runs.points, numbers(runs, SENDERS), strict=True):
         if count in SHOWN:
@@ -317,7 +318,7 @@ def measure_delay(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_memory(sweeps: Sweeps) -> Iterator[Measured]:
-    """Most bytes and ACKs that the input queue of the receiver's port holds."""
+    """Measures the peak bytes and ACKs in the input queue of the receiver's port."""
     runs = sweeps["incast"]
     acks = values_by_senders(runs, over_queues(runs, ABQ, lambda queue: queue.most_acks))
     held = values_by_senders(runs, over_queues(runs, ABQ, lambda queue: queue.most_held))

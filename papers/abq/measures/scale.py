@@ -1,4 +1,4 @@
-"""Figure 5c and table 1: long and short flows among 1000 servers."""
+"""Measures of figure 5c and table 1: long and short flows among 1000 servers."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from overspill.papers.spec import Measure, Measured, Runs, Sweeps
 
 from .schemes import ABQ, DROP_TAIL, ECN, NAMES, OTHERS, port_to
 
-GROUPS = 4  # of draws, over whose medians the interval is
+GROUPS = 4  # groups of draws, from whose medians the interval is computed
 PERCENTILES = (50, 90, 99)
-# As the older code prints it: Mibit/s of IP packets, by Mb/s of payload.
+# Factor from Mb/s of payload to Mibit/s of IP packets, the unit of the older code's output.
 MEBIBITS = 1486 / 1446 * 1e6 / 2**20
 
 
 @dataclass(frozen=True)
 class Network:
-    """Numbers of one run."""
+    """Results of one run."""
 
-    throughput: np.ndarray  # of each long flow, Mb/s
-    drops: np.ndarray  # at the port to each receiver
+    throughput: np.ndarray  # Mb/s of each long flow
+    drops: np.ndarray  # drops at the port to each receiver
     elsewhere: float  # drops at all other ports
-    short: np.ndarray  # ms, NaN of flows that are unfinished
-    share: float  # of long flows in all bytes, %
+    short: np.ndarray  # FCTs in ms, NaN for unfinished flows
+    share: float  # share of long flows in all bytes, in %
 
 
 def network(flows: pa.Table, ports: pa.Table) -> Network:
-    """The same from `flows` and `ports`; a long flow is in no query."""
+    """Reads the results of a run from `flows` and `ports`; long flows belong to no query."""
     start, end, size = (columns.numbers(flows, name) for name in ("start_ps", "end_ps", "bytes"))
     took = np.where(end == columns.U64_NONE, np.nan, end - start.astype(np.float64))
     long = columns.numbers(flows, "query") == columns.U32_NONE
@@ -51,7 +51,7 @@ def network(flows: pa.Table, ports: pa.Table) -> Network:
 
 @cache
 def networks(runs: Runs, variant: str) -> Sequence[Sequence[Network]]:
-    """Every draw of flows, and each of its seeds."""
+    """Returns the results of each seed of each draw of flows."""
     return [
         [
             network(*pair)
@@ -62,17 +62,20 @@ def networks(runs: Runs, variant: str) -> Sequence[Sequence[Network]]:
 
 
 def by_draw(runs: Runs, variant: str, of: Callable[[Network], float]) -> np.ndarray:
-    """A value of each draw, the mean over its seeds."""
+    """Returns the mean of a value over the seeds of each draw."""
     return np.array([np.mean([of(one) for one in seeds]) for seeds in networks(runs, variant)])
 
 
 def medians(values: np.ndarray) -> np.ndarray:
-    """Those of a few draws each: sizes have no variance."""
+    """Returns the median of each of up to `GROUPS` groups of draws.
+
+    Medians are used because the Pareto sizes have no finite variance.
+    """
     return np.array([np.median(part) for part in np.array_split(values, min(GROUPS, len(values)))])
 
 
 def pooled(runs: Runs, variant: str, percent: int) -> np.ndarray:
-    """A percentile of the completion times of short flows, of a few draws each; ms."""
+    """Returns a percentile of short flows' FCTs in ms, pooled in each of up to `GROUPS` groups of draws."""
     every = networks(runs, variant)
     parts = np.array_split(np.arange(len(every)), min(GROUPS, len(every)))
     found = []
@@ -84,7 +87,7 @@ def pooled(runs: Runs, variant: str, percent: int) -> np.ndarray:
 
 
 def figure_5c(sweeps: Sweeps) -> Iterator[Measured]:
-    """Completion times of short flows."""
+    """Measures completion times of short flows."""
     runs = sweeps["waves"]
     fct = {(one, percent): pooled(runs, one, percent) for one in NAMES for percent in PERCENTILES}
     for percent in PERCENTILES:
@@ -98,17 +101,17 @@ def figure_5c(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def largest_throughput(one: Network) -> float:
-    """Largest throughput of the five long flows, Mb/s."""
+    """Returns the largest throughput of the five long flows in Mb/s."""
     return float(one.throughput.max())
 
 
 def largest_drops(one: Network) -> float:
-    """Most packets dropped at one of the ports to the five receivers."""
+    """Returns the most packets dropped at one of the ports to the five receivers."""
     return float(one.drops.max())
 
 
 def table_1(sweeps: Sweeps) -> Iterator[Measured]:
-    """Long flows and drops."""
+    """Measures throughput of long flows, and drops."""
     runs = sweeps["waves"]
     yield from largest(runs, "")
     yield from largest(sweeps["apart"], ", apart")
@@ -137,7 +140,7 @@ def table_1(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def largest(runs: Runs, which: str) -> Iterator[Measured]:
-    """Largest throughput and drops of every scheme."""
+    """Measures the largest throughput and drops of every scheme."""
     for one, name in NAMES.items():
         found = medians(by_draw(runs, one, largest_throughput))
         note = f"{found.mean() * MEBIBITS:.4g} Mibit/s of IP packets"

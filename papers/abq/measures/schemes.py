@@ -1,4 +1,4 @@
-"""The three schemes that ABQ's article compares, and what its figures read of a run."""
+"""The three schemes that ABQ's article compares, and the values that its figures read from a run."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from overspill.papers.spec import Point, Runs
 DROP_TAIL, ECN, ABQ = "drop_tail", "ecn", "abq"
 NAMES = {DROP_TAIL: "DropTail", ECN: "ECN", ABQ: "ABQ"}
 OTHERS = (DROP_TAIL, ECN)
-COLOURS = {DROP_TAIL: 0, ECN: 1, ABQ: 2}  # of all figures
+COLOURS = {DROP_TAIL: 0, ECN: 1, ABQ: 2}  # the same in all figures
 SENDERS = "traffic.query.senders"
 SIZE = "traffic.query.size"
 
-START = 10_000_000_000  # ps, when the flows of a query begin
+START = 10_000_000_000  # ps at which the flows of a query begin
 CAPACITY = 80  # packets of a queue
-FRAME, ACK = 1.5, 0.06  # KB of a full frame and of an ACK as buffers count them
+FRAME, ACK = 1.5, 0.06  # KB of a full frame and of an ACK in a buffer
 SEGMENT = 1446  # bytes of payload
 WIRE = 1524  # bytes of a full frame on the wire
 RATE = 1e9  # bit/s of a link
@@ -31,7 +31,7 @@ HELD = ("waited_ps", "congested_ps", "max_packets", "max_bytes")  # columns of `
 
 @dataclass(frozen=True)
 class Times:
-    """When the flows of one run ended; NaN where one did not."""
+    """Completion of the flows of one run; NaN for values that unfinished flows leave undefined."""
 
     last: float  # ps
     goodput: float  # Mb/s, from the start to the last byte
@@ -42,7 +42,7 @@ class Times:
 
 
 def times(table: pa.Table) -> Times:
-    """The same from `flows`."""
+    """Reads the completion of flows from the table `flows`."""
     start, end, size = (columns.numbers(table, name) for name in ("start_ps", "end_ps", "bytes"))
     opened = end == columns.U64_NONE
     took = np.where(opened, np.nan, end - start.astype(np.float64)) * 1e-9
@@ -63,27 +63,30 @@ def times(table: pa.Table) -> Times:
 
 @dataclass(frozen=True)
 class Queue:
-    """The queue toward the receiver, weighted by time from the start to the last byte; KB."""
+    """Queue toward the receiver in KB, weighted by time from the start to the last byte."""
 
     mean: float
-    busy: float  # the same over the time in which anything waits
+    busy: float  # mean over the time in which the queue is not empty
     percentiles: tuple[float, float]  # 5th and 95th
-    held: float  # the mean of what the input queue of the same port holds
+    held: float  # mean bytes of ACKs in the input queue of the same port
     drops: float  # packets
-    longest: float  # the most at any time, KB
-    waited: float  # how long ACKs waited in the input queue, all added up; ps
-    congested: float  # how long the port was in the state CS; ps
-    most_acks: float  # the most that the input queue held
-    most_held: float  # the same, KB
+    longest: float  # largest length, KB
+    waited: float  # total time of all ACKs in the input queue, ps
+    congested: float  # time in which the port was in the state CS, ps
+    most_acks: float  # most ACKs in the input queue
+    most_held: float  # most bytes in the input queue, KB
 
 
 def port_to(table: pa.Table, host: int) -> np.ndarray:
-    """Rows of `ports` of switches' ports that lead to a host."""
+    """Selects the rows of `ports` with switch ports that lead to a host."""
     return np.asarray(columns.numbers(table, "peer") == host)
 
 
 def lengths(hist: pa.Table, port: tuple[int, int], idle: float) -> tuple[np.ndarray, np.ndarray]:
-    """Lengths of a port's queue in packets, and for how long, without the time after the last byte."""
+    """Returns the queue lengths of a port in packets and their durations in ps.
+
+    `idle` ps after the last byte are left out; the queue is empty then.
+    """
     keep = (columns.numbers(hist, "node") == port[0]) & (columns.numbers(hist, "port") == port[1])
     packets = columns.numbers(hist, "packets")[keep]
     time = columns.numbers(hist, "time_ps")[keep].astype(np.float64)
@@ -91,7 +94,7 @@ def lengths(hist: pa.Table, port: tuple[int, int], idle: float) -> tuple[np.ndar
 
 
 def queue(tables: Mapping[str, pa.Table], host: int) -> Queue:
-    """Reads the queues of the port to a host; `flows` says when the last byte came."""
+    """Reads the queues of the port to a host; the last byte's time is from `flows`."""
     ports = tables["ports"]
     [row] = np.flatnonzero(port_to(ports, host))
     node, port = (int(columns.numbers(ports, name)[row]) for name in ("node", "port"))
@@ -126,11 +129,11 @@ def queue(tables: Mapping[str, pa.Table], host: int) -> Queue:
     )
 
 
-# Over seeds. Tables of a point are asked for by several figures, so what they tell is kept.
+# Results of a run are cached, since several figures read the same tables.
 
 
 def times_of(runs: Runs, variant: str, point: Point) -> Sequence[Times]:
-    """What became of the flows, by seed."""
+    """Completion of the flows at a point, by seed."""
     return _times(runs, variant, tuple(point.items()))
 
 
@@ -140,7 +143,7 @@ def _times(runs: Runs, variant: str, point: tuple[tuple[str, str], ...]) -> Sequ
 
 
 def queues_of(runs: Runs, variant: str, point: Point) -> Sequence[Queue]:
-    """The receiver's queue, by seed."""
+    """Queue toward the receiver at a point, by seed."""
     return _queues(runs, variant, tuple(point.items()))
 
 
@@ -152,22 +155,22 @@ def _queues(runs: Runs, variant: str, point: tuple[tuple[str, str], ...]) -> Seq
 
 
 def over_times(runs: Runs, variant: str, of: Callable[[Times], float]) -> Curve:
-    """A value of the flows, seeds by points."""
+    """Returns a value of the flows, seeds by points."""
     return np.array([[of(one) for one in times_of(runs, variant, point)] for point in runs.points]).T
 
 
 def over_queues(runs: Runs, variant: str, of: Callable[[Queue], float]) -> Curve:
-    """A value of the queue, seeds by points."""
+    """Returns a value of the queue, seeds by points."""
     return np.array([[of(one) for one in queues_of(runs, variant, point)] for point in runs.points]).T
 
 
 def numbers(runs: Runs, path: str) -> np.ndarray:
-    """The values of a path, point by point; of sizes without their unit."""
+    """Returns the values of a path, point by point, in KB for sizes."""
     return np.array([float(point[path].removesuffix("KB")) for point in runs.points])
 
 
 def best_other(curves: Mapping[str, Curve], highest: bool = True) -> Curve:
-    """At each point the curve of DropTail or ECN, whichever has the higher mean over seeds, or the lower."""
+    """Returns at each point the curve of DropTail or ECN with the higher (or lower) mean over seeds."""
     one, other = (curves[name] for name in OTHERS)
     first = one.mean(axis=0) >= other.mean(axis=0)
     return np.asarray(np.where(first if highest else ~first, one, other))

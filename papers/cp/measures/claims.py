@@ -1,4 +1,4 @@
-"""Claims of sections 3.1, 4.5 and 4.6, and of the conclusion."""
+"""Measures of the claims of sections 3.1, 4.5 and 4.6, and of the conclusion."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .schemes import (
 )
 
 SENDERS = {"standard": "standard TCP", "rfc3042": "RFC 3042", "linux": "Linux", "tlp": "TLP", "cp": "CP"}
-FLOWS = "traffic.first.flows"  # of each of three hosts; the second group has as many
+FLOWS = "traffic.first.flows"  # flows of each of three hosts; the second group has as many
 HOSTS = 6
 FIRST, SECOND = "first", "second"
 AVERAGE = 864  # bytes of the packet of average size, Ethernet header included
@@ -39,7 +39,7 @@ SOURCES = 12
 
 
 def figure_stall(sweeps: Sweeps) -> Iterator[Measured]:
-    """Timeouts of a query by sender, and completion times beside CP's."""
+    """Measures timeouts of a query by sender, and CP's completion times relative to other senders."""
     runs = sweeps["stall"]
     for degree in numbers(runs, DEGREE):
         point = at(runs, DEGREE, degree)
@@ -59,12 +59,12 @@ def figure_stall(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def per_query(runs: Runs, variant: str, point: Point) -> np.ndarray:
-    """Timeouts of responses, mean over a run's queries, run by run."""
+    """Mean timeouts of responses over a run's queries, run by run."""
     return np.array([one.mean() for one in timeouts_of_queries(runs, variant, point)])
 
 
 def figure_beside(sweeps: Sweeps) -> Iterator[Measured]:
-    """Goodput, timeouts and cut packets of flows without CP beside flows with it."""
+    """Measures goodput, timeouts and trimmed packets of flows with and without CP that share a network."""
     runs = sweeps["beside"]
     for point in runs.points:
         size = f"{HOSTS * float(point[FLOWS]):.0f} flows"
@@ -93,7 +93,7 @@ def both(runs: Runs, variant: str, point: Point) -> np.ndarray:
 
 
 def expiries(runs: Runs, variant: str, point: Point) -> list[np.ndarray]:
-    """Timeouts of each group in the whole run: flows begin before the window of measurement."""
+    """Timeouts of each group over the whole run, since flows begin before the measurement window."""
     found = []
     for table in runs.tables("flows", variant, point):
         expired = columns.numbers(table, "timeouts")
@@ -102,12 +102,15 @@ def expiries(runs: Runs, variant: str, point: Point) -> list[np.ndarray]:
 
 
 def cut_size(_: Sweeps) -> Iterator[Measured]:
-    """Bytes that are left of a cut packet."""
+    """Measures the size of a trimmed packet relative to the average packet."""
     yield measured("packet of 864 B", "left_of_a_cut_packet", [100 * HEADER / AVERAGE])
 
 
 def bursts(sweeps: Sweeps) -> Iterator[Measured]:
-    """The least rate at which frames are lost, all of them cut: of two points the upper."""
+    """Measures the lowest total rate in Gb/s at which headers are dropped, among the rates that were run.
+
+    All dropped frames are trimmed ones.
+    """
     runs = sweeps["headers"]
     found = []
     for seed in range(len(runs.seeds)):
@@ -122,14 +125,14 @@ def bursts(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def small_room(sweeps: Sweeps) -> Iterator[Measured]:
-    """Room for one frame alone."""
+    """Measures dropped headers with extra buffer for one frame only."""
     runs = sweeps["small_extra"]
     lost = headers_lost(runs, CP, point_with(runs, EXTRA, "1518B"))
     yield measured("MapReduce, 250 senders, room for one frame", "headers_lost", lost)
 
 
 def lost_feedback(sweeps: Sweeps) -> Iterator[Measured]:
-    """Timeouts where PACKs or headers are lost."""
+    """Measures timeouts if PACKs or headers are dropped."""
     runs = sweeps["lost_pack"]
     note = f"{runs.metric('packs', CP).mean():.3g} PACKs a run came"
     yield measured("a PACK is lost", "timeouts", timeouts(runs, CP), note)
@@ -139,7 +142,7 @@ def lost_feedback(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def rarely(sweeps: Sweeps) -> Iterator[Measured]:
-    """Headers that are lost with 4 KB of room."""
+    """Measures dropped headers with 4 KB of extra buffer."""
     runs = sweeps["small_extra"]
     yield measured(
         "MapReduce, 250 senders", "headers_lost", headers_lost(runs, CP, point_with(runs, EXTRA, "4KiB"))
@@ -152,7 +155,7 @@ def rarely(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def best(sweeps: Sweeps) -> Iterator[Measured]:
-    """Excess of CP&DCTCP over the best other scheme, by means over seeds."""
+    """Measures the excess of CP&DCTCP over the best other scheme, by means over seeds."""
     runs = sweeps["mapreduce"]
     high = {one: mean_over(incast.throughput(runs, one, MANY)) for one in runs.variants}
     yield compared("figure 8a", high, higher=True)
@@ -178,7 +181,7 @@ def best(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def compared(case: str, found: dict[str, np.ndarray], higher: bool = False) -> Measured:
-    """CP&DCTCP beside the best other, which is that of the mean over seeds, %."""
+    """Returns how much worse CP&DCTCP is than the best other scheme (by the mean over seeds), in %."""
     sign = -1 if higher else 1
     others = {one: values for one, values in found.items() if one != BOTH}
     if none := [one for one, values in found.items() if not np.isfinite(values).all()]:

@@ -1,4 +1,4 @@
-"""Sections 6.2 and 6.3: goodput beside fair shares, at one bottleneck, at two, and over two paths."""
+"""Measures of sections 6.2 and 6.3: goodput relative to fair shares, at bottlenecks and over two paths."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from .schemes import (
     numbers,
 )
 
-FLOWS = "traffic.experimental.flows"  # a background host has as many, and there are six
+FLOWS = "traffic.experimental.flows"  # flows of the experimental host, and of each of six background hosts
 PAIRS = {"12-2": 2, "60-10": 10, "120-20": 20}
 EVERY = {"12-2": 2, "36-6": 6, "60-10": 10, "90-15": 15, "120-20": 20}
 FOUR = (TCP, DCTCP, CP, BOTH)
-BIN, FIRST, LAST = 0.5, 4, 24  # s, and the bins of the measurement window
-OF_BACKGROUND, OF_EXPERIMENT = 0, 1  # workloads, in the order of the scenario
+BIN, FIRST, LAST = 0.5, 4, 24  # s of a bin, and bins of the measurement window
+OF_BACKGROUND, OF_EXPERIMENT = 0, 1  # indices of workloads, in the order of the scenario
 FIVE = (TCP, TCP_200, CP, DCTCP_200, BOTH)
-SETS = {"few": 5, "middle": 25, "many": 50}  # sweeps, and how many background flows each bottleneck has
+SETS = {"few": 5, "middle": 25, "many": 50}  # sweeps, and number of background flows at each bottleneck
 BACKGROUND = ("first_a", "first_b", "second_a", "second_b")
-RATIOS = range(20, 201, 20)  # experimental flows, in % of the background of one bottleneck
-BACK = 60e-6  # s, what an ACK takes on its way back, which is idle: two stacks, four links and its own time
+RATIOS = range(20, 201, 20)  # experimental flows in % of the background flows of one bottleneck
+BACK = 60e-6  # s of an ACK's idle return path: two stacks, four links and its transmission
 SEGMENT = 1448 * 8
 WEIGHT = "topology.link.5th.weight"  # P, the share of path A
 LABELS = {
@@ -56,7 +56,7 @@ LABELS = {
 
 
 def goodput(runs: Runs, variant: str, point: Point) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Goodput of each background and each experimental flow in the window, Mb/s, run by run."""
+    """Goodput of each background and each experimental flow in the window in Mb/s, run by run."""
     found = []
     tables = zip(
         runs.tables("flows", variant, point), runs.tables("flow_goodput", variant, point), strict=True
@@ -73,20 +73,20 @@ def goodput(runs: Runs, variant: str, point: Point) -> list[tuple[np.ndarray, np
 
 
 def ratio(runs: Runs, variant: str, point: Point) -> np.ndarray:
-    """Mean goodput of experimental flows by that of background flows."""
+    """Mean goodput of experimental flows divided by that of background flows, run by run."""
     found = goodput(runs, variant, point)
     return quotients(np.array([one[1].mean() for one in found]), np.array([one[0].mean() for one in found]))
 
 
 def efjr(runs: Runs, variant: str, point: Point) -> np.ndarray:
-    """Mean absolute deviation of the experimental flows' goodput by its mean, %."""
+    """Mean absolute deviation of the experimental flows' goodput relative to its mean, in %."""
     found = [one[1] for one in goodput(runs, variant, point)]
     apart = np.array([np.abs(one - one.mean()).mean() for one in found])
     return 100 * quotients(apart, np.array([one.mean() for one in found]))
 
 
 def figure_10(sweeps: Sweeps) -> Iterator[Measured]:
-    """The smaller group beside the larger, with hosts that scatter and with exact ones."""
+    """Measures the goodput ratio of both groups, with jittered and with exact hosts."""
     metric = "goodput_experimental_by_background"
     for sweep, mode in TIES.items():
         runs = sweeps[f"pairs{sweep}"]
@@ -108,7 +108,7 @@ def figure_10(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def figure_11(sweeps: Sweeps) -> Iterator[Measured]:
-    """EFJR over the pairs; the least and the largest pair are those of the mean over seeds."""
+    """Measures EFJR over the pairs; the least and the largest pair are those of the mean over seeds."""
     runs = sweeps["pairs"]
     found = {
         one: np.array([efjr(runs, one, at(runs, FLOWS, n)) for n in EVERY.values()])
@@ -125,7 +125,7 @@ def figure_11(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def rto_alike(sweeps: Sweeps) -> Iterator[Measured]:
-    """Goodput with an RTOmin of 200 ms by that with 10 ms, where there are 60 and 10 flows."""
+    """Measures goodput with a minimum RTO of 200 ms relative to 10 ms, with 60 and 10 flows."""
     runs = sweeps["pairs"]
     point = at(runs, FLOWS, 10)
     for slow, fast, case, group in (
@@ -146,18 +146,18 @@ def rto_alike(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def theory(ratio: float) -> float:
-    """Goodput of all experimental flows that shares by round trips give, bit/s (footnote 10)."""
+    """Returns the goodput in bit/s of all experimental flows if shares follow round trips (footnote 10)."""
     return ratio / (2 + ratio) * CARRIED
 
 
 def by_theory(runs: Runs, variant: str, background: int, points: Sequence[Point]) -> Curve:
-    """Goodput of all experimental flows by theory, seeds by points."""
+    """Goodput of all experimental flows divided by that of theory, seeds by points."""
     shares = np.array([theory(float(point[FLOWS]) / background) for point in points])
     return np.asarray(along(runs, metric_of("goodput", "experimental"), variant, points) / shares)
 
 
 def loss_ratio(runs: Runs, variant: str, workloads: Sequence[str]) -> np.ndarray:
-    """Packets lost by those lost or delivered of workloads, over all points, %, seed by seed."""
+    """Lost packets of workloads over all points, in % of the lost and delivered ones, seed by seed."""
     window = 4.0
     lost = sum(along(runs, metric_of("drops", one), variant, runs.points).sum(axis=1) for one in workloads)
     there = sum(along(runs, metric_of("goodput", one), variant, runs.points).sum(axis=1) for one in workloads)
@@ -165,7 +165,7 @@ def loss_ratio(runs: Runs, variant: str, workloads: Sequence[str]) -> np.ndarray
 
 
 def figure_2(sweeps: Sweeps) -> Iterator[Measured]:
-    """Who has less than theory says, with TCP."""
+    """Measures TCP's goodput relative to theory, and the loss of experimental and background flows."""
     for name, background in SETS.items():
         runs = sweeps[name]
         for variant in (TCP, TCP_200):
@@ -181,19 +181,19 @@ def figure_2(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def figure_12_theory(_: Sweeps) -> Iterator[Measured]:
-    """The line of theory."""
+    """Yields the line of theory of figure 12."""
     for ratio in RATIOS:
         yield measured(f"{ratio} %", "theory", [theory(ratio / 100) / 1e6])
 
 
 def levels(sweeps: Sweeps, name: str, mode: str) -> dict[str, np.ndarray]:
-    """Mean share of theory of every scheme, %."""
+    """Mean share of theory of every scheme in %."""
     runs = sweeps[name + mode]
     return {one: 100 * mean_over(by_theory(runs, one, SETS[name], runs.points)) for one in FIVE}
 
 
 def figure_12a(sweeps: Sweeps) -> Iterator[Measured]:
-    """Five background flows."""
+    """Measures goodput relative to theory with five background flows."""
     for mode, told in TIES.items():
         runs, found = sweeps[f"few{mode}"], levels(sweeps, "few", mode)
         above = chosen(runs, FLOWS, 9)
@@ -208,14 +208,15 @@ def figure_12a(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def figure_12b(sweeps: Sweeps) -> Iterator[Measured]:
-    """Fifty background flows."""
+    """Measures goodput relative to theory with fifty background flows."""
     for mode, told in TIES.items():
         runs, found = sweeps[f"many{mode}"], levels(sweeps, "many", mode)
         yield measured(f"CP{told}", "goodput_by_theory", found[CP])
         yield measured(f"CP&DCTCP{told}", "goodput_by_theory", found[BOTH])
         if not mode:
             shares = 100 * by_theory(runs, BOTH, SETS["many"], runs.points)
-            # The point is that of the mean over seeds: the largest of each seed would be larger by chance.
+            # The point is the largest of the mean over seeds: the largest of each seed would be biased
+            # upward.
             top = int(shares.mean(axis=0).argmax())
             note = f"at {runs.points[top][FLOWS]} experimental flows"
             yield measured("CP&DCTCP", "largest_goodput_by_theory", shares[:, top], note)
@@ -231,7 +232,7 @@ def figure_12b(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def besides(sweeps: Sweeps) -> Iterator[Measured]:
-    """Section 6.2's claims that no figure shows: RTOs, round trips, and how fair TCP is by its loss."""
+    """Measures claims of section 6.2 without a figure: RTOs, round trips, and TCP's distance from theory."""
     yield from rto_alike(sweeps)
     runs = sweeps["many"]
     point = at(runs, FLOWS, SETS["many"])
@@ -251,23 +252,23 @@ def besides(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def theory_over_paths(share: float) -> float:
-    """Half of path B, and as much more as goes by path A, bit/s (footnote 11)."""
+    """Returns half of path B and the matching share of path A in bit/s (footnote 11)."""
     return CARRIED / 2 / (1 - share)
 
 
 def throughput(runs: Runs, variant: str) -> Curve:
-    """Goodput of the flow over both paths, Mb/s, seeds by P."""
+    """Goodput of the flow over both paths in Mb/s, seeds by P."""
     return along(runs, metric_of("goodput", "multipath"), variant, runs.points) / 1e6
 
 
 def figure_14_theory(_: Sweeps) -> Iterator[Measured]:
-    """The line of theory."""
+    """Yields the line of theory of figure 14."""
     for percent in range(0, 60, 10):
         yield measured(f"P = {percent} %", "theory", [theory_over_paths(percent / 100) / 1e6])
 
 
 def figure_14(sweeps: Sweeps) -> Iterator[Measured]:
-    """Every claim of the text."""
+    """Measures every claim of the text on figure 14."""
     runs = sweeps["out_of_order"]
     shares = numbers(runs, WEIGHT)
     percent = [round(100 * one) for one in shares]

@@ -1,4 +1,4 @@
-"""Figure 3 and section 6.1: queries to many senders in figures 1 and 8, and the footnotes on them."""
+"""Measures of figure 3 and section 6.1: queries to many senders in figures 1 and 8, and their footnotes."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ from .schemes import (
 
 DEGREE = "traffic.query.degree"
 EACH = 65_536  # bytes of a sender in figure 8a
-QUERIES = 3  # measured in a run
-WHOLE = 1 << 20  # bytes of all in figure 8b
-CLIFF = 0.2  # a fall that counts as one
-MANY = 60  # senders from which on figure 8a's level is taken
-FLOOR = WHOLE * 8 / (1448 / 1538 * 1e9)  # s, of 1024 KB on the link
-LATE = 15.0  # ms, of a flow in figure 3
-FLOWS = 20  # of a query there
+QUERIES = 3  # measured queries of a run
+WHOLE = 1 << 20  # bytes of all senders in figure 8b
+CLIFF = 0.2  # relative fall that counts as a cliff
+MANY = 60  # fewest senders of figure 8a's level
+FLOOR = WHOLE * 8 / (1448 / 1538 * 1e9)  # s of 1024 KB on the link
+LATE = 15.0  # ms, above which a flow is slow in figure 3
+FLOWS = 20  # flows of a query in figure 3
 
 
 def throughput(runs: Runs, variant: str, low: float = 0, high: float = np.inf) -> Curve:
-    """Payload of all senders over the query's completion time, Mb/s, seeds by points."""
+    """Payload of all senders divided by the query's completion time in Mb/s, seeds by points."""
     points = chosen(runs, DEGREE, low, high)
     senders = np.array([float(point[DEGREE]) for point in points])
     return np.asarray(senders * EACH * 8 / along(runs, "qct_mean", variant, points) / 1e6)
 
 
 def completion(runs: Runs, variant: str, low: float = 0, high: float = np.inf) -> Curve:
-    """Completion times, ms, seeds by points."""
+    """Mean query completion times in ms, seeds by points."""
     return 1e3 * along(runs, "qct_mean", variant, chosen(runs, DEGREE, low, high))
 
 
 def each_completion(runs: Runs, variant: str, low: float, high: float) -> list[np.ndarray]:
-    """Completion times of every measured query of all runs, ms, point by point."""
+    """Completion times of every measured query of all runs in ms, point by point."""
     found = []
     for point in chosen(runs, DEGREE, low, high):
         taken = []
@@ -70,12 +70,16 @@ def each_completion(runs: Runs, variant: str, low: float, high: float) -> list[n
 
 
 def falls(curve: np.ndarray) -> np.ndarray:
-    """How far each value lies below the largest before it, as a share."""
+    """Relative distance of each value below the largest one up to it."""
     return np.asarray(1 - curve / np.maximum.accumulate(curve))
 
 
 def cliffs(senders: np.ndarray, curve: np.ndarray) -> list[float]:
-    """Where maxima lie from which the curve falls by `CLIFF` or more before it is as high again."""
+    """Returns the numbers of senders at maxima from which the curve falls by `CLIFF` or more.
+
+    After a cliff, a new maximum begins once the curve has risen so far that its low is more than `CLIFF`
+    below.
+    """
     found: list[float] = []
     top = low = 0
     for place, value in enumerate(curve):
@@ -89,14 +93,14 @@ def cliffs(senders: np.ndarray, curve: np.ndarray) -> list[float]:
 
 
 def nth_cliff(runs: Runs, variant: str, nth: int) -> list[float]:
-    """The place of a cliff, by groups of seeds; NaN where there is none."""
+    """Number of senders at the n-th cliff, by groups of seeds; NaN if there is none."""
     senders = numbers(runs, DEGREE)
     places = [cliffs(senders, one) for one in groups(throughput(runs, variant))]
     return [one[nth] if len(one) > nth else float("nan") for one in places]
 
 
 def figure_1(sweeps: Sweeps) -> Iterator[Measured]:
-    """Cliffs of TCP and DCTCP."""
+    """Measures the cliffs of TCP and DCTCP."""
     runs = sweeps["mapreduce"]
     senders = numbers(runs, DEGREE)
     told = f"cliffs of the mean: {cliffs(senders, throughput(runs, TCP).mean(axis=0))}"
@@ -109,11 +113,11 @@ def figure_1(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def windows(sweeps: Sweeps) -> Iterator[Measured]:
-    """Packets in flight when the first one of a query is lost, a flow; a run's mean over its queries."""
+    """Measures packets in flight for each flow at the first loss of a query, as a run's mean over queries."""
     found = []
     runs = sweeps["cliff"]
     for table, whose in zip(runs.tables("packets", TCP), runs.tables("flows", TCP), strict=True):
-        # Requests are flows of their own, and go the other way.
+        # Requests are flows of their own in the other direction.
         role, query = columns.numbers(whose, "role"), columns.numbers(whose, "query")
         responses = (role == 0) & (columns.numbers(whose, "measured") == 1)
         each = [
@@ -125,7 +129,7 @@ def windows(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def in_flight(packets: pa.Table, flows: np.ndarray) -> float:
-    """Packets of these flows in flight when the first one is lost, a flow; NaN without a loss."""
+    """Packets in flight for each of these flows at the first loss; NaN without a loss."""
     data = (columns.numbers(packets, "reverse") == 0) & np.isin(columns.numbers(packets, "flow"), flows)
     sent, end = (columns.numbers(packets, name)[data] for name in ("sent_ps", "end_ps"))
     lost = (columns.numbers(packets, "fate") != 0)[data]
@@ -136,7 +140,7 @@ def in_flight(packets: pa.Table, flows: np.ndarray) -> float:
 
 
 def figure_8a(sweeps: Sweeps) -> Iterator[Measured]:
-    """64 KB from each sender."""
+    """Measures throughput with 64 KB from each sender."""
     runs = sweeps["mapreduce"]
     for variant in (CP, BOTH):
         curve = throughput(runs, variant, 2)
@@ -154,7 +158,7 @@ def figure_8a(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def figure_8b(sweeps: Sweeps) -> Iterator[Measured]:
-    """1024 KB in all."""
+    """Measures query completion time with 1024 KB in total."""
     runs = sweeps["web_search"]
     time = "query_completion_time"
     for variant in (CP, BOTH):
@@ -177,7 +181,7 @@ def figure_8b(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def onset(runs: Runs, variant: str) -> float:
-    """The fewest senders with a timeout in more than half of the queries."""
+    """Returns the fewest senders with which more than half of the queries have a timeout."""
     often = np.array(
         [
             (np.concatenate(timeouts_of_queries(runs, variant, point)) > 0).mean() > 0.5
@@ -189,13 +193,13 @@ def onset(runs: Runs, variant: str) -> float:
 
 
 def deviation(runs: Runs, variant: str, low: float, high: float) -> np.ndarray:
-    """Standard deviation of completion times over queries by their mean, point by point, %."""
+    """Standard deviation of completion times over queries relative to their mean in %, point by point."""
     times = each_completion(runs, variant, low, high)
     return np.array([100 * one.std(ddof=1) / one.mean() if len(one) > 1 else 0.0 for one in times])
 
 
 def footnote_3(sweeps: Sweeps) -> Iterable[Measured]:
-    """TCP above 26 senders, DCTCP from 22 to 42."""
+    """Measures footnote 3: TCP above 26 senders, DCTCP from 22 to 42."""
     runs = sweeps["web_search"]
     by_floor = mean_over(completion(runs, TCP, 28)) / (1e3 * FLOOR)
     yield measured("TCP, above 26 senders", "query_completion_time_by_floor", by_floor)
@@ -204,14 +208,14 @@ def footnote_3(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def footnote_8(sweeps: Sweeps) -> Iterable[Measured]:
-    """Both below their onset of incast."""
+    """Measures footnote 8: TCP and DCTCP below their onset of incast."""
     for variant, end in ((DCTCP, 38), (TCP, 23)):
         found = [float(deviation(sweeps["web_search"], variant, 2, end - 1).max())]
         yield measured(f"{NAMES[variant]}, below {end} senders", "deviation_of_query_completion_time", found)
 
 
 def durations(runs: Runs, variant: str, column: str = "") -> list[np.ndarray]:
-    """How long flows took, ms, or another column, run by run: queries by flows."""
+    """FCTs in ms, or another column of `flows`, run by run as queries by flows."""
     found = []
     for table in runs.tables("flows", variant):
         order = np.argsort(columns.numbers(table, "query"), kind="stable")
@@ -225,7 +229,7 @@ def durations(runs: Runs, variant: str, column: str = "") -> list[np.ndarray]:
 
 
 def figure_3(sweeps: Sweeps) -> Iterator[Measured]:
-    """How many queries have a slow flow, and how slow it is."""
+    """Measures the share of queries with a slow flow, and how slow this flow is."""
     runs = sweeps["slow_flow"]
     times, again = durations(runs, DCTCP), durations(runs, DCTCP, "fast_retransmits")
     expired = durations(runs, DCTCP, "timeouts")

@@ -1,4 +1,4 @@
-"""Section 6.4: figures 15 and 16, queries over background flows."""
+"""Measures of section 6.4: figures 15 and 16, queries with background flows."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ BUFFERS = {"buffers_tenfold": "", "buffers": ", single traffic", "buffers_web_se
 
 
 def tail(runs: Runs, variant: str, which: str, point: Point | None = None) -> np.ndarray:
-    """A percentile of the queries' completion times, ms."""
+    """A percentile of the queries' completion times in ms."""
     return 1e3 * runs.metric(metric_of(f"qct_{which}", "query"), variant, point)
 
 
 def levels(runs: Runs, which: str, point: Point | None = None) -> str:
-    """The level of every scheme, for a note."""
+    """Formats the percentile of every scheme for a note."""
     return ", ".join(f"{NAMES[one]} {tail(runs, one, which, point).mean():.4g} ms" for one in COMPARED)
 
 
 def reductions(
     case: tuple[str, str], runs: Runs, which: str, point: Point | None = None, of_: str = ""
 ) -> Measured:
-    """By how much the first scheme's tail is below the second's, %."""
+    """Returns the reduction of the tail from the second scheme to the first, in %."""
     first, second = (tail(runs, one, which, point) for one in case)
     name = f"{NAMES[case[0]]} by {NAMES[case[1]]}{of_}"
     return measured(
@@ -42,7 +42,7 @@ def reductions(
 
 
 def figure_15a(sweeps: Sweeps) -> Iterator[Measured]:
-    """128 KB everywhere."""
+    """Measures tails with buffers of 128 KB everywhere."""
     for name, sizes in SIZES.items():
         runs = sweeps[name]
         point = point_with(runs, AGGREGATION, "128KiB")
@@ -53,7 +53,7 @@ def figure_15a(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def figure_15b(sweeps: Sweeps) -> Iterator[Measured]:
-    """384 KB at the aggregation switch."""
+    """Measures tails with a buffer of 384 KB at the aggregation switch."""
     for name, sizes in SIZES.items():
         runs = sweeps[name]
         point = point_with(runs, AGGREGATION, "384KiB")
@@ -65,7 +65,7 @@ def figure_15b(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def timeouts(sweeps: Sweeps) -> Iterator[Measured]:
-    """Timeouts of requests and responses, the most of any scheme and buffer."""
+    """Measures timeouts of requests and responses: the most of any scheme and buffer."""
     for name, sizes in SIZES.items():
         runs = sweeps[name]
         found = {
@@ -81,7 +81,7 @@ def timeouts(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def counts(sweeps: Sweeps) -> Iterator[Measured]:
-    """Queries and background flows of all seeds of a scheme."""
+    """Counts queries and background flows of all seeds of a scheme."""
     runs = sweeps["realistic"]
     queries = flows = 0
     for table in runs.tables("flows", TCP, runs.points[0]):
@@ -94,7 +94,7 @@ def counts(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def figure_16a(sweeps: Sweeps) -> Iterator[Measured]:
-    """Ten-fold traffic."""
+    """Measures tails under ten-fold traffic."""
     runs = sweeps["tenfold"]
     for which in TAILS:
         yield reductions((CP, TCP), runs, which)
@@ -102,7 +102,7 @@ def figure_16a(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def figure_16b(sweeps: Sweeps) -> Iterator[Measured]:
-    """CP with buffers of three sizes."""
+    """Measures tails of CP with three buffer sizes."""
     for name, load in BUFFERS.items():
         runs = sweeps[name]
         found = {

@@ -1,4 +1,4 @@
-"""The schemes of section 6, and what its figures read of runs."""
+"""The schemes of section 6, and the values that its figures read from runs."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ NAMES = {
     DCTCP_200: "DCTCP 200 ms",
     BOTH: "CP&DCTCP",
 }
-# The goodput of a link that footnotes 10 and 11 take, bit/s; a cut packet with its Ethernet header, B (§4.6).
+# Goodput of a link in footnotes 10 and 11 in bit/s, and bytes of a trimmed packet with Ethernet header
+# (§4.6).
 CARRIED = 910e6
 HEADER = 66
-MODES = 5  # values, so that two modes can be told from chance
-APART = 0.25  # of the largest value, between two modes
+MODES = 5  # fewest values that can show two modes
+APART = 0.25  # smallest gap between two modes, relative to the largest value
 LOST = 0  # a kind of the table `fates`
-# What both rows and drawings call runs with exact hosts, and how their sweeps are called.
+# Suffixes of sweeps with exact hosts, and their labels in rows and drawings.
 TIES = {"": "", "_drawn": ", ties drawn", "_by_port": ", ties by port"}
 
 
 def numbers(runs: Runs, path: str) -> np.ndarray:
-    """The values of a path, point by point."""
+    """Returns the values of a path, point by point."""
     return np.array([float(point[path]) for point in runs.points])
 
 
 def chosen(runs: Runs, path: str, low: float, high: float = np.inf) -> list[Point]:
-    """The points between two values of a path, both in; `Failed` where there are none."""
+    """Returns the points between two values of a path, inclusive; raises `Failed` if there are none."""
     found = [point for point in runs.points if low <= float(point[path]) <= high]
     if not found:
         raise Failed(f"{path}: found no point from {low:g} to {high:g}; expected some")
@@ -43,30 +44,30 @@ def chosen(runs: Runs, path: str, low: float, high: float = np.inf) -> list[Poin
 
 
 def at(runs: Runs, path: str, value: float) -> Point:
-    """The point at a value of a path."""
+    """Returns the point at a value of a path."""
     return chosen(runs, path, value, value)[0]
 
 
 def point_with(runs: Runs, path: str, value: str) -> Point:
-    """The first point with a value of a path."""
+    """Returns the first point with a value of a path."""
     return next(point for point in runs.points if point[path] == value)
 
 
 def metric_of(metric: str, traffic: str) -> str:
-    """A metric of one workload."""
+    """Returns the key of a metric of one workload."""
     return Key(metric, traffic=traffic)
 
 
 def headers_lost(runs: Runs, variant: str, point: Point | None = None) -> np.ndarray:
-    """Cuts of which no PACK came, in % of all, where every flow ends: the header was lost, or its PACK."""
+    """Trims for which no PACK arrived, in % of all: header or PACK was dropped. Valid if every flow ends."""
     cut = runs.metric("trims", variant, point)
     return 100 * quotients(cut - runs.metric("packs", variant, point), cut)
 
 
 def headers_lost_at_most(runs: Runs, variant: str, point: Point | None = None) -> np.ndarray:
-    """Frames without payload that were lost, in % of the cuts of a window, at whose ends PACKs are under way.
+    """Upper bound of dropped headers in % of the trims of a window, for flows that outlast the window.
 
-    ACKs count with headers, so that none means no header.
+    All dropped frames without payload are counted, ACKs included, so that 0 means no dropped header.
     """
     lost = []
     for table in runs.tables("fates", variant, point):
@@ -76,7 +77,7 @@ def headers_lost_at_most(runs: Runs, variant: str, point: Point | None = None) -
 
 
 def timeouts(runs: Runs, variant: str, point: Point | None = None) -> np.ndarray:
-    """Timeouts of responses in measured queries, run by run; those of requests do not count."""
+    """Timeouts of responses in measured queries, run by run; those of requests are not counted."""
     return np.array([one.sum() for one in timeouts_of_queries(runs, variant, point)])
 
 
@@ -92,26 +93,27 @@ def timeouts_of_queries(runs: Runs, variant: str, point: Point | None = None) ->
 
 
 def by_query(query: np.ndarray) -> np.ndarray:
-    """Queries numbered from 0 in the order of their numbers."""
+    """Renumbers queries from 0 in the order of their numbers."""
     return np.asarray(np.unique(query, return_inverse=True)[1])
 
 
 def mean_over(curve: Curve) -> np.ndarray:
-    """The mean over points, seed by seed."""
+    """Mean over points, seed by seed."""
     return np.asarray(curve.mean(axis=1))
 
 
 def groups(curve: Curve, size: int = 5) -> list[np.ndarray]:
-    """Means over so many seeds each, for what a single seed's noise would decide."""
+    """Means over groups of about `size` seeds each, for values that single seeds' noise would decide."""
     count = max(1, len(curve) // size)
     return [part.mean(axis=0) for part in np.array_split(curve, count)]
 
 
 def modes(values: np.ndarray, unit: str) -> str:
-    """Both modes of values with their shares, or nothing if these have one mode.
+    """Describes two modes of the values with their shares; empty if the values have one mode.
 
-    There are two where the widest gap between neighbours is half of the range or more, so that no value is
-    near the middle, and `APART` of the largest value; each has a tenth of the values.
+    There are two modes if the widest gap between neighbours is at least half of the range, so that no value
+    is near the middle. The gap must also be at least `APART` of the largest value. Each mode has at least a
+    tenth of the values.
     """
     found = np.sort(values, axis=None)
     if len(found) < MODES or not np.isfinite(found).all():
@@ -129,5 +131,5 @@ def modes(values: np.ndarray, unit: str) -> str:
 
 
 def listed(names: Sequence[str], values: Sequence[float], unit: str) -> str:
-    """Values by name, for a note."""
+    """Formats values by name for a note."""
     return ", ".join(f"{name} {value:.3g} {unit}" for name, value in zip(names, values, strict=True))

@@ -1,4 +1,4 @@
-"""Drawings of figures, by their ids."""
+"""Drawings of DIBS's figures, by their ids."""
 
 from . import completion_times, detours, distributions
 

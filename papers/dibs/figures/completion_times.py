@@ -1,4 +1,4 @@
-"""Completion times of queries and of short background flows along sweeps: figures 7 to 15."""
+"""Drawings of completion times of queries and short background flows along sweeps: figures 7 to 15."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from ..measures.parameters import FACTOR, FLOWS, TTL
 NAMES = {DCTCP: "DCTCP", DIBS: "DCTCP with DIBS"}
 COLOUR = {DCTCP: COLOURS[1], DIBS: COLOURS[0], PFABRIC: COLOURS[2]}
 QCT, FCT = "99th percentile of QCT (ms)", "99th percentile of FCT (ms)"
-Marks = Sequence[tuple[float, float | None]]  # places on the axis, and published values
-LIMIT = 0.9  # of Jain's index, in the words of the paper
+Marks = Sequence[tuple[float, float | None]]  # positions on the axis, and published values
+LIMIT = 0.9  # limit of Jain's index in the paper's text
 TITLES = {"buffers": "K = 20 packets", "buffers_fifth": "K = B/5"}
-SHARED = {"shared": "300 a second", "shared_alone": "one each 200 ms"}  # sweeps
+SHARED = {"shared": "300 a second", "shared_alone": "one each 200 ms"}  # sweeps, and their queries
 COUNTS = (0, 1, 100, 10_000, 1_000_000)
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One panel: what is drawn of which points over which path."""
+    """Panel of a figure: a value of points, drawn over a path."""
 
     path: str
     label: str
@@ -39,23 +39,23 @@ class Panel:
     of: Of = p99_qct
     y: str = QCT
     log: bool = False
-    even: bool = False  # values at even distances
-    per: float = 1  # what values are divided by in the labels of the axis
+    even: bool = False  # values at equal distances
+    per: float = 1  # divisor of values in the labels of the axis
 
 
 def short(panel: Panel, title: str) -> Panel:
-    """The same of short background flows."""
+    """Returns the same panel for short background flows."""
     return replace(panel, title=title, of=p99_fct, y=FCT)
 
 
 def places(panel: Panel, points: Sequence[Point]) -> list[float]:
-    """Where points are on the axis."""
+    """Returns the positions of points on the axis."""
     values = [number(point[panel.path]) for point in points]
     return [float(at) for at in range(len(values))] if panel.even else values
 
 
 def lines(axes: Axes, panel: Panel, drawn: Mapping[str, tuple[Runs, str]], marks: Marks = ()) -> None:
-    """A line for each of some variants of sweeps, by name; hollow where values are only bounds."""
+    """Draws a line for each variant of a sweep by name, with hollow markers for values that are bounds."""
     for name, (runs, variant) in drawn.items():
         x = places(panel, runs.points)
         values = curve(runs, variant, runs.points, panel.of)
@@ -79,7 +79,7 @@ def lines(axes: Axes, panel: Panel, drawn: Mapping[str, tuple[Runs, str]], marks
 
 
 def finish(axes: Axes, panel: Panel) -> None:
-    """Scales, labels and the legend."""
+    """Sets scales, labels and the legend."""
     if panel.log:
         log_scale(axes)
     else:
@@ -91,7 +91,7 @@ def finish(axes: Axes, panel: Panel) -> None:
 
 
 def two(runs: Runs, panel: Panel, marks: Marks = ()) -> Drawing:
-    """Queries beside short background flows."""
+    """Draws queries and short background flows in two panels."""
     both = {name: (runs, variant) for variant, name in NAMES.items()}
     made, [left, right] = sheet(2)
     lines(left, panel, both, marks)
@@ -100,7 +100,10 @@ def two(runs: Runs, panel: Panel, marks: Marks = ()) -> Drawing:
 
 
 def both_along(sweep: str, panel: Panel, *known: tuple[float, str]) -> Draw:
-    """Queries beside short background flows; `known` are places and cases of published values of both."""
+    """Returns a drawing of queries and short background flows.
+
+    `known` are positions and cases of published values of both variants.
+    """
 
     def drawn(sweeps: Sweeps, published: Published) -> Drawing:
         marks = [(at, published.get((f"{case}, {one}", "p99_qct"))) for at, case in known for one in NAMES]
@@ -110,7 +113,7 @@ def both_along(sweep: str, panel: Panel, *known: tuple[float, str]) -> Draw:
 
 
 def steps(axes: Axes, x: Sequence[float], values: np.ndarray, variant: str) -> None:
-    """A line of another quantity, in the colour of a variant."""
+    """Draws a line of another quantity in the colour of a variant."""
     mean_line(
         axes,
         x,
@@ -123,7 +126,7 @@ def steps(axes: Axes, x: Sequence[float], values: np.ndarray, variant: str) -> N
 
 
 def beside_pfabric(panel: Panel, sweeps: Sweeps, _: Published) -> Drawing:
-    """Figure 15: both over the rate of queries."""
+    """Draws figure 15: pFabric and DCTCP with DIBS over the rate of queries."""
     made, [axes] = sheet(1)
     names = {"DCTCP with DIBS": DIBS, "pFabric": PFABRIC}
     lines(axes, panel, {name: (sweeps[SWEEP[one]], one) for name, one in names.items()})
@@ -131,7 +134,7 @@ def beside_pfabric(panel: Panel, sweeps: Sweeps, _: Published) -> Drawing:
 
 
 def both_thresholds(panel: Panel, what: str, sweeps: Sweeps, _: Published) -> Drawing:
-    """Figure 11: the same panel with either threshold."""
+    """Draws figure 11: the same panel with each marking threshold."""
     made, axes = sheet(2)
     for place, (name, title) in zip(axes, TITLES.items(), strict=True):
         lines(place, panel, {label: (sweeps[name], variant) for variant, label in NAMES.items()})
@@ -140,7 +143,7 @@ def both_thresholds(panel: Panel, what: str, sweeps: Sweeps, _: Published) -> Dr
 
 
 def draw_shared(sweeps: Sweeps, published: Published) -> Drawing:
-    """Section 5.5.2: what is lost, and how long queries take; below, those that never meet."""
+    """Draws section 5.5.2: drops and query times; below, with queries that never overlap."""
     made, axes = sheet(2, rows=len(SHARED))
     for at_row, (name, what) in enumerate(SHARED.items()):
         one_memory(sweeps[name], what, axes[2 * at_row : 2 * at_row + 2])
@@ -148,7 +151,7 @@ def draw_shared(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def one_memory(runs: Runs, what: str, axes: Sequence[Axes]) -> None:
-    """A row of panels: losses and detours, and queries, by degree."""
+    """Draws a row of panels by degree: drops and detours, and queries."""
     left, right = axes
     degrees = sorted(int(point[DEGREE]) for point in runs.points)
     for variant in NAMES:
@@ -169,7 +172,7 @@ def one_memory(runs: Runs, what: str, axes: Sequence[Axes]) -> None:
 
 
 def draw_factors(sweeps: Sweeps, published: Published) -> Drawing:
-    """Section 5.5.4."""
+    """Draws section 5.5.4: queries and background flows over the oversubscription."""
     runs = sweeps["oversubscription"]
     made = two(runs, Panel(FACTOR, "oversubscription, over two tiers", "Queries"))
     factors = [float(point[FACTOR]) for point in runs.points]
@@ -179,7 +182,7 @@ def draw_factors(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def draw_fairness(sweeps: Sweeps, published: Published) -> Drawing:
-    """Section 5.6."""
+    """Draws section 5.6: fairness over the number of long flows."""
     runs = sweeps["pairs"]
     x = [float(point[FLOWS]) for point in runs.points]
     made, [axes] = sheet(1)

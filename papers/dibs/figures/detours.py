@@ -20,7 +20,7 @@ from ..measures import fabric
 from ..measures.burst import AGGS, CASES, EDGE, EDGES, POD, RECEIVER, STEP, Burst
 from ..measures.detour_paths import KINDS, METRICS, OFTEN, SWEEP, DetourPath, detour_paths, divided
 
-# Where the nodes of the receiver's side are drawn, and their names.
+# Positions and names of the nodes on the receiver's side.
 NODES = {
     "core": (0.5, 0.92, "cores"),
     "agg": (0.5, 0.5, "aggregation"),
@@ -28,7 +28,7 @@ NODES = {
     "edges": (0.86, 0.08, "other edges"),
     "host": (-0.2, 0.08, "R"),
 }
-# Detours of a kind, from where to where, and how far the arc bends to the right of its way.
+# Start, end and bend to the right of the arc of each kind of detour.
 ARCS = {"core": ("agg", "core", 0.45), "edges": ("agg", "edges", -0.45), "aggregation": ("edge", "agg", 0.45)}
 WAYS = (("core", "agg"), ("agg", "edge"), ("edges", "agg"), ("edge", "host"))
 LABELS = {
@@ -38,12 +38,12 @@ LABELS = {
     "elsewhere": "elsewhere",
 }
 PLACES = {"elsewhere": "other pods", "cores": "cores"}
-ROWS = (*PLACES, *reversed(EDGES[1:]), EDGE, *reversed(AGGS))  # from below
-LARGEST = 60.0  # square points of a dot of as many detours as the busiest step has
+ROWS = (*PLACES, *reversed(EDGES[1:]), EDGE, *reversed(AGGS))  # rows from the bottom
+LARGEST = 60.0  # area in square points of a dot for the busiest step
 
 
 def draw_packet(sweeps: Sweeps, published: Published) -> Drawing:
-    """A packet with 15 detours, and within what one of all with as many lies."""
+    """Draws figure 1: a packet with 15 detours, and the range of all packets with 15."""
     found = detour_paths(sweeps[SWEEP])
     paper = {metric: value for (_, metric), value in published.items()}
     made, [left, right] = sheet(2, height=3.8)
@@ -58,7 +58,7 @@ def draw_packet(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def ranges(axes: Axes, of: Mapping[str, np.ndarray]) -> None:
-    """The mean of each kind, and where one more packet lies with 95 %."""
+    """Draws the mean of each kind, and the 95% interval of one more packet."""
     for at, kind in enumerate(KINDS):
         values = [float(one) for one in of[kind]]
         between = interval_of_part(values, stats.LEVEL)
@@ -74,14 +74,14 @@ def ranges(axes: Axes, of: Mapping[str, np.ndarray]) -> None:
 
 
 def sample(found: Sequence[Sequence[DetourPath]], wanted: Sequence[float | None]) -> DetourPath | None:
-    """Of packets with 15 detours the one whose kinds are nearest to those wanted; none without packets."""
+    """Returns the packet with 15 detours whose kinds are nearest to `wanted`, or `None` without packets."""
     every = [one for by_seed in found for one in by_seed if len(one.kinds) == OFTEN]
     aim = np.array([one or 0 for one in wanted])
     return min(every, key=lambda one: float(abs(one.counts - aim).sum()), default=None)
 
 
 def arcs(axes: Axes, packet: DetourPath | None) -> None:
-    """Detours as dashed arcs, the thicker the more; solid where it is forwarded."""
+    """Draws detours as dashed arcs, thicker for more detours, and forwarding as solid arrows."""
     axes.set_axis_off()
     axes.set_aspect("equal")
     axes.set_xlim(-0.3, 1.1)
@@ -105,7 +105,7 @@ def arcs(axes: Axes, packet: DetourPath | None) -> None:
 
 
 def arrow(axes: Axes, way: tuple[str, str, float], text: str, style: Mapping[str, Any]) -> None:
-    """An arrow from node to node with a bend, and a text beside its middle."""
+    """Draws an arrow from node to node with a bend, and a text beside its middle."""
     start, end = (np.array(NODES[name][:2]) for name in way[:2])
     bend = f"arc3,rad={way[2]}"
     axes.add_patch(make("arrow", tuple(start), tuple(end), connectionstyle=bend, **style))
@@ -116,7 +116,7 @@ def arrow(axes: Axes, way: tuple[str, str, float], text: str, style: Mapping[str
 
 
 def draw_detours(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 2a, of the first seed: a dot for each switch and step in which it detours."""
+    """Draws figure 2a of the first seed: a dot for each switch and step in which it detours."""
     made, panels = sheet(1, len(CASES), height=2.9)
     for axes, case in zip(panels, CASES, strict=True):
         timeline(axes, case.read(sweeps)[0])
@@ -128,7 +128,7 @@ def draw_detours(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def timeline(axes: Axes, burst: Burst) -> None:
-    """Detours of each switch over time, larger dots for more, and the three instants of figure 2b."""
+    """Draws detours of each switch over time, larger dots for more, and the three times of figure 2b."""
     most = max(1.0, max(float(one.max()) for one in burst.detours.values()))
     for row, name in enumerate(ROWS):
         count = burst.detours[name]
@@ -149,12 +149,12 @@ def timeline(axes: Axes, burst: Burst) -> None:
 
 
 def instants(burst: Burst) -> Sequence[tuple[str, int]]:
-    """The three instants, as steps."""
+    """Returns name and step of the three times t1, t2 and t3."""
     return (("t1", burst.t1), ("t2", burst.t2), ("t3", burst.t3))
 
 
 def draw_buffers(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 2b, of the first seed: the longest queues of the pod's eight switches."""
+    """Draws figure 2b of the first seed: the longest queues of the pod's eight switches."""
     made, panels = sheet(3, len(CASES), height=3.0)
     shades = make("shades", SHADES)
     for at, case in enumerate(CASES):
@@ -170,7 +170,7 @@ def draw_buffers(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def ruled(axes: Axes, named: bool) -> None:
-    """Names of switches, and lines between the tiers and between ports down and up."""
+    """Draws names of switches, and lines between tiers and between ports down and up."""
     axes.set_facecolor("#f4f4f4")
     axes.set_xticks((1.5, 5.5), ("ports down", "ports up"))
     axes.axvline(3.5, color="#999999", linewidth=1)
@@ -181,7 +181,7 @@ def ruled(axes: Axes, named: bool) -> None:
 
 
 def numbers(axes: Axes, longest: np.ndarray) -> None:
-    """How many packets wait at each port."""
+    """Writes the number of queued packets at each port."""
     for (row, column), value in np.ndenumerate(longest):
         if value:
             colour = "white" if value > fabric.PLACES / 2 else "black"

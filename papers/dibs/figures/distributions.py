@@ -20,17 +20,17 @@ from ..measures.hot_links import HALF, HOPS, HOT, share_above
 
 LOADS = {300: "baseline, 300 qps", 2000: "heavy, 2000 qps", 10000: "extreme, 10 000 qps"}
 TICKS = (0, 1, 2, 5, 10, 20, 50, 100)
-Shares = Callable[[np.ndarray], np.ndarray]  # of utilisations by window
-Times = Callable[[str, Point], np.ndarray]  # of a variant at a point, ms
+Shares = Callable[[np.ndarray], np.ndarray]  # shares of links from their utilisations, by window
+Times = Callable[[str, Point], np.ndarray]  # times of a variant at a point, in ms
 
 
 def draw_hot(sweeps: Sweeps, _: Published) -> Drawing:
-    """Figure 4, without what is published of it."""
+    """Draws figure 4, without published values."""
     return over_time(partial(share_above, least=HOT), "used to 90 % or more", sweeps, {})
 
 
 def over_time(shares: Shares, what: str, sweeps: Sweeps, published: Published) -> Drawing:
-    """Distributions over windows of the share of hot links, in long windows and in short ones."""
+    """Draws distributions over windows of the share of hot links, for long and short windows."""
     least = [value for _, value in sorted(published.items()) if value is not None]
     made, panels = sheet(2)
     for axes, steps in zip(panels, (hot_links.WINDOW, hot_links.SHORT), strict=True):
@@ -53,21 +53,21 @@ def over_time(shares: Shares, what: str, sweeps: Sweeps, published: Published) -
 
 
 def distribution(axes: Axes, shares: np.ndarray, at: int, name: str) -> None:
-    """The share of windows with at most so many hot links."""
+    """Draws the share of windows in which the share of hot links is at most the value on the axis."""
     ordered = np.sort(100 * shares)
     heights = np.arange(1, len(ordered) + 1) / len(ordered)
     axes.step(np.append(ordered, 100), np.append(heights, 1.0), label=name, **step_style(at))
 
 
 def step_style(at: int) -> dict[str, Any]:
-    """The style of the n-th distribution, a line of steps."""
+    """Returns the style of the n-th distribution, a step line."""
     style = look(at)
     drawn = {"color": style.colour, "linewidth": style.width, "where": "post"}
     return drawn | {"dashes": style.dash} if style.dash else drawn
 
 
 def draw_neighbours(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 5: what is free near switches with a hot output."""
+    """Draws figure 5: free buffers near switches with a hot output."""
     runs = sweeps["hot_links"]
     found = {load: hot_links.neighbours(runs, load) for load in LOADS}
     values = [[np.array([one.free for one in found[load][hops]]) for load in LOADS] for hops in HOPS]
@@ -90,7 +90,7 @@ def draw_neighbours(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def draw_queries(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 6a: completion times of the 50 queries."""
+    """Draws figure 6a: completion times of the 50 queries."""
     found = testbed.CALIBRATED
     ends = [
         (published.get((found, "slowest_infinite")), 1.0),
@@ -103,7 +103,7 @@ def draw_queries(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def draw_flows(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 6b: durations of all flows of all queries."""
+    """Draws figure 6b: durations of all flows of all queries."""
     late = published.get((f"{testbed.CALIBRATED}, droptail", "flows_of_25_to_50_ms"))
     ends = [
         (published.get((f"{testbed.CALIBRATED}, DIBS", "longest_flow")), 1.0),
@@ -116,7 +116,7 @@ def draw_flows(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def distributions(times: Times, what: str, ends: Sequence[tuple[float | None, float]]) -> Drawing:
-    """Distributions at both rates; what was published beside those at the rate that was solved from it."""
+    """Draws distributions at both rates, with published values at the rate that was derived from them."""
     made, panels = sheet(2)
     for axes, (case, rate) in zip(panels, testbed.RATES.items(), strict=True):
         for at, (variant, name) in enumerate(testbed.NAMES.items()):
@@ -134,14 +134,14 @@ def distributions(times: Times, what: str, ends: Sequence[tuple[float | None, fl
 
 
 def distribution_of_times(axes: Axes, times: np.ndarray, at: int, name: str) -> None:
-    """The share of times up to each."""
+    """Draws the share of times up to each value."""
     ordered = np.sort(times[np.isfinite(times)])
     x, shares = np.append(ordered[:1], ordered), np.arange(len(ordered) + 1) / max(len(times), 1)
     axes.step(x, shares, label=name, **step_style(at))
 
 
 def draw_others(sweeps: Sweeps, published: Published) -> Drawing:
-    """From the fastest query to the slowest, and the median, of each setting of section 5.2."""
+    """Draws fastest, median and slowest query of each setting of section 5.2."""
     made, [axes] = sheet(1)
     for at, variant in ((1, testbed.DROPTAIL), (2, testbed.DIBS)):
         found = [testbed.of_case(sweeps, case, variant) for case in testbed.OTHERS]

@@ -1,4 +1,4 @@
-"""Figure 2: one large incast into an idle fat-tree, who detours, for how long, and which buffers are full."""
+"""Measures of figure 2: one large incast in an idle fat-tree, its detours, and its full buffers."""
 
 from __future__ import annotations
 
@@ -15,60 +15,62 @@ from overspill.papers.spec import Measure, Measured, Point, Runs, Sweeps
 from .fabric import A_POD, DIBS, PLACES, Fabric
 
 DEGREE = "traffic.burst.senders"
-STEP = 0.1  # ms, `measure.bin` of the scenario
+STEP = 0.1  # ms, equal to `measure.bin` of the scenario
 RECEIVER, EDGE = "h0", "edge0"
-# The eight switches of the receiver's pod.
+# Switches of the receiver's pod.
 AGGS = tuple(f"agg{at}" for at in range(A_POD))
 EDGES = tuple(f"edge{at}" for at in range(A_POD))
 POD = (*AGGS, *EDGES)
-DETOUR = 2  # the kind in `activity`
+DETOUR = 2  # kind in the table `activity`
 
 
 @dataclass(frozen=True)
 class Burst:
-    """One run: detours by switch and step, and queues by step and port of the pod's switches.
+    """Results of one run: detours by switch and step, and queues by step and port of the pod's switches.
 
-    `waits` says where a packet waited: one that found its port idle did not. `uplink` and `to_others` say
-    which ports lead from an edge switch to an aggregation, and from an aggregation to a core or to an edge
-    switch that is not the receiver's; both by switch of `POD` and port.
+    - `waits`: true if packets waited; a packet that finds its port idle does not wait.
+    - `uplink`: ports from an edge switch to an aggregation switch.
+    - `to_others`: ports from an aggregation switch to a core, or to an edge switch other than the receiver's.
+
+    `uplink` and `to_others` are indexed by switch of `POD` and port.
     """
 
     detours: Mapping[str, np.ndarray]  # also `cores` and `elsewhere`
-    longest: np.ndarray  # steps by switches of `POD` by ports: the most packets that waited
+    longest: np.ndarray  # steps by switches of `POD` by ports: most queued packets
     waits: np.ndarray
     uplink: np.ndarray
     to_others: np.ndarray
 
     @property
     def full(self) -> np.ndarray:
-        """Returns true if a switch of the pod has a full buffer, by step and switch."""
+        """True for a switch of the pod with a full buffer, by step and switch."""
         return np.asarray((self.longest >= PLACES).any(axis=2))
 
     def end(self, *switches: str) -> int:
-        """The step after the last in which one of these detours; 0 where none does."""
+        """Returns the step after the last detour at one of these switches; 0 without detours."""
         found = np.flatnonzero(np.sum([self.detours[one] for one in switches], axis=0))
         return int(found[-1]) + 1 if len(found) else 0
 
     @property
     def t1(self) -> int:
-        """The first step in which packets wait for the receiver."""
+        """First step in which packets wait for the receiver."""
         waiting = np.flatnonzero(self.longest[:, POD.index(EDGE), 0])
         return int(waiting[0]) if len(waiting) else 0
 
     @property
     def t2(self) -> int:
-        """The first step with the most switches that have a full buffer."""
+        """First step with the most switches that have a full buffer."""
         return int(np.argmax(self.full.sum(axis=1)))
 
     @property
     def t3(self) -> int:
-        """Halfway from the last detour of an aggregation switch to that of the receiver's edge switch."""
+        """Step halfway from the aggregation switches' last detour to that of the receiver's edge switch."""
         return (self.end(*AGGS) + max(self.end(EDGE), self.end(*AGGS))) // 2
 
 
 @dataclass(frozen=True)
 class Case:
-    """An incast: the sweep that has it and its point there, and what a drawing says of it."""
+    """An incast: its sweep, its point there, and the title of its drawing."""
 
     name: str
     sweep: str
@@ -76,11 +78,11 @@ class Case:
     title: str
 
     def metric(self, sweeps: Mapping[str, Runs], name: str) -> np.ndarray:
-        """A metric by seed."""
+        """Returns a metric by seed."""
         return sweeps[self.sweep].metric(name, DIBS, self.point)
 
     def read(self, sweeps: Mapping[str, Runs]) -> list[Burst]:
-        """The bursts, seed by seed."""
+        """Returns the bursts, seed by seed."""
         runs = sweeps[self.sweep]
         activity, trace, ports = (
             runs.tables(name, DIBS, self.point) for name in ("activity", "queue_trace", "ports")
@@ -89,7 +91,7 @@ class Case:
         return [one_run(runs, fabric, pair) for pair in zip(activity, trace, strict=True)]
 
 
-# The paper names no degree.
+# The paper does not give the degree.
 CASES = (
     Case("degree 40", "one_incast", {DEGREE: "40"}, "40 responses of 20 KB"),
     Case("degree 59", "one_incast", {DEGREE: "59"}, "59 responses of 20 KB"),
@@ -98,7 +100,7 @@ CASES = (
 
 
 def one_run(runs: Runs, fabric: Fabric, tables: tuple[pa.Table, pa.Table]) -> Burst:
-    """One burst."""
+    """Reads one burst."""
     activity, trace = tables
     steps = 1 + max((int(columns.numbers(one, "bin").max()) for one in tables if one.num_rows), default=0)
     nodes = np.array([runs.node(name) for name in POD])
@@ -129,7 +131,7 @@ def detours(runs: Runs, fabric: Fabric, activity: pa.Table, steps: int) -> dict[
 
 
 def figure_2a(sweeps: Sweeps) -> Iterator[Measured]:
-    """Who detours for how long, and when the burst is over."""
+    """Measures which switches detour and until when, and when the burst is over."""
     for one_case in CASES:
         case, found = one_case.name, one_case.read(sweeps)
         within = 1e3 * one_case.metric(sweeps, "qct_mean")
@@ -148,14 +150,14 @@ def figure_2a(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def outside(found: list[Burst]) -> str:
-    """How many detours there are, and how many are not in the receiver's pod."""
+    """Describes the number of detours, and the number outside the receiver's pod."""
     every = np.array([sum(float(one.sum()) for one in burst.detours.values()) for burst in found])
     away = np.array([float((one.detours["cores"] + one.detours["elsewhere"]).sum()) for one in found])
     return f"{every.mean():.0f} detours, {away.mean():.0f} of them outside the receiver's pod"
 
 
 def figure_2b(sweeps: Sweeps) -> Iterator[Measured]:
-    """Which buffers are full, and which are in use, when most are full."""
+    """Measures which buffers are full and in use, at the time at which most are full."""
     for one_case in CASES:
         case, found = f"{one_case.name}, t2", one_case.read(sweeps)
         full = [one.full[one.t2] for one in found]

@@ -1,4 +1,4 @@
-"""Claims in words: sections 2 to 4, 5.3, 5.4.1, 5.7, and a footnote of section 7."""
+"""Measures of claims in the text: sections 2 to 4, 5.3, 5.4.1 and 5.7, and a footnote of section 7."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ END_OF_THE_LINE = "s3"
 
 
 def section_2(sweeps: Sweeps) -> Iterable[Measured]:
-    """Without a full queue, flows are the same with and without detours."""
+    """Measures that flows are identical with and without detours if no queue is full."""
     runs = sweeps["quiet"]
     both = zip(runs.tables("flows", NOFR), runs.tables("flows", DIBS), strict=True)
     yield measured("no full queue", "flows_that_differ", [differing(*one) for one in both])
@@ -32,7 +32,7 @@ def section_2(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def section_3(sweeps: Sweeps) -> Iterable[Measured]:
-    """A congestion control that waits for losses."""
+    """Measures queues and detours of a congestion control that waits for losses."""
     runs = sweeps["newreno"]
     queues, often = (
         [runs.metric(name, variant) for variant in (NEWRENO, DIBS)] for name in ("queue_all_mean", "detours")
@@ -43,7 +43,7 @@ def section_3(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def section_4a(sweeps: Sweeps) -> Iterable[Measured]:
-    """How many duplicate ACKs are taken for a loss."""
+    """Measures p99 QCT by the threshold of duplicate ACKs."""
     runs = sweeps["dupacks"]
     by_threshold = {point[DUPACKS]: runs.metric("qct_p99", DIBS, point) * 1e3 for point in runs.points}
     note = ", ".join(f"{one}: {mean(value):.3g} ms" for one, value in by_threshold.items())
@@ -53,7 +53,7 @@ def section_4a(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def section_4b(sweeps: Sweeps) -> Iterable[Measured]:
-    """Two least timeouts."""
+    """Measures p99 QCT with two values of the minimum RTO."""
     runs = sweeps["min_rto"]
     both = [runs.metric("qct_p99", DIBS, at(runs, MIN_RTO, value)) for value in ("1ms", "10ms")]
     note = f"{1e3 * mean(both[0]):.3g} and {1e3 * mean(both[1]):.3g} ms"
@@ -61,7 +61,7 @@ def section_4b(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def section_4c(sweeps: Sweeps) -> Iterable[Measured]:
-    """Reordering and timeouts of the default traffic."""
+    """Measures reordering, timeouts and drops of the default traffic."""
     runs = sweeps["default"]
     yield measured("default", "reordered_packets", 100 * runs.metric("reordered_share", DIBS))
     found = flows_of(runs, DIBS)
@@ -70,33 +70,33 @@ def section_4c(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def by_dctcp(runs: Runs, of: Of) -> np.ndarray:
-    """A time with detours by that without."""
+    """Returns a time with detours divided by that without, seed by seed."""
     return quotients(*(exact(flows_of(runs, variant), of) for variant in (DIBS, DCTCP)))
 
 
 def large_mean(one: Times) -> Value:
-    """The mean of FCT of background flows of 1 MB or more."""
+    """Returns the mean FCT of background flows of 1 MB or more."""
     return one.large_mean
 
 
 def median(one: Times) -> Value:
-    """The median of FCT of background flows."""
+    """Returns the median FCT of background flows."""
     return one.median
 
 
 def section_53(sweeps: Sweeps) -> Iterable[Measured]:
-    """Long background flows."""
+    """Measures the mean FCT of long background flows."""
     found = by_dctcp(sweeps["default"], large_mean)
     yield measured("flows of 1 MB or more", "mean_fct_dibs_by_dctcp", found)
 
 
 def section_541(sweeps: Sweeps) -> Iterable[Measured]:
-    """Most background flows."""
+    """Measures the median FCT of background flows."""
     yield measured("background", "median_fct_dibs_by_dctcp", by_dctcp(sweeps["default"], median))
 
 
 def section_57(sweeps: Sweeps) -> Iterable[Measured]:
-    """Rounds that a response alone in the network takes."""
+    """Measures the number of rounds of a response that is alone in the network, and their segments."""
     runs = sweeps["alone"]
     by_round = rounds(runs.tables("packets", runs.variants[0])[0])
     yield measured("20 KB", "rounds_to_send", [float(len(by_round))])
@@ -105,9 +105,10 @@ def section_57(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def rounds(packets: pa.Table) -> list[int]:
-    """Segments of a flow by round, from `packets`.
+    """Returns the segments of a flow by round, from `packets`.
 
-    A segment is of the round after that of the one whose ACK, the last to come before it, let it go.
+    A segment belongs to the round after that of the segment whose ACK was the last to arrive before it was
+    sent.
     """
     names = ("reverse", "emission", "sent_ps", "end_ps")
     reverse, number, sent, end = (columns.numbers(packets, name).astype(np.int64) for name in names)
@@ -120,7 +121,7 @@ def rounds(packets: pa.Table) -> list[int]:
 
 
 def section_7(sweeps: Sweeps) -> Iterable[Measured]:
-    """A line of switches: back where packets came from, or dropped."""
+    """Measures a line of switches, whose last one detours packets backward or drops them."""
     runs = sweeps["line"]
     for case, senders in (("burst", 44), ("large burst", 110)):
         point = at(runs, BURST, senders)
@@ -137,7 +138,7 @@ def section_7(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def detoured_at(runs: Runs, table: pa.Table) -> int:
-    """Detours at the last switch of the line, from `ports`."""
+    """Returns the detours at the last switch of the line, from `ports`."""
     here = columns.numbers(table, "node") == runs.node(END_OF_THE_LINE)
     return int(columns.numbers(table, "detoured")[here].sum())
 

@@ -1,4 +1,4 @@
-"""Sections 4, 6 and 7: other switches, ECMP by packet, transports, topologies and Ethernet flow control."""
+"""Measures of sections 4, 6 and 7: CIOQ, ECMP by packet, transports, topologies, Ethernet flow control."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from .mixed import (
     p99_qct,
 )
 
-DEFAULT, HEAVY = 300, 2000  # queries a second
+DEFAULT, HEAVY = 300, 2000  # queries per second
 RATES = (DEFAULT, HEAVY)
 NOFR, NEWRENO = "dctcp_nofr", "dibs_newreno"
-Pair = tuple[str, str]  # variants without and with detours, alike in all else
+Pair = tuple[str, str]  # variants without and with detours, otherwise equal
 CIOQ: dict[str, Pair] = {
     "CIOQ, half at inputs": ("cioq_dctcp", "cioq_dibs"),
     "CIOQ, 100 packets at both ends": ("cioq_twice_dctcp", "cioq_twice_dibs"),
@@ -50,17 +50,17 @@ LOSING = {
     "PAUSE in a pool, XOFF 150 KB": "pool_pause_late",
     "PAUSE, one frame long": "pause_short",
 }
-# The variant that pauses too early and its case, by the usual one; and one that pauses too late.
+# Variant that pauses too early and its case, and variant that pauses too late, by the usual case.
 EARLY = {
     "PAUSE": ("pause_early", "XOFF 3 KB less 15 KB"),
     "PAUSE in a pool": ("pool_pause_early", "XOFF 15 KB less 120 KB"),
 }
 LATE = {"PAUSE": "pause_late", "PAUSE in a pool": "pool_pause_late"}
-FOREVER = 10**12  # ps: longer than a refreshed pause of a link that ever goes on
+FOREVER = 10**12  # ps, longer than a refreshed pause of a link that resumes
 
 
 def section_4(sweeps: Sweeps) -> Iterator[Measured]:
-    """DIBS in CIOQ switches, beside output-queued ones and beside tail drop."""
+    """Measures DIBS in CIOQ switches, relative to output-queued ones and to tail drop."""
     usual, runs = sweeps["beside"], sweeps["cioq"]
     for name, pair in CIOQ.items():
         for rate in RATES:
@@ -76,7 +76,7 @@ def section_4(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def section_6_ecmp(sweeps: Sweeps) -> Iterator[Measured]:
-    """ECMP by packet beside ECMP by flow, and beside DIBS."""
+    """Measures ECMP by packet relative to ECMP by flow and to DIBS."""
     runs = sweeps["beside"]
     for rate in RATES:
         point = at(runs, QPS, rate)
@@ -96,7 +96,7 @@ def section_6_ecmp(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def section_6_transports(sweeps: Sweeps) -> Iterator[Measured]:
-    """DIBS with other transports that do not wait for losses."""
+    """Measures DIBS with other transports that do not wait for losses."""
     runs, default = sweeps["transports"], sweeps["transports_default"]
     waits = default.metric("queue_all_mean", NEWRENO)
     for name, pair in TRANSPORTS.items():
@@ -111,13 +111,13 @@ def section_6_transports(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def shorter_queues(name: str, waits: np.ndarray, other: np.ndarray) -> Measured:
-    """Mean queue with NewReno less that with another transport, both with detours."""
+    """Returns the mean queue with NewReno minus that with another transport, both with detours."""
     note = f"NewReno {mean(waits):.3g}, {name} {mean(other):.3g}"
     return measured(f"{DEFAULT} qps, NewReno less {name}", "mean_queue", waits - other, note)
 
 
 def section_7(sweeps: Sweeps) -> Iterator[Measured]:
-    """DIBS in two other topologies."""
+    """Measures DIBS in two other topologies."""
     for name, sweep in TOPOLOGIES.items():
         runs = sweeps[sweep]
         for rate in RATES:
@@ -125,7 +125,7 @@ def section_7(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def beside_tail_drop(case: str, runs: Runs, point: Point, pair: Pair) -> Iterator[Measured]:
-    """Tail of queries, tail of short background flows and losses, with detours beside without."""
+    """Yields query tail, tail of short background flows, and drops, with detours relative to tail drop."""
     yield gain(case, runs, point, pair)
     without, with_detours = (flows_of(runs, name, point) for name in pair)
     rise = -less(without, with_detours, p99_fct)
@@ -134,14 +134,14 @@ def beside_tail_drop(case: str, runs: Runs, point: Point, pair: Pair) -> Iterato
 
 
 def gain(case: str, runs: Runs, point: Point, pair: Pair) -> Measured:
-    """Reduction of the query tail by detours."""
+    """Returns the reduction of the query tail by detours."""
     without, with_detours = (flows_of(runs, name, point) for name in pair)
     note = levels(runs, point, pair)
     return measured(case, "p99_qct_tail_drop_less_dibs", less(without, with_detours, p99_qct), note)
 
 
 def losses(case: str, runs: Runs, point: Point, pair: Pair) -> Measured:
-    """Packets lost with detours; at the heavy load, how many fewer than without them."""
+    """Returns the packets dropped with detours; at the heavy load, how many fewer than without them."""
     without, with_detours = (runs.metric("drops", name, point) for name in pair)
     note = f"tail drop {mean(without):.4g}, dibs {mean(with_detours):.4g} a run"
     note += reasons(runs, point, pair[1])
@@ -151,7 +151,7 @@ def losses(case: str, runs: Runs, point: Point, pair: Pair) -> Measured:
 
 
 def reasons(runs: Runs, point: Point, variant: str) -> str:
-    """Causes of a variant's losses, in % of them; empty without losses."""
+    """Formats the causes of a variant's drops in %; empty without drops."""
     every = runs.metric("drops", variant, point).sum()
     counts = {
         name: np.nansum(runs.metric(Key("drops", reason=name), variant, point))
@@ -162,7 +162,7 @@ def reasons(runs: Runs, point: Point, variant: str) -> str:
 
 
 def levels(runs: Runs, point: Point | None, variants: Iterable[str], of: Of = p99_qct) -> str:
-    """Means of a percentile by variant, in ms."""
+    """Formats means of a percentile by variant in ms."""
     found = []
     for name in variants:
         by_seed = flows_of(runs, name, point)
@@ -173,7 +173,7 @@ def levels(runs: Runs, point: Point | None, variants: Iterable[str], of: Of = p9
 
 
 def section_6(sweeps: Sweeps) -> Iterator[Measured]:
-    """Losses, thresholds and tails with Ethernet flow control, and which neighbours DIBS uses."""
+    """Measures drops, thresholds and tails with Ethernet flow control, and which neighbours DIBS uses."""
     runs = sweeps["beside"]
     yield from lossless(runs)
     heavy = at(runs, QPS, HEAVY)
@@ -192,7 +192,7 @@ def section_6(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def lossless(runs: Runs) -> Iterator[Measured]:
-    """Losses with flow control at both rates together, and how often ports were paused."""
+    """Yields drops with flow control at both rates together, and the number of pauses."""
     for name, variant in PAUSING.items():
         lost = np.sum([runs.metric("drops", variant, point) for point in runs.points], axis=0)
         often = [mean(runs.metric("pauses", variant, at(runs, QPS, rate))) for rate in RATES]
@@ -201,7 +201,7 @@ def lossless(runs: Runs) -> Iterator[Measured]:
 
 
 def thresholds(usual: Runs, others: Runs) -> Iterator[Measured]:
-    """Losses and query tails with thresholds that are too late, too early, or the worst of all."""
+    """Yields drops and query tails with thresholds that are too late, too early, or the worst of all."""
     heavy = at(usual, QPS, HEAVY)
     for case, variant in LOSING.items():
         note = levels(others, None, (variant,))
@@ -219,13 +219,13 @@ def thresholds(usual: Runs, others: Runs) -> Iterator[Measured]:
 
 
 def worst(every: Sequence[Sequence[Times]], dibs: Sequence[Times]) -> list[float]:
-    """Longest query tail of several settings less that of DIBS, without what noise of single seeds adds."""
+    """Returns the longest query tail of several settings minus that of DIBS, as jackknife pseudo-values."""
     longer = [least(one, p99_qct) - exact(dibs, p99_qct) for one in every]
     return jackknife(lambda tails: float(np.max(tails)), np.array(longer).T)
 
 
 def downstream(runs: Runs) -> Measured:
-    """Share of detours at aggregation switches of the receiver's pod that lead to other edge switches."""
+    """Share of detours to other edge switches, at the aggregation switches of the receiver's pod."""
     fabric = Fabric.of_run(runs, runs.tables("ports", DIBS)[0])
     tables = zip(runs.tables("detour_steps", DIBS), runs.tables("flows", DIBS), strict=True)
     found = [share_to_edges(fabric, steps, flows) for steps, flows in tables]
@@ -234,7 +234,7 @@ def downstream(runs: Runs) -> Measured:
 
 
 def share_to_edges(fabric: Fabric, steps: pa.Table, flows: pa.Table) -> float:
-    """The share of `downstream` in one run, in %."""
+    """Returns the share of `downstream` in one run, in %."""
     steps = steps.filter(pa.array(columns.numbers(steps, "reverse") == 0))
     where = kinds(fabric, steps, receivers(flows, columns.numbers(steps, "flow").astype(np.int64)))
     counts = np.bincount(where, minlength=len(KINDS))
@@ -243,7 +243,7 @@ def share_to_edges(fabric: Fabric, steps: pa.Table, flows: pa.Table) -> float:
 
 
 def section_6_deadlock(sweeps: Sweeps) -> Iterator[Measured]:
-    """Flows of a ring of switches that never finish, with PAUSE and with DIBS."""
+    """Measures unfinished flows in a ring of switches, with PAUSE and with DIBS."""
     runs = sweeps["ring"]
     stuck = [paused_to_the_end(table) for table in runs.tables("pause_trace", "pause")]
     note = f"ports paused to the end, by seed: {', '.join(map(str, stuck))}"
@@ -255,7 +255,7 @@ def section_6_deadlock(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def paused_to_the_end(table: pa.Table) -> int:
-    """Number of ports whose pause lasts to the end of the run, from `pause_trace`."""
+    """Counts ports whose pause lasts to the end of the run, from `pause_trace`."""
     begin, end = (columns.numbers(table, name).astype(np.int64) for name in ("from_ps", "to_ps"))
     return int(((end == end.max(initial=0)) & (end - begin > FOREVER)).sum())
 

@@ -1,4 +1,4 @@
-"""Figure 1: packets that are detoured often under the default traffic, and where each detour led."""
+"""Measures of figure 1: packets with many detours under the default traffic, by where each detour leads."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from overspill.papers.spec import Measure, Measured, Runs, Sweeps
 from .fabric import DIBS, Fabric, point
 
 SWEEP = "often_detoured"
-DEFAULT, HEAVY = 300, 2000  # queries a second
+DEFAULT, HEAVY = 300, 2000  # queries per second
 OFTEN = 15  # detours of the paper's packet, and `measure.detours` of the sweep
 DETOURS = columns.PACKET_HIST.index("detours")
-# Where a detour leads: in the receiver's pod from an aggregation switch to a core or to an edge switch that
-# is not the receiver's, and from the receiver's edge switch to an aggregation; all else is `elsewhere`.
+# Kinds of detours, by where they lead.
+#
+# Three kinds are in the receiver's pod: from an aggregation switch to a core, from one to an edge switch
+# other than the receiver's, and from the receiver's edge switch to an aggregation switch. All others are
+# `elsewhere`.
 KINDS = ("core", "edges", "aggregation", "elsewhere")
 CASE = "packets detoured 15 times"
 METRICS = {  # in the order of the kinds
@@ -32,7 +35,7 @@ METRICS = {  # in the order of the kinds
 
 @dataclass(frozen=True)
 class DetourPath:
-    """A packet's detours, in their order, as places in `KINDS`."""
+    """A packet's detours in their order, as indices of `KINDS`."""
 
     flow: int
     n: int
@@ -40,12 +43,12 @@ class DetourPath:
 
     @property
     def counts(self) -> np.ndarray:
-        """How often each kind."""
+        """Number of detours of each kind."""
         return np.bincount(self.kinds, minlength=len(KINDS))
 
 
 def detour_paths(runs: Runs, load: int = DEFAULT) -> list[list[DetourPath]]:
-    """The data packets that are detoured often, by seed."""
+    """Returns the data packets with many detours, by seed."""
     at = point(load)
     fabric = Fabric.of_run(runs, runs.tables("ports", DIBS, at)[0])
     tables = zip(runs.tables("detour_steps", DIBS, at), runs.tables("flows", DIBS, at), strict=True)
@@ -53,7 +56,7 @@ def detour_paths(runs: Runs, load: int = DEFAULT) -> list[list[DetourPath]]:
 
 
 def one_run(fabric: Fabric, steps: pa.Table, flows: pa.Table) -> list[DetourPath]:
-    """The packets of one run, in the order of their flows and numbers."""
+    """Returns the packets of one run, in the order of their flows and numbers."""
     steps = steps.filter(pa.array(columns.numbers(steps, "reverse") == 0))
     steps = steps.sort_by([(name, "ascending") for name in ("flow", "n", "step")])
     flow, n = (columns.numbers(steps, name).astype(np.int64) for name in ("flow", "n"))
@@ -67,14 +70,14 @@ def one_run(fabric: Fabric, steps: pa.Table, flows: pa.Table) -> list[DetourPath
 
 
 def receivers(flows: pa.Table, wanted: np.ndarray) -> np.ndarray:
-    """Hosts to which flows go, by their numbers."""
+    """Returns the destination hosts of flows, by the flows' numbers."""
     number, host = (columns.numbers(flows, name).astype(np.int64) for name in ("flow", "dst"))
     order = np.argsort(number)
     return np.asarray(host[order][np.searchsorted(number[order], wanted)])
 
 
 def kinds(fabric: Fabric, steps: pa.Table, receiver: np.ndarray) -> np.ndarray:
-    """Of every detour, which of `KINDS` it is."""
+    """Returns the index in `KINDS` of every detour."""
     node, taken = (columns.numbers(steps, name).astype(np.int64) for name in ("node", "taken"))
     far = fabric.far(node, taken).astype(np.int64)
     here, there, edge = fabric.tier(node), fabric.tier(far), fabric.edge_of(receiver)
@@ -87,21 +90,21 @@ def kinds(fabric: Fabric, steps: pa.Table, receiver: np.ndarray) -> np.ndarray:
 
 
 def divided(found: Sequence[Sequence[DetourPath]]) -> dict[str, np.ndarray]:
-    """How the detours of each packet with 15 of them divide, by kind; of all seeds."""
+    """Returns the number of detours of each kind, for each packet with 15 detours, of all seeds."""
     every = [one.counts for by_seed in found for one in by_seed if len(one.kinds) == OFTEN]
     counts = np.array(every, np.int64).reshape(-1, len(KINDS))
     return {kind: counts[:, at] for at, kind in enumerate(KINDS)}
 
 
 def often(table: pa.Table) -> tuple[int, int]:
-    """Of `packet_hist`, delivered data packets that were detoured 15 times or more, and all of them."""
+    """Counts delivered data packets with 15 detours or more, and all delivered ones, from `packet_hist`."""
     keep = (columns.numbers(table, "metric") == DETOURS) & (columns.numbers(table, "data") == 1)
     low, count = (columns.numbers(table, name)[keep] for name in ("low", "count"))
     return int(count[low >= OFTEN].sum()), int(count.sum())
 
 
 def figure_1(sweeps: Sweeps) -> Iterator[Measured]:
-    """The share of such packets, and how their detours divide."""
+    """Measures the share of packets with 15 detours or more, and the kinds of their detours."""
     runs = sweeps[SWEEP]
     found, heavy = detour_paths(runs), detour_paths(runs, HEAVY)
     note = f"{most(found)}; at {HEAVY} qps {np.mean(per_million(runs, HEAVY)):.0f} per million, {most(heavy)}"
@@ -117,18 +120,18 @@ def figure_1(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def packets(metric: str, values: np.ndarray, seeds: int, more: str = "") -> Measured:
-    """A value for each packet that is detoured as often as the paper's."""
+    """Returns a value for each packet with as many detours as the paper's."""
     return Measured(CASE, metric, [float(one) for one in values], f"of {len(values)} packets{more}", seeds)
 
 
 def per_million(runs: Runs, load: int) -> list[float]:
-    """Delivered data packets that were detoured 15 times or more, of a million, seed by seed."""
+    """Delivered data packets with 15 detours or more, per million, seed by seed."""
     counted = [often(table) for table in runs.tables("packet_hist", DIBS, point(load))]
     return [1e6 * quotient(many, total) for many, total in counted]
 
 
 def most(found: Sequence[Sequence[DetourPath]]) -> str:
-    """How many such packets there are, and of how many most detours are at aggregation switches."""
+    """Describes the number of such packets, and the share detoured mostly at aggregation switches."""
     every = [one.counts for by_seed in found for one in by_seed]
     there = sum(counts[0] + counts[1] > counts[2] for counts in every)
     return (

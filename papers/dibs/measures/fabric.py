@@ -1,4 +1,4 @@
-"""The k = 8 fat-tree of DIBS's simulations: who is beside whom, and numbers over time of its ports."""
+"""The k = 8 fat-tree of DIBS's simulations: neighbours of nodes, and values of ports over time."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from overspill.papers.spec import Point, Runs
 DIBS, QPS = "dibs", "traffic.query.qps"
 K = 8
 HOSTS, EDGES, AGGS, CORES = 128, 32, 32, 16
-A_POD = K // 2  # edge switches, and as many aggregation switches
-PLACES = 100  # of the buffer of a port, packets
+A_POD = K // 2  # edge switches of a pod, and as many aggregation switches
+PLACES = 100  # packets, buffer of a port
 
 
 def point(load: int) -> Point:
-    """The point of a load in queries a second."""
+    """Returns the point of a load in queries per second."""
     return {QPS: str(load)}
 
 
 @dataclass(frozen=True)
 class Fabric:
-    """Every port as `ports` has it: its node, its number there, the far end and the rate in bit/s."""
+    """All ports, as in the table `ports`: node, port number, far end and rate in bit/s."""
 
     node: np.ndarray
     port: np.ndarray
     peer: np.ndarray
     rate: np.ndarray
-    first: dict[str, int]  # the number of the first host, edge, aggregation and core switch
+    first: dict[str, int]  # number of the first host, edge, aggregation and core switch
 
     @classmethod
     def of_run(cls, runs: Runs, ports: pa.Table) -> Fabric:
-        """The network of a run; all runs of the paper have the same."""
+        """Returns the network of a run; all runs of the paper have the same one."""
         first = {tier: runs.node(f"{tier}0") for tier in ("h", "edge", "agg", "core")}
         names = ("node", "port", "peer", "rate_bps")
         node, port, peer, rate = (np.asarray(columns.numbers(ports, name)) for name in names)
         return cls(node, port, peer, rate, first)
 
     def tier(self, nodes: np.ndarray) -> np.ndarray:
-        """What nodes are: `h`, `edge`, `agg` or `core`."""
+        """Returns the tier of nodes: `h`, `edge`, `agg` or `core`."""
         counts = {"h": HOSTS, "edge": EDGES, "agg": AGGS, "core": CORES}
         found = np.full(nodes.shape, "", dtype="<U4")
         for name, count in counts.items():
@@ -51,7 +51,7 @@ class Fabric:
         return found
 
     def pod(self, nodes: np.ndarray) -> np.ndarray:
-        """The pod of hosts, edge and aggregation switches; -1 for cores."""
+        """Returns the pod of hosts, edge and aggregation switches; -1 for cores."""
         size = {"h": HOSTS // K, "edge": A_POD, "agg": A_POD}
         tier, found = self.tier(nodes), np.full(nodes.shape, -1)
         for name, each in size.items():
@@ -60,21 +60,21 @@ class Fabric:
         return found
 
     def edge_of(self, hosts: np.ndarray) -> np.ndarray:
-        """The edge switches of hosts."""
+        """Returns the edge switches of hosts."""
         each = HOSTS // EDGES
         return np.asarray(self.first["edge"] + (hosts.astype(np.int64) - self.first["h"]) // each)
 
     def far(self, nodes: np.ndarray, ports: np.ndarray) -> np.ndarray:
-        """The far ends of ports."""
+        """Returns the far ends of ports."""
         return np.asarray(self.peer[self.at(nodes, ports)])
 
     def at(self, nodes: np.ndarray, ports: np.ndarray) -> np.ndarray:
-        """Places of ports in the table."""
+        """Returns the indices of ports in the table."""
         return np.asarray(self.places[nodes.astype(np.int64), ports.astype(np.int64)])
 
     @cached_property
     def places(self) -> np.ndarray:
-        """The place in the table by node and port."""
+        """Indices of ports in the table, by node and port."""
         found = np.full((int(self.node.max()) + 1, int(self.port.max()) + 1), -1)
         found[self.node, self.port] = np.arange(len(self.node))
         return found
@@ -87,7 +87,7 @@ class Fabric:
 
     @cached_property
     def hops(self) -> np.ndarray:
-        """From switch to switch, in the order of `switches`: 0, 1, 2, or 3 where it is farther."""
+        """Hops from switch to switch in the order of `switches`: 0, 1, 2, or 3 for more."""
         count = len(self.switches)
         beside = np.zeros((count, count), bool)
         inner = np.isin(self.node, self.switches) & np.isin(self.peer, self.switches)
@@ -100,7 +100,7 @@ class Fabric:
         return found
 
     def over_time(self, table: pa.Table, column: str, bins: Sequence[int]) -> np.ndarray:
-        """A column by step and port, from the first step to below the last; 0 where there is no row."""
+        """Returns a column by step and port, from the first step to below the last; 0 without a row."""
         first, end = bins
         step = columns.numbers(table, "bin").astype(np.int64)
         keep = (step >= first) & (step < end)

@@ -1,4 +1,4 @@
-"""Figures 3, 4 and 5: how many links are hot at a time, and what is free near them."""
+"""Measures of figures 3, 4 and 5: share of hot links, and free buffers near them."""
 
 from __future__ import annotations
 
@@ -14,49 +14,52 @@ from overspill.papers.spec import Measure, Measured, Runs, Sweeps
 from .fabric import DIBS, PLACES, Fabric, point
 
 LOADS = (300, 2000, 10000)
-STEP = 1e-3  # s, `measure.bin` of the scenario
+STEP = 1e-3  # s, equal to `measure.bin` of the scenario
 FROM, TO = 100, 2100  # the measurement window, in steps
-WINDOW, SHORT = 10, 1  # steps of a window, and of the other one that notes tell of
+WINDOW, SHORT = 10, 1  # steps of a window, and of the other one that notes report
 HOT, HALF = 0.9, 0.5
-FEW = 0.1  # of all links
+FEW = 0.1  # share of all links
 HOPS = {1: "one hop", 2: "two hops"}
 
 
 def windows(by_step: np.ndarray, steps: int) -> np.ndarray:
-    """Means over windows of so many steps, the first axis."""
+    """Returns means over windows of `steps` steps, along the first axis."""
     whole = len(by_step) // steps * steps
     return np.asarray(by_step[:whole].reshape(-1, steps, by_step.shape[1]).mean(axis=1))
 
 
 def utilisation(fabric: Fabric, links: pa.Table, steps: int = WINDOW) -> np.ndarray:
-    """How busy every link is, by window and port."""
+    """Returns the utilisation of every link, by window and port."""
     bits = fabric.over_time(links, "bits", (FROM, TO))
     return windows(bits / (fabric.rate * STEP), steps)
 
 
 def used(runs: Runs, load: int, steps: int = WINDOW) -> list[np.ndarray]:
-    """How busy every link is, seed by seed."""
+    """Returns the utilisation of every link, seed by seed."""
     fabric = Fabric.of_run(runs, runs.tables("ports", DIBS, point(load))[0])
     return [utilisation(fabric, table, steps) for table in runs.tables("links", DIBS, point(load))]
 
 
 def share_above(busy: np.ndarray, least: float) -> np.ndarray:
-    """The share of links that are used to `least` or more, by window."""
+    """Returns the share of links with a utilisation of `least` or more, by window."""
     return np.asarray((busy >= least).mean(axis=1))
 
 
 def share_by_busiest(busy: np.ndarray) -> np.ndarray:
-    """The share of links at least half as busy as the busiest, by window; 0 where all are idle."""
+    """Returns the share of links at least half as busy as the busiest, by window; 0 if all are idle."""
     most = busy.max(axis=1, keepdims=True)
     return np.asarray(((busy >= most / 2) & (most > 0)).mean(axis=1))
 
 
 @dataclass(frozen=True)
 class Near:
-    """What is near switches with a hot output in one run, in %: means over such switches and windows.
+    """Buffers near switches with a hot output in one run, in %: means over such switches and windows.
 
-    `free` is of places on average over the window, `free_at_most` with each queue at its longest, and `empty`
-    of queues in which nothing was. NaN where no switch has a hot output.
+    - `free`: free buffer space, on average over the window.
+    - `free_at_most`: free buffer space with each queue at its longest.
+    - `empty`: queues that were empty during the whole window.
+
+    Values are NaN if no switch has a hot output.
     """
 
     free: float
@@ -66,16 +69,16 @@ class Near:
 
 @dataclass(frozen=True)
 class Fill:
-    """How full a switch is, by window and switch: on average, at most, and how many queues are empty."""
+    """Fill of switches by window and switch: average, maximum, and share of empty queues."""
 
     mean: np.ndarray
     most: np.ndarray
     empty: np.ndarray
-    congested: np.ndarray  # switches with a hot output
+    congested: np.ndarray  # true for switches with a hot output
 
 
 def fill(fabric: Fabric, links: pa.Table, trace: pa.Table, steps: int = WINDOW) -> Fill:
-    """How full the switches of a run are, and which of them have a hot output."""
+    """Returns the fill of the switches of a run, and which of them have a hot output."""
     mean, most = (fabric.over_time(trace, name, (FROM, TO)) for name in ("mean_packets", "max_packets"))
     longest = most[: len(most) // steps * steps].reshape(-1, steps, most.shape[1]).max(axis=1)
     hot = utilisation(fabric, links, steps) >= HOT
@@ -88,13 +91,13 @@ def fill(fabric: Fabric, links: pa.Table, trace: pa.Table, steps: int = WINDOW) 
 
 
 def by_switch(fabric: Fabric, by_port: np.ndarray) -> np.ndarray:
-    """Means over the ports of each switch, in the order of `switches`."""
+    """Returns means over the ports of each switch, in the order of `switches`."""
     found = [by_port[:, fabric.node == switch].mean(axis=1) for switch in fabric.switches]
     return np.array(found).T
 
 
 def near(fabric: Fabric, filled: Fill, hops: int) -> Near:
-    """What is so many hops from switches with a hot output."""
+    """Returns the buffers at `hops` hops from switches with a hot output."""
     there = (fabric.hops == hops).astype(float)
     there /= np.maximum(there.sum(axis=1, keepdims=True), 1)
 
@@ -106,7 +109,7 @@ def near(fabric: Fabric, filled: Fill, hops: int) -> Near:
 
 
 def neighbours(runs: Runs, load: int, steps: int = WINDOW) -> dict[int, list[Near]]:
-    """What is one and two hops away, seed by seed."""
+    """Returns the buffers one and two hops away, seed by seed."""
     at = point(load)
     fabric = Fabric.of_run(runs, runs.tables("ports", DIBS, at)[0])
     found: dict[int, list[Near]] = {hops: [] for hops in HOPS}
@@ -120,7 +123,7 @@ def neighbours(runs: Runs, load: int, steps: int = WINDOW) -> dict[int, list[Nea
 
 
 def few(shares: list[np.ndarray]) -> list[float]:
-    """Windows in which fewer than a tenth of the links are hot, in %, seed by seed."""
+    """Returns the share of windows in which fewer than a tenth of the links are hot, in %, seed by seed."""
     return [100 * float(np.mean(one < FEW)) for one in shares]
 
 
@@ -128,7 +131,7 @@ def few(shares: list[np.ndarray]) -> list[float]:
 
 
 def figure_3(sweeps: Sweeps) -> Iterator[Measured]:
-    """The substitute: hot is what is at least half as busy as the busiest link."""
+    """Measures the substitute for figure 3: a link is hot if at least half as busy as the busiest."""
     runs = sweeps["hot_links"]
     for load in LOADS[:2]:
         found = [share_by_busiest(one) for one in used(runs, load)]
@@ -138,7 +141,7 @@ def figure_3(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def figure_4(sweeps: Sweeps) -> Iterator[Measured]:
-    """Links that are used to 90 % or more."""
+    """Measures figure 4: links with a utilisation of 90% or more."""
     runs, mean = sweeps["hot_links"], {}
     for load in LOADS:
         shares = [share_above(one, HOT) for one in used(runs, load)]
@@ -157,7 +160,7 @@ def figure_4(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def footnote(sweeps: Sweeps) -> Iterator[Measured]:
-    """Links that are used to 50 % or more."""
+    """Measures the footnote: links with a utilisation of 50% or more."""
     for load in LOADS:
         shares = [share_above(one, HALF) for one in used(sweeps["hot_links"], load)]
         told = f"mean {100 * np.mean([one.mean() for one in shares]):.1f} % of the links"
@@ -168,7 +171,7 @@ def footnote(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def figure_5(sweeps: Sweeps) -> Iterator[Measured]:
-    """Free buffers near a hot link, and how many more links are hot under the heavier load."""
+    """Measures free buffers near a hot link, and the ratio of hot links under the heavier load."""
     runs = sweeps["hot_links"]
     hot = {load: np.array([share_above(one, HOT).mean() for one in used(runs, load)]) for load in LOADS[:2]}
     yield measured("2000 by 300 qps", "hot_links", quotients(hot[2000], hot[300]))
@@ -186,7 +189,7 @@ def figure_5(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def other_readings(long: list[Near], short: list[Near]) -> str:
-    """What other readings of an empty buffer give."""
+    """Describes the results with other definitions of a free buffer."""
     told = []
     for name, found in (("", long), ("in windows of 1 ms ", short)):
         mean = {of: np.mean([getattr(one, of) for one in found]) for of in ("free", "free_at_most", "empty")}

@@ -1,4 +1,4 @@
-"""Sections 5.4, 5.7 and 5.8: figures 7 to 10 and 13 to 15, loads up to the extreme, and pFabric."""
+"""Measures of sections 5.4, 5.7 and 5.8: figures 7 to 10 and 13 to 15, up to extreme load, and pFabric."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ SIZE = "traffic.query.size"
 DEGREE = "traffic.query.senders"
 BUFFER = "switch.buffer.size"
 REDUCING = ("background", "queries", "responses", "degrees", "buffers_fifth", "ttl")
-BUFFERS = 20, 100  # packets a port: the range of table 2
-HOLDS_UP_TO = 10_000  # queries a second, in the words of the paper
+BUFFERS = 20, 100  # packets of a port, the range of table 2
+HOLDS_UP_TO = 10_000  # queries per second, in the paper's text
 PFABRIC = "pfabric"
 RATES = (300, 500, 1000, 1500, 2000)
-# Whose runs those of a variant are.
+# Sweep with the runs of each variant.
 SWEEP = {DIBS: "queries", PFABRIC: "pfabric"}
 
 
 def figure_7(sweeps: Sweeps) -> Iterable[Measured]:
-    """Background traffic of several intensities."""
+    """Measures figure 7: background traffic of several intensities."""
     runs = sweeps["background"]
     points = {point[GAP].replace("ms", " ms"): point for point in runs.points}
     by_point = np.array([gap(runs, point) for point in points.values()]).T
@@ -76,7 +76,7 @@ def figure_7(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def figure_8(sweeps: Sweeps) -> Iterable[Measured]:
-    """Queries at several rates."""
+    """Measures figure 8: queries at several rates."""
     runs = sweeps["queries"]
     for point in runs.points:
         case = f"{point[QPS]} qps"
@@ -99,7 +99,7 @@ def figure_8(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def figure_9(sweeps: Sweeps) -> Iterable[Measured]:
-    """Responses of several sizes."""
+    """Measures figure 9: responses of several sizes."""
     runs = sweeps["responses"]
     points = {point[SIZE].replace("KB", " KB"): point for point in runs.points}
     small, large = points["20 KB"], points["50 KB"]
@@ -119,7 +119,7 @@ def figure_9(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def figure_10(sweeps: Sweeps) -> Iterable[Measured]:
-    """Several numbers of responders."""
+    """Measures figure 10: several numbers of responders."""
     runs = sweeps["degrees"]
     for point in runs.points:
         yield below(f"degree {point[DEGREE]}", runs, point)
@@ -135,25 +135,25 @@ def figure_10(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def levels(case: str, runs: Runs, point: Point) -> Iterable[Measured]:
-    """The 99th percentile of QCT of both."""
+    """Yields p99 QCT of both variants."""
     for variant in (DCTCP, DIBS):
         yield measured(f"{case}, {variant}", "p99_qct", exact(flows_of(runs, variant, point), p99_qct))
 
 
 def lost(runs: Runs, point: Point) -> float:
-    """Packets dropped a run with detours."""
+    """Returns the mean number of packets dropped in a run with detours."""
     return mean(runs.metric("drops", DIBS, point))
 
 
 def farthest(case: str, runs: Runs, point: Point) -> Measured:
-    """How often the most detoured 1 % of data packets are detoured at least."""
+    """Returns the 99th percentile of the number of detours of data packets."""
     found = detours_of(runs, point)
     note = f"{mean(one.p99_of_queries for one in found):.3g} of packets of queries alone"
     return measured(case, "p99_detours", [one.p99 for one in found], note)
 
 
 def figures_9_and_10(sweeps: Sweeps) -> Iterable[Measured]:
-    """2 MB by many responders, and by large responses."""
+    """Measures responses of 2 MB in total, from many responders and from large responses."""
     many = sweeps["degrees"], at(sweeps["degrees"], DEGREE, 100)
     large = sweeps["responses"], at(sweeps["responses"], SIZE, "50KB")
     case, worse = "degree 100 less 50 KB", {}
@@ -169,9 +169,9 @@ def figures_9_and_10(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def abstract(sweeps: Sweeps) -> Iterable[Measured]:
-    """The largest reduction: its point is chosen on every other seed, and tested on the others.
+    """Measures the largest reduction, at a point chosen on every other seed and tested on the others.
 
-    With fewer than four seeds all of them choose and test.
+    With fewer than four seeds, all of them choose and test.
     """
     places = [(name, point) for name in REDUCING for point in sweeps[name].points if in_range(point)]
     by_place = [reduction(sweeps[name], point) for name, point in places]
@@ -188,18 +188,18 @@ def abstract(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def in_range(point: Point) -> bool:
-    """Returns true if a point lies within table 2, as all do but some sizes of buffers."""
+    """Returns true if a point is within the range of table 2; only some buffer sizes are not."""
     return BUFFER not in point or BUFFERS[0] <= number(point[BUFFER]) <= BUFFERS[1]
 
 
 def reduction(runs: Runs, point: Point) -> np.ndarray:
-    """By how much detours reduce p99 QCT, in %; NaN where one of both is only a bound."""
+    """Returns the reduction of p99 QCT by detours in %, by seed; NaN if one value is only a bound."""
     before, after = (exact(flows_of(runs, variant, point), p99_qct) for variant in (DCTCP, DIBS))
     return np.asarray(100 * (1 - after / before))
 
 
 def best(runs: Runs, points: Sequence[Point]) -> tuple[list[float], Point]:
-    """The largest reduction over points, and where; by seed, without what noise of single seeds adds."""
+    """Returns the largest reduction over points, as jackknife pseudo-values, and its point."""
     by_point = np.array([reduction(runs, point) for point in points]).T
     averages = by_point.mean(axis=0)
     where = int(np.nanargmax(averages)) if np.isfinite(averages).any() else 0
@@ -207,7 +207,7 @@ def best(runs: Runs, points: Sequence[Point]) -> tuple[list[float], Point]:
 
 
 def figure_13(sweeps: Sweeps) -> Iterable[Measured]:
-    """Many queries."""
+    """Measures figure 13: extreme rates of queries."""
     runs = sweeps["extreme"]
     yield measured("breaking point", "least_qps_with_dibs_above_dctcp", breaking(runs))
     for point in runs.points:
@@ -222,12 +222,12 @@ def figure_13(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def noted(row: Measured, note: str) -> Measured:
-    """The same with one more note."""
+    """Returns the row with one more note."""
     return replace(row, note=f"{row.note}; {note}")
 
 
 def halves(runs: Runs, point: Point) -> str:
-    """Whether it goes on as it began: 99th percentiles of QCT in both halves of the window."""
+    """Formats p99 QCT in both halves of the window, which shows whether a run is stationary."""
     found = []
     for variant in (DCTCP, DIBS):
         first, second = (mean(one.halves[half] for one in flows_of(runs, variant, point)) for half in (0, 1))
@@ -236,7 +236,7 @@ def halves(runs: Runs, point: Point) -> str:
 
 
 def breaking(runs: Runs) -> list[float]:
-    """The least rate from which on queries take longer with detours, by seed; NaN where there is none."""
+    """Returns the lowest rate at which queries take longer with detours, by seed; NaN if there is none."""
     points = sorted(runs.points, key=lambda point: int(point[QPS]))
     with_it, without = (curve(runs, variant, points) for variant in (DIBS, DCTCP))
     rates = np.array([float(point[QPS]) for point in points])
@@ -245,31 +245,31 @@ def breaking(runs: Runs) -> list[float]:
 
 
 def figure_14(sweeps: Sweeps) -> Iterable[Measured]:
-    """Large responses."""
+    """Measures figure 14: large responses."""
     runs = sweeps["large"]
     for point in runs.points:
         yield noted(below(point[SIZE].replace("KB", " KB"), runs, point), halves(runs, point))
 
 
 def large_fct(one: Times) -> Value:
-    """The 99th percentile of FCT of background flows of 1 MB or more."""
+    """Returns the 99th percentile of FCT of background flows of 1 MB or more."""
     return one.large
 
 
 def of_rate(sweeps: Sweeps, variant: str, rate: int) -> list[Times]:
-    """What became of the flows at a rate, by seed."""
+    """Returns the flow statistics at a rate, by seed."""
     runs = sweeps[SWEEP[variant]]
     return list(flows_of(runs, variant, at(runs, QPS, rate)))
 
 
 def mean_levels(sweeps: Sweeps, rate: int, of: Of) -> str:
-    """Means of both."""
+    """Formats the means of both variants."""
     found = {variant: mean(of(one).value for one in of_rate(sweeps, variant, rate)) for variant in SWEEP}
     return ", ".join(f"{variant} {value:.3g} ms" for variant, value in found.items())
 
 
 def figure_15a(sweeps: Sweeps) -> Iterable[Measured]:
-    """Large background flows."""
+    """Measures figure 15a: large background flows."""
     theirs, ours = (of_rate(sweeps, variant, RATES[-1]) for variant in (PFABRIC, DIBS))
     note = mean_levels(sweeps, RATES[-1], large_fct)
     yield measured("2000 qps", "p99_fct_of_large_pfabric_less_dibs", less(theirs, ours, large_fct), note)
@@ -279,7 +279,7 @@ def figure_15a(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def figure_15b(sweeps: Sweeps) -> Iterable[Measured]:
-    """Queries, and what pFabric drops and sends again."""
+    """Measures figure 15b: queries, and what pFabric drops and retransmits."""
     for rate in RATES:
         ours, theirs = (of_rate(sweeps, variant, rate) for variant in (DIBS, PFABRIC))
         note = mean_levels(sweeps, rate, p99_qct)

@@ -1,4 +1,4 @@
-"""Mixed traffic: what a run tells of queries, flows and detours, and DCTCP without and with DIBS."""
+"""Mixed traffic: statistics of queries, flows and detours of a run, and DCTCP without and with DIBS."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from overspill.papers.common import Curve, measured, quotient
 from overspill.papers.spec import Measured, Point, Runs
 
 DCTCP, DIBS = "dctcp", "dibs"
-MS = 1e-9  # of a picosecond
+MS = 1e-9  # milliseconds in a picosecond
 LATE = (10, 20, 40)  # ms
-SHORT = (1_000, 10_000)  # bytes of short background flows, both in (section 5.3)
+SHORT = (1_000, 10_000)  # bytes of short background flows, both inclusive (section 5.3)
 LARGE = 1_000_000
 SEGMENT = 1460
-# Why switches of these figures lose packets.
+# Reasons of drops in these figures.
 WHY = ("buffer_full", "no_detour", "ttl_expired")
 
 
@@ -34,32 +34,32 @@ class Workload(IntEnum):
 
 @dataclass(frozen=True)
 class Times:
-    """What became of the flows of one run that count; times in ms. What is censored is a lower bound."""
+    """Statistics of the measured flows of one run; times in ms. Censored values are lower bounds."""
 
     qct: Value  # 99th percentile
-    halves: Sequence[float]  # the same of queries of the first and the second half of the window
+    halves: Sequence[float]  # p99 QCT of the first and the second half of the window
     late: Sequence[float]  # shares of queries over 10, 20 and 40 ms, %
     short: Value  # 99th percentile of FCT of background flows of 1 to 10 KB
-    large: Value  # the same of 1 MB or more
+    large: Value  # 99th percentile of FCT of background flows of 1 MB or more
     large_mean: Value
-    median: Value  # of FCT of all background flows
+    median: Value  # median FCT of all background flows
     flows: int
     timeouts: int
-    retransmitted: float  # segments sent again, in % of all that were sent
+    retransmitted: float  # retransmitted segments in % of all sent ones
 
 
 NOTHING = Value(float("nan"), True)
 
 
 def times(table: pa.Table) -> Times:
-    """The same from `flows`; an unfinished flow takes at least until the last end in the table."""
+    """Reads the statistics from `flows`; unfinished flows last at least until the last end in the table."""
     names = ("traffic", "query", "bytes", "start_ps", "end_ps", "retransmits", "timeouts")
     counts = columns.numbers(table, "measured") != 0
     of = {name: columns.numbers(table, name)[counts] for name in names}
     every = columns.numbers(table, "end_ps")
     last = every[every != columns.U64_NONE].max(initial=0)
     opened = of["end_ps"] == columns.U64_NONE
-    # A flow that starts after the last end takes at least no time.
+    # A flow that starts after the last end takes at least 0 ms.
     end = np.maximum(np.where(opened, last, of["end_ps"]), of["start_ps"])
     took = (end - of["start_ps"]) * MS
     asked, unanswered, start = by_query(of["query"], (took, opened, of["start_ps"]))
@@ -84,9 +84,9 @@ def times(table: pa.Table) -> Times:
 
 
 def by_query(query: np.ndarray, of: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each query the longest time among its responses, whether one is open, and when it starts.
+    """Returns by query the longest time of its responses, true if one is unfinished, and the start.
 
-    `of` are the times, what is open and the starts of all flows.
+    `of` are the times, the unfinished flags and the starts of all flows.
     """
     asked = query != columns.U32_NONE
     took, opened, start = (column[asked] for column in of)
@@ -100,24 +100,24 @@ def by_query(query: np.ndarray, of: Sequence[np.ndarray]) -> tuple[np.ndarray, n
 
 
 def percentile(values: np.ndarray, opened: np.ndarray, percent: float) -> Value:
-    """By nearest rank; NaN without values."""
+    """Returns a percentile by nearest rank; NaN without values."""
     return quantiles.percentile(values, opened, percent) or NOTHING
 
 
 def share(chosen: np.ndarray) -> float:
-    """In %; NaN of none."""
+    """Returns a share in %; NaN of an empty array."""
     return 100 * quotient(float(chosen.sum()), len(chosen))
 
 
 @dataclass(frozen=True)
 class Detours:
-    """How often delivered packets of one run were detoured."""
+    """Detours of the delivered packets of one run."""
 
-    packets: float  # detoured packets, ACKs among them, in % of all
-    data: float  # the same of data packets alone
-    background: float  # the same of the background's packets, ACKs among them
-    queries: float  # packets of queries, in % of the detoured
-    p99: float  # of detours of data packets
+    packets: float  # detoured packets in % of all, ACKs included
+    data: float  # detoured data packets in % of all data packets
+    background: float  # detoured background packets in % of all, ACKs included
+    queries: float  # packets of queries in % of the detoured ones
+    p99: float  # 99th percentile of detours of data packets
     p99_of_queries: float
     most: int
 
@@ -126,7 +126,7 @@ DETOURS = columns.PACKET_HIST.index("detours")
 
 
 def detours(table: pa.Table) -> Detours:
-    """The same from `packet_hist`, exact below 128."""
+    """Reads the detours from `packet_hist`; counts below 128 are exact."""
     chosen = columns.numbers(table, "metric") == DETOURS
     workload, data, low, count = (
         columns.numbers(table, name)[chosen] for name in ("traffic", "data", "low", "count")
@@ -152,11 +152,11 @@ def detours(table: pa.Table) -> Detours:
     )
 
 
-# Over seeds. Tables of a point are large and asked for by several figures, so what they tell is kept.
+# Results of a run are cached, since its tables are large and several figures read them.
 
 
 def flows_of(runs: Runs, variant: str, point: Point | None = None) -> Sequence[Times]:
-    """What became of the flows, by seed."""
+    """Returns the flow statistics, by seed."""
     return _flows(runs, variant, tuple((point or runs.points[0]).items()))
 
 
@@ -166,7 +166,7 @@ def _flows(runs: Runs, variant: str, point: tuple[tuple[str, str], ...]) -> Sequ
 
 
 def detours_of(runs: Runs, point: Point | None = None, variant: str = DIBS) -> Sequence[Detours]:
-    """How often packets were detoured, by seed."""
+    """Returns the detours of packets, by seed."""
     return _detours(runs, variant, tuple((point or runs.points[0]).items()))
 
 
@@ -179,41 +179,41 @@ Of = Callable[[Times], Value]
 
 
 def p99_qct(one: Times) -> Value:
-    """The 99th percentile of QCT."""
+    """Returns the 99th percentile of QCT."""
     return one.qct
 
 
 def p99_fct(one: Times) -> Value:
-    """The 99th percentile of FCT of short background flows."""
+    """Returns the 99th percentile of FCT of short background flows."""
     return one.short
 
 
 def exact(found: Sequence[Times], of: Of) -> np.ndarray:
-    """Values by seed; NaN where one is only a bound."""
+    """Returns values by seed; NaN for a value that is only a bound."""
     return np.array([np.nan if of(one).censored else of(one).value for one in found])
 
 
 def least(found: Sequence[Times], of: Of) -> np.ndarray:
-    """Values by seed, or what they are at least."""
+    """Returns values by seed, or their lower bounds."""
     return np.array([of(one).value for one in found])
 
 
 def bounds(found: Sequence[Times], of: Of) -> int:
-    """In how many runs a value is only a bound."""
+    """Returns the number of runs in which a value is only a bound."""
     return sum(of(one).censored for one in found)
 
 
-# DCTCP without and with detours at a point of a sweep, paired by seed.
+# Comparisons of DCTCP without and with detours at a point of a sweep, paired by seed.
 
 
 def number(text: str) -> float:
-    """The number that a value begins with: `20KB` is 20."""
+    """Returns the number at the start of a value: `20KB` is 20."""
     found = re.match(r"[0-9.]+", text)
     return float(found[0]) if found else float("nan")
 
 
 def at(runs: Runs, path: str, value: object) -> Point:
-    """The point where a path has this value; `Failed` where there is none, or several."""
+    """Returns the point at which a path has this value; raises `Failed` if there is none, or several."""
     found = [point for point in runs.points if point[path] == str(value)]
     if len(found) != 1:
         known = ", ".join(point[path] for point in runs.points)
@@ -222,28 +222,28 @@ def at(runs: Runs, path: str, value: object) -> Point:
 
 
 def less(above: Sequence[Times], below: Sequence[Times], of: Of) -> np.ndarray:
-    """One less another by seed; where the first is only a bound, so is the difference."""
+    """Returns one value minus another by seed; a bound if the first is only a bound."""
     return np.asarray(least(above, of) - exact(below, of))
 
 
 def gap(runs: Runs, point: Point | None, of: Of = p99_qct) -> np.ndarray:
-    """DCTCP less DIBS by seed; NaN where one of both is only a bound."""
+    """Returns DCTCP minus DIBS by seed; NaN if one of both is only a bound."""
     return np.asarray(exact(flows_of(runs, DCTCP, point), of) - exact(flows_of(runs, DIBS, point), of))
 
 
 def curve(runs: Runs, variant: str, points: Sequence[Point], of: Of = p99_qct) -> Curve:
-    """Values, or what they are at least, seeds by points."""
+    """Returns values or their lower bounds, seeds by points."""
     return np.array([least(flows_of(runs, variant, point), of) for point in points]).T
 
 
 def mean(values: Iterable[float]) -> float:
-    """The mean of what is known; NaN where nothing is."""
+    """Returns the mean of the finite values; NaN if there are none."""
     known = [one for one in values if np.isfinite(one)]
     return float(np.mean(known)) if known else float("nan")
 
 
 def levels_text(runs: Runs, point: Point | None, of: Of = p99_qct) -> str:
-    """Levels of both, and of queries how many take longer than 10, 20 and 40 ms."""
+    """Formats the levels of both variants, and the shares of queries over 10, 20 and 40 ms."""
     found = {variant: flows_of(runs, variant, point) for variant in (DCTCP, DIBS)}
     parts = []
     for variant, by_seed in found.items():
@@ -258,34 +258,37 @@ def levels_text(runs: Runs, point: Point | None, of: Of = p99_qct) -> str:
 
 
 def gaps(case: str, runs: Runs, point: Point | None, note: str = "") -> Measured:
-    """The gap of p99 QCT, as a number that is compared with a published one."""
+    """Returns the gap of p99 QCT, as a row that is compared with a published number."""
     return measured(case, "gap_of_p99_qct", gap(runs, point), note)
 
 
 def below(case: str, runs: Runs, point: Point | None) -> Measured:
-    """Whether queries complete sooner with detours."""
+    """Returns p99 QCT of DCTCP minus that of DIBS, positive if queries complete sooner with detours."""
     found = less(flows_of(runs, DCTCP, point), flows_of(runs, DIBS, point), p99_qct)
     return measured(case, "p99_qct_dctcp_less_dibs", found, levels_text(runs, point))
 
 
 def above(case: str, runs: Runs, point: Point | None) -> Measured:
-    """Whether queries complete later with detours."""
+    """Returns p99 QCT of DIBS minus that of DCTCP, positive if queries complete later with detours."""
     found = less(flows_of(runs, DIBS, point), flows_of(runs, DCTCP, point), p99_qct)
     return measured(case, "p99_qct_dibs_less_dctcp", found, levels_text(runs, point))
 
 
 def rises(runs: Runs, point: Point | None) -> np.ndarray:
-    """By how much detours make short background flows later; at most so much where DCTCP is only a bound."""
+    """Returns the rise of p99 FCT of short background flows by detours, by seed.
+
+    The rise is an upper bound if the value of DCTCP is only a bound.
+    """
     return -less(flows_of(runs, DCTCP, point), flows_of(runs, DIBS, point), p99_fct)
 
 
 def rise(case: str, runs: Runs, point: Point | None) -> Measured:
-    """The same as a row that says how much it is at most."""
+    """Returns the rise as a row whose note gives the levels."""
     return measured(case, "rise_of_p99_fct", rises(runs, point), levels_text(runs, point, p99_fct))
 
 
 def later(case: str, runs: Runs, point: Point | None) -> Iterable[Measured]:
-    """Shares of queries over 10, 20 and 40 ms."""
+    """Yields differences of the shares of queries over 10, 20 and 40 ms."""
     found = [np.array([one.late for one in flows_of(runs, variant, point)]) for variant in (DCTCP, DIBS)]
     for place, limit in enumerate(LATE):
         difference = found[0][:, place] - found[1][:, place]
@@ -294,7 +297,7 @@ def later(case: str, runs: Runs, point: Point | None) -> Iterable[Measured]:
 
 
 def drops(case: str, runs: Runs, variant: str, points: Sequence[Point]) -> Measured:
-    """Packets lost over points, by seed; where there are some, why and at how many points."""
+    """Returns the packets dropped over points, by seed, with reasons and places in a note."""
     by_point = np.array([runs.metric("drops", variant, point) for point in points])
     found = by_point.sum(axis=0)
     if not found.any():

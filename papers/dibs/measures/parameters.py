@@ -1,4 +1,4 @@
-"""Sections 5.5 and 5.6: buffers, the time to live, slower links between switches; fairness of long flows."""
+"""Measures of sections 5.5 and 5.6: buffers, TTL, oversubscription, and fairness of long flows."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ from .mixed import (
 )
 
 THRESHOLDS = {"K = 20": "buffers", "K = B/5": "buffers_fifth"}
-COLLATERAL_UP_TO = 100  # packets: where the paper says that DIBS is better
+COLLATERAL_UP_TO = 100  # packets up to which DIBS is better, according to the paper
 FEW = (40, 60, 80, 100)
 MANY = (160, 180, 200, 220, 240)
-SHARED = {"shared": "", "shared_alone": "alone, "}  # sweeps, and how the cases of each begin
+SHARED = {"shared": "", "shared_alone": "alone, "}  # sweeps, and first words of their cases
 TTL = "transport.ttl"
 FLOWS = "traffic.long.flows"
-# What of a flow must be the same where nothing differs.
+# Columns of a flow that are equal if a parameter has no effect.
 TOLD = ("src", "dst", "bytes", "start_ps", "end_ps", "retransmits", "ece_acks")
 FACTOR = "topology.oversubscription"
 
 
 def by_size(runs: Runs) -> dict[int, Point]:
-    """Points by packets a port."""
+    """Returns points by packets of a port."""
     return {int(number(point[BUFFER])): point for point in runs.points}
 
 
 def figure_11(sweeps: Sweeps) -> Iterable[Measured]:
-    """Queries with buffers of several sizes."""
+    """Measures figure 11: queries with buffers of several sizes."""
     for threshold, name in THRESHOLDS.items():
         runs = sweeps[name]
         points = by_size(runs)
@@ -68,12 +68,12 @@ def figure_11(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def ratio(runs: Runs, point: Point) -> np.ndarray:
-    """The 99th percentile of QCT without detours by that with them."""
+    """Returns p99 QCT without detours divided by that with them."""
     return quotients(*(least(flows_of(runs, variant, point), p99_qct) for variant in (DCTCP, DIBS)))
 
 
 def ends(threshold: str, runs: Runs) -> Iterable[Measured]:
-    """Excess of DIBS with the smallest and the largest buffers over its best between them."""
+    """Yields the excess of DIBS with the smallest and the largest buffer over its best between them."""
     sizes = sorted(by_size(runs))
     points = [by_size(runs)[size] for size in sizes]
     if any(bounds(flows_of(runs, DIBS, point), p99_qct) for point in points[1:-1]):
@@ -86,19 +86,19 @@ def ends(threshold: str, runs: Runs) -> Iterable[Measured]:
 
 
 def worse_than_between(place: int, values: np.ndarray) -> float:
-    """The value at a place less the least one between the ends."""
+    """Returns the value at an end minus the least one between the ends."""
     return float(values[place] - np.min(values[1:-1]))
 
 
 def figure_11a(sweeps: Sweeps) -> Iterable[Measured]:
-    """Short background flows with buffers of several sizes."""
+    """Measures figure 11a: short background flows with buffers of several sizes."""
     for threshold, name in THRESHOLDS.items():
         for size, point in by_size(sweeps[name]).items():
             yield rise(f"B = {size}, {threshold}", sweeps[name], point)
 
 
 def shared(sweeps: Sweeps) -> Iterable[Measured]:
-    """One memory for all ports of a switch, with the default queries and with some that never meet."""
+    """Measures a shared buffer, with the default queries and with queries that never overlap."""
     for name, place in SHARED.items():
         yield from one_memory(sweeps[name], place)
     runs = sweeps["shared"]
@@ -106,7 +106,7 @@ def shared(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def one_memory(runs: Runs, place: str) -> Iterable[Measured]:
-    """Losses and detours, by degree."""
+    """Yields drops and detours by degree."""
     for degree in FEW:
         point = at(runs, DEGREE, degree)
         yield drops(f"{place}degree {degree}, dctcp", runs, DCTCP, [point])
@@ -127,25 +127,25 @@ def one_memory(runs: Runs, place: str) -> Iterable[Measured]:
 
 
 def losses(runs: Runs) -> tuple[list[int], np.ndarray]:
-    """Degrees, and packets lost without detours, seeds by degrees."""
+    """Returns the degrees, and packets dropped without detours, seeds by degrees."""
     degrees = sorted(int(point[DEGREE]) for point in runs.points)
     found = [runs.metric("drops", DCTCP, at(runs, DEGREE, degree)) for degree in degrees]
     return degrees, np.array(found).T
 
 
 def first(degrees: list[int], lost: np.ndarray) -> float:
-    """The least degree that loses packets; NaN where none does."""
+    """Returns the smallest degree with drops; NaN if there is none."""
     return next((float(degree) for degree, count in zip(degrees, lost, strict=True) if count), float("nan"))
 
 
 def ttl_less(runs: Runs, one: int, other: int) -> np.ndarray:
-    """The 99th percentile of QCT with one TTL less that with another, with detours."""
+    """Returns p99 QCT with one TTL minus that with another, both with detours."""
     above, below = (flows_of(runs, DIBS, at(runs, TTL, value)) for value in (one, other))
     return less(above, below, p99_qct)
 
 
 def levels(runs: Runs) -> str:
-    """The 99th percentiles of QCT by TTL, with detours."""
+    """Formats p99 QCT by TTL, with detours."""
     by_ttl = curve(runs, DIBS, runs.points).mean(axis=0)
     return ", ".join(
         f"{point[TTL]}: {value:.3g} ms" for point, value in zip(runs.points, by_ttl, strict=True)
@@ -153,7 +153,7 @@ def levels(runs: Runs) -> str:
 
 
 def figure_12(sweeps: Sweeps) -> Iterable[Measured]:
-    """Several times to live."""
+    """Measures figure 12: several values of the TTL."""
     runs = sweeps["ttl"]
     for one, other in ((24, 48), (48, 255), (24, 12)):
         yield measured(f"{one} less {other}, dibs", "p99_qct", ttl_less(runs, one, other), levels(runs))
@@ -172,7 +172,7 @@ def figure_12(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def differing(one: pa.Table, other: pa.Table) -> int:
-    """How many flows of two runs are not the same; those that only one has are not."""
+    """Counts flows that differ between two runs, including those that only one run has."""
     common = min(len(one), len(other))
     differ = np.zeros(common, bool)
     for name in TOLD:
@@ -182,7 +182,7 @@ def differing(one: pa.Table, other: pa.Table) -> int:
 
 
 def section_553(sweeps: Sweeps) -> Iterable[Measured]:
-    """The most detours of a packet, and TTL where 100 hosts respond."""
+    """Measures the most detours of a packet, and the effect of the TTL with 100 responders."""
     most = [one.most for one in detours_of(sweeps["default"])]
     yield measured(
         "default", "largest_number_of_detours", [max(most)], f"{mean(most):.3g} in the mean of runs"
@@ -196,7 +196,7 @@ def section_553(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def section_554(sweeps: Sweeps) -> Iterable[Measured]:
-    """Links between switches that are slower by a factor, over two tiers."""
+    """Measures switch links that are slower by a factor, over two tiers."""
     runs = sweeps["oversubscription"]
     for point in runs.points:
         case = f"1:{round(float(point[FACTOR]) ** 2)}"
@@ -205,7 +205,7 @@ def section_554(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def section_56(sweeps: Sweeps) -> Iterable[Measured]:
-    """How evenly long flows share."""
+    """Measures the fairness of long flows."""
     runs = sweeps["pairs"]
     for point in runs.points:
         found = runs.metric("flow_goodput_mean", DIBS, point) / 1e6

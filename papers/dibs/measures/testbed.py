@@ -1,4 +1,4 @@
-"""Section 5.2: query completion and durations of flows on the testbed (figure 6), and other settings."""
+"""Measures of section 5.2: query completion and flow durations on the testbed (figure 6), other settings."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ NAMES = {INFINITE: "infinite", DROPTAIL: "droptail", DIBS: "DIBS"}
 RATE = "topology.link.rate"
 RATES = {"1 Gb/s": "1Gbps", "553 Mb/s": "553Mbps"}
 CALIBRATED = "553 Mb/s"
-DELAYED = 25, 50  # ms, between which the paper has its delayed flows
-# What section 5.2 changes, and which sweep does so: the sweep, the path and its value.
+DELAYED = 25, 50  # ms, range of the paper's delayed flows
+# Settings of section 5.2: the sweep, the path and its value.
 OTHERS = {
     "16 KB": ("testbed_sizes", "traffic.responses.size", "16KB"),
     "64 KB": ("testbed_sizes", "traffic.responses.size", "64KB"),
@@ -28,12 +28,12 @@ OTHERS = {
 
 
 def qct(runs: Runs, variant: str, point: Point) -> np.ndarray:
-    """Completion times of the one query of each run, ms."""
+    """Completion times of the one query of each run in ms."""
     return 1e3 * runs.metric("qct_mean", variant, point)
 
 
 def durations(runs: Runs, variant: str, point: Point) -> list[np.ndarray]:
-    """How long flows took, ms, run by run; infinite where one is unfinished."""
+    """FCTs in ms, run by run; infinite for unfinished flows."""
     found = []
     for table in runs.tables("flows", variant, point):
         ends = table.column("end_ps").to_numpy(zero_copy_only=False).astype(np.float64)
@@ -43,18 +43,18 @@ def durations(runs: Runs, variant: str, point: Point) -> list[np.ndarray]:
 
 
 def timed_out(runs: Runs, variant: str, point: Point) -> list[np.ndarray]:
-    """Which flows had a retransmission timeout, run by run."""
+    """True for flows with a retransmission timeout, run by run."""
     return [columns.numbers(table, "timeouts") > 0 for table in runs.tables("flows", variant, point)]
 
 
 def of_case(sweeps: Sweeps, case: str, variant: str) -> np.ndarray:
-    """Times of the queries of a setting of section 5.2, ms."""
+    """Completion times of the queries of a setting of section 5.2 in ms."""
     name, path, value = OTHERS[case]
     return qct(sweeps[name], variant, {path: value})
 
 
 def queries(sweeps: Sweeps) -> Iterator[Measured]:
-    """Figure 6a: the three settings beside each other, at both rates."""
+    """Measures figure 6a: the three overflow settings, at both rates."""
     runs = sweeps["testbed"]
     for case, rate in RATES.items():
         found = {variant: qct(runs, variant, {RATE: rate}) for variant in NAMES}
@@ -72,13 +72,13 @@ def queries(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def flows(sweeps: Sweeps) -> Iterator[Measured]:
-    """Figure 6b: flows that wait for a timeout, and that none does with detours."""
+    """Measures figure 6b: flows that wait for a timeout, and their absence with detours."""
     runs = sweeps["testbed"]
     for case, rate in RATES.items():
         point, whose = {RATE: rate}, f"{case}, droptail"
         late = timed_out(runs, DROPTAIL, point)
         if case != CALIBRATED:
-            # The paper's 25 ms are its slowest query without a limit.
+            # The paper's 25 ms are its slowest query with infinite buffers.
             slowest = float(qct(runs, INFINITE, point).max())
             shares = [100 * between(one, slowest, 2 * slowest) for one in durations(runs, DROPTAIL, point)]
             waited = 100 * float(np.mean([one.mean() for one in late]))
@@ -95,7 +95,7 @@ def flows(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def between(times: np.ndarray, low: float, high: float) -> float:
-    """The share of times from `low` to `high`, both in."""
+    """Returns the share of times from `low` to `high`, both inclusive."""
     return float(np.mean((times >= low) & (times <= high)))
 
 
@@ -103,7 +103,7 @@ def between(times: np.ndarray, low: float, high: float) -> float:
 
 
 def others(sweeps: Sweeps) -> Iterator[Measured]:
-    """What is said of other sizes, numbers of flows and queues."""
+    """Measures claims on other sizes, numbers of flows and queues."""
     for case in OTHERS:
         found = {variant: float(of_case(sweeps, case, variant).max()) for variant in (DROPTAIL, DIBS)}
         told = ", ".join(f"{NAMES[variant]} {time:.1f} ms" for variant, time in found.items())

@@ -1,4 +1,4 @@
-"""Drawings of figures, by their ids."""
+"""Drawings of PABO's figures, by their ids."""
 
 from . import fat_tree, parameters, raw_packets
 

@@ -1,4 +1,4 @@
-"""Drawings of section VI's fat-tree: table II, figures 10 to 15, and losses of sections VI and VIII."""
+"""Drawings of section VI's fat-tree: table II, figures 10 to 15, and drops of sections VI and VIII."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ from ..measures.fat_tree import (
     traces,
 )
 
-ALONG = ("C1", "C2", "C3", "C4", "S11", "S12", "S9")  # the switches on the way to H9
-BREAK = 1.3  # an axis is broken where no bar ends between a height and so many times that height
+ALONG = ("C1", "C2", "C3", "C4", "S11", "S12", "S9")  # switches on the path to H9
+BREAK = 1.3  # smallest ratio between the ends of a gap without bars at which an axis is broken
 NAMES = {PABO: "with PABO", WITHOUT: "without PABO"}
 TICKS = (10, 30, 100, 300, 1000, 3000, 10000)  # ms
-FARTHEST = 100  # packets; what is displaced farther counts as lost
+FARTHEST = 100  # packets; larger displacements are not drawn
 
 
 def draw_example(sweeps: Sweeps, published: Published) -> Drawing:
-    """The figure's topology and its example."""
+    """Draws figure 10: the topology and the example path."""
     crossed = traces(sweeps[PATHS])[0].hops(*EXAMPLE)
     return draw_path([hop.switch for hop in crossed], EXAMPLE)
 
 
-ROWS = ("h", "edge", "agg", "core")  # from the lowest
+ROWS = ("h", "edge", "agg", "core")  # from the bottom
 
 
 def spot(name: str) -> tuple[float, float]:
-    """Where a node stands, by the paper's name."""
+    """Returns the position of a node, by the paper's name."""
     ours = (SWITCHES | HOSTS)[name]
     tier = ours.rstrip("0123456789")
     count = sum(one.rstrip("0123456789") == tier for one in (SWITCHES | HOSTS).values())
@@ -59,7 +59,7 @@ def spot(name: str) -> tuple[float, float]:
 
 
 def links() -> list[tuple[str, str]]:
-    """Every link of the tree, by the paper's names of its ends, the lower one first."""
+    """Returns every link of the tree by the paper's names of its ends, the lower end first."""
     named = {ours: name for name, ours in (SWITCHES | HOSTS).items()}
     ends = [(f"h{host}", f"edge{host // 2}") for host in range(16)]
     ends += [(f"edge{edge}", f"agg{edge // 2 * 2 + side}") for edge in range(8) for side in range(2)]
@@ -68,7 +68,7 @@ def links() -> list[tuple[str, str]]:
 
 
 def draw_path(crossed: Sequence[str], ends: tuple[str, str]) -> Drawing:
-    """The tree in four rows, and the path from one host to another over some switches, dashed."""
+    """Draws the tree in four rows, with a dashed path from one host to another over some switches."""
     made, [axes] = sheet(1, height=3.8)
     for low, high in links():
         axes.plot(*zip(spot(low), spot(high), strict=True), color="#c4cad1", linewidth=1, zorder=1)
@@ -82,7 +82,7 @@ def draw_path(crossed: Sequence[str], ends: tuple[str, str]) -> Drawing:
 
 
 def nodes(axes: Axes, marked: set[str]) -> None:
-    """All nodes with their names."""
+    """Draws all nodes with their names."""
     for name in (*CORES, *POD_SWITCHES, *HOSTS):
         x, y = spot(name)
         colour = COLOURS[1] if name in marked else "#333a42"
@@ -95,7 +95,7 @@ def nodes(axes: Axes, marked: set[str]) -> None:
 
 
 def draw_shares(sweeps: Sweeps, published: Published) -> Drawing:
-    """Table II: packets whose largest bounced distance is 0 or not."""
+    """Draws table II: packets with a largest bounced distance of 0, and of 1 or more."""
     kinds = ("share_of_0", "bounced_share")
     values = [
         [100 - fat_tree.packets(sweeps[name], fat_tree.bounced_share) for name in SCENARIOS],
@@ -110,7 +110,7 @@ def draw_shares(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def draw_bounces(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 11: bounces by switch and scenario, the axis broken below the highest bars."""
+    """Draws figure 11: bounces by switch and scenario, on an axis broken below the highest bars."""
     bars = Bars(MANY_TO_ONE, [along_the_way(fat_tree.events(sweeps[name])) for name in MANY_TO_ONE])
     gap = widest_gap([interval(one) for row in bars.values for one in row])
     made = figure(figsize=(plots.WIDTH, 4.4), layout="constrained")
@@ -125,14 +125,14 @@ def draw_bounces(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def along_the_way(found: Sequence[Mapping[str, int]]) -> list[np.ndarray]:
-    """Bounces of the switches on the way to H9, seed by seed, and of all others together."""
+    """Returns bounces of the switches on the path to H9, and of all others together, seed by seed."""
     named = [np.array([by[switch] for by in found]) for switch in ALONG]
     others = np.array([sum(count for name, count in by.items() if name not in ALONG) for by in found])
     return [*named, others]
 
 
 def widest_gap(bars: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
-    """The widest gap, by its ends, in which no interval of a mean lies; none where it is narrow."""
+    """Returns the ends of the widest gap without an interval of a mean, or `None` if it is narrow."""
     order = sorted(bars)
     tops = itertools.accumulate((mean + half for mean, half in order), max)
     gaps = [(top, mean - half) for top, (mean, half) in zip(tops, order[1:], strict=False)]
@@ -141,12 +141,12 @@ def widest_gap(bars: Sequence[tuple[float, float]]) -> tuple[float, float] | Non
 
 
 def quotient_of(gap: tuple[float, float]) -> float:
-    """The upper end by the lower one."""
+    """Returns the upper end divided by the lower one."""
     return gap[1] / gap[0]
 
 
 def split(high: Axes, low: Axes, gap: tuple[float, float]) -> None:
-    """Leave out what lies in a gap between bars: the lower axes end in it, the upper ones begin."""
+    """Leaves out a gap between bars: the lower axes end in it, and the upper ones begin there."""
     low.set_ylim(0, 1.1 * gap[0])
     high.set_ylim(gap[0] + 0.6 * (gap[1] - gap[0]), None)
     low.legend().set_visible(False)
@@ -158,7 +158,7 @@ def split(high: Axes, low: Axes, gap: tuple[float, float]) -> None:
 
 
 def draw_drops(sweeps: Sweeps, published: Published) -> Drawing:
-    """Section VI-C: drop rates without PABO, and where 12 to 1 loses packets."""
+    """Draws section VI-C: drop rates without PABO, and the switches that drop packets in 12 to 1."""
     made, [rates, where] = sheet(2)
     draw_rates(rates, {name: sweeps[name] for name in MANY_TO_ONE}, published)
     share = [fat_tree.shares(one) for one in fat_tree.lost(sweeps["12to1"], WITHOUT)]
@@ -174,7 +174,7 @@ def draw_drops(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def draw_rates(axes: Axes, sweeps: Sweeps, published: Published) -> None:
-    """Drop rates of data packets, and of ACKs with them."""
+    """Draws drop rates of data packets, without and with ACKs."""
     kinds = {"drop_rate": False, "drop_rate_with_acks": True}
     values = [
         [fat_tree.drop_rates(runs, WITHOUT, acks) for runs in sweeps.values()] for acks in kinds.values()
@@ -185,7 +185,7 @@ def draw_rates(axes: Axes, sweeps: Sweeps, published: Published) -> None:
 
 
 def draw_many_to_many(sweeps: Sweeps, published: Published) -> Drawing:
-    """Section VI-D: where two groups of servers bounce, and how much they lose without PABO."""
+    """Draws section VI-D: bounces by switch with two groups of servers, and drop rates without PABO."""
     runs = sweeps["mtom"]
     bounced = [fat_tree.shares(one) for one in fat_tree.events(runs)]
     names = {switch: f"share_of_bounces_at_{switch}" for switch in ("C1", "C2", "S11")}
@@ -198,7 +198,7 @@ def draw_many_to_many(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def draw_places(axes: Axes, share: Sequence[Mapping[str, float]], paper: Mapping[str, float | None]) -> None:
-    """Shares of the switches that have some or of which the paper tells."""
+    """Draws the shares of switches that have some, or for which the paper gives one."""
     order = (*ALONG, *(one for one in share[0] if one not in ALONG))
     shown = [one for one in order if one in paper or any(by[one] > 0 for by in share)]
     values = [[np.array([by[one] for by in share]) for one in shown]]
@@ -207,7 +207,7 @@ def draw_places(axes: Axes, share: Sequence[Mapping[str, float]], paper: Mapping
 
 
 def draw_displacement(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 12: how many packets are displaced by so many places at most."""
+    """Draws figure 12: the share of packets with at most a given displacement."""
     made, [axes] = sheet(1)
     for (variant, name), colour in zip(NAMES.items(), COLOURS, strict=False):
         shares = cumulated(sweeps["12to1"], variant)
@@ -228,7 +228,7 @@ def draw_displacement(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def cumulated(runs: Runs, variant: str) -> Curve:
-    """Packets displaced by at most 0, 1, 2 ... places, in %, seeds by places."""
+    """Share of packets with a displacement of at most 0, 1, 2, ... in %, seeds by displacements."""
     found = []
     for table in runs.tables("reorder", variant):
         place, count = fat_tree.displacements(table)
@@ -238,7 +238,7 @@ def cumulated(runs: Runs, variant: str) -> Curve:
 
 
 def draw_delay(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 13: mean delay, and one standard deviation of single packets up and down."""
+    """Draws figure 13: mean delay, with one standard deviation over packets up and down."""
     statistics = (fat_tree.delay, fat_tree.delay_deviation)
     delay, deviation = (
         [[fat_tree.packets(sweeps[name], of, variant) for name in SCENARIOS] for variant in NAMES]
@@ -261,7 +261,7 @@ def draw_delay(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def draw_fct(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 14: mean flow completion time."""
+    """Draws figure 14: mean flow completion time."""
     values = [[fat_tree.fct(sweeps[name], variant) for name in SCENARIOS] for variant in NAMES]
     made, [axes] = sheet(1)
     grouped(axes, SCENARIOS, Bars(tuple(NAMES.values()), values))
@@ -276,7 +276,7 @@ def draw_fct(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def draw_theta(sweeps: Sweeps, published: Published) -> Drawing:
-    """Entropy, completion time and delay over theta; the paper prints no numbers here."""
+    """Draws figure 15: entropy, completion time and delay over theta; the paper prints no numbers here."""
     runs = sweeps[THETA_SWEEP]
     theta, points = line(runs, THETA)
     panels = (
@@ -296,7 +296,7 @@ def draw_theta(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def draw_room(sweeps: Sweeps, published: Published) -> Drawing:
-    """Packets lost in the heaviest case over the size of the bounce queues."""
+    """Draws section VIII: drops in the heaviest case over the size of the bounce queues."""
     sizes, losses = room(sweeps[ROOM])
     made, [axes] = sheet(1, height=3.4)
     for seed in losses:

@@ -1,4 +1,4 @@
-"""Drawings of figures 3, 5 and 6: what theta and lambda change."""
+"""Drawings of figures 3, 5 and 6: the effect of theta and lambda."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from ..measures.parameters import (
 GREEK = {"theta": "θ", "lambda": "λ"}
 NAMES = ("entropy (nat)", "variance of utilisation", "timeRatio")
 MARKERS = ("o", "s", "^")
-NEAREST = 0.06  # of an axis, between texts of ticks
+NEAREST = 0.06  # smallest distance between tick labels, as a share of the axis
 SCALE = {"theta": "linear", "lambda": "log"}
 
 
 def draw_3(_: Sweeps, published: Published) -> Drawing:
-    """Both panels of figure 3."""
+    """Draws both panels of figure 3."""
     made, [left, right] = sheet(2)
     named = [(f"np = {one}", published.get((f"3a u={PLACE} np={one}", "P"))) for one in BOUNCED]
     panel(left, curves(DECAY), named)
@@ -51,7 +51,7 @@ def draw_3(_: Sweeps, published: Published) -> Drawing:
 
 
 def panel(axes: Axes, drawn: Curves, named: Sequence[tuple[str, float | None]]) -> None:
-    """Curves of one panel, their names, and what was published of each."""
+    """Draws curves of one panel with their names and published values."""
     places, every = drawn
     for at, (curve, (name, _)) in enumerate(zip(every, named, strict=True)):
         axes.plot(places, curve, color=COLOURS[at], label=name)
@@ -63,7 +63,7 @@ def panel(axes: Axes, drawn: Curves, named: Sequence[tuple[str, float | None]]) 
 
 
 def draw_grid(sweeps: Sweeps, _: Published) -> Drawing:
-    """Figure 5: the means over seeds of entropy; the darker, the smaller."""
+    """Draws figure 5: mean entropy over seeds; darker cells are smaller."""
     thetas, lambdas, entropy = surface(sweeps["tree"])
     means = entropy.mean(axis=0).T
     middle = (np.nanmin(means) + np.nanmax(means)) / 2
@@ -83,7 +83,7 @@ def draw_grid(sweeps: Sweeps, _: Published) -> Drawing:
 
 
 def draw_panel(path: str, held: float, sweeps: Sweeps, _: Published) -> Drawing:
-    """A panel of figure 6: entropy, variance and timeRatio along a parameter, each with its own axis."""
+    """Draws a panel of figure 6: entropy, variance and timeRatio along a parameter, each with an axis."""
     cut = Cut(sweeps["tree"], path, held)
     places, swept, (name, value) = cut.places, cut.name, cut.case.split("=")
     curves = [cut.curves(metric) for metric in (ENTROPY, VARIANCE, TIME_RATIO)]
@@ -106,7 +106,7 @@ def draw_panel(path: str, held: float, sweeps: Sweeps, _: Published) -> Drawing:
 
 
 def labels(at: np.ndarray, places: Sequence[float]) -> list[str]:
-    """Texts of ticks; none so near to the last that they would touch."""
+    """Returns tick labels, empty for those that would touch the previous one."""
     texts: list[str] = []
     last = -np.inf
     for where, place in zip(at, places, strict=True):

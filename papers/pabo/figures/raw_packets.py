@@ -34,13 +34,13 @@ from ..measures.raw_packets import (
 )
 
 EXAMPLE = ("S1", "S2", "S3", "S4")
-MOST_HOPS = 24  # that figure 7b shows
-LEVELS = {"S7": (6,), "S4_to_S6": (3, 4, 5), "S1_to_S3": (0, 1, 2)}  # places of switches
-MODEL = "a model made before"  # where published values come from one, not from the paper
+MOST_HOPS = 24  # largest totalHop shown in figure 7b
+LEVELS = {"S7": (6,), "S4_to_S6": (3, 4, 5), "S1_to_S3": (0, 1, 2)}  # indices of switches
+MODEL = "a model made before"  # source of published values that are not from the paper
 
 
 def example(sweeps: Sweeps, _: Published) -> Drawing:
-    """Figure 1: how often each switch bounces."""
+    """Draws figure 1: bounces of each switch."""
     runs = sweeps["example"]
     tables = runs.tables("ports", runs.variants[0])
     counts = [raw_packets.by_switch(runs, one, "bounced", {name: name for name in EXAMPLE}) for one in tables]
@@ -53,7 +53,7 @@ def example(sweeps: Sweeps, _: Published) -> Drawing:
 def bars(
     axes: Axes, names: Sequence[str], groups: Sequence[np.ndarray], labels: Sequence[str] = ("",)
 ) -> None:
-    """Bars by name, grouped; means over seeds with their 95 % intervals."""
+    """Draws bars by name, grouped: means over seeds with their 95% intervals."""
     width = 0.8 / len(groups)
     for at, (by_seed, label) in enumerate(zip(groups, labels, strict=True)):
         places = np.arange(len(names)) + (at - (len(groups) - 1) / 2) * width
@@ -72,7 +72,7 @@ def bars(
 
 
 def largest_hops(sweeps: Sweeps, _: Published) -> Drawing:
-    """Section II-C: the largest totalHop along lambda."""
+    """Draws section II-C: the largest totalHop over lambda."""
     runs = sweeps["raw_lambda"]
     places, points = line(runs, f"variants.pabo.{LAMBDA}")
     made, [axes] = sheet(1)
@@ -84,7 +84,7 @@ def largest_hops(sweeps: Sweeps, _: Published) -> Drawing:
 
 
 def distances(sweeps: Sweeps, published: Published) -> Drawing:
-    """Table I as bars: shares of packets by maxBouncedDistance."""
+    """Draws table I as bars: shares of packets by maxBouncedDistance."""
     runs = sweeps["severity"]
     names = [str(distance) for distance in range(4)]
     groups, marks = [], []
@@ -103,18 +103,18 @@ def distances(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def beside(at: int) -> float:
-    """Where the bar of a load stands beside the middle of its group."""
+    """Returns the offset of a load's bar from the middle of its group."""
     return (at - 1) * 0.8 / len(LOADS)
 
 
 def shares(table: pa.Table) -> list[float]:
-    """Shares in % of packets by distances 0 to 3."""
+    """Returns shares of packets in %, by distances 0 to 3."""
     low, _, count = raw_packets.counted(table, raw_packets.DISTANCE)
     return [100 * quotient(float(count[low == distance].sum()), float(count.sum())) for distance in range(4)]
 
 
 def bounces(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 7a: bounces by switch, for each load."""
+    """Draws figure 7a: bounces by switch, for each load."""
     runs = sweeps["severity"]
     groups, marks = [], []
     for at, name in enumerate(LOADS):
@@ -134,7 +134,7 @@ def bounces(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def total_hops(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 7b: the distribution of totalHop, for each load."""
+    """Draws figure 7b: the distribution of totalHop, for each load."""
     runs = sweeps["severity"]
     hops = np.arange(MOST_HOPS + 1)
     made, [axes] = sheet(1)
@@ -154,7 +154,7 @@ def total_hops(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def thetas(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 9a: the share of bounced packets along theta, and a straight line through the means."""
+    """Draws figure 9a: the share of bounced packets over theta, and a straight line through the means."""
     runs = sweeps["raw_theta"]
     places, points = line(runs, f"variants.pabo.{THETA}")
     shares = along(runs, "bounced_share", "pabo", points)
@@ -172,7 +172,7 @@ def thetas(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def lambdas(sweeps: Sweeps, published: Published) -> Drawing:
-    """Figure 9b: mean totalHop along lambda."""
+    """Draws figure 9b: mean totalHop over lambda."""
     runs = sweeps["raw_lambda"]
     places, points = line(runs, f"variants.pabo.{LAMBDA}")
     means = along(runs, "total_hop_mean", "pabo", points)
@@ -189,22 +189,22 @@ def lambdas(sweeps: Sweeps, published: Published) -> Drawing:
 
 
 def dots(axes: Axes, places: Sequence[float], by_seed: np.ndarray) -> None:
-    """Means over seeds as points, with their 95 % intervals."""
+    """Draws means over seeds as points, with their 95% intervals."""
     style: dict[str, Any] = {"linestyle": "none", "color": COLOURS[0], "markersize": 5, "capsize": 2.5}
     axes.errorbar(places, by_seed.mean(axis=0), halves(by_seed), marker="o", label="measured", **style)
 
 
 @dataclass(frozen=True)
 class Shown:
-    """How far a time axis goes, in steps, and how much of its unit a step is."""
+    """Length of a time axis in steps, and length of a step in the axis's unit."""
 
     until: int
     step: float
-    every: int = 1  # steps that are one point, their mean
+    every: int = 1  # steps averaged into one point
 
 
 def curves(axes: Axes, seeds: list[Queues], shown: Shown, of: Callable[[Queues, str], np.ndarray]) -> None:
-    """A curve for each output, the mean over seeds and its band; dashes show those that coincide."""
+    """Draws a curve for each output: the mean over seeds and its band; dashes separate equal curves."""
     count = shown.until // shown.every
     time = (np.arange(count) + 0.5) * shown.step * shown.every
     for at, switch in enumerate(OUTPUTS):
@@ -217,7 +217,7 @@ def curves(axes: Axes, seeds: list[Queues], shown: Shown, of: Callable[[Queues, 
 
 
 def draw_whole(sweeps: Sweeps, _: Published) -> Drawing:
-    """Figure 8a: utilisation over the whole second."""
+    """Draws figure 8a: utilisation over the whole second."""
     seeds = read_queues(sweeps["peaks"])
     made, [axes] = sheet(1)
     curves(axes, seeds, Shown(len(seeds[0].busy), STEP * 1e-6, 10), Queues.utilisation)
@@ -229,7 +229,7 @@ def draw_whole(sweeps: Sweeps, _: Published) -> Drawing:
 
 
 def draw_first(sweeps: Sweeps, _: Published) -> Drawing:
-    """Figure 8b: utilisation in the first peak, as the mean of both queues and of each."""
+    """Draws figure 8b: utilisation in the first peak, as the mean of both queues and of each."""
     seeds = read_queues(sweeps["peaks"])
     last = max(first_steps(one).stop for one in seeds)
     shown = Shown(min(last + last // 10 + 1, len(seeds[0].busy)), STEP * 1e-3)

@@ -1,4 +1,4 @@
-"""When packets and replies arrive in section VI's fat-tree: figures 12 to 14, and by theta figure 15."""
+"""Measures of arrivals in section VI's fat-tree: figures 12 to 14, and figure 15 by theta."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ THETA_SWEEP = "mtom_theta"
 
 
 def displaced(table: pa.Table) -> float:
-    """Packets that are not in their place, in % of those in `reorder`; NaN without packets."""
+    """Packets with a displacement other than 0, in % of those in `reorder`; NaN without packets."""
     place, count = fat_tree.displacements(table)
     return 100 * float(count[place != 0].sum()) / float(count.sum()) if count.sum() else float("nan")
 
 
 def farthest(table: pa.Table) -> float:
-    """The largest displacement without its sign; NaN without packets."""
+    """Returns the largest absolute displacement; NaN without packets."""
     place, count = fat_tree.displacements(table)
     return float(place[count > 0].max()) if count.sum() else float("nan")
 
 
 def figure_12(sweeps: Sweeps) -> Iterable[Measured]:
-    """How many packets are out of their place in 12 to 1, and how far."""
+    """Measures displaced packets in 12 to 1, and the largest displacement."""
     runs = sweeps["12to1"]
     share = {
         one: np.array([displaced(table) for table in runs.tables("reorder", one)]) for one in (PABO, WITHOUT)
@@ -58,7 +58,7 @@ def figure_12(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def figure_13(sweeps: Sweeps) -> Iterable[Measured]:
-    """The delay of packets and its spread."""
+    """Measures the delay of packets and its deviation."""
     delay = {
         (name, variant): fat_tree.packets(sweeps[name], fat_tree.delay, variant)
         for name in SCENARIOS
@@ -80,7 +80,7 @@ def figure_13(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def within_the_pod(sweeps: Sweeps) -> Iterable[Measured]:
-    """Mean delay with 12 senders and with 9, and with 12 but for the one within the client's pod."""
+    """Measures the rise of mean delay from 9 to 12 senders, with and without the one in the client's pod."""
     delay = {name: fat_tree.packets(sweeps[name], fat_tree.delay) for name in ("9to1", "11to1", "12to1")}
     for more, less in (("12to1", "9to1"), ("11to1", "9to1"), ("12to1", "11to1")):
         told = f"{delay[more].mean():.0f} and {delay[less].mean():.0f} us"
@@ -91,7 +91,7 @@ def within_the_pod(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def figure_14(sweeps: Sweeps) -> Iterable[Measured]:
-    """Completion times of replies; one that hangs with PABO takes at least until the end of the run."""
+    """Measures completion times of replies; unfinished ones with PABO count until the end of the run."""
     ratio = {name: gain(sweeps[name]) for name in SCENARIOS}
     for name in SCENARIOS:
         yield measured(name, "fct_without_by_PABO", ratio[name], completion(sweeps[name]))
@@ -113,23 +113,23 @@ def figure_14(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def gain(runs: Runs) -> np.ndarray:
-    """Flow completion time without PABO by that with it, seed by seed; a bound where a reply with PABO hangs.
+    """Ratio of flow completion times without PABO to those with PABO, seed by seed.
 
-    Such a reply takes at least until the end of the run, so that the ratio is at most this. Replies without
-    PABO that the run's end cuts off are left out, which makes the ratio smaller.
+    An unfinished reply with PABO takes at least until the end of the run, so that the ratio is an upper
+    bound. Replies without PABO that the run's end cuts off are left out, which makes the ratio smaller.
     """
     with_it = np.array([one.least for one in fat_tree.answered(runs, PABO)])
     return quotients(fat_tree.fct(runs, WITHOUT), with_it)
 
 
 def advantage(runs: Runs) -> np.ndarray:
-    """Flow completion time without PABO less that with it, ms; at most this where a reply with PABO hangs."""
+    """Flow completion time in ms without PABO minus that with it; upper bound if replies are unfinished."""
     with_it = np.array([one.least for one in fat_tree.answered(runs, PABO)])
     return np.asarray(fat_tree.fct(runs, WITHOUT) - with_it)
 
 
 def completion(runs: Runs) -> str:
-    """Both times, of seeds in which no reply with PABO hangs, and what was left out."""
+    """Formats both times, from seeds in which all replies with PABO finish, and what was left out."""
     found = {variant: fat_tree.answered(runs, variant) for variant in (PABO, WITHOUT)}
     kept = [at for at, one in enumerate(found[PABO]) if not one.unfinished]
     told = []
@@ -148,7 +148,7 @@ def completion(runs: Runs) -> str:
 
 
 def figure_15(sweeps: Sweeps) -> Iterable[Measured]:
-    """What theta changes and what it does not."""
+    """Measures the effect of theta on entropy, completion time, delay and bounces."""
     runs = sweeps[THETA_SWEEP]
     theta, points = line(runs, THETA)
     entropy = along(runs, "reorder_entropy", PABO, points)
@@ -161,7 +161,7 @@ def figure_15(sweeps: Sweeps) -> Iterable[Measured]:
         ("delay", packets_by_theta(runs, points, fat_tree.delay)),
     ):
         shown = upto(theta, curve, 0.95)
-        # Of the means: noise of single seeds would hide a trend.
+        # The correlation is that of the means: noise of single seeds would hide a trend.
         size = abs(rank_correlation(theta[: shown.shape[1]], shown.mean(axis=0)))
         yield measured("theta 0.5 to 0.95", f"size_of_rank_correlation_of_theta_and_{name}", [size])
         yield measured("theta 0.5 to 0.95", f"{name}_spread", jackknife(spread, shown))
@@ -176,17 +176,17 @@ def figure_15(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def upto(theta: Sequence[float], curve: Curve, most: float) -> Curve:
-    """A curve as far as theta is at most `most`."""
+    """Returns the part of a curve at which theta is at most `most`."""
     return curve[:, np.array(theta) <= most]
 
 
 def packets_by_theta(runs: Runs, points: Sequence[Point], of: Callable[[pa.Table], float]) -> Curve:
-    """A statistic of `packet_hist`, seeds by points."""
+    """Returns a statistic of `packet_hist`, seeds by points."""
     return np.array([fat_tree.packets(runs, of, PABO, point) for point in points]).T
 
 
 def completion_by_theta(runs: Runs, points: Sequence[Point]) -> Curve:
-    """Mean flow completion time, ms, seeds by points."""
+    """Mean flow completion time in ms, seeds by points."""
     return np.array([fat_tree.fct(runs, PABO, point) for point in points]).T
 
 

@@ -1,4 +1,4 @@
-"""Bounces and drops in section VI's fat-tree: table II, figure 11, sections VI-C, VI-D and VIII."""
+"""Measures of bounces and drops in section VI's fat-tree: table II, figure 11, sections VI-C, VI-D, VIII."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .fat_tree import MANY_TO_ONE, PABO, SCENARIOS, WITHOUT, Of
 
 OF_DATA = "drops of every kind by data packets delivered or dropped"
 OF_ALL = "drops of every kind by data packets and ACKs delivered or dropped"
-# The sweep that gives the heaviest case more room than the paper does, and its axis.
+# Sweep that gives the heaviest case larger bounce queues than the paper, and its path.
 ROOM, SIZE = "room", "variants.pabo.switch.overflow.bounce_size"
 
 
 def steps(scenarios: Sequence[str] = MANY_TO_ONE) -> list[tuple[str, str]]:
-    """Each scenario and the one before it."""
+    """Returns each scenario and the one before it."""
     return list(zip(scenarios[1:], scenarios[:-1], strict=True))
 
 
@@ -30,7 +30,7 @@ def steps(scenarios: Sequence[str] = MANY_TO_ONE) -> list[tuple[str, str]]:
 
 
 def table_2(sweeps: Sweeps) -> Iterable[Measured]:
-    """How many packets are bounced, and over which distance at most."""
+    """Measures the share of bounced packets, and their largest bounced distance."""
     bounced = {name: fat_tree.packets(sweeps[name], fat_tree.bounced_share) for name in SCENARIOS}
     for name in SCENARIOS:
         yield measured(name, "bounced_share", bounced[name], fat_tree.BASE)
@@ -55,7 +55,7 @@ def far(table: pa.Table) -> float:
 
 
 def figure_11(sweeps: Sweeps) -> Iterable[Measured]:
-    """How often which switch bounces."""
+    """Measures bounces by switch."""
     found = {name: fat_tree.events(sweeps[name]) for name in MANY_TO_ONE}
     total = {name: np.array([sum(one.values()) for one in by_seed]) for name, by_seed in found.items()}
     for more, less in steps():
@@ -77,18 +77,18 @@ Shares = dict[str, list[dict[str, float]]]
 
 
 def least(share: Shares, case: str, *switches: str) -> Measured:
-    """The smallest share among some switches."""
+    """Returns the smallest share among some switches."""
     by_seed = [min(one[switch] for switch in switches) for one in share[case]]
     return measured(case, "_".join(("least_of", *switches)), by_seed)
 
 
 def of_switch(share: Shares, case: str, switch: str) -> Measured:
-    """The share of a switch."""
+    """Returns the share of a switch."""
     return measured(case, f"share_of_{switch}", [one[switch] for one in share[case]])
 
 
 def last_hop(share: Shares, case: str) -> Measured:
-    """The share of S9 less the largest other."""
+    """Returns the share of S9 minus the largest other share."""
     others = [max(value for name, value in one.items() if name != "S9") for one in share[case]]
     return measured(
         case, "S9_less_next", [one["S9"] - next_ for one, next_ in zip(share[case], others, strict=True)]
@@ -99,7 +99,7 @@ def last_hop(share: Shares, case: str) -> Measured:
 
 
 def many_to_one(sweeps: Sweeps) -> Iterable[Measured]:
-    """Drops without PABO and with it, and how often a bounced packet is bounced."""
+    """Measures drops without PABO and with it, and bounces of a bounced packet."""
     for name in MANY_TO_ONE:
         yield from losses(name, sweeps[name])
     yield from places_of_12(sweeps["12to1"])
@@ -109,7 +109,7 @@ def many_to_one(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def losses(name: str, runs: Runs) -> Iterable[Measured]:
-    """How many packets are lost, and where."""
+    """Yields drop rates, and the switches that drop packets."""
     case, lost = f"{name}, without PABO", fat_tree.lost(runs, WITHOUT)
     yield measured(case, "drop_rate", fat_tree.drop_rates(runs, WITHOUT), OF_DATA)
     yield measured(case, "drop_rate_with_acks", fat_tree.drop_rates(runs, WITHOUT, acks=True), OF_ALL)
@@ -119,7 +119,7 @@ def losses(name: str, runs: Runs) -> Iterable[Measured]:
 
 
 def places(lost: Sequence[Mapping[str, int]]) -> str:
-    """A note on how many packets each node dropped, where some seed dropped them at more than one."""
+    """Formats the packets dropped at each node, if some seed dropped them at more than one."""
     if all(sum(count > 0 for count in one.values()) < 2 for one in lost):
         return ""
     by_node = {name: [one[name] for one in lost if one[name]] for name in lost[0]}
@@ -128,7 +128,7 @@ def places(lost: Sequence[Mapping[str, int]]) -> str:
 
 
 def over_seeds(counts: Sequence[int], seeds: int) -> str:
-    """The range of counts above 0: `59 to 63 (59 in 29 of 30 seeds)`, `5 to 16 (in 6 of 30 seeds)`."""
+    """Formats the range of counts: `59 to 63 (59 in 29 of 30 seeds)`, `5 to 16 (in 6 of 30 seeds)`."""
     least, most = min(counts), max(counts)
     span = f"{least}" if least == most else f"{least} to {most}"
     if len(counts) < seeds:
@@ -138,7 +138,7 @@ def over_seeds(counts: Sequence[int], seeds: int) -> str:
 
 
 def lost_with_pabo(runs: Runs) -> str:
-    """Which seeds lost packets in which queues although they bounced, and what became of the replies."""
+    """Describes the seeds that dropped packets with PABO, by queue, and their unfinished replies."""
     told = []
     replies = fat_tree.answered(runs, PABO)
     for table, reply in zip(runs.tables("ports", PABO), replies, strict=True):
@@ -158,7 +158,7 @@ def lost_with_pabo(runs: Runs) -> str:
 
 
 def places_of_12(runs: Runs) -> Iterable[Measured]:
-    """Where the packets are lost that 12 to 1 loses without PABO."""
+    """Yields the shares of drops by switch in 12 to 1 without PABO."""
     case, share = "12to1, without PABO", [fat_tree.shares(one) for one in fat_tree.lost(runs, WITHOUT)]
     for switch in ("C1", "S9"):
         yield measured(case, f"share_of_drops_at_{switch}", [one[switch] for one in share])
@@ -166,7 +166,7 @@ def places_of_12(runs: Runs) -> Iterable[Measured]:
 
 
 def many_to_many(sweeps: Sweeps) -> Iterable[Measured]:
-    """Two groups of servers that meet at S11 and part at S9."""
+    """Measures two groups of servers whose paths meet at S11 and part at S9."""
     runs = sweeps["mtom"]
     yield from losses("mtom", runs)
     bounced = fat_tree.events(runs)
@@ -180,7 +180,10 @@ def many_to_many(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def conclusion(sweeps: Sweeps) -> Iterable[Measured]:
-    """Drops of all runs that bounce with the paper's queues, over every sweep and point, seed by seed."""
+    """Measures drops with PABO and the paper's queues over every sweep and point, seed by seed.
+
+    It also measures the smallest bounce queue without drops in 12 to 1.
+    """
     lost = {name: by_seed(runs) for name, runs in sweeps.items() if name != ROOM}
     told = [tell(name, sweeps[name], counts) for name, counts in lost.items() if counts.any()]
     yield measured("every run with PABO", "drops", total(list(lost.values())), "; ".join(told))
@@ -194,18 +197,18 @@ def conclusion(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def room(runs: Runs) -> tuple[list[int], Curve]:
-    """Sizes of the bounce queues, frames, and the drops of each, seeds by sizes."""
+    """Returns the sizes of the bounce queues in frames, and the drops of each, seeds by sizes."""
     sizes = [int(point[SIZE].removesuffix("pkt")) for point in runs.points]
     return sizes, along(runs, "drops", PABO, runs.points)
 
 
 def seeds_with_loss(losses: Curve) -> list[int]:
-    """How many seeds lose packets, by size."""
+    """Returns the number of seeds with drops, by size."""
     return [int(count) for count in (losses > 0).sum(axis=0)]
 
 
 def smallest(sizes: list[int], losses: Curve) -> float:
-    """The smallest size from which on no seed loses a packet; NaN where there is none."""
+    """Returns the smallest size from which on no seed drops a packet; NaN if there is none."""
     enough = float("nan")
     for size, count in sorted(zip(sizes, seeds_with_loss(losses), strict=True), reverse=True):
         if count:
@@ -221,7 +224,7 @@ def by_seed(runs: Runs) -> np.ndarray:
 
 
 def total(lost: list[np.ndarray]) -> np.ndarray:
-    """The sum over sweeps; where one has fewer seeds than others, they are added as far as they go."""
+    """Returns the sum over sweeps; sweeps with fewer seeds add to the first seeds only."""
     found = np.zeros(max(len(one) for one in lost))
     for one in lost:
         found[: len(one)] += one
@@ -229,7 +232,7 @@ def total(lost: list[np.ndarray]) -> np.ndarray:
 
 
 def tell(name: str, runs: Runs, lost: np.ndarray) -> str:
-    """The seeds of a sweep that lost packets."""
+    """Describes the seeds of a sweep with drops."""
     found = [f"seed {seed} ({count:.0f})" for seed, count in zip(runs.seeds, lost, strict=True) if count]
     points = f" over {len(runs.points)} points" if len(runs.points) > 1 else ""
     return f"{name}{points}: {', '.join(found)}"

@@ -1,4 +1,4 @@
-"""Claims that no figure of the paper decides: bounced packets, DIBS, PAUSE and PFC beside PABO, sources."""
+"""Measures of claims without a figure: bounced packets, DIBS, PAUSE and PFC against PABO, and sources."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ IN_TURN, ONE_QUEUE = "in_turn", "one_queue"
 DELIVERED = 0  # `fate` of the table `packets`
 DIBS, PAUSE, PFC = "dibs", "pause", "pfc"
 BESIDE = {name: f"{name}_beside" for name in SCENARIOS}
-# Workloads of `others.toml`, by their numbers in `flows`, and the end of its runs.
+# Indices of the workloads of `others.toml` in `flows`, and the end of its runs.
 SHARING, OWN_CLASS, ELSEWHERE = 2, 3, 4
 END_PS = 3_000_000_000_000
 XOFF = "variants.pause.switch.pause.xoff"
-THRESHOLDS = ("1/10", "1/4", "3/10", "1/2", "3/4")  # of the memory of a port
+THRESHOLDS = ("1/10", "1/4", "3/10", "1/2", "3/4")  # shares of a port's buffer
 OfTable = Callable[[pa.Table], float]
 WINDOW = "transport.receive_window"
 SILENT, INFORMED = "silent", "informed"
-# Of `chain_tree`: the first port of an edge switch leads to its host, the second to the root.
+# Ports of `chain_tree`: the first port of an edge switch leads to its host, the second to the root.
 EDGES = {"H1": "s0", "H2": "s1", "H3": "s2"}
 TO_HOST, TO_ROOT = 0, 1
 
 
 @dataclass(frozen=True)
 class Packets:
-    """Delivered packets of one run of raw senders, each known by its flow and its place in it."""
+    """Delivered packets of one run of raw senders, each identified by its flow and its index there."""
 
     flow: np.ndarray
     emission: np.ndarray
@@ -46,12 +46,12 @@ class Packets:
 
     @property
     def key(self) -> np.ndarray:
-        """A number for each packet, the same in runs of other variants."""
+        """Number of each packet, the same in runs of other variants."""
         return np.asarray(self.flow.astype(np.int64) << 32 | self.emission.astype(np.int64))
 
 
 def packets(table: pa.Table) -> Packets:
-    """Delivered packets of the table `packets`."""
+    """Returns the delivered packets of the table `packets`."""
     kept = (columns.numbers(table, "fate") == DELIVERED) & (columns.numbers(table, "reverse") == 0)
     flow, emission, bounces, sent, end = (
         columns.numbers(table, name)[kept] for name in ("flow", "emission", "bounces", "sent_ps", "end_ps")
@@ -60,13 +60,13 @@ def packets(table: pa.Table) -> Packets:
 
 
 def bounced_delay(found: Packets) -> float:
-    """Mean delay in us of packets that were bounced; NaN without any."""
+    """Mean delay of bounced packets in us; NaN without any."""
     chosen = found.delay[found.bounces > 0]
     return float(chosen.mean()) if len(chosen) else float("nan")
 
 
 def less_in_one_queue(bouncing: Packets, queued: Packets) -> float:
-    """Mean delay in us of bounced packets less that of the same packets in a run without bounces."""
+    """Mean delay in us of bounced packets minus that of the same packets in a run with unlimited queues."""
     mine = bouncing.bounces > 0
     _, here, there = np.intersect1d(bouncing.key[mine], queued.key, return_indices=True)
     differences = bouncing.delay[mine][here] - queued.delay[there]
@@ -74,7 +74,7 @@ def less_in_one_queue(bouncing: Packets, queued: Packets) -> float:
 
 
 def entropy(found: Packets) -> float:
-    """Reorder entropy (PABO eq. 7) of all flows together, by ranks among the packets that arrive."""
+    """Reorder entropy (PABO eq. 7) of all flows together, by ranks among the delivered packets."""
     places = [ranks(found.end[one]) - ranks(found.emission[one]) for one in by_flow(found)]
     _, counts = np.unique(np.concatenate(places), return_counts=True)
     shares = counts / counts.sum()
@@ -82,12 +82,12 @@ def entropy(found: Packets) -> float:
 
 
 def by_flow(found: Packets) -> list[np.ndarray]:
-    """Which packets are of each flow."""
+    """Selects the packets of each flow."""
     return [found.flow == one for one in np.unique(found.flow)]
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
-    """Place of each value in their order, from 0."""
+    """Returns the rank of each value, from 0."""
     place = np.empty(len(values), np.int64)
     place[np.argsort(values, kind="stable")] = np.arange(len(values))
     return place
@@ -97,19 +97,19 @@ def ranks(values: np.ndarray) -> np.ndarray:
 
 
 def again_less_once(table: pa.Table) -> float:
-    """Share in % of bounced packets that are bounced again, less that of packets that are bounced at all."""
+    """Share of bounced packets that are bounced again, minus the share of all packets bounced, both in %."""
     found = fat_tree.histogram(table, Of.BOUNCES)
     once, twice = found.share(1), found.share(2)
     return 100 * quotient(twice, once) - once
 
 
 def largest_count(tables: Sequence[pa.Table]) -> float:
-    """Most bounces of a delivered packet, ACKs included, in some runs."""
+    """Returns the most bounces of a delivered packet, ACKs included, over several runs."""
     return max(most(table) for table in tables)
 
 
 def most(table: pa.Table) -> float:
-    """Most bounces of a delivered packet, ACKs included."""
+    """Returns the most bounces of a delivered packet, ACKs included."""
     chosen = (columns.numbers(table, "metric") == Of.BOUNCES) & (columns.numbers(table, "count") > 0)
     return float(columns.numbers(table, "low")[chosen].max(initial=0))
 
@@ -118,7 +118,7 @@ def most(table: pa.Table) -> float:
 
 
 def first(sweeps: Sweeps) -> Iterator[Measured]:
-    """Delay of bounced packets by the order of service, and how many are bounced again."""
+    """Measures the delay of bounced packets by order of service, and the share bounced again."""
     served = sweeps["served"]
     for name in LOADS:
         by_variant = {
@@ -146,7 +146,7 @@ def first(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def counter(sweeps: Sweeps) -> Iterator[Measured]:
-    """Most bounces of a packet in any run with PABO, by seed as far as all sweeps have it."""
+    """Measures the most bounces of a packet in any run with PABO, for the seeds that all sweeps have."""
     every = [tables for runs in sweeps.values() for tables in kept(runs)]
     seeds = min(len(one) for one in every)
     values = [largest_count([tables[seed] for tables in every]) for seed in range(seeds)]
@@ -155,7 +155,7 @@ def counter(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def kept(runs: Runs) -> list[list[pa.Table]]:
-    """`packet_hist` with PABO at each point, by seed."""
+    """Returns `packet_hist` with PABO at each point, by seed."""
     return [runs.tables("packet_hist", PABO, point) for point in runs.points]
 
 
@@ -163,7 +163,7 @@ def kept(runs: Runs) -> list[list[pa.Table]]:
 
 
 def dibs(sweeps: Sweeps) -> Iterator[Measured]:
-    """DIBS less PABO: order, delay and detours in every load and scenario, and flows on other paths."""
+    """Measures DIBS minus PABO: order, delay and detours in all loads and scenarios, flows on other paths."""
     raw = sweeps["served"]
     for name in LOADS:
         yield from packet_by_packet(name, raw, load(raw, name))
@@ -178,14 +178,14 @@ def dibs(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def packet_by_packet(name: str, runs: Runs, point: Point) -> Iterator[Measured]:
-    """The same of a load of section V, where no transport sees the order of packets."""
+    """Yields the differences for a load of section V, where no transport reacts to reordering."""
     order = less(runs, lambda table: entropy(packets(table)), (DIBS, PABO), "packets", point)
     yield measured(name, "entropy_DIBS_less_PABO", order, lossy(runs, DIBS, [point]))
     yield from delay_and_detours(name, runs, point)
 
 
 def delay_and_detours(name: str, runs: Runs, point: Point | None) -> Iterator[Measured]:
-    """Delay of packets, and how often they are detoured by DIBS and bounced by PABO."""
+    """Yields differences in the delay of packets, and in detours by DIBS and bounces by PABO."""
     delay = less(runs, fat_tree.delay, (DIBS, PABO), "packet_hist", point)
     yield measured(name, "delay_DIBS_less_PABO", delay)
     tables = {one: runs.tables("packet_hist", one, point) for one in (DIBS, PABO)}
@@ -202,12 +202,12 @@ def delay_and_detours(name: str, runs: Runs, point: Point | None) -> Iterator[Me
 
 
 def mean_of(table: pa.Table, metric: Of) -> float:
-    """Mean over delivered data packets."""
+    """Returns the mean over delivered data packets."""
     return fat_tree.histogram(table, metric).mean
 
 
 def most_of(table: pa.Table, metric: Of) -> float:
-    """Most of any delivered data packet."""
+    """Returns the largest value of any delivered data packet."""
     found = fat_tree.histogram(table, metric)
     return float(found.low[found.count > 0].max(initial=0))
 
@@ -215,16 +215,16 @@ def most_of(table: pa.Table, metric: Of) -> float:
 def less(
     runs: Runs, of: OfTable, pair: tuple[str, str], table: str, point: Point | None = None
 ) -> np.ndarray:
-    """A statistic of a table in one variant less that in another, by seed."""
+    """Returns a statistic of a table in one variant minus that in another, by seed."""
     one, other = ([of(each) for each in runs.tables(table, variant, point)] for variant in pair)
     return np.subtract(one, other)
 
 
-# Flows of hosts that take no part.
+# Flows of hosts that are not part of the incast.
 
 
 def completion(table: pa.Table, workload: int) -> float:
-    """Mean completion time of a workload's flows, us; one that hangs lasts until the end of the run."""
+    """Mean completion time of a workload's flows in us; unfinished ones count until the end of the run."""
     chosen = columns.numbers(table, "traffic") == workload
     start = columns.numbers(table, "start_ps")[chosen].astype(np.float64)
     end = np.minimum(columns.numbers(table, "end_ps")[chosen].astype(np.float64), END_PS)
@@ -232,7 +232,7 @@ def completion(table: pa.Table, workload: int) -> float:
 
 
 def means(runs: Runs, workload: int, variants: Sequence[str]) -> str:
-    """A note on the mean completion times, and on flows that hang."""
+    """Formats the mean completion times and the number of unfinished flows."""
     told = []
     for variant in variants:
         tables = runs.tables("flows", variant)
@@ -253,7 +253,7 @@ def means(runs: Runs, workload: int, variants: Sequence[str]) -> str:
 
 
 def pause(sweeps: Sweeps) -> Iterator[Measured]:
-    """Completion of flows that avoid the congested ports, and thresholds of PAUSE that lose nothing."""
+    """Measures completion of flows that avoid the congested ports, and PAUSE thresholds without drops."""
     runs = sweeps["others"]
     names = {PAUSE: "PAUSE", PFC: "PFC", PABO: "PABO"}
     for case, workload, pairs in (
@@ -277,7 +277,7 @@ def pause(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def thresholds(sweeps: Sweeps) -> Iterator[tuple[str, list[float]]]:
-    """Each load and scenario, and the packets lost over all seeds, by threshold."""
+    """Yields each load and scenario, and its drops over all seeds, by threshold."""
     raw = sweeps["raw_xoff"]
     for name, packets in LOADS.items():
         yield name, losses(raw, [one for one in raw.points if int(one[PACKETS]) == packets])
@@ -287,12 +287,12 @@ def thresholds(sweeps: Sweeps) -> Iterator[tuple[str, list[float]]]:
 
 
 def losses(runs: Runs, points: Sequence[Point]) -> list[float]:
-    """Packets lost over all seeds, by threshold, the lowest first."""
+    """Returns drops over all seeds, by threshold, the lowest first."""
     ordered = sorted(points, key=lambda point: float(point[XOFF].removesuffix("KB")))
     return [float(runs.metric("drops", PAUSE, point).sum()) for point in ordered]
 
 
-# Frames that come back to their sources.
+# Frames that return to their sources.
 
 
 def returned(runs: Runs, table: pa.Table) -> dict[str, int]:
@@ -308,7 +308,7 @@ def returned(runs: Runs, table: pa.Table) -> dict[str, int]:
 
 
 def persistent(sweeps: Sweeps) -> Iterator[Measured]:
-    """Which sources get frames back, and how many fewer where these inform them."""
+    """Measures which sources get frames back, and how many fewer if sources are informed."""
     raw = sweeps["severity"]
     for name in ("mild", "severe"):
         tables = raw.tables("ports", PABO, load(raw, name))
@@ -336,7 +336,7 @@ def persistent(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def window(point: Point) -> str:
-    """The window of a point as rows name it: `300 KB`."""
+    """Formats the window of a point as rows name it: `300 KB`."""
     return f"{point[WINDOW].removesuffix('KB')} KB"
 
 

@@ -1,4 +1,4 @@
-"""Section VI's fat-tree: its names and scenarios, what a run tells, and the paths of flows (figure 10)."""
+"""Section VI's fat-tree: names and scenarios, statistics of a run, and paths of flows (figure 10)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from overspill.papers.spec import Measure, Measured, Point, Runs, Sweeps
 WITHOUT, PABO = "without", "pabo"
 MANY_TO_ONE = ("3to1", "6to1", "9to1", "12to1")
 SCENARIOS = (*MANY_TO_ONE, "mtom")
-# S(4p + 1) to S(4p + 4) of pod p are its edge switches and then its aggregation switches (figure 10).
+# S(4p + 1) to S(4p + 4) of pod p are its two edge switches and then its two aggregation switches (figure 10).
 CORES = {f"C{number}": f"core{number - 1}" for number in range(1, 5)}
 POD_SWITCHES = {
     f"S{4 * pod + place + 1}": f"{tier}{2 * pod + side}"
@@ -27,13 +27,13 @@ SWITCHES = CORES | POD_SWITCHES
 HOSTS = {f"H{number}": f"h{number - 1}" for number in range(1, 17)}
 
 DISPLACEMENT = columns.REORDER.index("displacement")
-REQUEST = 1  # the role of a flow in `flows`; replies have 0
-END_PS = 10_000_000_000_000  # of every run
+REQUEST = 1  # role of a flow in `flows`; replies have 0
+END_PS = 10_000_000_000_000  # end of every run
 BASE = "shares and means are of delivered data packets, the requests (1 in 2000) among them"
 PATHS, TWO_LEVEL = "paths", "two_level"
 STEP_PS = 10**9  # one flow in each step of the link trace
 EXAMPLE = ("H2", "H10")
-# Servers by the client that they answer.
+# Servers by the client to which they reply.
 SERVERS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "3to1": {"H9": ("H1", "H5", "H13")},
     "6to1": {"H9": ("H1", "H5", "H13", "H3", "H7", "H15")},
@@ -44,7 +44,7 @@ SERVERS: Mapping[str, Mapping[str, Sequence[str]]] = {
 
 
 class Of(IntEnum):
-    """Metrics of `packet_hist`."""
+    """Indices of metrics of `packet_hist`."""
 
     DELAY = columns.PACKET_HIST.index("delay")
     DETOURS = columns.PACKET_HIST.index("detours")
@@ -54,30 +54,30 @@ class Of(IntEnum):
 
 @dataclass(frozen=True)
 class Histogram:
-    """Delivered packets of one run by a metric; exact below 128."""
+    """Delivered packets of one run by a metric; values below 128 are exact."""
 
     low: np.ndarray
     count: np.ndarray
     sum: float
-    squares: float  # of deviations from the mean
+    squares: float  # sum of squared deviations from the mean
 
     @property
     def total(self) -> int:
-        """Packets."""
+        """Number of packets."""
         return int(self.count.sum())
 
     @property
     def mean(self) -> float:
-        """The mean; NaN without packets."""
+        """Mean; NaN without packets."""
         return self.sum / self.total if self.total else float("nan")
 
     @property
     def deviation(self) -> float:
-        """The standard deviation over packets; NaN without packets."""
+        """Standard deviation over packets; NaN without packets."""
         return float(np.sqrt(self.squares / self.total)) if self.total else float("nan")
 
     def share(self, least: int, most: float = float("inf")) -> float:
-        """The share of packets from `least` to `most`, in %; NaN without packets."""
+        """Returns the share of packets from `least` to `most` in %; NaN without packets."""
         if not self.total:
             return float("nan")
         chosen = (self.low >= least) & (self.low <= most)
@@ -85,10 +85,10 @@ class Histogram:
 
 
 def histogram(table: pa.Table, metric: Of) -> Histogram:
-    """A metric of delivered data packets from `packet_hist`, all workloads together."""
+    """Returns a metric of delivered data packets from `packet_hist`, all workloads together."""
     chosen = (columns.numbers(table, "metric") == metric) & (columns.numbers(table, "data") == 1)
     if metric is Of.MAX_BOUNCED_DISTANCE and not chosen.any():
-        # Told only where packets are bounced; else it is 0 for all of them.
+        # The metric is recorded only if packets are bounced; otherwise it is 0 for all of them.
         every = histogram(table, Of.BOUNCES).total
         return Histogram(np.zeros(min(every, 1)), np.full(min(every, 1), every), 0.0, 0.0)
     workload, low, count, total = (
@@ -108,29 +108,29 @@ def histogram(table: pa.Table, metric: Of) -> Histogram:
 
 
 def bounced_share(table: pa.Table) -> float:
-    """Packets that were bounced, in % of the delivered."""
+    """Bounced packets in % of the delivered ones."""
     return histogram(table, Of.BOUNCES).share(1)
 
 
 def bounces_per_bounced(table: pa.Table) -> float:
-    """How often a bounced packet was bounced; NaN where none was."""
+    """Mean number of bounces of a bounced packet; NaN without any."""
     found = histogram(table, Of.BOUNCES)
     bounced = int(found.count[found.low > 0].sum())
     return found.sum / bounced if bounced else float("nan")
 
 
 def delay(table: pa.Table) -> float:
-    """Mean delay from host to host, us."""
+    """Mean delay from host to host in us."""
     return histogram(table, Of.DELAY).mean / 1e6
 
 
 def delay_deviation(table: pa.Table) -> float:
-    """Standard deviation of the delay over packets, us."""
+    """Standard deviation of the delay over packets in us."""
     return histogram(table, Of.DELAY).deviation / 1e6
 
 
 def delivered(table: pa.Table, acks: bool = False) -> int:
-    """Delivered data packets, or those and ACKs."""
+    """Number of delivered data packets, with `acks` of data packets and ACKs."""
     chosen = columns.numbers(table, "metric") == Of.DELAY
     if not acks:
         chosen &= columns.numbers(table, "data") == 1
@@ -141,7 +141,7 @@ def delivered(table: pa.Table, acks: bool = False) -> int:
 
 
 def displacements(table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
-    """Displacements of `reorder` without their signs, and how many packets have each."""
+    """Returns the absolute displacements of `reorder`, and the number of packets with each."""
     chosen = columns.numbers(table, "metric") == DISPLACEMENT
     return np.abs(columns.numbers(table, "value")[chosen]), columns.numbers(table, "count")[chosen]
 
@@ -150,31 +150,31 @@ def displacements(table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
 
 
 def by_node(runs: Runs, table: pa.Table, counts: np.ndarray, nodes: Mapping[str, str]) -> dict[str, int]:
-    """Counts of ports, summed over the ports of each node, by the paper's name."""
+    """Returns counts of ports, summed over the ports of each node, by the paper's name."""
     node = columns.numbers(table, "node")
     return {name: int(counts[node == runs.node(ours)].sum()) for name, ours in nodes.items()}
 
 
 def events(runs: Runs) -> list[dict[str, int]]:
-    """Bounces by switch with PABO, seed by seed."""
+    """Returns bounces by switch with PABO, seed by seed."""
     tables = runs.tables("ports", PABO)
     return [by_node(runs, table, columns.numbers(table, "bounced"), SWITCHES) for table in tables]
 
 
 def lost(runs: Runs, variant: str) -> list[dict[str, int]]:
-    """Packets dropped by node, hosts last, seed by seed."""
+    """Returns packets dropped by node, hosts last, seed by seed."""
     return [by_node(runs, table, dropped(table), SWITCHES | HOSTS) for table in runs.tables("ports", variant)]
 
 
 def drop_rates(runs: Runs, variant: str, acks: bool = False) -> np.ndarray:
-    """Drops in % of data packets delivered or dropped, seed by seed; with `acks` of ACKs, too."""
+    """Drops in % of data packets delivered or dropped, seed by seed; with `acks`, ACKs are included."""
     arrived = [delivered(table, acks) for table in runs.tables("packet_hist", variant)]
     counts = np.array([sum(one.values()) for one in lost(runs, variant)])
     return 100 * quotients(counts, np.array(arrived) + counts)
 
 
 def shares(counts: Mapping[str, int]) -> dict[str, float]:
-    """Counts in % of their sum; NaN where it is 0."""
+    """Returns counts in % of their sum; NaN if it is 0."""
     total = sum(counts.values())
     return {name: 100 * count / total if total else float("nan") for name, count in counts.items()}
 
@@ -184,31 +184,31 @@ def shares(counts: Mapping[str, int]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Replies:
-    """What became of the replies of a run; times in ms, from a request's start to its reply's last byte."""
+    """Replies of a run; times in ms, from a request's start to its reply's last byte."""
 
     times: np.ndarray
-    waited: np.ndarray  # by requests whose replies did not come, until the end of the run
-    held: str  # servers of the unfinished, by the paper's names
+    waited: np.ndarray  # time of requests without a finished reply until the end of the run
+    held: str  # servers of the unfinished replies, by the paper's names
 
     @property
     def unfinished(self) -> int:
-        """Replies that did not come."""
+        """Number of unfinished replies."""
         return len(self.waited)
 
     @property
     def mean(self) -> float:
-        """Mean time of the replies that came; NaN where none did."""
+        """Mean time of finished replies; NaN without any."""
         return float(self.times.mean()) if len(self.times) else float("nan")
 
     @property
     def least(self) -> float:
-        """Mean time of all replies; those that did not come take at least until the end of the run."""
+        """Lower bound of the mean time of all replies: unfinished ones count until the end of the run."""
         every = np.concatenate([self.times, self.waited])
         return float(every.mean()) if len(every) else float("nan")
 
 
 def replies(runs: Runs, table: pa.Table) -> Replies:
-    """Requests and replies of `flows`, paired by workload and query; a reply not begun is unfinished, too."""
+    """Pairs requests and replies of `flows` by workload and query; replies not begun are unfinished."""
     asked: dict[tuple[int, int], tuple[int, int]] = {}
     ended: dict[tuple[int, int], int] = {}
     wanted = ("traffic", "query", "role", "start_ps", "end_ps", "dst")
@@ -227,12 +227,12 @@ def replies(runs: Runs, table: pa.Table) -> Replies:
 
 
 def answered(runs: Runs, variant: str, point: Point | None = None) -> list[Replies]:
-    """What became of the replies, by seed."""
+    """Returns the replies, by seed."""
     return [replies(runs, table) for table in runs.tables("flows", variant, point)]
 
 
 def fct(runs: Runs, variant: str, point: Point | None = None) -> np.ndarray:
-    """Mean flow completion time, ms, by seed."""
+    """Mean flow completion time of finished replies in ms, by seed."""
     return np.array([one.mean for one in answered(runs, variant, point)])
 
 
@@ -242,12 +242,12 @@ def fct(runs: Runs, variant: str, point: Point | None = None) -> np.ndarray:
 def packets(
     runs: Runs, of: Callable[[pa.Table], float], variant: str = PABO, point: Point | None = None
 ) -> np.ndarray:
-    """A statistic of `packet_hist`, by seed."""
+    """Returns a statistic of `packet_hist`, by seed."""
     return np.array([of(table) for table in runs.tables("packet_hist", variant, point)])
 
 
 def seeds(runs: Runs, told: Sequence[str]) -> str:
-    """A note of those seeds of which something is told."""
+    """Joins the notes of seeds that have one."""
     return "; ".join(f"seed {seed}: {text}" for seed, text in zip(runs.seeds, told, strict=True) if text)
 
 
@@ -256,7 +256,7 @@ def seeds(runs: Runs, told: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Hop:
-    """A switch that a packet crosses, and the port that it leaves by."""
+    """A switch that a packet crosses, and the port by which it leaves."""
 
     switch: str
     port: int
@@ -264,20 +264,20 @@ class Hop:
 
 @dataclass(frozen=True)
 class Trace:
-    """Which links carried the data of which flow."""
+    """Record of the links that carried each flow's data."""
 
     runs: Runs
     flows: pa.Table
     links: pa.Table
 
     def hops(self, source: str, destination: str) -> list[Hop]:
-        """The switches on a flow's path, the source's first; none where there is no such flow."""
+        """Returns the switches on a flow's path, the source's first; empty if there is no such flow."""
         step = self.step(source, destination)
         if step is None:
             return []
         node, port, bits = (columns.numbers(self.links, name) for name in ("node", "port", "bits"))
         at = columns.numbers(self.links, "bin") == step
-        # ACKs, which come back on links of their own, are shorter than data.
+        # ACKs, which return on links of their own, are shorter than data.
         data = at & (bits == bits[at].max(initial=0))
         left = dict(zip(node[data].tolist(), port[data].tolist(), strict=True))
         crossed = [name for name, ours in SWITCHES.items() if self.runs.node(ours) in left]
@@ -285,7 +285,7 @@ class Trace:
         return sorted(found, key=lambda hop: place(hop.switch, source))
 
     def step(self, source: str, destination: str) -> int | None:
-        """The step of the trace in which a flow starts."""
+        """Returns the step of the trace in which a flow starts."""
         ends = self.runs.node(HOSTS[source]), self.runs.node(HOSTS[destination])
         src, dst = columns.numbers(self.flows, "src"), columns.numbers(self.flows, "dst")
         starts = columns.numbers(self.flows, "start_ps")[(src == ends[0]) & (dst == ends[1])]
@@ -293,19 +293,19 @@ class Trace:
 
 
 def height(switch: str) -> int:
-    """0 for edge switches, 1 for those of aggregation, 2 for core switches."""
+    """Returns 0 for edge, 1 for aggregation, and 2 for core switches."""
     return ("edge", "agg", "core").index(SWITCHES[switch].rstrip("0123456789"))
 
 
 def place(switch: str, source: str) -> int:
-    """How far along a path a switch is: up from the source's edge switch, then down."""
+    """Returns the position of a switch on a path: up from the source's edge switch, then down."""
     up, number, host = height(switch), int(SWITCHES[switch].lstrip("adegcor")), int(HOSTS[source][1:])
     begins = (number == host // 2, number // 2 == host // 4, True)[up]
     return up if begins else 4 - up
 
 
 def describe_path(hops: Sequence[Hop]) -> str:
-    """A path in words, with the ports of the switches below its top, which have a choice."""
+    """Describes a path, with the ports of switches below its top, where there is a choice."""
     top = max(range(len(hops)), key=lambda at: height(hops[at].switch), default=0)
     return ", ".join(
         f"{hop.switch} port {hop.port}" if at < top else hop.switch for at, hop in enumerate(hops)
@@ -313,7 +313,7 @@ def describe_path(hops: Sequence[Hop]) -> str:
 
 
 def cores(trace: Trace, flows: Mapping[str, Sequence[str]]) -> str:
-    """Each core switch and the servers whose data crosses it: `C1: H1 H5`."""
+    """Describes the servers whose data crosses each core switch: `C1: H1 H5`."""
     found: dict[str, set[str]] = {core: set() for core in CORES}
     for client, servers in flows.items():
         for server in servers:
@@ -325,13 +325,13 @@ def cores(trace: Trace, flows: Mapping[str, Sequence[str]]) -> str:
 
 
 def traces(runs: Runs) -> list[Trace]:
-    """What each seed's run recorded."""
+    """Returns the trace of each seed."""
     tables = (runs.tables(name, TWO_LEVEL) for name in ("flows", "links"))
     return [Trace(runs, flows, links) for flows, links in zip(*tables, strict=True)]
 
 
 def figure_10(sweeps: Sweeps) -> Iterable[Measured]:
-    """The example of the figure, and the core switch of each flow of every scenario."""
+    """Measures the figure's example path, and the core switch of each flow of every scenario."""
     found = traces(sweeps[PATHS])
     example = [describe_path(one.hops(*EXAMPLE)) or "none" for one in found]
     yield Measured(" to ".join(EXAMPLE), "path", example)

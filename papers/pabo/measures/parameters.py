@@ -1,4 +1,4 @@
-"""Figures 3, 5 and 6: the probability of a bounce, and how theta and lambda bear on the order of arrivals."""
+"""Measures of figures 3, 5 and 6: bounce probability, and the effect of theta and lambda on reordering."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from .raw_packets import LAMBDA, THETA
 THRESHOLD = 0.5
 DECAY = 5  # lambda of panel a
 BOUNCED = (0, 1, 2)
-DECAYS = (5, 15, 25)  # lambda of panel b, of packets that were never bounced
-PLACE = 0.75  # of the curves, where rows ask
+DECAYS = (5, 15, 25)  # lambda of panel b, for packets that were never bounced
+PLACE = 0.75  # utilisation at which rows read the curves
 PLACES = np.linspace(0, 1, 201)  # utilisations
 
-Curves = tuple[np.ndarray, np.ndarray]  # places, and a row of P for each curve
+Curves = tuple[np.ndarray, np.ndarray]  # utilisations, and a row of P for each curve
 ENTROPY, TIME_RATIO, VARIANCE = "reorder_entropy", "time_above_theta", "utilisation_variance"
 
 
 def curves(decay: float) -> Curves:
-    """P over the utilisation of a queue, a row for each of `BOUNCED` (PABO eq. 4)."""
+    """Returns P over the utilisation of a queue, a row for each of `BOUNCED` (PABO eq. 4)."""
     found = mechanism_curve("bounce", [f"theta={THRESHOLD}", f"lambda={decay}"], 1, PLACES.tolist())
     if found is None:
         raise Failed("bounce: the core has no curve of it")
@@ -47,18 +47,18 @@ def curves(decay: float) -> Curves:
 
 
 def by_decay() -> Curves:
-    """The curves of panel b."""
+    """Returns the curves of panel b."""
     found = [curves(decay) for decay in DECAYS]
     return found[0][0], np.array([values[0] for _, values in found])
 
 
 def figure_3(_: Sweeps) -> Iterator[Measured]:
-    """Figure 3 at its ends, in the middle, and what its curves have in common."""
+    """Measures figure 3 at its ends, in the middle, and what its curves have in common."""
     yield from rows_of_panels(curves(DECAY), by_decay())
 
 
 def rows_of_panels(left: Curves, right: Curves) -> Iterator[Measured]:
-    """The rows of both panels; what is between theta and 1 lies strictly there."""
+    """Yields the rows of both panels; `inner` are utilisations strictly between theta and 1."""
     places, every = left[0], np.concatenate((left[1], right[1]))
     inner = (places > THRESHOLD) & (places < 1)
     yield measured("u <= theta", "P_max", [every[:, places <= THRESHOLD].max()])
@@ -76,7 +76,7 @@ def rows_of_panels(left: Curves, right: Curves) -> Iterator[Measured]:
 
 @dataclass(frozen=True)
 class Cut:
-    """One panel of figure 6: a parameter swept, the other held."""
+    """Panel of figure 6: a parameter that is swept, with the other one fixed."""
 
     runs: Runs
     path: str
@@ -84,40 +84,40 @@ class Cut:
 
     @property
     def other(self) -> str:
-        """The parameter that is held."""
+        """Path of the fixed parameter."""
         return LAMBDA if self.path == THETA else THETA
 
     @property
     def name(self) -> str:
-        """What is swept, as rows call it."""
+        """Name of the swept parameter in rows."""
         return self.path.rpartition(".")[2]
 
     @property
     def case(self) -> str:
-        """What is held, as rows call it."""
+        """Name and value of the fixed parameter in rows."""
         return f"{self.other.rpartition('.')[2]}={self.held:g}"
 
     @property
     def places(self) -> list[float]:
-        """The values swept."""
+        """Swept values."""
         return line(self.runs, self.path, {self.other: self.held})[0]
 
     def curves(self, name: str) -> Curve:
-        """A metric, seeds by values swept."""
+        """Returns a metric, seeds by swept values."""
         points = line(self.runs, self.path, {self.other: self.held})[1]
         return along(self.runs, name, "pabo", points)
 
     def at(self, name: str, place: float) -> np.ndarray:
-        """A metric at one value, by seed."""
+        """Returns a metric at one value, by seed."""
         return np.asarray(self.curves(name)[:, self.places.index(place)])
 
     def between(self, name: str, low: float, high: float) -> Curve:
-        """A metric at values from `low` to `high`."""
+        """Returns a metric at values from `low` to `high`."""
         keep = [low <= place <= high for place in self.places]
         return self.curves(name)[:, keep]
 
     def note(self) -> str:
-        """Which seeds lost packets."""
+        """Describes the seeds that dropped packets."""
         return lossy(self.runs, "pabo", line(self.runs, self.path, {self.other: self.held})[1])
 
 
@@ -125,7 +125,7 @@ class Cut:
 
 
 def grid(sweeps: Sweeps) -> Iterator[Measured]:
-    """Figure 5: entropy along theta and along lambda."""
+    """Measures figure 5: entropy along theta and along lambda."""
     runs = sweeps["tree"]
     note = lossy(runs, "pabo", runs.points)
     for held in (20, 50, 100):
@@ -140,19 +140,19 @@ def grid(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def surface(runs: Runs) -> tuple[list[float], list[float], np.ndarray]:
-    """Thetas, lambdas, and entropy by seed, theta and lambda."""
+    """Returns thetas, lambdas, and entropy by seed, theta and lambda."""
     lambdas = sorted({float(point[LAMBDA]) for point in runs.points})
     cuts = [Cut(runs, THETA, held) for held in lambdas]
     return cuts[0].places, lambdas, np.stack([cut.curves(ENTROPY) for cut in cuts], axis=-1)
 
 
 def by_ranges(entropy: np.ndarray) -> float:
-    """Median over lambda of the range over theta by the median over theta of the range over lambda."""
+    """Median over lambda of the range over theta, divided by median over theta of the range over lambda."""
     return quotient(float(np.median(np.ptp(entropy, axis=0))), float(np.median(np.ptp(entropy, axis=1))))
 
 
 def by_least(entropy: np.ndarray) -> float:
-    """Entropy at the largest theta, the mean over lambda, by the least at any other."""
+    """Entropy at the largest theta, as the mean over lambda, divided by the least at any other theta."""
     return quotient(float(entropy[-1].mean()), float(entropy[:-1].min()))
 
 
@@ -162,7 +162,7 @@ Statistic = Callable[[Cut], Iterator[tuple[str, Sequence[float] | np.ndarray]]]
 
 
 def panel(path: str, held: float, statistics: Sequence[Statistic], sweeps: Sweeps) -> Iterator[Measured]:
-    """One panel of figure 6 by its statistics."""
+    """Measures one panel of figure 6 by its statistics."""
     cut = Cut(sweeps["tree"], path, held)
     note = cut.note()
     for statistic in statistics:
@@ -171,7 +171,7 @@ def panel(path: str, held: float, statistics: Sequence[Statistic], sweeps: Sweep
 
 
 def follows(what: str, name: str) -> Statistic:
-    """The rank correlation of what is swept with a metric."""
+    """Returns the statistic that is the rank correlation of the swept parameter with a metric."""
 
     def values(cut: Cut) -> Iterator[tuple[str, list[float]]]:
         places = cut.places
@@ -182,7 +182,7 @@ def follows(what: str, name: str) -> Statistic:
 
 
 def stable(low: float, high: float, title: str, name: str = ENTROPY) -> Statistic:
-    """The spread of entropy, or of another metric, from one value to another."""
+    """Returns the statistic that is the spread of a metric from one swept value to another."""
 
     def values(cut: Cut) -> Iterator[tuple[str, list[float]]]:
         yield title, jackknife(spread, cut.between(name, low, high))
@@ -191,7 +191,7 @@ def stable(low: float, high: float, title: str, name: str = ENTROPY) -> Statisti
 
 
 def changes(one: float, other: float) -> Statistic:
-    """Entropy at a value by that at another, seed by seed."""
+    """Returns the statistic that is entropy at one value divided by that at another, seed by seed."""
 
     def values(cut: Cut) -> Iterator[tuple[str, np.ndarray]]:
         title = f"entropy_{cut.name}_{one:g}_by_{other:g}"
@@ -201,7 +201,7 @@ def changes(one: float, other: float) -> Statistic:
 
 
 def levels(cut: Cut) -> Iterator[tuple[str, list[float]]]:
-    """How much of timeRatio's range lies between theta 0.9 and 0.99."""
+    """Yields the change of timeRatio from theta 0.9 to 0.99, as a share of its range."""
     start, end = (cut.places.index(place) for place in (0.9, 0.99))
 
     def share(curve: np.ndarray) -> float:
@@ -211,7 +211,7 @@ def levels(cut: Cut) -> Iterator[tuple[str, list[float]]]:
 
 
 def smaller(name: str, held: float) -> Statistic:
-    """The range of timeRatio by that of another panel, whose held value is given."""
+    """Returns the statistic that is timeRatio's range divided by that of a panel with another fixed value."""
 
     def values(cut: Cut) -> Iterator[tuple[str, list[float]]]:
         both = [cut.curves(TIME_RATIO), Cut(cut.runs, cut.path, held).curves(TIME_RATIO)]
@@ -225,14 +225,14 @@ def smaller(name: str, held: float) -> Statistic:
 
 
 def alike(cut: Cut) -> Iterator[tuple[str, list[float]]]:
-    """The rank correlation of entropy and timeRatio in each seed."""
+    """Yields the rank correlation of entropy and timeRatio in each seed."""
     pairs = zip(cut.curves(ENTROPY), cut.curves(TIME_RATIO), strict=True)
     found = [rank_correlation(list(entropy), ratio) for entropy, ratio in pairs]
     yield "rank_correlation_of_entropy_and_time_ratio", found
 
 
 def alike_either_way(cut: Cut) -> Iterator[tuple[str, list[float]]]:
-    """The same without its sign."""
+    """Yields the absolute rank correlation of entropy and timeRatio in each seed."""
     for metric, values in alike(cut):
         yield f"size_of_{metric}", [abs(one) for one in values]
 

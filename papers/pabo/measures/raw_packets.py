@@ -1,4 +1,4 @@
-"""Raw packets in the tree of figure 4: figures 1 and 7 to 9, table I, and lambda and hops of section II-C."""
+"""Measures of raw packets in the tree of figure 4: figures 1 and 7 to 9, table I, and section II-C."""
 
 from __future__ import annotations
 
@@ -24,20 +24,21 @@ from overspill.papers.common import (
 )
 from overspill.papers.spec import Measure, Measured, Point, Runs, Sweeps
 
-# The tree of figure 4, as `chain_tree` names it.
+# Nodes of the tree of figure 4, with the names of `chain_tree`.
 SWITCHES = {f"S{number}": f"s{number - 1}" for number in range(1, 8)}
 SENDERS = {f"H{number}": f"h{number - 1}" for number in range(1, 4)}
 THETA, LAMBDA = "switch.overflow.theta", "switch.overflow.lambda"
 # Section V: packets of a sender's burst, one more than the paper's numPacketsPerGenerate.
 PACKETS = "traffic.bursts.packets"
 LOADS = {"mild": 501, "moderate": 1501, "severe": 2501}
-# What `packet_hist` counts: links that a packet crossed, one more than totalHop, and maxBouncedDistance.
+# Metrics of `packet_hist`: links that a packet crossed, one more than totalHop, and maxBouncedDistance.
 CROSSED, DISTANCE = map(columns.PACKET_HIST.index, ("hops", "max_bounced_distance"))
-Series = Mapping[tuple[str, int], np.ndarray]  # by switch, and 0 for the normal queue, 1 for the bounce queue
-STEP = 50.0  # us, as the sweep sets `measure.bin`
+Series = Mapping[tuple[str, int], np.ndarray]  # keys: switch; 0 for the normal, 1 for the bounce queue
+STEP = 50.0  # us, equal to `measure.bin` of the sweep
 THRESHOLD = 0.8  # theta of section V
 NORMAL, BOUNCE = 0, 1
-# Of `chain_tree`: the second port of a chain's switch leads to the root, the root's last to the receiver.
+# Ports of `chain_tree`: the second port of a chain's switch leads to the root, the root's last to the
+# receiver.
 OUTPUTS = {"S4": ("s3", 1), "S5": ("s4", 1), "S6": ("s5", 1), "S7": ("s6", 3)}
 UPSTREAM = ("S4", "S5", "S6")
 GROUPS = {
@@ -46,37 +47,37 @@ GROUPS = {
     "S7 normal": [("S7", NORMAL)],
 }
 LEVELS = {"S7": ("S7",), "S4_to_S6": ("S4", "S5", "S6"), "S1_to_S3": ("S1", "S2", "S3")}
-UNTIL = 80.0  # of lambda: where mean totalHop has become stable
+UNTIL = 80.0  # lambda from which mean totalHop is stable
 
 
 def load(runs: Runs, name: str) -> Point:
-    """The point of a load of section V."""
+    """Returns the point of a load of section V."""
     values, points = line(runs, PACKETS)
     return points[values.index(LOADS[name])]
 
 
 def counted(table: pa.Table, which: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of `packet_hist`, what it counts of delivered data packets: from, to below, and how many."""
+    """Returns lower ends, exclusive upper ends and counts of a metric's bins, for delivered data packets."""
     keep = (columns.numbers(table, "metric") == which) & (columns.numbers(table, "data") == 1)
     low, high, count = (columns.numbers(table, name)[keep] for name in ("low", "high", "count"))
     return low, high, count
 
 
 def within(table: pa.Table, hops: int) -> float:
-    """Share in % of delivered data packets with a totalHop of so many at most."""
+    """Share of delivered data packets with a totalHop of at most `hops`, in %."""
     _, high, count = counted(table, CROSSED)
     return 100 * quotient(float(count[high - 1 <= hops + 1].sum()), float(count.sum()))
 
 
 def by_switch(runs: Runs, table: pa.Table, column: str, switches: Mapping[str, str]) -> dict[str, int]:
-    """A counter of `ports`, summed over the ports of each switch, by the paper's name."""
+    """Returns a counter of `ports`, summed over the ports of each switch, by the paper's name."""
     node, count = columns.numbers(table, "node"), columns.numbers(table, column)
     return {name: int(count[node == runs.node(ours)].sum()) for name, ours in switches.items()}
 
 
 @dataclass(frozen=True)
 class Queues:
-    """The eight queues of the four outputs in one run, by step: the most frames, their mean, and limits."""
+    """Queues of the four outputs in one run, two each: most and mean frames by step, and limits in frames."""
 
     longest: Series
     mean: Series
@@ -84,34 +85,34 @@ class Queues:
 
     @property
     def busy(self) -> np.ndarray:
-        """In which steps there was a frame in any of them."""
+        """True for steps with a frame in any of the queues."""
         return np.asarray(np.any([one > 0 for one in self.longest.values()], axis=0))
 
     def peaks(self) -> list[tuple[int, int]]:
-        """First step and end of every stretch in which some queue is not empty."""
+        """Returns first step and end of every period in which some queue is not empty."""
         edges = np.diff(np.concatenate(([0], self.busy.astype(np.int8), [0])))
         return list(
             zip(np.flatnonzero(edges == 1).tolist(), np.flatnonzero(edges == -1).tolist(), strict=True)
         )
 
     def share(self, switch: str, kind: int) -> np.ndarray:
-        """Utilisation of a queue in each step."""
+        """Returns the utilisation of a queue in each step."""
         return np.asarray(self.mean[switch, kind] / self.limit[switch, kind])
 
     def utilisation(self, switch: str) -> np.ndarray:
-        """Mean of both queues' utilisations in each step."""
+        """Returns the mean of both queues' utilisations in each step."""
         return np.asarray((self.share(switch, NORMAL) + self.share(switch, BOUNCE)) / 2)
 
 
 def read_queues(runs: Runs) -> list[Queues]:
-    """The queues of every seed."""
+    """Reads the queues of every seed."""
     traces, limits = (runs.tables(name, "pabo") for name in ("sub_queue_trace", "sub_queues"))
     steps = max((int(columns.numbers(one, "bin").max()) + 1 for one in traces if one.num_rows), default=0)
     return [one_run(runs, pair, steps) for pair in zip(traces, limits, strict=True)]
 
 
 def one_run(runs: Runs, tables: tuple[pa.Table, pa.Table], steps: int) -> Queues:
-    """The queues of one seed; a queue without a row in a step is empty there."""
+    """Reads the queues of one seed; a queue without a row in a step is empty there."""
     trace, limits = tables
     longest: dict[tuple[str, int], np.ndarray] = {}
     mean: dict[tuple[str, int], np.ndarray] = {}
@@ -132,7 +133,10 @@ def one_run(runs: Runs, tables: tuple[pa.Table, pa.Table], steps: int) -> Queues
 
 
 def queue_rows(runs: Runs, table: pa.Table, which: tuple[str, int]) -> np.ndarray:
-    """Rows of a queue at an output; raw packets are of class 0, so its number says its kind."""
+    """Selects the rows of a queue at an output.
+
+    Raw packets have class 0, so that the number of a queue is its lane.
+    """
     node, port = OUTPUTS[which[0]]
     keep = columns.numbers(table, "node") == runs.node(node)
     keep &= (columns.numbers(table, "port") == port) & (columns.numbers(table, "queue") == which[1])
@@ -143,14 +147,14 @@ def queue_rows(runs: Runs, table: pa.Table, which: tuple[str, int]) -> np.ndarra
 
 
 def peaks(sweeps: Sweeps) -> Iterator[Measured]:
-    """Figure 8a: how many congestions there are."""
+    """Measures figure 8a: the number of separate congestion periods."""
     yield measured(
         "whole second", "separate_peaks", [len(one.peaks()) for one in read_queues(sweeps["peaks"])]
     )
 
 
 def first_peak(sweeps: Sweeps) -> Iterator[Measured]:
-    """Figure 8b: what fills after what, what is used at all, and what is empty before what."""
+    """Measures figure 8b: bounce queues in use, the order in which queues clear, and peaks of S4 to S6."""
     seeds = read_queues(sweeps["peaks"])
     case = "first peak"
     yield measured(case, "bounce_queues_used_after_theta", [used_after(one) for one in seeds])
@@ -160,13 +164,13 @@ def first_peak(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def first_steps(queues: Queues) -> slice:
-    """The steps of the first peak; none where there is no peak."""
+    """Returns the steps of the first peak; empty if there is no peak."""
     found = queues.peaks()
     return slice(*found[0]) if found else slice(0, 0)
 
 
 def used_after(queues: Queues) -> float:
-    """Time in us from S7's normal queue above theta to a frame in a bounce queue; NaN without these."""
+    """Time in us from S7's normal queue above theta to a frame in a bounce queue; NaN without both."""
     peak = first_steps(queues)
     limit = THRESHOLD * queues.limit["S7", NORMAL]
     above = np.flatnonzero(queues.longest["S7", NORMAL][peak] > limit)
@@ -176,13 +180,13 @@ def used_after(queues: Queues) -> float:
 
 
 def in_use(queues: Queues) -> str:
-    """The switches whose bounce queue has a frame in it."""
+    """Names the switches whose bounce queue is used."""
     peak = first_steps(queues)
     return names({one: queues.longest[one, BOUNCE][peak].max(initial=0) for one in OUTPUTS})
 
 
 def lengths(seeds: Sequence[Queues]) -> str:
-    """The most frames in each bounce queue and in each normal queue, over all seeds."""
+    """Formats the most frames in each bounce queue and in each normal queue, over all seeds."""
     told = []
     for kind, name in ((BOUNCE, "bounce"), (NORMAL, "normal")):
         most = {one: max(int(run.longest[one, kind].max(initial=0)) for run in seeds) for one in OUTPUTS}
@@ -191,7 +195,10 @@ def lengths(seeds: Sequence[Queues]) -> str:
 
 
 def clearing(queues: Queues) -> str:
-    """Groups of queues by when they are empty for good, those of one step together."""
+    """Formats the groups of queues in the order in which they become empty for good.
+
+    Groups that become empty in the same step are joined by `and`.
+    """
     peak = first_steps(queues)
     ends: dict[int, list[str]] = {}
     for name, group in GROUPS.items():
@@ -211,7 +218,7 @@ def unlike(queues: Queues) -> float:
 
 
 def example(sweeps: Sweeps) -> Iterator[Measured]:
-    """Figure 1: nothing is lost, and S4 bounces."""
+    """Measures figure 1: drops, and bounces of S4."""
     runs = sweeps["example"]
     [variant] = runs.variants
     yield measured("example", "drops", runs.metric("drops", variant))
@@ -220,7 +227,7 @@ def example(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def largest_hops(sweeps: Sweeps) -> Iterator[Measured]:
-    """Section II-C: lambda and the largest number of hops, in each seed."""
+    """Measures section II-C: correlation of lambda with the largest number of hops, in each seed."""
     runs = sweeps["raw_lambda"]
     lambdas, points = line(runs, f"variants.pabo.{LAMBDA}")
     curves = along(runs, "total_hop_max", "pabo", points)
@@ -234,7 +241,7 @@ def largest_hops(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def severity(sweeps: Sweeps) -> Iterator[Measured]:
-    """Drops under three loads, in % of what the senders generate, and where."""
+    """Measures drops under three loads, in % of generated packets, and where they occur."""
     runs = sweeps["severity"]
     for name in LOADS:
         ports = runs.tables("ports", "without", load(runs, name))
@@ -247,30 +254,34 @@ def severity(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def drop_rate(runs: Runs, ports: pa.Table) -> float:
-    """Packets dropped anywhere by packets generated: without PABO what senders' ports took or dropped."""
+    """Returns dropped packets divided by generated ones.
+
+    Generated packets are those that senders' ports enqueued or dropped, since nothing is bounced without
+    PABO.
+    """
     lost = dropped(ports)
     offered = columns.numbers(ports, "enqueued") + lost
     return quotient(float(lost.sum()), float(offered[sending(runs, ports)].sum()))
 
 
 def sending(runs: Runs, ports: pa.Table) -> np.ndarray:
-    """Which rows of `ports` are of senders."""
+    """Selects the rows of `ports` that belong to senders."""
     return np.isin(columns.numbers(ports, "node"), [runs.node(ours) for ours in SENDERS.values()])
 
 
 def dropped_by(runs: Runs, ports: pa.Table) -> dict[str, int]:
-    """Packets dropped by each switch, by the paper's name."""
+    """Returns packets dropped by each switch, by the paper's name."""
     return by_switch(runs, ports.append_column("lost", pa.array(dropped(ports))), "lost", SWITCHES)
 
 
 def at_hosts(runs: Runs, tables: Sequence[pa.Table]) -> str:
-    """A note where a sender's own queue dropped packets."""
+    """Describes packets dropped by senders' own queues; empty without any."""
     lost = sum(int(dropped(one)[sending(runs, one)].sum()) for one in tables)
     return f"senders dropped {lost} packets" if lost else ""
 
 
 def distances(sweeps: Sweeps) -> Iterator[Measured]:
-    """Table I: how far back packets were at most, in % of delivered packets."""
+    """Measures table I: the largest bounced distance of packets, in % of delivered packets."""
     runs = sweeps["severity"]
     shares = {
         name: np.array([by_distance(one) for one in runs.tables("packet_hist", "pabo", load(runs, name))])
@@ -285,10 +296,10 @@ def distances(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def by_distance(table: pa.Table) -> list[float]:
-    """Shares in % of the largest distances 0, 1, 2, and of all above."""
+    """Returns shares of the largest distances 0, 1, 2, and above, in %."""
     low, _, count = counted(table, DISTANCE)
     every = float(count.sum())
-    if not every:  # Told only where packets are bounced; else it is 0 for all of them.
+    if not every:  # The metric is recorded only if packets are bounced; otherwise it is 0 for all of them.
         low, every = np.zeros(1), float(counted(table, CROSSED)[2].sum())
         count = np.array([every])
     exact = [float(count[low == distance].sum()) for distance in range(3)]
@@ -296,7 +307,7 @@ def by_distance(table: pa.Table) -> list[float]:
 
 
 def bounces(sweeps: Sweeps) -> Iterator[Measured]:
-    """Figure 7a: which switches bounce, and how often."""
+    """Measures figure 7a: bounces by switch."""
     runs = sweeps["severity"]
     for at, name in enumerate(LOADS):
         tables = runs.tables("ports", "pabo", load(runs, name))
@@ -308,7 +319,7 @@ def bounces(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def total_hops(sweeps: Sweeps) -> Iterator[Measured]:
-    """Figure 7b: shares within so many hops, and the hops of a packet that nobody bounces."""
+    """Measures figure 7b: shares within a number of hops, and hops of packets without PABO."""
     runs = sweeps["severity"]
     for name, most in (("mild", 5), ("severe", 11)):
         tables = runs.tables("packet_hist", "pabo", load(runs, name))
@@ -321,7 +332,7 @@ def total_hops(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def only_hops(table: pa.Table) -> float:
-    """TotalHop of every packet where all have the same, else NaN."""
+    """Returns the totalHop of packets if all have the same, otherwise NaN."""
     low, high, count = counted(table, CROSSED)
     found = set(low[count > 0]) | set(high[count > 0] - 1)
     return float(found.pop()) - 1 if len(found) == 1 else float("nan")
@@ -331,7 +342,7 @@ def only_hops(table: pa.Table) -> float:
 
 
 def thetas(sweeps: Sweeps) -> Iterator[Measured]:
-    """Figure 9a: theta and the share of bounced packets, each seed's curve."""
+    """Measures figure 9a: the share of bounced packets over theta, for each seed's curve."""
     from scipy import stats as scipy_stats  # slow to load
 
     runs = sweeps["raw_theta"]
@@ -348,7 +359,7 @@ def thetas(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def lambdas(sweeps: Sweeps) -> Iterator[Measured]:
-    """Figure 9b: lambda and mean totalHop."""
+    """Measures figure 9b: mean totalHop over lambda."""
     runs = sweeps["raw_lambda"]
     places, points = line(runs, f"variants.pabo.{LAMBDA}")
     means = along(runs, "total_hop_mean", "pabo", points)
@@ -359,7 +370,10 @@ def lambdas(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def gains(means: Curve, middle: int) -> list[float]:
-    """Gain up to a place by the gain from there on; the latter may be lost in one seed's noise."""
+    """Gain up to a place divided by the gain beyond it, as jackknife pseudo-values.
+
+    The gain beyond may vanish in the noise of one seed.
+    """
     return jackknife(
         lambda curve: quotient(float(curve[middle] - curve[0]), float(curve[-1] - curve[middle])),
         means,

@@ -1,4 +1,4 @@
-"""Retransmission: with PABO, which its runs switch off, and by the timer of the baseline."""
+"""Measures of retransmission: with PABO, whose runs switch it off, and by the baseline's timer."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ RECOVERING = "recovering"
 MIN_RTO = "transport.min_rto"
 END_MS = 10_000.0  # end of the runs of section VI
 
-Key = tuple[int, int, int]  # workload, server, and which of the session's requests, from 0
+Key = tuple[int, int, int]  # workload, server, and index of the session's request, from 0
 
 
 @dataclass(frozen=True)
 class Reply:
-    """Time from a request to the last byte of its reply, ms; until the end of the run if it did not come."""
+    """Time in ms from a request to the last byte of its reply, or to the end of the run if unfinished."""
 
     time: float
     came: bool
@@ -35,7 +35,10 @@ Replies = Mapping[Key, Reply]
 
 
 def replies(table: pa.Table) -> Replies:
-    """Replies of `flows` by session and request: numbers of queries depend on the variant, these do not."""
+    """Returns replies of `flows` by session and request.
+
+    The numbers of queries depend on the variant; sessions and requests do not.
+    """
     wanted = ("traffic", "query", "role", "start_ps", "end_ps", "dst", "timeouts")
     rows = table.select(list(wanted)).to_pylist()
     answers = {(one["traffic"], one["query"]): one for one in rows if one["role"] != REQUEST}
@@ -55,17 +58,17 @@ def replies(table: pa.Table) -> Replies:
 
 
 def mean(found: Replies) -> float:
-    """Mean time of replies, ms; NaN without any."""
+    """Mean time of replies in ms; NaN without any."""
     return quotient(sum(one.time for one in found.values()), len(found))
 
 
 def means(runs: Runs, variant: str, point: Point | None = None) -> np.ndarray:
-    """Mean time of replies, ms, by seed."""
+    """Mean time of replies in ms, by seed."""
     return np.array([mean(replies(table)) for table in runs.tables("flows", variant, point)])
 
 
 def hanging(runs: Runs, variant: str) -> str:
-    """A note on seeds in which replies hang."""
+    """Describes the number of seeds with unfinished replies."""
     count = sum(
         any(not one.came for one in replies(table).values()) for table in runs.tables("flows", variant)
     )
@@ -76,7 +79,7 @@ def hanging(runs: Runs, variant: str) -> str:
 
 
 def recovery(sweeps: Sweeps) -> Iterator[Measured]:
-    """Segments that are sent again though none is lost, and times of replies with and without that."""
+    """Measures needless retransmissions with PABO, and times of replies with and without retransmission."""
     ratios = []
     for name in SCENARIOS:
         runs = sweeps[BESIDE[name]]
@@ -93,7 +96,7 @@ def recovery(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def total(table: pa.Table, column: str) -> int:
-    """Sum of a column of `flows`."""
+    """Returns the sum of a column of `flows`."""
     return int(columns.numbers(table, column).sum())
 
 
@@ -101,7 +104,7 @@ def total(table: pa.Table, column: str) -> int:
 
 
 def timer(sweeps: Sweeps) -> Iterator[Measured]:
-    """What of the baseline's time is its timer's."""
+    """Measures the part of the baseline's time that its timer causes."""
     for name in SCENARIOS:
         runs, beside = sweeps[f"{name}_rto"], sweeps[BESIDE[name]]
         points = {point[MIN_RTO]: point for point in runs.points}
@@ -133,7 +136,7 @@ def share_with_timeout(found: Replies) -> float:
 
 
 def with_by_without(found: Replies) -> float:
-    """Mean time of replies with a timeout by that of the others; NaN where either are none."""
+    """Mean time of replies with a timeout divided by that of the others; NaN if either are missing."""
     late, others = (
         [one.time for one in found.values() if (one.timeouts > 0) == flag] for flag in (True, False)
     )
@@ -146,7 +149,10 @@ def average(values: Sequence[float]) -> float:
 
 
 def lead(without: Replies, pabo: Replies) -> float:
-    """Share in % of the time saved that is in replies with a timeout; of replies that came both ways."""
+    """Share of the time saved by PABO that is in replies with a timeout, in %.
+
+    Only replies that finish in both runs count.
+    """
     both = [key for key, one in without.items() if one.came and key in pabo and pabo[key].came]
     saved = {key: without[key].time - pabo[key].time for key in both}
     late = sum(time for key, time in saved.items() if without[key].timeouts > 0)

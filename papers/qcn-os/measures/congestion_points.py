@@ -1,4 +1,4 @@
-"""Equations 1 to 5: whom congestion points name; and which of two has its queue back first."""
+"""Measures of equations 1 to 5, and of the time until a congestion point's queue recovers."""
 
 from __future__ import annotations
 
@@ -38,35 +38,35 @@ from .schemes import (
 from .workloads import schemes_compared
 
 ARRIVAL, OCCUPANCY = "arrival", "occupancy"
-STORED, PASSING = slice(0, 3), slice(3, 6)  # workloads of laws.toml by their place
-BEGIN = 2  # steps of 1 ms, after which everything goes on as it is
+STORED, PASSING = slice(0, 3), slice(3, 6)  # indices of workloads of laws.toml
+BEGIN = 2  # ms, after which the state is steady
 ORDER = ("first", "second", "third")
-GAP = 20  # bytes beside a frame on the wire
+GAP = 20  # bytes of preamble and gap of a frame
 FRAMES = {"laws": [1522] * 6, "laws_sizes": [64, 1522, 1522, 1522, 64, 1522]}  # bytes, by workload
 RATES = {"laws": "rates 1 : 2 : 5", "laws_sizes": "rates 1 : 2 : 5, frames of 1522 and 64 B"}
 AMOUNTS = {"laws": "stored 1 : 2 : 3", "laws_sizes": "stored 1 : 2 : 3, frames of 1522 and 64 B"}
-INTERVAL = 150e3  # bytes, at a feedback of less than 8
-# An adapter that is paused ends its frame, which has then still to arrive: later than this nothing does.
+INTERVAL = 150e3  # bytes between samples, at a feedback of less than 8
+# A paused adapter still ends its current frame; nothing arrives later than this after the pause.
 ON_ITS_WAY = 0.005  # ms
 FRAME = 1.522  # KB
 NEAR = 15.0  # KB from the equilibrium
 STAYS = 5  # ms
-Law = tuple[str, str, slice]  # a variant, the attribute of `Named` that its CNMs follow, and of which flows
+Law = tuple[str, str, slice]  # variant, attribute of `Named` that CNMs follow, and slice of flows
 
 
 @dataclass(frozen=True)
 class Named:
-    """One run: CNMs of each flow, and what arrived and was stored of it, once all goes on as it is."""
+    """CNMs, arrivals and stored bytes of each flow in the steady part of one run."""
 
     cnms: np.ndarray
     arrived: np.ndarray  # bytes
-    stored: np.ndarray  # bytes, the mean over time
+    stored: np.ndarray  # bytes, mean over time
     time: float  # s
-    strongest: int  # the largest feedback
+    strongest: int  # largest feedback
 
 
 def named(runs: Runs, variant: str, frames: Sequence[int]) -> Sequence[Named]:
-    """All seeds; `frames` has the size of each flow's."""
+    """Returns the results of all seeds; `frames` are the frame sizes of flows in bytes."""
     return _named(runs, variant, tuple(frames))
 
 
@@ -78,7 +78,7 @@ def _named(runs: Runs, variant: str, frames: tuple[int, ...]) -> Sequence[Named]
 
 
 def of_tables(runs: Runs, tables: dict[str, pa.Table], frames: tuple[int, ...]) -> Named:
-    """The same of one run. The first steps are left out, and the last, which is not whole."""
+    """Reads the results of one run, without its first steps and its incomplete last one."""
     flows, notices = Flows(tables["flows"]), tables["notices"]
     ports = Ports(tables["ports"], runs.node(SWITCH))
     end = int(columns.numbers(tables["sent_trace"], "bin").max())
@@ -97,7 +97,7 @@ def of_tables(runs: Runs, tables: dict[str, pa.Table], frames: tuple[int, ...]) 
 
 
 def summed(table: pa.Table, flows: Flows, steps: tuple[int, int]) -> np.ndarray:
-    """What each flow sent in these steps, bytes on the wire."""
+    """Returns the bytes of each flow on the wire in these steps."""
     step = columns.numbers(table, "bin")
     keep = (step >= steps[0]) & (step < steps[1])
     places = flows.places(columns.numbers(table, "flow"))[keep]
@@ -106,7 +106,7 @@ def summed(table: pa.Table, flows: Flows, steps: tuple[int, int]) -> np.ndarray:
 
 
 def held(table: pa.Table, flows: Flows, ports: Ports, where: tuple[int, int, int]) -> np.ndarray:
-    """What an input holds of each flow, whose outputs all differ: the mean over steps, bytes."""
+    """Returns the mean bytes of each flow in an input, over steps; the flows have different outputs."""
     source, first, end = where
     step = columns.numbers(table, "bin")
     keep = (step >= first) & (step < end) & (ports.peers(columns.numbers(table, "input")) == source)
@@ -116,13 +116,13 @@ def held(table: pa.Table, flows: Flows, ports: Ports, where: tuple[int, int, int
 
 
 def shares(runs: Runs, variant: str, frames: Sequence[int], which: slice) -> np.ndarray:
-    """Shares of some flows in the CNMs to these, seeds by flows."""
+    """Returns the share of each of some flows in the CNMs to them, seeds by flows."""
     found = [one.cnms[which] for one in named(runs, variant, frames)]
     return np.array([one / one.sum() if one.sum() else np.full(len(one), np.nan) for one in found])
 
 
 def counted(runs: Runs, variant: str) -> np.ndarray:
-    """CNMs of each flow, seeds by flows."""
+    """Returns the CNMs of each flow, seeds by flows."""
     found = []
     for table, notices in zip(runs.tables("flows", variant), runs.tables("notices", variant), strict=True):
         flows = Flows(table)
@@ -132,7 +132,7 @@ def counted(runs: Runs, variant: str) -> np.ndarray:
 
 
 def probability(cnms: np.ndarray, law: np.ndarray) -> float:
-    """How probable counts as far from a law, or farther, are under it (Pearson's chi-squared test)."""
+    """Returns the p-value of counts under a law (Pearson's chi-squared test)."""
     from scipy import stats  # slow to load
 
     if not cnms.sum() or not (law > 0).all():
@@ -141,7 +141,7 @@ def probability(cnms: np.ndarray, law: np.ndarray) -> float:
 
 
 def measure_law(sweeps: Sweeps, cases: Mapping[str, str], law: Law) -> Iterator[Measured]:
-    """Shares of flows in the CNMs to those of a law, and how probable these are under it."""
+    """Measures the shares of a law's flows in their CNMs, and the p-value of these counts under the law."""
     variant, followed, which = law
     for sweep, case in cases.items():
         runs, frames = sweeps[sweep], FRAMES[sweep]
@@ -156,7 +156,7 @@ def measure_law(sweeps: Sweeps, cases: Mapping[str, str], law: Law) -> Iterator[
 
 
 def equations_1_to_3(sweeps: Sweeps) -> Iterator[Measured]:
-    """Arrival sampling."""
+    """Measures arrival sampling: equations 1 to 3."""
     yield from measure_law(sweeps, RATES, (ARRIVAL, "arrived", PASSING))
     every = named(sweeps["laws"], ARRIVAL, FRAMES["laws"])
     yield measured(
@@ -168,7 +168,7 @@ def equations_1_to_3(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def equations_4_and_5(sweeps: Sweeps) -> Iterator[Measured]:
-    """Occupancy sampling."""
+    """Measures occupancy sampling: equations 4 and 5."""
     yield from measure_law(sweeps, AMOUNTS, (OCCUPANCY, "stored", STORED))
     yield from example(sweeps["example"])
     for variant, name in ((OS, "QCN-OS"), (KEEP_ALIVE, "QCN-OS with keep-alive")):
@@ -176,9 +176,9 @@ def equations_4_and_5(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def example(runs: Runs) -> Iterator[Measured]:
-    """The three flows of section III."""
+    """Measures the example of section III with three flows."""
     found = counted(runs, OCCUPANCY)
-    # Of flows that are hardly named a single CNM is the least that can be told.
+    # For flows that are hardly ever named, one CNM is the smallest measurable count.
     ratio = found[:, 2] / np.maximum(found[:, :2].max(axis=1), 1)
     yield measured("example, QCN-OS, f3 by the other that has more", "cnms", ratio)
     found = counted(runs, ARRIVAL)
@@ -188,7 +188,7 @@ def example(runs: Runs) -> Iterator[Measured]:
 
 
 def while_paused(run: Seen) -> float:
-    """CNMs of inputs whose adapters are paused, so that nothing arrives."""
+    """Counts CNMs of inputs whose adapters are paused, so that nothing arrives."""
     count = 0
     for node, pauses in run.all_pauses.items():
         told = np.sort(run.told[run.at == node])
@@ -198,13 +198,13 @@ def while_paused(run: Seen) -> float:
 
 
 def watched(runs: Runs, variant: str) -> Sequence[np.ndarray]:
-    """What the congestion point of f2 watches, KB by step: its input, or its output."""
+    """Returns the queue that the congestion point of f2 watches in KB by step: its input or its output."""
     return _outputs(runs) if variant == OUT else [one.stored.sum(axis=0) for one in seen(runs, variant)]
 
 
 @lru_cache(maxsize=4)
 def _outputs(runs: Runs) -> Sequence[np.ndarray]:
-    """The buffer of the output: what waits for it, less what waits for it at inputs."""
+    """Returns the output buffer's content: the frames queued for the output, minus those still at inputs."""
     found = []
     names = ("flows", "ports", "queue_trace", "input_trace")
     switch = runs.node(SWITCH)
@@ -219,14 +219,14 @@ def _outputs(runs: Runs) -> Sequence[np.ndarray]:
 
 
 def back(queue: np.ndarray) -> float:
-    """When, after the onset, a queue begins to stay near the equilibrium, ms; NaN where it never does."""
+    """Time in ms after the onset from which a queue stays near the equilibrium; NaN if it never does."""
     near = np.abs(by_ms(queue[steps((ONSET, END))]) - EQUILIBRIUM) <= NEAR
     whole = np.convolve(near, np.ones(STAYS), mode="valid") >= STAYS
     return float(whole.argmax()) if whole.any() else float("nan")
 
 
 def output_hotspot(sweeps: Sweeps) -> Iterator[Measured]:
-    """Both by the time."""
+    """Measures the recovery of the queue and the last pause, for sampling at inputs and at outputs."""
     runs = sweeps["output"]
     here, there = (np.array([back(one) for one in watched(runs, variant)]) for variant in (OS, OUT))
     note = f"{here.mean():.3g} and {there.mean():.3g} ms"

@@ -1,4 +1,4 @@
-"""Figures 8 to 11: a fabric in which f1 and f2 meet before they part; f2 is there from 50 to 150 ms."""
+"""Measures of figures 8 to 11: a fabric shared by f1 and f2, with f2 active from 50 to 150 ms."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .schemes import (
     value_by_run,
 )
 
-MEET = (50.0, 150.0)  # ms, while f2 is there
+MEET = (50.0, 150.0)  # ms, while f2 is active
 BEFORE, LATE, LAST = (0.0, 50.0), (60.0, 150.0), (110.0, 150.0)
 DOWN, EARLY, FIRST, TOLD_LATE, TOLD_EARLY = (
     (55.0, 80.0),
@@ -42,15 +42,15 @@ DOWN, EARLY, FIRST, TOLD_LATE, TOLD_EARLY = (
     (100.0, 150.0),
     (50.0, 70.0),
 )
-NEAR = 10.0  # KB, about the mean of the end
+NEAR = 10.0  # KB around the mean of the end
 STAYS = 10  # ms
 UNITS = {"Kbps": 1e-6, "Mbps": 1e-3, "Gbps": 1.0, "Tbps": 1e3}
 
 
 def gbps(text: str) -> float:
-    """A rate as a resolved scenario has it, in Gb/s.
+    """Parses a rate of a resolved scenario, in Gb/s.
 
-    Raises ValueError where it is none.
+    Raises ValueError if the text is no rate.
     """
     parts = re.fullmatch(r"([0-9.]+) ?(Kbps|Mbps|Gbps|Tbps)", text)
     if parts is None:
@@ -59,7 +59,7 @@ def gbps(text: str) -> float:
 
 
 def figure_8(sweeps: Sweeps) -> Iterator[Measured]:
-    """The fabric, as the runs have it, and what it could give each flow."""
+    """Measures the fabric's settings in the runs, and the ideal throughput of each flow."""
     settings = sweeps["fabric"].settings(OS)
     [switch] = settings["switches"]
     inside = gbps(switch["fabric"]["link_rate"])
@@ -74,7 +74,7 @@ def figure_8(sweeps: Sweeps) -> Iterator[Measured]:
 def rows(
     runs: Runs, variant: str, flows: Sequence[int], named: tuple[str, tuple[float, float]]
 ) -> Iterator[Measured]:
-    """Rows of `throughputs` with the name of the scheme before them."""
+    """Yields the rows of `throughputs` with the name of the scheme prepended."""
     for one in throughputs(runs, variant, flows, named):
         yield replace(one, case=f"{CASES[variant]}, {one.case}")
 
@@ -84,31 +84,34 @@ FROM_60, FROM_110 = ("60 to 150 ms", LATE), ("110 to 150 ms", LAST)
 
 
 def count_cnms(run: Seen, flow: int, window: tuple[float, float]) -> int:
-    """CNMs to a flow in a window."""
+    """Counts CNMs to a flow in a window."""
     return int(((run.told >= window[0]) & (run.told < window[1]) & (run.whom == flow)).sum())
 
 
 def share(run: Seen, flow: int, window: tuple[float, float]) -> float:
-    """The share of a flow in CNMs in a window, %; NaN without any."""
+    """Share of a flow in the CNMs to f1 and f2 in a window, in %; NaN without any."""
     return 100 * quotient(
         count_cnms(run, flow, window), count_cnms(run, F1, window) + count_cnms(run, F2, window)
     )
 
 
 def held(run: Seen, flow: int, window: tuple[float, float]) -> float:
-    """What the input holds of a flow in a window, copies counted, KB."""
+    """Mean bytes of a flow in the input in a window, copies included, in KB."""
     return float(run.stored[flow, steps(window)].mean())
 
 
 def settled(run: Seen) -> float:
-    """When f2's limit has come down to the rate of the internal link, ms; NaN where it never does."""
+    """Time in ms at which f2's limit first falls to the rate of the internal link; NaN if it never does."""
     limit, inside = run.limits[F2], 2.5
     low = np.flatnonzero((limit.rates <= inside) & (limit.times >= MEET[0]))
     return float(limit.times[low[0]]) if len(low) else float("nan")
 
 
 def stays(run: Seen) -> float:
-    """From when on, ms, the backlog is near its mean of the end for a while; NaN where it never is."""
+    """Time in ms from which the backlog stays near its mean of the end; NaN if it never does.
+
+    It stays if it is within `NEAR` for `STAYS` ms.
+    """
     both = by_ms(run.stored.sum(axis=0))
     mean = both[round(LAST[0]) : round(LAST[1])].mean()
     near = np.abs(both[round(MEET[0]) : round(MEET[1])] - mean) <= NEAR
@@ -117,13 +120,13 @@ def stays(run: Seen) -> float:
 
 
 def last_pause(run: Seen) -> float:
-    """When the last pause before f2 ends takes effect, ms; NaN without any."""
+    """Time in ms at which the last pause before the end of f2 takes effect; NaN without any."""
     inside = run.pauses[run.pauses[:, 0] < MEET[1]] if len(run.pauses) else run.pauses
     return float(inside[-1, 0]) if len(inside) else float("nan")
 
 
 def figure_9(sweeps: Sweeps) -> Iterator[Measured]:
-    """PFC alone, arrival sampling at outputs and at inputs, occupancy sampling."""
+    """Measures PFC alone, arrival sampling at outputs and at inputs, and occupancy sampling."""
     runs = sweeps["fabric"]
     for variant in (PFC, OUT, AS, OS):
         yield from rows(runs, variant, [F1], ("before", BEFORE))
@@ -149,12 +152,12 @@ def figure_9(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def by(runs: Runs, one: str, other: str) -> np.ndarray:
-    """f1's throughput of the end with one scheme by that with another."""
+    """f1's final throughput with one scheme divided by that with another."""
     return np.asarray(quotients(throughput(runs, one, F1, LAST), throughput(runs, other, F1, LAST)))
 
 
 def figure_10(sweeps: Sweeps) -> Iterator[Measured]:
-    """Two samples, and end-to-end acknowledgements."""
+    """Measures two samples, and end-to-end acknowledgements."""
     runs = sweeps["fabric"]
     yield from rows(runs, TWO, [F1, F2], FROM_110)
     yield measured("two samples by QCN-OS, f1, 110 to 150 ms", "throughput", by(runs, TWO, OS))
@@ -179,7 +182,7 @@ def figure_10(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def figure_11(sweeps: Sweeps) -> Iterator[Measured]:
-    """Both together."""
+    """Measures two samples together with end-to-end acknowledgements."""
     runs = sweeps["fabric"]
     for flow in (F1, F2):
         value = throughput(runs, TWO_ACKS, flow, LAST)

@@ -1,4 +1,4 @@
-"""Figures 3, 4, 6 and 7: PFC, arrival and occupancy sampling at a hotspot, and what the text says of them."""
+"""Measures of figures 3, 4, 6 and 7, and their text: PFC, arrival and occupancy sampling at a hotspot."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ from .schemes import (
     value_by_run,
 )
 
-FIRST = (10.0, 14.0)  # ms, just after the hot flows begin
-LATER = (30.0, END)  # ms, after the phase of PFC that is published
+FIRST = (10.0, 14.0)  # ms, start of the hot flows
+LATER = (30.0, END)  # ms, after the published phase of PFC
 EARLY = (30.0, 100.0)  # ms
 LINK = 10.0  # Gb/s
-INSTANT = 25.0  # ms, of which the text tells rate limits
+INSTANT = 25.0  # ms, time of the rate limits in the text
 AROUND = (20.0, 30.0)  # ms
 FALL = (10.0, 13.0)  # ms
 SETTLING = (50.0, STEADY[0])  # ms, mostly without PFC
-RECOVERED = 0.95  # of what f1 offers
-FAST = 10  # times the rates and sizes at 10 Gb/s
+RECOVERED = 0.95  # share of f1's offer
+FAST = 10  # factor of rates and sizes relative to those at 10 Gb/s
 COMPARED = ("time_ps", "node", "port", "flow", "feedback", "q_off", "q_delta")
 
 
 def figure_3(sweeps: Sweeps) -> Iterator[Measured]:
-    """Five flows, PFC alone."""
+    """Measures five flows with PFC alone."""
     runs = sweeps["baseline"]
     yield from throughputs(runs, PFC, [F1, F2], ("before", BEFORE))
     yield from throughputs(runs, PFC, range(5), ("steady", STEADY))
@@ -67,18 +67,18 @@ def figure_3(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def within(run: Seen) -> float:
-    """The share of milliseconds in which f1 swings as the text says, %."""
+    """Share of milliseconds in which f1's throughput is within the range of the text, in %."""
     means = by_ms(run.sent[F1, steps((ONSET, END))])
     return 100 * float(np.mean((means >= 1.3) & (means <= 3.3)))
 
 
 def last(run: Seen) -> float:
-    """When the last pause of the shared adapter takes effect, ms after the onset; 0 without one."""
+    """Time in ms from the onset to the last pause of the shared adapter; 0 without one."""
     return float(run.pauses[-1, 0]) - ONSET if len(run.pauses) else 0.0
 
 
 def told_by_byte(run: Seen) -> float:
-    """How often f1 is told for what it sends, by the same of f2, at the end; NaN where f2 is not told."""
+    """CNMs to f1 for each byte that it sends, relative to f2, at the end; NaN if f2 gets none."""
     inside = (run.told >= STEADY[0]) & (run.told < STEADY[1])
     one, other = (
         quotient(float((inside & (run.whom == flow)).sum()), float(run.sent[flow, steps(STEADY)].sum()))
@@ -88,7 +88,7 @@ def told_by_byte(run: Seen) -> float:
 
 
 def figure_4(sweeps: Sweeps) -> Iterator[Measured]:
-    """Six flows, PFC and arrival sampling."""
+    """Measures six flows with PFC and arrival sampling."""
     runs = sweeps["hotspot"]
     yield measured("f1, 10 to 14 ms", "throughput", throughput(runs, AS, F1, FIRST))
     yield measured("f1, from 10 ms on", "share_of_ms_within_1.3_to_3.3", value_by_run(runs, AS, within))
@@ -107,12 +107,15 @@ def figure_4(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def lowest(run: Seen) -> float:
-    """The lowest millisecond of each flow after the onset by what it offers; of the flow that falls least."""
+    """Lowest throughput in 1 ms after the onset relative to the offer, of the flow that falls least."""
     return float(by_ms(run.sent[:, steps(FALL)]).min(axis=1).max()) / OFFER
 
 
 def by_limit(run: Seen) -> float:
-    """The most that f1 or f2 has by its limit in a millisecond with PAUSE of the onset; NaN without one."""
+    """Largest throughput relative to its limit, of f1 or f2, in a millisecond with PAUSE in the onset.
+
+    NaN without PAUSE in the onset.
+    """
     edges = np.arange(START[0], START[1] + 0.5)
     begins, ends = run.pauses[:, :1], run.pauses[:, 1:]
     stopped = ((begins < edges[1:]) & (ends > edges[:-1])).any(axis=0)
@@ -123,18 +126,18 @@ def by_limit(run: Seen) -> float:
 
 
 def cnms_by_ms(run: Seen, flow: int) -> np.ndarray:
-    """CNMs to a flow by the millisecond after the onset."""
+    """CNMs to a flow in each millisecond after the onset."""
     times = run.told[run.whom == flow]
     return np.histogram(times, np.arange(ONSET, END + 0.5))[0].astype(float)
 
 
 def goes_with_backlog(run: Seen, flow: int) -> float:
-    """How the CNMs to a flow go with what is stored of f2, by the millisecond."""
+    """Correlation over milliseconds of the CNMs to a flow with the backlog of f2."""
     return linear_correlation(by_ms(run.stored[F2, steps((ONSET, END))]), cnms_by_ms(run, flow))
 
 
 def share(run: Seen) -> float:
-    """The share of f1 in CNMs to f1 and f2 after the onset, %; NaN without any."""
+    """Share of f1 in the CNMs to f1 and f2 after the onset, in %; NaN without any."""
     after = run.told >= ONSET
     one, other = (int((after & (run.whom == flow)).sum()) for flow in (F1, F2))
     return 100 * quotient(one, one + other)
@@ -147,12 +150,12 @@ def fairness(run: Seen) -> float:
 
 
 def scatter(run: Seen, window: tuple[float, float] = STEADY) -> float:
-    """Standard deviation of what the shared input holds, KB."""
+    """Standard deviation of the bytes in the shared input, in KB."""
     return float(run.stored[:, steps(window)].sum(axis=0).std())
 
 
 def figure_6(sweeps: Sweeps) -> Iterator[Measured]:
-    """Every claim of the text."""
+    """Measures every claim of the text on figure 6."""
     runs = sweeps["hotspot"]
     yield from arrival(runs)
     yield from occupancy(runs)
@@ -160,7 +163,7 @@ def figure_6(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def arrival(runs: Runs) -> Iterator[Measured]:
-    """Panels a to c."""
+    """Measures panels a to c: arrival sampling."""
     for flow in (F1, F2):
         limit = value_by_run(runs, AS, lambda one, flow=flow: one.limits[flow].at(INSTANT))  # type: ignore[misc]
         yield measured(f"QCN-AS, f{flow + 1}, 25 ms", "rate_limit", limit)
@@ -177,7 +180,7 @@ def arrival(runs: Runs) -> Iterator[Measured]:
 
 
 def occupancy(runs: Runs) -> Iterator[Measured]:
-    """Panels d to f."""
+    """Measures panels d to f: occupancy sampling."""
     for one in throughputs(runs, OS, range(6), ("steady", STEADY)):
         yield replace(one, case=f"QCN-OS, {one.case}")
     yield measured("QCN-OS, f1", "share_of_cnms", value_by_run(runs, OS, share))
@@ -187,7 +190,7 @@ def occupancy(runs: Runs) -> Iterator[Measured]:
 
 
 def both(runs: Runs) -> Iterator[Measured]:
-    """What compares the two rows of panels, or is said of each."""
+    """Measures claims that compare the two schemes, or hold for each."""
     yield pause_time(runs)
     calm, wild = (value_by_run(runs, one, scatter) for one in (OS, AS))
     earlier = [value_by_run(runs, one, lambda run: scatter(run, SETTLING)).mean() for one in (OS, AS)]
@@ -204,14 +207,14 @@ def both(runs: Runs) -> Iterator[Measured]:
 
 
 def pause_time(runs: Runs) -> Measured:
-    """How long the shared adapter is paused, one scheme by the other."""
+    """Measures the pause time of the shared adapter with one scheme divided by that with the other."""
     short, long = (value_by_run(runs, one, lambda run: paused(run.pauses)) for one in (OS, AS))
     note = f"{short.mean():.3g} and {long.mean():.3g} ms"
     return measured("QCN-OS by QCN-AS", "pause_time", quotients(short, long), note)
 
 
 def recovery(run: Seen) -> float:
-    """From the onset until f1 is back for the rest of the onset's window, ms; NaN where it never is."""
+    """Time in ms from the onset until f1 recovers for the rest of the onset's window; NaN if it does not."""
     window = round(1 / STEP)
     trace = run.sent[F1, steps(START)]
     means = np.convolve(trace, np.full(window, 1 / window), mode="valid")
@@ -222,7 +225,10 @@ def recovery(run: Seen) -> float:
 
 
 def fewest(runs: Runs) -> list[float]:
-    """For each seed whether the hot flow that was told first has less than the mean of all hot flows."""
+    """Returns 1 for each seed in which the hot flow that got the first CNM has less than the hot flows' mean.
+
+    Other seeds have 0, and NaN without a CNM.
+    """
     found = []
     for run in seen(runs, OUT):
         hot = run.whom[(run.told >= ONSET) & (run.whom >= F2)]
@@ -232,7 +238,7 @@ def fewest(runs: Runs) -> list[float]:
 
 
 def figure_7(sweeps: Sweeps) -> Iterator[Measured]:
-    """Congestion points at outputs."""
+    """Measures congestion points at outputs."""
     runs = sweeps["hotspot"]
     there, here = (value_by_run(runs, one, recovery) for one in (OUT, OS))
     note = f"{there.mean():.3g} and {here.mean():.3g} ms"
@@ -244,14 +250,14 @@ def figure_7(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def fair(runs: Runs) -> Measured:
-    """How far hot flows are apart, one scheme by the other."""
+    """Measures the largest deviation of hot flows with one scheme divided by that with the other."""
     near, far = (value_by_run(runs, one, deviation) for one in (OS, OUT))
     note = f"{near.mean():.3g} and {far.mean():.3g} Gb/s"
     return measured("QCN-OS by outputs, steady", "largest_deviation", quotients(near, far), note)
 
 
 def hundred(sweeps: Sweeps) -> Iterator[Measured]:
-    """Rates and sizes ten times as large."""
+    """Measures a network with rates and sizes ten times as large."""
     runs = sweeps["fast"]
     for variant in (OS, AS):
         offered = throughput(runs, variant, F1, STEADY) / (FAST * OFFER)
@@ -261,12 +267,12 @@ def hundred(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def everywhere(run: Seen) -> float:
-    """How long adapters are paused after the onset, all added up, ms."""
+    """Total time in ms for which adapters are paused after the onset."""
     return sum(paused(one) for one in run.all_pauses.values())
 
 
 def keep_alive(sweeps: Sweeps) -> Iterator[Measured]:
-    """Section III and footnote 8."""
+    """Measures keep-alive: section III and footnote 8."""
     runs = sweeps["hotspot"]
     on, off = (value_by_run(runs, one, everywhere) for one in (KEEP_ALIVE, OS))
     note = f"{on.mean():.4g} and {off.mean():.4g} ms"
@@ -274,7 +280,7 @@ def keep_alive(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def differ(one: pa.Table, other: pa.Table) -> int:
-    """How many CNMs of either are none of the other."""
+    """Counts CNMs of either table that are not in the other."""
     first, second = (
         Counter(zip(*(columns.numbers(table, name).tolist() for name in COMPARED), strict=True))
         for table in (one, other)
@@ -283,7 +289,7 @@ def differ(one: pa.Table, other: pa.Table) -> int:
 
 
 def two_samples(sweeps: Sweeps) -> Iterator[Measured]:
-    """Section V-A."""
+    """Measures section V-A: two samples with one flow at each input, and at the hotspot."""
     runs = sweeps["one_flow"]
     ones, others = (runs.tables("notices", variant) for variant in (OS, TWO))
     found = [float(differ(*pair)) for pair in zip(ones, others, strict=True)]
@@ -296,12 +302,12 @@ def two_samples(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def hot_output(run: Seen) -> float:
-    """Throughput of all hot flows together after the onset, Gb/s."""
+    """Throughput of all hot flows together after the onset in Gb/s."""
     return float(run.sent[HOT, steps((ONSET, END))].sum(axis=0).mean())
 
 
 def alone(sweeps: Sweeps) -> Iterator[Measured]:
-    """PFC alone, and QCN-OS less that."""
+    """Measures PFC alone, and QCN-OS relative to it."""
     runs = sweeps["hotspot"]
     yield measured("PFC alone, f1, steady", "throughput", throughput(runs, PFC, F1, STEADY))
     for name, window in (("steady", STEADY), ("onset", START)):
@@ -315,7 +321,7 @@ def alone(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def two_samples_beside(sweeps: Sweeps) -> Iterator[Measured]:
-    """Throughputs, occupancy and pauses with two samples, and times by those with QCN-OS."""
+    """Measures throughputs, occupancy and pauses with two samples, and times relative to QCN-OS."""
     runs = sweeps["hotspot"]
     yield measured("two samples, f1, steady", "throughput", throughput(runs, TWO, F1, STEADY))
     yield measured("two samples, hot flows, steady", "jains_index", value_by_run(runs, TWO, fairness))

@@ -1,4 +1,4 @@
-"""Workloads of many flows: culprits and victims, subflows, a hundred flows, and the delay of CNMs."""
+"""Measures of workloads with many flows: culprits and victims, subflows, a hundred flows, delay of CNMs."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ from .schemes import (
     trace,
 )
 
-VICTIMS, CULPRITS = 0, 1  # by their place in the scenarios that mix them
+VICTIMS, CULPRITS = 0, 1  # indices in the scenarios that mix them
 Window = tuple[float, float]  # ms
-MANY = (50.0, 350.0)  # ms, while f2 is there
+MANY = (50.0, 350.0)  # ms, while f2 is active
 HOTSPOT = (ONSET, END)
 INSIDE = 2.5  # Gb/s of the internal link
-RECOVERED = 0.9  # of what is offered
+RECOVERED = 0.9  # share of the offer
 OFFERED = 50.0  # Gb/s of all victims, and of all culprits
 HOT_OUTPUTS = 20.0  # Gb/s of both
 NS = 1e3  # ps
-CNM = 84  # bytes on the wire, preamble and gap counted
-LINK = CNM * 8 / LINE + 250  # ns of a CNM on a link of 10 Gb/s, 50 m long
+CNM = 84  # bytes on the wire, with preamble and gap
+LINK = CNM * 8 / LINE + 250  # ns of a CNM on a link of 10 Gb/s and 50 m
 
 
 class Workloads:
-    """Flows of a run by the workload that each belongs to."""
+    """Flows of a run, with the workload of each."""
 
     def __init__(self, flows: pa.Table) -> None:
         self.flows, self.of = (columns.numbers(flows, name).astype(np.int64) for name in ("flow", "traffic"))
@@ -58,34 +58,34 @@ class Workloads:
         self.by_flow[self.flows] = self.of
 
     def numbers(self, workload: int) -> np.ndarray:
-        """Numbers of the flows of a workload."""
+        """Returns the numbers of a workload's flows."""
         return np.asarray(self.flows[self.of == workload])
 
     def sent(self, table: pa.Table, count: int = STEPS) -> np.ndarray:
-        """Throughput of each workload in so many steps, Gb/s, from `sent_trace`."""
+        """Returns the throughput of each workload by step in Gb/s, from `sent_trace`."""
         rows = self.by_flow[columns.numbers(table, "flow").astype(np.int64)]
         return trace(table, rows, "wire_bytes", (self.count, count)) * 8 / (STEP * 1e6)
 
     def named(self, notices: pa.Table) -> np.ndarray:
-        """CNMs about each flow after the onset, in the order of `flows`."""
+        """Returns the CNMs to each flow after the onset, in the order of `flows`."""
         after = columns.numbers(notices, "time_ps") / MS >= ONSET
         about = columns.numbers(notices, "flow").astype(np.int64)[after]
         return np.bincount(about, minlength=len(self.by_flow))[self.flows]
 
 
 def sent_by_workload(runs: Runs, variant: str, count: int = STEPS) -> list[np.ndarray]:
-    """Throughput of each workload by step, Gb/s, of every seed."""
+    """Returns the throughput of each workload by step in Gb/s, for every seed."""
     every = zip(runs.tables("flows", variant), runs.tables("sent_trace", variant), strict=True)
     return [Workloads(flows).sent(table, count) for flows, table in every]
 
 
 def throughput(runs: Runs, variant: str, workload: int, window: Window) -> np.ndarray:
-    """Mean throughput of a workload in a window, Gb/s, by seed."""
+    """Mean throughput of a workload in a window in Gb/s, by seed."""
     return np.array([float(one[workload, steps(window)].mean()) for one in sent_by_workload(runs, variant)])
 
 
 def named(runs: Runs, variant: str) -> list[list[np.ndarray]]:
-    """CNMs about each flow of each workload after the onset, of every seed."""
+    """Returns the CNMs to each flow of each workload after the onset, for every seed."""
     found = []
     for flows, notices in zip(runs.tables("flows", variant), runs.tables("notices", variant), strict=True):
         workloads = Workloads(flows)
@@ -95,7 +95,7 @@ def named(runs: Runs, variant: str) -> list[list[np.ndarray]]:
 
 
 def shares(counts: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
-    """Share of culprits in the CNMs about victims and culprits, %, by seed; NaN without any."""
+    """Share of culprits in the CNMs to victims and culprits in %, by seed; NaN without any."""
     victims, culprits = (
         np.array([float(one[workload].sum()) for one in counts]) for workload in (VICTIMS, CULPRITS)
     )
@@ -103,12 +103,12 @@ def shares(counts: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
 
 
 def most_by_least(counts: Sequence[np.ndarray]) -> float:
-    """CNMs of the victim that is named most by those of the culprit named least; NaN without these."""
+    """Most CNMs to a victim divided by the fewest to a culprit; NaN if a culprit gets none."""
     return quotient(float(counts[VICTIMS].max()), float(counts[CULPRITS].min()))
 
 
 def culprits(sweeps: Sweeps) -> Iterator[Measured]:
-    """Both ways to sample."""
+    """Measures CNMs to culprits and throughput of victims, with occupancy and arrival sampling."""
     runs = sweeps["mixed"]
     counts = {variant: named(runs, variant) for variant in (OS, AS)}
     found = {variant: shares(one) for variant, one in counts.items()}
@@ -126,7 +126,7 @@ def culprits(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def recovery(sent: np.ndarray, window: Window = MANY, offer: float = OFFER) -> float:
-    """Time from a window's start until victims stay at nine tenths of their offer, ms; NaN where never."""
+    """Time in ms from a window's start until victims stay at nine tenths of their offer; NaN if never."""
     low = np.flatnonzero(by_ms(sent[steps(window)]) < RECOVERED * offer)
     if not len(low):
         return 0.0
@@ -134,13 +134,13 @@ def recovery(sent: np.ndarray, window: Window = MANY, offer: float = OFFER) -> f
 
 
 def recovered(runs: Runs, variant: str, window: Window = MANY) -> np.ndarray:
-    """Time until f1 is back, ms, by seed."""
+    """Time in ms until f1 has recovered, by seed."""
     count = round(window[1] / STEP)
     return np.array([recovery(one[F1], window) for one in sent_by_workload(runs, variant, count)])
 
 
 def schemes_compared(sweeps: Sweeps) -> Iterator[Measured]:
-    """Two samples and QCN-OS, both with acknowledgements, on ten subflows each."""
+    """Measures two samples relative to QCN-OS, both with acknowledgements, on ten subflows each."""
     runs = sweeps["subflows"]
     two, one = (recovered(runs, variant) for variant in (TWO_ACKS, ACKS))
     note = f"{two.mean():.3g} and {one.mean():.3g} ms"
@@ -149,7 +149,7 @@ def schemes_compared(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def allowed(found: Sequence[Limits], times: np.ndarray) -> np.ndarray:
-    """Throughput that limits let through of flows with equal offers at these times, Gb/s."""
+    """Total throughput in Gb/s that limits allow for flows with equal offers at these times."""
     offer = OFFER / len(found)
     rates = [
         np.concatenate(([LINE], one.rates))[np.searchsorted(one.times, times, side="right")] for one in found
@@ -158,7 +158,7 @@ def allowed(found: Sequence[Limits], times: np.ndarray) -> np.ndarray:
 
 
 def down(found: Sequence[Limits]) -> float:
-    """Time until limits first let through no more than the internal link, ms after f2 begins; else NaN."""
+    """Time in ms after f2 begins until limits first allow no more than the internal link; NaN if never."""
     times = np.unique(np.concatenate([one.times for one in found]))
     times = times[(times >= MANY[0]) & (times < MANY[1])]
     low = times[allowed(found, times) <= INSIDE + 1e-9]
@@ -166,13 +166,13 @@ def down(found: Sequence[Limits]) -> float:
 
 
 def limits_down(runs: Runs, variant: str) -> np.ndarray:
-    """Time until the limits of f2 are down, ms, by seed."""
+    """Time in ms until the limits of f2 are down, by seed."""
     every = zip(runs.tables("flows", variant), runs.tables("rate_limits", variant), strict=True)
     return np.array([down(limits(table, Workloads(flows).numbers(F2))) for flows, table in every])
 
 
 def later(case: str, metric: str, found: tuple[np.ndarray, np.ndarray], longest: float) -> Measured:
-    """Row of subflows less one flow each; subflows that never are there count as there after `longest` ms."""
+    """Returns the row of subflows minus one flow each; subflows that never recover count as `longest` ms."""
     many, one = found
     never = int(np.isnan(many).sum())
     capped = np.where(np.isnan(many), longest, many)
@@ -183,7 +183,7 @@ def later(case: str, metric: str, found: tuple[np.ndarray, np.ndarray], longest:
 
 
 def beside(sweeps: Sweeps) -> Iterator[Measured]:
-    """The fabric without and with acknowledgements, and the switch of figure 6."""
+    """Measures subflows in the fabric without and with acknowledgements, and in the switch of figure 6."""
     fabric = sweeps["subflows"], sweeps["one_each"]
     length = MANY[1] - MANY[0]
     for variant, name in ((OS, "QCN-OS"), (ACKS, "QCN-OS with ACKs")):
@@ -199,17 +199,17 @@ def beside(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def victims_by_offer(runs: Runs, variant: str) -> np.ndarray:
-    """Steady throughput of all victims by what they offer, by seed."""
+    """Steady throughput of all victims relative to their offer, by seed."""
     return throughput(runs, variant, VICTIMS, STEADY) / OFFERED
 
 
 def victims_recovered(runs: Runs, variant: str) -> np.ndarray:
-    """Time until all victims together are back, ms, by seed; NaN where they never are."""
+    """Time in ms until all victims together have recovered, by seed; NaN if they never do."""
     return np.array([recovery(one[VICTIMS], HOTSPOT, OFFERED) for one in sent_by_workload(runs, variant)])
 
 
 def hundred_flows(sweeps: Sweeps) -> Iterator[Measured]:
-    """Victims, CNMs, times to recover, and what the hot outputs carry."""
+    """Measures victims, CNMs, recovery times, and the use of the hot outputs."""
     runs = sweeps["many"]
     ours, acked, theirs = (victims_by_offer(runs, variant) for variant in (OS, ACKS, AS))
     outputs = victims_by_offer(runs, OUT)
@@ -229,7 +229,10 @@ def hundred_flows(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def times(runs: Runs) -> Iterator[Measured]:
-    """Times to recover; what is not back by the end counts as back then, but not of QCN-OS by outputs."""
+    """Yields recovery times; runs without a recovery count as the whole time after the onset.
+
+    The exception is QCN-OS in its quotient with sampling at outputs, which is NaN without a recovery.
+    """
     longest = END - ONSET
     found = {variant: victims_recovered(runs, variant) for variant in (OS, AS, OUT, ACKS)}
     capped = {variant: np.where(np.isnan(one), longest, one) for variant, one in found.items()}
@@ -244,7 +247,7 @@ def times(runs: Runs) -> Iterator[Measured]:
 
 
 def cuts(table: pa.Table, flow: int) -> np.ndarray:
-    """Instants at which the limit of a flow falls, ps, from `rate_limits`."""
+    """Returns the times in ps at which the limit of a flow falls, from `rate_limits`."""
     mine = columns.numbers(table, "flow") == flow
     rates = columns.numbers(table, "rate_bps")[mine]
     rates = np.where(rates < 0, LINE * 1e9, rates)
@@ -253,9 +256,9 @@ def cuts(table: pa.Table, flow: int) -> np.ndarray:
 
 
 def delays(notices: pa.Table, limits: pa.Table, flows: Sequence[int] | np.ndarray) -> np.ndarray:
-    """Delay of each CNM about some flows after the onset, ns: until the limit of its flow falls next.
+    """Delay of each CNM to some flows after the onset in ns: until the limit of its flow falls next.
 
-    A CNM is left out if no limit falls any more, as at the end of a run.
+    A CNM is left out if no fall follows, as at the end of a run.
     """
     made, about = (columns.numbers(notices, name).astype(np.int64) for name in ("time_ps", "flow"))
     found = []
@@ -268,7 +271,7 @@ def delays(notices: pa.Table, limits: pa.Table, flows: Sequence[int] | np.ndarra
 
 
 def medians(runs: Runs, variant: str, among: Sequence[int]) -> np.ndarray:
-    """Median delay of the CNMs about some workloads, ns, by seed; NaN without any."""
+    """Median delay of the CNMs to some workloads in ns, by seed; NaN without any."""
     tables = (runs.tables(name, variant) for name in ("flows", "notices", "rate_limits"))
     found = []
     for flows, notices, rate_limits in zip(*tables, strict=True):
@@ -279,7 +282,7 @@ def medians(runs: Runs, variant: str, among: Sequence[int]) -> np.ndarray:
 
 
 def load(runs: Runs, variant: str) -> float:
-    """Bytes of CNMs by bytes that flows inject after the onset, %, mean over seeds."""
+    """Bytes of CNMs in % of the bytes that flows inject after the onset, mean over seeds."""
     found = []
     for counts, sent in zip(named(runs, variant), sent_by_workload(runs, variant), strict=True):
         injected = float(sent[:, steps((ONSET, END))].sum(axis=0).mean()) * 1e9 / 8 * (END - ONSET) / 1e3
@@ -288,7 +291,7 @@ def load(runs: Runs, variant: str) -> float:
 
 
 def cost(sweeps: Sweeps) -> Iterator[Measured]:
-    """CNMs of inputs on six flows, and of inputs and outputs in the larger fabric."""
+    """Measures the delay of CNMs of inputs with six flows, and of inputs and outputs in the larger fabric."""
     beyond = medians(sweeps["hotspot"], OS, (F1, F2)) - LINK
     case = "QCN-OS, six flows, shared input"
     yield measured(case, "median_delay_beyond_the_link", np.round(beyond, 6))

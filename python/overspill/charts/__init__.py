@@ -33,7 +33,7 @@ WORKLOADS_SHOWN = 6
 
 
 def of_results(results: Results) -> dict[str, Chart]:
-    """Every figure that the results have data for, by name, in the order of the page."""
+    """Builds every figure that the results have data for, by name, in the order of the page."""
     if not results.runs:
         return {}
     found = [network.chart(results), flows.distribution(results, "fct")]
@@ -56,17 +56,17 @@ def of_results(results: Results) -> dict[str, Chart]:
 
 
 def with_instants(chart: Chart) -> Chart:
-    """A chart whose caption says what its marks of events are, where it has any."""
+    """Returns a chart whose caption lists the network changes that it marks, if there are any."""
     marks = {mark for panel in chart.panels for mark in panel.marks if isinstance(mark, Instant)}
     if not marks:
         return chart
     every = [f"{axes.text(mark.at, 'time')} {mark.label}" for mark in sorted(marks, key=lambda one: one.at)]
-    told = f"Dashed: the network changes ({formats.listing(every, 4)})."
+    told = f"Dashed: changes of the network ({formats.listing(every, 4)})."
     return replace(chart, caption=f"{chart.caption} {told}")
 
 
 def left_out(results: Results) -> list[str]:
-    """Why a figure that a reader may look for is not there, a line each."""
+    """Returns the reason, one line each, why a figure that readers may expect is omitted."""
     if not results.runs:
         return []
     found = []

@@ -1,4 +1,4 @@
-"""Figures of where and when: drops, marks, detours, bounces, cuts and CNMs by switch, and busy links."""
+"""Figures of events by place and time: drops, marks, detours, bounces, trims, CNMs, and busy links."""
 
 from __future__ import annotations
 
@@ -20,19 +20,22 @@ if TYPE_CHECKING:
     from overspill.results.results import Results
 
 DOING = (
-    *(f"frames were {done}" for done in ("dropped", "marked", "detoured", "bounced", "cut")),
-    "congestion messages (CNMs) were made",
+    *(f"Frames {done}" for done in ("dropped", "marked", "detoured", "bounced", "cut")),
+    "Congestion messages (CNMs) created",
 )
-PORT_COUNTERS = ("", "marked", "detoured", "bounced", "trimmed")  # others have a table of their own
-TITLES = {"cnms": "Congestion messages"}  # where a name is none
+PORT_COUNTERS = ("", "marked", "detoured", "bounced", "trimmed")  # other kinds have a table of their own
+TITLES = {"cnms": "Congestion messages"}  # for events whose name is not a title
 SWITCHES_SHOWN = 12
-LOW = 1 / 2  # height of a panel without anything, beside the others
+LOW = 1 / 2  # height of an empty panel relative to the others
 LINKS_SHOWN = 12
-ENOUGH = 8  # rows of a map that tell of a network
+ENOUGH = 8  # rows of a map that suffice to describe a network
 
 
 def over_time(results: Results, kind: int) -> Chart | None:
-    """Drops, marks, detours, bounces, cuts or CNMs (0 to 5) over time by switch, of first seeds."""
+    """Builds the figure of drops, marks, detours, bounces, trims or CNMs (0 to 5) by switch and time.
+
+    It shows the first seed of each variant; `None` if there are no such events.
+    """
     runs = common.first_runs(results)
     busy = [run for run in runs.values() if total(run, kind)]
     if not busy:
@@ -49,13 +52,16 @@ def over_time(results: Results, kind: int) -> Chart | None:
         count = formats.number(counted(run, kind))
         title = f"{common.label(results, variant)}: {count} {FATES[kind]} in the window (seed {run.seed})"
         panels.append(map_panel(title, one, period, run, f"no {FATES[kind]}"))
-    changed = ", the ends of links that change" if any(run.changes for run in busy) else ""
-    most = f", those with most in the window over all variants{changed}, and the others together"
+    changed = " and the ends of links that change" if any(run.changes for run in busy) else ""
+    most = (
+        f", for the switches with the largest counts in the window over all variants{changed}, and one "
+        "for all others together"
+    )
     which = most if rows.others else ""
     caption = (
-        f"Where and when {DOING[kind]}: one row per switch{which}, the same in every panel; the "
-        f"colour is the count in {formats.time(step)}. First seed of each variant. "
-        "Grey: outside the measurement window."
+        f"{DOING[kind]}, by switch and time. One row per switch{which}; the rows are the same in every "
+        f"panel. The colour is the count in {formats.time(step)}. First seed of each variant. Grey: "
+        "outside the measurement window."
     )
     colours = scale(largest, f"{FATES[kind]} in {formats.time(step)}")
     names = max(len(one.names) for one in maps.values())
@@ -77,7 +83,7 @@ def stacked(
     drawn: tuple[Colours, int],
     columns: int | None = None,
 ) -> Chart:
-    """Maps one below the other, with one scale of colours; a map of few rows needs room for its title."""
+    """Returns maps below each other with one scale of colours; low maps keep enough height for titles."""
     colours, names = drawn
     columns = columns or common.columns_of(len(panels))
     made = Chart(name, title, caption, panels, columns, colours=colours, share_x=True, down=True)
@@ -85,14 +91,14 @@ def stacked(
 
 
 def columns_of(runs: Sequence[RunData], kind: int, low: int) -> int:
-    """One column of maps, or two where the rows of names have no room below each other."""
+    """Returns the columns of maps: one, or two if one below the other leaves too few rows of names."""
     columns = common.columns_of(len(runs))
     fewest = min(len(active(runs, (kind,))), ENOUGH)
     return 2 if columns == 1 and len(runs) > 2 and room(len(runs), low) < fewest else columns
 
 
 def room(panels: int, low: int = 0, columns: int | None = None) -> int:
-    """So many rows of names as a panel has room for, where so many of them are low."""
+    """Returns the rows of names that fit into a panel, if `low` of the panels are low ones."""
     columns = columns or common.columns_of(panels)
     weight = panels - low * (1 - LOW) if columns == 1 else -(-panels // columns)
     height = common.TALLEST / weight
@@ -100,7 +106,7 @@ def room(panels: int, low: int = 0, columns: int | None = None) -> int:
 
 
 def map_panel(title: str, one: Grid, period: Period, run: RunData, none: str) -> Panel:
-    """A map, or the note that there is nothing."""
+    """Returns a panel with a map, or with a note if the map is empty."""
     if not one.counts.size or not np.nansum(one.counts):
         empty = common.panel_of(title, run, (period, Axis(ticks=(), shown=(0, 1))), [])
         return replace(empty, note=none, share=LOW)
@@ -110,14 +116,17 @@ def map_panel(title: str, one: Grid, period: Period, run: RunData, none: str) ->
 
 
 def scale(largest: float, label: str) -> Colours:
-    """Counts as colours: by logarithm from two decades on, evenly below, where that has too few ticks."""
+    """Returns the scale of colours of counts: logarithmic from two decades on, else linear.
+
+    A logarithmic scale over fewer decades would have too few ticks.
+    """
     if largest >= 100:
         return Colours(1, largest, label, log=True, zero=True)
     return Colours(0, max(1.0, largest), label, whole=True, zero=True)
 
 
 def counted(run: RunData, kind: int) -> int:
-    """How often it happened in the measurement window, as the table counts."""
+    """Returns the number of events of a kind in the measurement window, as in the table."""
     if kind >= len(PORT_COUNTERS):
         return int(run.column("congestion_points", FATES[kind]).sum())
     names = [f"drop_{reason}" for reason in REASONS] if kind == 0 else [PORT_COUNTERS[kind]]
@@ -126,7 +135,7 @@ def counted(run: RunData, kind: int) -> int:
 
 @dataclass(frozen=True)
 class Grid:
-    """Counts by row and step of time."""
+    """Counts by row and time step."""
 
     counts: np.ndarray
     names: list[str]
@@ -135,20 +144,20 @@ class Grid:
 
 
 def events(run: RunData, kind: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Bins, nodes and counts of one kind."""
+    """Returns bins, nodes and counts of one kind of event."""
     bins, node, kinds, count = run.columns("activity", "bin", "node", "kind", "count")
     keep = kinds == kind
     return bins[keep], node[keep], count[keep]
 
 
 def total(run: RunData, kind: int) -> int:
-    """How often it happened."""
+    """Returns the number of events of a kind over the whole run."""
     return int(events(run, kind)[2].sum())
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a map: switches, others in one row, and whether hosts have one."""
+    """Rows of a map: switches, the others in one row, and hosts if `hosts` is set."""
 
     switches: list[int]
     others: list[int]
@@ -156,9 +165,10 @@ class Rows:
 
 
 def rows_of(runs: Sequence[RunData], kind: int, most: int) -> Rows:
-    """The rows of one kind, the same for all variants.
+    """Returns the rows for one kind of event, equal for all variants.
 
-    The switches where it happens; where they do not fit the ends of links that change, and those with most.
+    These are the switches with such events. If there are too many, ends of changed links and the switches
+    with the most events are kept.
     """
     own = active(runs, (kind,))
     switches = own[:most] if len(own) > most else own
@@ -170,7 +180,7 @@ def rows_of(runs: Sequence[RunData], kind: int, most: int) -> Rows:
 
 
 def active(runs: Sequence[RunData], kinds: Iterable[int]) -> list[int]:
-    """The switches where it happens, over all variants, those with most in the window first."""
+    """Returns the switches with events of these kinds in any variant, those with most in the window first."""
     inside: dict[int, int] = {}
     every: dict[int, int] = {}
     for run in runs:
@@ -187,7 +197,7 @@ def active(runs: Sequence[RunData], kinds: Iterable[int]) -> list[int]:
 
 
 def changed_ends(runs: Iterable[RunData]) -> set[int]:
-    """The nodes at the ends of links that an event of the scenario takes down or changes."""
+    """Returns the nodes at the ends of links that events of the scenario take down or change."""
     found: set[int] = set()
     for run in runs:
         names = {str(node["name"]): at for at, node in enumerate(run.summary["nodes"])}
@@ -198,7 +208,7 @@ def changed_ends(runs: Iterable[RunData]) -> set[int]:
 
 
 def grid(run: RunData, what: tuple[int, Rows], period: Period) -> Grid:
-    """One kind of event by time: the given switches, all others together, and hosts together."""
+    """Returns the map of one kind of event: the given switches, the other switches, and hosts."""
     kind, rows = what
     bins, node, count = events(run, kind)
     known = [row for row in rows.switches if row < len(run.summary["nodes"])]
@@ -217,7 +227,7 @@ def grid_of(
     groups: Sequence[tuple[str, np.ndarray]],
     period: Period,
 ) -> Grid:
-    """Amounts by bin, added up over time for each group of rows, which has a name."""
+    """Returns amounts by bin, summed over time steps, for each named group of rows."""
     bins, amounts = data
     first, steps, width = period.bins(run, common.COLUMNS_SHOWN)
     counts = np.zeros((len(groups), steps))
@@ -228,7 +238,10 @@ def grid_of(
 
 
 def hot_links(results: Results) -> Chart | None:
-    """How much of their rate the busiest links carry over time, first seeds; `None` without the table."""
+    """Builds the figure of the utilisation of the busiest links over time, first seeds.
+
+    `None` if no run has the table `links`.
+    """
     runs = common.with_rows(results, "links")
     if not runs:
         return None
@@ -241,9 +254,9 @@ def hot_links(results: Results) -> Chart | None:
     ]
     step = next(iter(maps.values())).step_ps
     caption = (
-        f"The {len(rows)} directions of links with the highest load, over all variants, first seed of each: "
-        f"the colour is the utilisation in {formats.time(step)}, frames with preamble and gap, counted where "
-        "their transmission begins. Grey: outside the measurement window."
+        f"Utilisation of the {len(rows)} link directions with the highest load over all variants, first "
+        f"seed of each. The colour is the utilisation in {formats.time(step)}; frames count with "
+        "preamble and gap when their transmission begins. Grey: outside the measurement window."
     )
     label = f"share of the rate in {formats.time(step)}"
     colours = Colours(0, 1, label, kind="share", zero=True)
@@ -254,7 +267,7 @@ Direction = tuple[int, int]  # node and port
 
 
 def busiest_links(runs: dict[str, RunData]) -> list[Direction]:
-    """Directions of links by the share of their rate that they carried, most first, over all variants."""
+    """Returns directions of links by utilisation over all variants, highest first."""
     sums: dict[Direction, float] = {}
     for run in runs.values():
         rates = rates_of(run)
@@ -267,22 +280,22 @@ def busiest_links(runs: dict[str, RunData]) -> list[Direction]:
 
 
 def rates_of(run: RunData) -> dict[Direction, float]:
-    """The rate of each port."""
+    """Returns the rate of each port in bit/s."""
     node, port, rate = run.columns("ports", "node", "port", "rate_bps")
     return {(int(n), int(p)): float(r) for n, p, r in zip(node, port, rate, strict=True)}
 
 
 def used(run: RunData, rows: Sequence[Direction], period: Period) -> Grid:
-    """The share of the rate that these directions carried, over time."""
+    """Returns the map of the utilisation of these directions of links."""
     bins, node, port, bits = run.columns("links", "bin", "node", "port", "bits")
     rates, ends = rates_of(run), peers(run)
     groups = [(link_name(run, ends, place), (node == place[0]) & (port == place[1])) for place in rows]
     found = grid_of(run, (bins, bits), groups, period)
     own = np.array([rates.get(place, np.inf) for place in rows])[:, None]
-    # A frame that begins at the end of a bin is counted there, whole.
+    # A frame counts entirely in the bin in which it begins, so a bin may exceed the rate.
     return replace(found, counts=np.minimum(found.counts / (own * (found.step_ps * measures.PS)), 1.0))
 
 
 def link_name(run: RunData, ends: dict[Direction, int], port: Direction) -> str:
-    """`leaf0 > spine1`."""
+    """Returns the name of a direction of a link: `leaf0 > spine1`."""
     return f"{run.node_name(port[0])} > {run.node_name(ends[port])}" if port in ends else "-"

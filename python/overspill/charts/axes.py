@@ -1,4 +1,4 @@
-"""Ticks and texts of numbers on axes, the same words in every figure."""
+"""Ticks and texts of numbers on axes, the same in every figure."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import numpy as np
 from overspill.charts.spec import Axis, Colours, Heat, Instant, Kind, Panel
 from overspill.results import formats
 
-MOST_TICKS = 7.5  # of a scale of colours; fewest are three
-escaped = partial(html.escape, quote=False)  # text in which neither a page nor plotly sees a tag
+MOST_TICKS = 7.5  # most ticks of a scale of colours; there are at least three
+escaped = partial(html.escape, quote=False)  # text without tags for the page and for plotly
 BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "B"))
 
 
 def text(value: float, kind: Kind) -> str:
-    """A number with its unit: `100 us`, `20 KB`, `1 Gbit/s`, `0.1 %`."""
+    """Formats a number with its unit: `100 us`, `20 KB`, `1 Gbit/s`, `0.1 %`."""
     if not math.isfinite(value):
         return "-"
     if kind == "time":
         return ("-" if value < 0 else "") + formats.time(abs(value) * 1e12)
     if kind == "share":
-        return f"{formats.trimmed(value * 100)} %"
+        return f"{formats.trimmed(value * 100)}%"
     if kind == "number":
         return formats.trimmed(value)
     if not value:
@@ -34,7 +34,7 @@ def text(value: float, kind: Kind) -> str:
 
 
 def scaled(kind: Kind, largest: float) -> tuple[float, str]:
-    """One unit for an axis whose largest number is this: how much it is, and its name."""
+    """Returns value and name of the unit of an axis with this largest number."""
     if kind == "bytes":
         return next((one for one in BYTES if abs(largest) >= one[0]), BYTES[-1])
     if kind == "rate":
@@ -45,7 +45,7 @@ def scaled(kind: Kind, largest: float) -> tuple[float, str]:
 
 
 def named(axis: Axis, unit: str = "") -> str:
-    """What stands beside an axis."""
+    """Returns the title of an axis: label, unit and scale."""
     parts = [part for part in (unit, "log scale" if axis.scale in ("log", "symlog") else "") if part]
     if not axis.label:
         return ""
@@ -53,7 +53,7 @@ def named(axis: Axis, unit: str = "") -> str:
 
 
 def time_scale(low: float, high: float) -> tuple[str, tuple[float, float] | None]:
-    """A logarithmic axis of times, or a linear one where they differ little, and how far it goes."""
+    """Returns scale and range of an axis of times: logarithmic, or linear if they differ little."""
     if low > 0 and high / low >= 3:
         return "log", None
     margin = max((high - low) * 0.05, high * 0.005)
@@ -61,14 +61,15 @@ def time_scale(low: float, high: float) -> tuple[str, tuple[float, float] | None
 
 
 def subticks(ratio: float) -> tuple[float, ...]:
-    """Which parts of a decade have a tick on a logarithmic axis whose ends differ by this factor."""
+    """Returns the multiples of powers of ten with ticks on a logarithmic axis with this ratio of its ends."""
     return (1.0,) if ratio > 200 else (1.0, 3.0) if ratio > 20 else (1.0, 2.0, 5.0)
 
 
 def colour_ticks(colours: Colours) -> list[tuple[float, str]]:
-    """Places on a scale of colours and their texts: powers of ten, or even steps in one unit.
+    """Returns positions on a scale of colours and their texts: powers of ten, or even steps in one unit.
 
-    Beside a white part for 0 a logarithm has no tick at its lowest value, which would stand too near.
+    A logarithmic scale with a white part for 0 has no tick at its lowest value, which would be too close to
+    it.
     """
     low, high = colours.low, colours.high
     factor, unit = (1.0, "") if colours.log else scaled(colours.kind, high)
@@ -88,24 +89,24 @@ def colour_ticks(colours: Colours) -> list[tuple[float, str]]:
 
 
 def log_note(colours: Colours) -> str:
-    """What is said of a logarithmic scale of colours."""
+    """Returns the note on a logarithmic scale of colours; empty for a linear one."""
     return ("log scale from 1" if colours.zero else "log scale") if colours.log else ""
 
 
 def even_step(least: float, whole: bool) -> float:
-    """The smallest of 1, 2 and 5 times a power of ten that is no less than this."""
+    """Returns the smallest of 1, 2 and 5 times a power of ten that is at least `least`."""
     power = 10.0 ** math.floor(math.log10(least))
     step = next(many * power for many in (1, 2, 5, 10) if many * power >= least * (1 - 1e-9))
     return max(1.0, step) if whole else step
 
 
-LABEL_ROWS = 3  # lines of text that labels of instants may take
+LABEL_ROWS = 3  # lines of text that labels of instants may fill
 
 
 def labels(panel: Panel, letters: int) -> list[tuple[Instant, int, bool]]:
-    """The instants of a panel whose labels have room and hide no map, where so many letters fit across.
+    """Returns instants of a panel whose labels fit without hiding a map, at `letters` characters of width.
 
-    Each with the line of text in which its label stands, 0 the highest, and whether it stands to the left.
+    Each has the line of text of its label, 0 for the highest, and true if the label is left of the instant.
     """
     if panel.x.shown is None or any(isinstance(mark, Heat) for mark in panel.marks):
         return []
@@ -123,9 +124,9 @@ def labels(panel: Panel, letters: int) -> list[tuple[Instant, int, bool]]:
 
 
 def shortened(text: str, letters: int, lines: int) -> list[str]:
-    """A text in so many lines at most; what does not fit ends with an ellipsis at a word, not in a number.
+    """Returns a text in at most this many lines; the rest is replaced by an ellipsis at a word.
 
-    A number keeps what stands behind it: its unit, or its next thousands.
+    A number stays together with the word after it: its unit, or its next thousands.
     """
     parts = re.findall(r"(?:\S*\d\S*(?<![,;:)]) )*\S+", text)
     parts = [one if len(one) <= letters else cut(one, letters) for one in parts]
@@ -144,5 +145,5 @@ def shortened(text: str, letters: int, lines: int) -> list[str]:
 
 
 def cut(word: str, letters: int) -> str:
-    """A word that has no room in a line; of a number and its unit nothing is left."""
+    """Returns a word cut to fit into a line, or only an ellipsis for a number with its unit."""
     return "…" if " " in word else f"{word[: letters - 1].rstrip('0123456789.')}…"

@@ -1,4 +1,4 @@
-"""Figures of bounces: where packets are bounced, how far back, and how many hops that makes."""
+"""Figures of bounces: the switches that bounce, the distance of bounces, and total hops."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 SWITCHES_SHOWN = 24
 CATEGORIES_FROM = 5
-ROOM = 0.8  # of the space between categories, for the bars of all variants
-OPACITY = 0.75  # of bars, so that ends of intervals show inside
+ROOM = 0.8  # of the space of a category, for the bars of all variants
+OPACITY = 0.75  # of bars, so that ends of intervals are visible inside
 
 
 def bouncing(results: Results) -> list[str]:
-    """Variants that bounced something."""
+    """Returns the variants that bounced any frame."""
     return [
         variant
         for variant in common.with_runs(results)
@@ -31,7 +31,7 @@ def bouncing(results: Results) -> list[str]:
 
 
 def by_switch(results: Results) -> Chart | None:
-    """How often each switch bounced a frame, mean over seeds; `None` where nothing was bounced."""
+    """Builds the figure of bounces by switch, means over seeds; `None` if no frame was bounced."""
     variants = bouncing(results)
     if not variants:
         return None
@@ -48,12 +48,15 @@ def by_switch(results: Results) -> Chart | None:
     marks, means = mean_bars(results, rows)
     ticks = tuple((float(at), name) for at, name in enumerate(names))
     left = len(every) - len(names)
-    others = f" The {len(names)} switches with most; {left} others are left out." if left else ""
-    part = f"{len(names)} of {len(every)} switches, those with most." if left else ""
+    others = (
+        (f" Only the {len(names)} switches with most bounces are shown; {left} others are omitted.")
+        if left
+        else ""
+    )
+    part = f"{len(names)} of {len(every)} switches, those with most bounces." if left else ""
     caption = (
-        "How often each switch bounced a frame in the measurement window; a frame counts every time. "
-        "Switches that bounced nothing are left out."
-        f"{others} {common.seeds_text(results, variants)}: {means}."
+        "Number of bounces at each switch in the measurement window; a frame counts each time. Switches "
+        f"without bounces are omitted.{others} {common.seeds_text(results, variants)}: {means}."
     )
     panel = Panel("", Axis("switch", ticks=ticks, shown=categories(len(names))), Axis("bounces"), marks)
     entries = legend_of_bars(results, variants)
@@ -62,7 +65,7 @@ def by_switch(results: Results) -> Chart | None:
 
 
 def mean_bars(results: Results, rows: Mapping[str, np.ndarray]) -> tuple[list[Bars], str]:
-    """Bars of each variant's means over seeds, which are its rows, and what they and their ends are."""
+    """Returns bars of each variant's means over seeds (its rows), and the description of bars and ends."""
     marks = []
     for index, (variant, values) in enumerate(rows.items()):
         height, low, high = common.mean_and_interval(values)
@@ -73,7 +76,7 @@ def mean_bars(results: Results, rows: Mapping[str, np.ndarray]) -> tuple[list[Ba
 
 
 def bars(results: Results, which: tuple[str, int, int], data: tuple[np.ndarray, np.ndarray]) -> Bars:
-    """Bars of a variant, the n-th of so many beside each other."""
+    """Returns bars of a variant that is number `index` of `count` variants side by side."""
     variant, index, count = which
     width = ROOM / count
     x = data[0] + (index - (count - 1) / 2) * width
@@ -82,25 +85,25 @@ def bars(results: Results, which: tuple[str, int, int], data: tuple[np.ndarray, 
 
 
 def legend_of_bars(results: Results, variants: list[str]) -> list[Entry]:
-    """An entry for each of the variants, as its bars are."""
+    """Returns a legend entry with the look of its bars for each variant."""
     every = common.legend(results, variants)
     return [replace(one, look=replace(one.look, opacity=OPACITY), symbol="square") for one in every]
 
 
 def categories(count: int) -> tuple[float, float]:
-    """How far the axis of so many goes; few bars are not wide."""
+    """Returns the range of an axis with `count` categories, wider for few so that bars stay narrow."""
     spare = max(0, CATEGORIES_FROM - count) / 2
     return -0.6 - spare, count - 0.4 + spare
 
 
 def place(results: Results) -> dict[str, int]:
-    """The place of a switch in the order of the scenario's nodes."""
+    """Returns the index of each node in the order of the scenario."""
     names = [node["name"] for run in results.runs for node in run.summary["nodes"]]
     return {name: at for at, name in reversed(list(enumerate(names)))}
 
 
 def at_switches(results: Results, variant: str) -> dict[str, np.ndarray]:
-    """Bounces in each seed by the name of the switch."""
+    """Returns bounces in each seed by the name of the switch."""
     runs = results.runs_of(variant)
     found: dict[str, np.ndarray] = {}
     for seed, run in enumerate(runs):
@@ -111,7 +114,7 @@ def at_switches(results: Results, variant: str) -> dict[str, np.ndarray]:
 
 
 def packets(results: Results) -> Chart | None:
-    """How far back packets were bounced, and their hops; `None` where nothing was bounced."""
+    """Builds the figure of bounced distance and total hops; `None` if no packet was bounced."""
     variants = bouncing(results)
     far: list[Mark] = []
     hops: list[Mark] = []
@@ -124,7 +127,7 @@ def packets(results: Results) -> Chart | None:
         most = max(most, int(values.max()))
         far.append(bars(results, (variant, index, len(variants)), (values, share)))
         values, share = shares(results, variant, HOPS)
-        # A step begins at its foot.
+        # A step curve begins at 0.
         x, y = np.append(values[:1], values) - 1, np.append(0.0, np.cumsum(share))
         hops.append(Line(x, y, common.look(results, variant), variant, "post"))
     if not drawn:
@@ -133,22 +136,21 @@ def packets(results: Results) -> Chart | None:
     panels = [
         Panel(
             "bounced distance",
-            Axis("how far back (hops)", ticks=ticks, shown=categories(most + 1)),
+            Axis("distance back (hops)", ticks=ticks, shown=categories(most + 1)),
             Axis("share of packets", "share", shown=(0, 1.02)),
             far,
         ),
         Panel(
             "total hops (totalHop of PABO)",
-            Axis("links crossed, less one", whole=True),
-            Axis("share with as many or fewer", "share", shown=(0, 1.02)),
+            Axis("links crossed minus one", whole=True),
+            Axis("share with at most as many", "share", shown=(0, 1.02)),
             hops,
         ),
     ]
     caption = (
-        "Delivered data packets that were sent in the measurement window. Left: the farthest that bounces "
-        "ever brought a packet back, 0 for those that were never bounced. Right: the links that a packet "
-        "crossed less one, which is the switches that it was at, again each time, and the hosts that sent it "
-        "again. "
+        "Delivered data packets that were sent in the measurement window. Left: farthest distance that "
+        "bounces brought a packet back, 0 for packets that were never bounced. Right: links that a "
+        "packet crossed, minus one. These are its visits to switches, and to hosts that sent it again. "
         f"{common.seeds_text(results, drawn)} and all traffic pooled."
     )
     entries = common.legend(results, drawn)
@@ -157,9 +159,9 @@ def packets(results: Results) -> Chart | None:
 
 
 def shares(results: Results, variant: str, which: int) -> tuple[np.ndarray, np.ndarray]:
-    """Values of data packets, and the share that has each; none where there are none.
+    """Returns values of data packets and the share of packets with each; empty without any.
 
-    A workload of which nothing was bounced has no distances: its packets are 0 far.
+    Workloads without bounces record no distances: their packets count with a distance of 0.
     """
     rows = [run.columns("packet_hist", "data", "metric", "low", "count") for run in results.runs_of(variant)]
 

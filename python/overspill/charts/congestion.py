@@ -1,4 +1,4 @@
-"""Figures of flows and congestion over time: messages about them, their rate limits, what they send."""
+"""Figures of flows and congestion over time: congestion messages, rate limits, and sent rates."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from overspill.results.results import Results
 
 FLOWS_SHOWN = len(COLOURS)
-FAINT = 60  # flows in grey
+FAINT = 60  # most flows in grey
 PALE = "#b5bcc4"
-POINTS_SHOWN = 2000  # of one flow
+POINTS_SHOWN = 2000  # points of one flow
 FEEDBACK = (0.0, 64.0)
 
 Runs = Mapping[str, RunData]
@@ -28,34 +28,34 @@ Draw = Callable[[RunData, int, Look, str], Mark]
 
 
 class Flows:
-    """The flows that a figure shows: the first few in colours, some in grey."""
+    """Flows that a figure shows: the first few in colours, some in grey."""
 
     def __init__(self, runs: Runs, weigh: Weigh) -> None:
         self.runs, self.every = runs, common.most_first(common.summed(map(weigh, runs.values())))
-        # The order of a legend is that of flows, not of amounts.
+        # The legend is ordered by flow, not by amount.
         self.shown = sorted(self.every[:FLOWS_SHOWN])
         self.grey = self.every[len(self.shown) : FAINT]
 
     @property
     def legend(self) -> list[Entry]:
-        """An entry for each in colour."""
+        """Legend entries of the coloured flows."""
         first = next(iter(self.runs.values()))
         named = ((str(flow), name(first, flow), self.look(flow)) for flow in self.shown)
         return [Entry(key, text, look) for key, text, look in named]
 
     def look(self, flow: int) -> Look:
-        """A flow's, the same in every panel."""
+        """Returns the look of a flow, equal in every panel."""
         return (
             Look(COLOURS[self.shown.index(flow)], width=1.4) if flow in self.shown else Look(PALE, width=0.7)
         )
 
     def marks(self, run: RunData, draw: Draw) -> list[Mark]:
-        """The marks of a run, those in grey below the others."""
+        """Returns the marks of a run, grey ones below the others."""
         coloured = [draw(run, flow, self.look(flow), str(flow)) for flow in self.shown]
         return [*(draw(run, flow, self.look(flow), "") for flow in reversed(self.grey)), *coloured]
 
     def describe(self, by: str) -> str:
-        """`the 7 flows with most bytes of 12; the next 5 in grey`."""
+        """Describes the flows: `the 7 flows with most bytes of 12; the next 5 in grey`."""
         if len(self.every) == len(self.shown):
             return f"all {common.counted(len(self.every), 'flow')}"
         grey = f"; the next {len(self.grey)} in grey" if self.grey else ""
@@ -63,7 +63,7 @@ class Flows:
 
 
 def name(run: RunData, flow: int) -> str:
-    """`flow 3: h1 > h5`, and its workload where there are several."""
+    """Returns the name of a flow, `flow 3: h1 > h5`, with its workload if there are several."""
     text = goodput.flow_name(run, flow)
     workloads = run.summary["traffic"]
     if len(workloads) < 2:
@@ -74,7 +74,7 @@ def name(run: RunData, flow: int) -> str:
 
 
 def panels_of(results: Results, flows: Flows, drawn: tuple[Period, Axis, Draw]) -> list[Panel]:
-    """A panel for each run."""
+    """Returns a panel for each run."""
     period, y, draw = drawn
     return [
         common.panel_of(common.title_of(results, variant, run), run, (period, y), flows.marks(run, draw))
@@ -83,7 +83,7 @@ def panels_of(results: Results, flows: Flows, drawn: tuple[Period, Axis, Draw]) 
 
 
 def instants_of(runs: Runs, table: str) -> Period:
-    """From the first row of a table of instants to the last; from 0 if that is early."""
+    """Returns the period from first to last row of a table of instants, or from 0 if that is early."""
     times = [run.column(table, "time_ps") for run in runs.values()]
     start, end = min(int(one.min()) for one in times), max(int(one.max()) for one in times)
     margin = max((end - start) // 40, 1)
@@ -91,17 +91,17 @@ def instants_of(runs: Runs, table: str) -> Period:
 
 
 def rows_of(table: str) -> Weigh:
-    """Weights of flows by how many rows they have in a table."""
+    """Returns a function that weights flows by their number of rows in a table."""
     return lambda run: (run.column(table, "flow"), np.ones(len(run.column(table, "flow"))))
 
 
 def thin(count: int) -> np.ndarray:
-    """Which of so many points are shown, evenly."""
+    """Returns the indices of the points that are shown, evenly spaced."""
     return np.unique(np.linspace(0, count - 1, min(count, POINTS_SHOWN), dtype=int))
 
 
 def notices(results: Results) -> Chart | None:
-    """Every congestion message by time, feedback and flow; `None` where none is written down."""
+    """Builds the figure of congestion messages by time, feedback and flow; `None` if none are recorded."""
     runs = common.with_rows(results, "notices")
     if not runs:
         return None
@@ -113,21 +113,22 @@ def notices(results: Results) -> Chart | None:
         return Points(time[own] * measures.PS, feedback[own].astype(np.float64), look, entry, size=3.0)
 
     flows = Flows(runs, rows_of("notices"))
-    # Points of CNPs lie on 0, and would be cut in half by the edge.
+    # Points of CNPs are at 0, and the edge would cut them in half.
     has_cnps = any((run.column("notices", "feedback") == 0).any() for run in runs.values())
     y = Axis("feedback", shown=(-3.0, FEEDBACK[1]) if has_cnps else FEEDBACK, whole=True)
     panels = panels_of(results, flows, (instants_of(runs, "notices"), y, draw))
     caption = (
-        "Congestion notification messages (CNMs) as switches make them, by the flow they are about: "
-        f"{flows.describe('messages')}. 63 is the strongest feedback, 0 a CNP of a receiver. "
-        f"Of more than {POINTS_SHOWN} messages about a flow so many are shown, evenly. {common.FIRST_SEEDS}"
+        "Congestion notification messages (CNMs) when switches create them, by the flow that they "
+        f"concern: {flows.describe('messages')}. 63 is the strongest feedback, 0 a CNP of a receiver. Of "
+        f"more than {POINTS_SHOWN} messages about a flow, that number is shown, evenly spaced. "
+        f"{common.FIRST_SEEDS}"
     )
     legend = [Entry(one.key, one.label, one.look, "circle") for one in flows.legend]
     return common.over_time(("notices", "Congestion messages by flow", caption), panels, legend)
 
 
 def limits(results: Results) -> Chart | None:
-    """The rate limit of each flow over time; `None` where none is written down."""
+    """Builds the figure of each flow's rate limit over time; `None` if none are recorded."""
     runs = common.with_rows(results, "rate_limits")
     if not runs:
         return None
@@ -144,14 +145,14 @@ def limits(results: Results) -> Chart | None:
     y = Axis("rate limit", "rate", shown=(0, 1.06 * max(float(max(tops)), 1.0)))
     panels = panels_of(results, flows, (period, y, draw))
     caption = (
-        f"The rate to which hosts limit their flows: {flows.describe('changes')}. Where there is no line, "
-        f"a flow has no limit. {common.FIRST_SEEDS}"
+        f"Rate limits of flows at their hosts: {flows.describe('changes')}. A flow without a line has no "
+        f"limit at that time. {common.FIRST_SEEDS}"
     )
     return common.over_time(("rate-limits", "Rate limits by flow", caption), panels, flows.legend)
 
 
 def limit_line(run: RunData, flow: int, shown: tuple[Look, str], period: Period) -> Line:
-    """One flow's limit, with gaps where there is none; of the changes of a short step the last stays."""
+    """Returns a line of a flow's limit, with gaps without a limit; only the last change of a step is kept."""
     time, flows, rate = run.columns("rate_limits", "time_ps", "flow", "rate_bps")
     own = flows == flow
     at, limit = time[own].astype(np.int64), rate[own].astype(np.float64)
@@ -163,7 +164,7 @@ def limit_line(run: RunData, flow: int, shown: tuple[Look, str], period: Period)
 
 
 def sent(results: Results) -> Chart | None:
-    """What each flow sends over time; `None` where that is not followed."""
+    """Builds the figure of the rate that each flow sends at over time; `None` if it is not recorded."""
     runs = common.with_rows(results, "sent_trace")
     if not runs:
         return None
@@ -182,14 +183,14 @@ def sent(results: Results) -> Chart | None:
     panels = [Panel(panel.title, panel.x, y, panel.marks) for panel in panels]
     step = formats.time(goodput.width_ps(next(iter(runs.values())), period, goodput.STEPS))
     caption = (
-        f"Frames of a flow that begin to leave its source, with preamble and gap, in bins of {step}: "
-        f"{flows.describe('bytes')}. {common.FIRST_SEEDS}"
+        "Frames of a flow whose transmission begins at its source, with preamble and gap, in bins of "
+        f"{step}: {flows.describe('bytes')}. {common.FIRST_SEEDS}"
     )
-    return common.over_time(("sent", "What flows send", caption), panels, flows.legend)
+    return common.over_time(("sent", "Sending rate by flow", caption), panels, flows.legend)
 
 
 def by_sources(run: RunData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Bins, flows and bytes of what sources send: of each flow's rows those of its source."""
+    """Returns bins, flows and bytes that sources send, without the rows of other hosts."""
     bins, host, flow, size = run.columns("sent_trace", "bin", "host", "flow", "wire_bytes")
     ids, src = run.columns("flows", "flow", "src")
     sources = np.full(int(max(ids.max(initial=0), flow.max(initial=0))) + 1, -1, np.int64)

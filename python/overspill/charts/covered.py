@@ -1,4 +1,4 @@
-"""Lines that lie on each other, of which a reader sees the last alone."""
+"""Lines that cover each other, so that a reader sees only the last one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GROUPS_SHOWN = 4
 
 
 def with_covered_lines(chart: Chart) -> Chart:
-    """A chart that says in its caption, and in its file, which lines lie on each other, where any do."""
+    """Returns a chart whose caption and note name the lines that cover each other, if any do."""
     labels = {entry.key: entry.label for entry in chart.legend}
     found: dict[str, list[str]] = {}
     for panel in chart.panels:
@@ -23,13 +23,13 @@ def with_covered_lines(chart: Chart) -> Chart:
     if not found:
         return chart
     every = [f"{names}{place(titles, chart)}" for names, titles in found.items()]
-    text = f"Lines that lie on each other: {'; '.join(every[:GROUPS_SHOWN])}"
+    text = f"Coinciding lines: {'; '.join(every[:GROUPS_SHOWN])}"
     text += f"; and {len(every) - GROUPS_SHOWN} more." if len(every) > GROUPS_SHOWN else "."
     return replace(chart, caption=f"{chart.caption} {text}", told=f"{chart.told} {text}".strip())
 
 
 def groups(panel: Panel) -> Iterator[list[str]]:
-    """What lines stand for that are equal to the bit; those that are 0 throughout lie on the axis."""
+    """Yields the keys of lines that are bit-identical; lines that are 0 throughout are left out."""
     same: dict[tuple[bytes, bytes, str], dict[str, None]] = {}
     for mark in panel.marks:
         if isinstance(mark, Line) and mark.entry and np.nan_to_num(mark.y).any():
@@ -38,6 +38,6 @@ def groups(panel: Panel) -> Iterator[list[str]]:
 
 
 def place(titles: list[str], chart: Chart) -> str:
-    """The panels in which they do, where it is not in all."""
+    """Returns the titles of the panels in which lines cover each other; empty if it is all panels."""
     named = [title for title in titles if title]
     return f" ({formats.listing(named, 2)})" if named and len(titles) < len(chart.panels) else ""

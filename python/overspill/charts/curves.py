@@ -1,4 +1,4 @@
-"""The curve by which a mechanism decides, as `overspill explain` tells and draws it; the core computes it."""
+"""Curves by which mechanisms decide, computed by the core, for `overspill explain`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from overspill.engine import core
 from overspill.errors import BadInput, Unwritable
 
 FORMATS = (".png", ".svg", ".pdf")
-STEPS = 400  # of a curve
-MOST = 8  # curves at once
+STEPS = 400  # steps of a curve along x
+MOST = 8  # most curves in a figure
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One line: what it is called, where and how high, and by which settings of the mechanism."""
+    """Curve of a mechanism: label, points, and the settings that it belongs to."""
 
     label: str
     x: np.ndarray
@@ -29,14 +29,14 @@ class Curve:
     number: int
 
     def heights(self, places: np.ndarray) -> list[float]:
-        """How high it is over other places, by the core."""
+        """Returns the heights of the curve at other x positions, computed by the core."""
         told = core.curve(self.kind, list(self.sets), 1, [float(place) for place in places])
         return [] if told is None else [float(high) for high in told["asked"][self.number]]
 
 
 @dataclass(frozen=True)
 class Curves:
-    """Lines over places of one kind."""
+    """Curves of one mechanism over the same quantity."""
 
     kind: str
     settings: str
@@ -45,19 +45,19 @@ class Curves:
 
     @property
     def starts(self) -> float:
-        """Where the first line begins to rise."""
+        """Position at which the first line begins to rise."""
         return min(float(line.x[1]) for line in self.lines)
 
     @property
     def ends(self) -> float:
-        """Where the last line has risen."""
+        """Position at which the last line has risen."""
         return max(float(line.x[-1]) for line in self.lines)
 
 
 def read_curves(kind: str, sets: list[str]) -> Curves | None:
-    """The curves of a mechanism, one for each of several values; `None` where it has none.
+    """Returns the curves of a mechanism, one for each combination of values; `None` if it has none.
 
-    With several values each curve is that of the first line alone, as in PABO's figure 3b.
+    With several combinations, each curve is only the first line of its combination, as in PABO's figure 3b.
     """
     if core.curve(kind, [], 1) is None:
         return None
@@ -79,24 +79,24 @@ def read_curves(kind: str, sets: list[str]) -> Curves | None:
 
 
 def curve(label: str, source: tuple[str, tuple[tuple[str, ...], dict[str, Any]]], number: int) -> Curve:
-    """A line of what the core told of a mechanism with some settings."""
+    """Returns a line of a curve that the core computed for some settings."""
     kind, (sets, told) = source
     return Curve(label, np.array(told["places"]), np.array(told["values"][number]), kind, sets, number)
 
 
 def values(given: str) -> list[str]:
-    """`lambda=5,15` as `lambda=5` and `lambda=15`."""
+    """Returns a setting by value: `lambda=5,15` as `lambda=5` and `lambda=15`."""
     name, equals, texts = given.partition("=")
     return [f"{name}={text.strip()}" for text in texts.split(",")] if equals else [given]
 
 
 def kinds_with(specs: list[dict[str, Any]]) -> list[str]:
-    """The names that have a curve."""
+    """Returns the names of the mechanisms that have a curve."""
     return [spec["kind"] for spec in specs if spec["kind"] and core.curve(spec["kind"], [], 1) is not None]
 
 
 def check_size(curves: Curves, places: int | None) -> None:
-    """Refuse the size of a queue where the curve is not over its utilisation."""
+    """Raises `BadInput` for a queue size if the curve is not over queue utilisation."""
     if places is not None and not curves.told["of_size"]:
         raise BadInput(
             f"--size: found {places} for {curves.kind!r}, whose curve is over the {curves.told['x']}; "
@@ -106,7 +106,7 @@ def check_size(curves: Curves, places: int | None) -> None:
 
 
 def save(curves: Curves, path: Path) -> None:
-    """Draw the curves into a file; its ending says how."""
+    """Draws the curves into a file, in the format of its suffix."""
     from overspill.charts import files
     from overspill.charts import mpl as paper
 
@@ -117,13 +117,13 @@ def save(curves: Curves, path: Path) -> None:
 
 
 def check_path(path: Path) -> None:
-    """Refuse an ending that is none of the formats."""
+    """Raises `BadInput` if the suffix is not one of the formats."""
     if path.suffix.lower() not in FORMATS:
         raise BadInput(f"--out: found {str(path)!r}; expected a file that ends with {', '.join(FORMATS)}")
 
 
 def chart(curves: Curves) -> Any:
-    """The curves as a figure, as PABO's figure 3."""
+    """Builds the figure of the curves, as in PABO's figure 3."""
     from overspill.charts.spec import Axis, Chart, Entry, Line, Panel, look
 
     looks = [(line, look(at)) for at, line in enumerate(curves.lines)]

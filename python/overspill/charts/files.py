@@ -1,4 +1,4 @@
-"""Figures as files: PNG, SVG and PDF, each format drawn once, the same bytes every time."""
+"""Figures as files, PNG, SVG and PDF: each format is drawn once, and equal figures are equal files."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from overspill.charts.spec import Chart
 
 FORMATS = ("pdf", "svg", "png")
-PLACE = "figures"  # the folder beside a page
-PIXELS, SMALL = 150, 90  # per inch, of PNG
-# Neither date nor program, so that equal figures are equal files.
+PLACE = "figures"  # folder beside a page
+PIXELS, SMALL = 150, 90  # pixels per inch of PNG figures: normal, small
+# No date and no program, so that equal figures are equal files.
 UNDATED: Mapping[str, dict[str, Any]] = {
     "png": {"Software": None},
     "svg": {"Date": None, "Creator": None},
@@ -26,7 +26,7 @@ UNDATED: Mapping[str, dict[str, Any]] = {
 
 
 def asked(text: str) -> tuple[str, ...]:
-    """The formats between commas; `BadInput` for one that is not known."""
+    """Returns the formats between commas; raises `BadInput` for an unknown one."""
     names = [one.strip().lower() for one in text.split(",")]
     for name in names:
         if name not in FORMATS:
@@ -35,16 +35,19 @@ def asked(text: str) -> tuple[str, ...]:
 
 
 def there(folder: Path, names: Collection[str]) -> tuple[str, ...]:
-    """The formats in which some of these figures lie beside a page."""
+    """Returns the formats in which any of these figures exist beside a page."""
     place = folder / PLACE
     return tuple(one for one in FORMATS if any((place / f"{name}.{one}").is_file() for name in names))
 
 
 def save(charts: Mapping[str, Chart], folder: Path, formats: Collection[str]) -> list[str]:
-    """Save charts beside a page, those of other formats as they are; the files' names from the folder."""
+    """Saves charts beside a page, without changing files of other formats; returns the names of the files.
+
+    Names are relative to the folder.
+    """
     if not formats:
         return []
-    # Most of a second to load, and a page needs none of it.
+    # matplotlib takes most of a second to load, and a page does not need it.
     from overspill.charts import mpl as paper
 
     place = folder / PLACE
@@ -55,18 +58,18 @@ def save(charts: Mapping[str, Chart], folder: Path, formats: Collection[str]) ->
 
 
 def names(charts: Collection[str], formats: Collection[str]) -> list[str]:
-    """The files of charts, from the folder of their page."""
+    """Returns the names of the files of charts, relative to the folder of their page."""
     return [f"{PLACE}/{name}.{one}" for name in charts for one in formats]
 
 
 def save_figure(figure: Figure, place: Path, name: str, formats: Collection[str]) -> None:
-    """Save a figure of matplotlib as `name` with the ending of each format."""
+    """Saves a matplotlib figure as `name`, with the suffix of each format."""
     for one in formats:
         save_as(figure, place / f"{name}.{one}", name)
 
 
 def save_as(figure: Figure, path: Path, name: str, pixels: int = PIXELS) -> None:
-    """Save a figure of matplotlib in the format of the path's ending; its inner names are from `name`."""
+    """Saves a matplotlib figure in the format of the path's suffix; its internal ids derive from `name`."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -76,7 +79,8 @@ def save_as(figure: Figure, path: Path, name: str, pixels: int = PIXELS) -> None
     with paper.style(), mpl.rc_context({"svg.hashsalt": name}):
         engine = figure.get_layout_engine()
         if engine is not None:
-            # Laid out once, at one resolution; with an engine left, `savefig` draws twice for each format.
+            # The layout is computed once, at one resolution; with an engine left, `savefig` draws twice per
+            # format.
             FigureCanvasAgg(figure)
             engine.execute(figure)
             figure.set_layout_engine(None)
@@ -85,7 +89,13 @@ def save_as(figure: Figure, path: Path, name: str, pixels: int = PIXELS) -> None
 
 
 def save_small(figure: Figure, path: Path) -> None:
-    """Save a figure of matplotlib as a PNG of few bytes, in 64 colours, for a page in the repository."""
+    """Saves a matplotlib figure as a small PNG with 64 colours, for a page in the repository.
+
+    Args:
+        figure: Figure to save.
+        path: File, which is replaced once the new one is complete.
+
+    """
     import io
 
     from PIL import Image

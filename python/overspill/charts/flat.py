@@ -1,4 +1,4 @@
-"""Where the nodes of a network are drawn whose switches are all alike: a grid, or a circle."""
+"""Positions of nodes in networks without tiers: a grid, or a circle."""
 
 from __future__ import annotations
 
@@ -12,25 +12,28 @@ import numpy as np
 from overspill.charts.nodes import Network
 
 COORDINATES = re.compile(r"\D*(\d+(?:_\d+)+)")
-INNER = 0.76  # radius of a circle of switches beside that of their hosts, with room for names between them
-CHUNKS = 2  # of a circle, whose names are thinned out each for itself
-BOW = 0.16  # how far a link bows for each switch that it passes
-POINTS = 61  # of a bow, which is smooth with so many; an odd number, so that one is its middle
+INNER = 0.76  # radius of a circle of switches relative to that of their hosts; names are in between
+CHUNKS = 2  # parts of a circle whose names are thinned out separately
+BOW = 0.16  # height of the bow of a link for each switch that it passes
+POINTS = 61  # points of a bow, odd so that one is its middle
 
 
 @dataclass(frozen=True)
 class Spots:
-    """Places from 0 to 1 across and from 0 upwards; rows of switches; whether these are a grid."""
+    """Positions, from 0 to 1 across and from 0 upward, with rows of switches; `grid` if these form one."""
 
     x: np.ndarray
     y: np.ndarray
     rows: tuple[tuple[int, ...], ...]
     grid: bool
-    cell: float  # how far apart columns are
+    cell: float  # distance between columns
 
 
 def spots(network: Network, near: list[list[int]]) -> Spots | None:
-    """Of a network of one tier with hosts at every switch, unless its switches are a chain."""
+    """Returns the positions in a network of one tier with hosts at every switch, unless it is a chain.
+
+    `None` for any other network.
+    """
     nodes = network.nodes
     switches = [at for at, node in enumerate(nodes) if not node.host]
     hosts = {at: [other for other in near[at] if nodes[other].host] for at in switches}
@@ -47,7 +50,10 @@ def spots(network: Network, near: list[list[int]]) -> Spots | None:
 
 
 def grid_cells(names: list[str]) -> list[tuple[int, float]] | None:
-    """Row and column of switches that bear their coordinates; the first half of these are the row."""
+    """Returns row and column of switches named by coordinates, the first half of which are the row.
+
+    `None` if the names have no coordinates.
+    """
     found = [COORDINATES.fullmatch(name) for name in names]
     if not all(found):
         return None
@@ -60,7 +66,7 @@ def grid_cells(names: list[str]) -> list[tuple[int, float]] | None:
 
 
 def place(coordinates: list[int], sizes: list[int], gap: float) -> float:
-    """The number of a point, the last coordinate fastest, with a gap between blocks of it."""
+    """Returns the position of a point, the last coordinate fastest, with a gap between its blocks."""
     found, wide = 0.0, 1.0
     for coordinate, size in zip(reversed(coordinates), reversed(sizes), strict=True):
         found += coordinate * wide
@@ -69,7 +75,7 @@ def place(coordinates: list[int], sizes: list[int], gap: float) -> float:
 
 
 def in_grid(switches: list[int], hosts: dict[int, list[int]], cells: list[tuple[int, float]]) -> Spots:
-    """Rows from the top, hosts below their switch."""
+    """Returns positions in rows from the top, with hosts below their switch."""
     count = len(switches) + sum(len(own) for own in hosts.values())
     x, y = np.zeros(count), np.zeros(count)
     rows = max(row for row, _ in cells) + 1
@@ -85,7 +91,7 @@ def in_grid(switches: list[int], hosts: dict[int, list[int]], cells: list[tuple[
 
 
 def in_circle(switches: list[int], hosts: dict[int, list[int]]) -> Spots:
-    """Clockwise from the top, hosts outside."""
+    """Returns positions clockwise from the top, with hosts outside."""
     count = len(switches) + sum(len(own) for own in hosts.values())
     x, y = np.zeros(count), np.zeros(count)
 
@@ -104,7 +110,7 @@ def in_circle(switches: list[int], hosts: dict[int, list[int]]) -> Spots:
 
 
 def bowed(x: np.ndarray, y: np.ndarray, cell: float) -> tuple[np.ndarray, np.ndarray]:
-    """A link of a grid whose columns are `cell` apart, around the switches of its row or column."""
+    """Returns a link of a grid, bowed around switches in its row or column; columns are `cell` apart."""
     across, down = abs(x[1] - x[0]) / cell, abs(y[1] - y[0])
     if (across > 1e-6 and down > 1e-6) or max(across, down) < 1.5:
         return x, y
@@ -116,6 +122,6 @@ def bowed(x: np.ndarray, y: np.ndarray, cell: float) -> tuple[np.ndarray, np.nda
 
 
 def middle(line: tuple[np.ndarray, np.ndarray]) -> tuple[float, float]:
-    """Half-way along a straight line or an arc."""
+    """Returns the point half-way along a straight line or an arc."""
     x, y = (one if len(one) == 2 else one[len(one) // 2] for one in line)
     return float(np.mean(x)), float(np.mean(y))

@@ -1,4 +1,4 @@
-"""Figures of flows and queries: distributions of completion times, slowdown against size."""
+"""Figures of flows and queries: distributions of completion times, and slowdown by size."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from overspill.results.results import Results
     from overspill.results.rundata import RunData
 
-TAIL_FROM = 10  # samples
-PER_DECADE = 4  # bins of sizes
-FEWEST = 5  # samples of a bin in every seed, below which it is left out
+TAIL_FROM = 10  # fewest samples for a panel of the tail
+PER_DECADE = 4  # bins of sizes per decade
+FEWEST = 5  # fewest samples of a bin in every seed; a bin with fewer is left out
 PERCENTS = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
-HOLLOW = "Hollow: too few flows of a seed for the percentile, or unfinished ones (a lower bound)."
+HOLLOW = "Hollow: too few flows of a seed for the percentile, or unfinished flows (a lower bound)."
 SUBJECTS = {"fct": ("Flow", "flows"), "qct": ("Query", "queries")}
 
 
 def distribution(results: Results, which: str, traffic: int | None = None) -> Chart | None:
-    """The distribution of FCT (`which` = `fct`) or QCT (`qct`), and its tail; `None` without any."""
+    """Builds the figure of the distribution of FCT (`which` = `fct`) or QCT (`qct`), with its tail."""
     samples = {variant: pooled(results, variant, which, traffic) for variant in common.with_runs(results)}
     samples = {variant: one for variant, one in samples.items() if len(one[0])}
     if not samples:
@@ -44,10 +44,10 @@ def distribution(results: Results, which: str, traffic: int | None = None) -> Ch
         label = common.label(results, variant) + (f" ({missing} of {count} unfinished)" if missing else "")
         line = common.look(results, variant)
         entries.append(Entry(variant, label, line))
-        # Where curves coincide, a step begins at its foot.
+        # A step curve begins at 0, so that curves that coincide are visible.
         steps = np.append(x[:1], x), np.append(0.0, (k + 1) / count)
         whole.append(Line(*steps, line, variant, "post"))
-        # At the k-th smallest sample, the share that is as large or larger.
+        # Share of samples at least as large as the k-th smallest.
         tail.append(Line(x, (count - k) / count, line, variant, "pre"))
     few = max(len(values) for values, _ in samples.values()) < TAIL_FROM
     panels = of_distribution(which, whole, () if few else tail)
@@ -57,7 +57,7 @@ def distribution(results: Results, which: str, traffic: int | None = None) -> Ch
     pool = f"{formats.number(counts[0])}" if len(counts) == 1 else (
         f"{formats.number(counts[0])} to {formats.number(counts[-1])}"
     )  # fmt: skip
-    end = "Left: the share that is finished by a time; right: the share that takes at least as long."
+    end = "Left: share that has finished by a time; right: share that takes at least that long."
     caption = (
         f"{subject} completion times{name}: {pool} measured {many} per variant, "
         f"{common.seeds_text(results)} pooled.{'' if few else ' ' + end}"
@@ -69,7 +69,7 @@ def distribution(results: Results, which: str, traffic: int | None = None) -> Ch
 
 
 def of_distribution(which: str, whole: list[Mark], tail: list[Mark] | tuple[()]) -> list[Panel]:
-    """The two panels; of few samples there is no tail."""
+    """Returns the panels of distribution and tail; without the tail for few samples."""
     name, many = which.upper(), SUBJECTS[which][1]
     low, high = bounds(whole)
     scale, shown = words.time_scale(low, high)
@@ -79,7 +79,7 @@ def of_distribution(which: str, whole: list[Mark], tail: list[Mark] | tuple[()])
     ]
     if tail:
         smallest = min(float(mark.y.min()) for mark in tail if isinstance(mark, Line))
-        # Whole decades, one at least, so that there are ticks to read.
+        # Whole decades, at least one, so that there are ticks.
         floor = min(0.1, 10 ** math.floor(math.log10(max(smallest, 1e-9)))) * 0.85
         panels.append(
             Panel("tail", x, Axis("share that takes at least as long", "share", "log", (floor, 1.15)), tail)
@@ -88,13 +88,13 @@ def of_distribution(which: str, whole: list[Mark], tail: list[Mark] | tuple[()])
 
 
 def bounds(marks: list[Mark]) -> tuple[float, float]:
-    """The smallest and the largest x of lines."""
+    """Returns the smallest and the largest x of lines."""
     every = np.concatenate([mark.x for mark in marks if isinstance(mark, Line)])
     return float(every.min()), float(every.max())
 
 
 def pooled(results: Results, variant: str, which: str, traffic: int | None) -> tuple[np.ndarray, int]:
-    """Times in ps of what finished, over all seeds, and the number of all."""
+    """Returns the times in ps of finished flows or queries over all seeds, and the number of all."""
     done, count = [], 0
     for run in results.runs_of(variant):
         if which == "qct":
@@ -110,12 +110,12 @@ def pooled(results: Results, variant: str, which: str, traffic: int | None) -> t
 
 
 def of_data(flows: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Which flows carry data: requests are told apart by their role, where results have it."""
+    """Returns which flows carry data: requests are distinguished by their role, if results have it."""
     return flows["role"] == 0 if "role" in flows else np.ones(len(flows["time"]), bool)
 
 
 def traffic_names(results: Results) -> list[str]:
-    """The names of the workloads, by number."""
+    """Returns the names of the workloads by number."""
     workloads: list[dict[str, Any]] = max(
         (run.summary["traffic"] for run in results.runs), key=len, default=[]
     )
@@ -123,26 +123,26 @@ def traffic_names(results: Results) -> list[str]:
 
 
 def traffic_name(results: Results, traffic: int) -> str:
-    """The name of a workload."""
+    """Returns the name of a workload."""
     return traffic_names(results)[traffic]
 
 
 def key_of(results: Results, traffic: int) -> str:
-    """The name of a workload as a part of a file's name; its number too where that is not only its own."""
+    """Returns the name of a workload as a part of a file's name, with its number if it is not unique."""
     keys = [re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-").lower() for name in traffic_names(results)]
     own = keys[traffic]
     return own if own and keys.count(own) == 1 else f"{own}-{traffic}".strip("-")
 
 
 def with_flows(results: Results) -> list[int]:
-    """The workloads, by number, that have measured flows of data: one alone is all there is."""
+    """Returns the numbers of the workloads that have measured data flows."""
     every = [measures.measured_flows(run) for run in results.runs]
     found = [np.unique(flows["traffic"][of_data(flows)]) for flows in every]
     return sorted({int(one) for numbers in found for one in numbers})
 
 
 def slowdown_by_size(results: Results) -> Chart | None:
-    """Slowdown against flow size: a panel a percentile, a line a variant; `None` for one size."""
+    """Builds the figure of slowdown by flow size, a panel per percentile; `None` for a single size."""
     variants = [variant for variant in common.with_runs(results) if sized(results, variant)]
     data = {variant: sized(results, variant) for variant in variants}
     edges = size_bins([sizes for runs in data.values() for sizes, _, _ in runs])
@@ -162,12 +162,11 @@ def slowdown_by_size(results: Results) -> Chart | None:
         ]
         panels.append(Panel(f"{name} of slowdown", x, Axis("slowdown", scale="log"), marks))
     caption = (
-        f"Slowdown (FCT over that of the same flow alone) against flow size, {common.seeds_text(results)}; "
-        f"a percentile is taken per seed and bin of sizes. "
-        f"{common.band_text(results, common.RESAMPLED)} Hollow: the percentile "
-        "rests on too few flows of a seed, or on unfinished ones, which make it a lower bound. Bins "
-        "with fewer "
-        f"than {FEWEST} flows in a seed are left out."
+        "Slowdown (FCT divided by the FCT of the same flow alone) against flow size, "
+        f"{common.seeds_text(results)}; a percentile is taken per seed and bin of sizes. "
+        f"{common.band_text(results, common.RESAMPLED)} Hollow: too few flows of a seed for the "
+        f"percentile, or unfinished flows, which make it a lower bound. Bins with fewer than {FEWEST} "
+        "flows in a seed are omitted."
     )
     entries = common.legend(results, variants)
     return Chart(
@@ -184,12 +183,12 @@ def slowdown_by_size(results: Results) -> Chart | None:
 
 
 def any_hollow(panels: Iterable[Panel]) -> bool:
-    """Whether a percentile is doubtful."""
+    """Returns true if the figure marks any percentile as doubtful."""
     return any(isinstance(mark, Points) and mark.hollow for panel in panels for mark in panel.marks)
 
 
 def one_size(results: Results) -> bool:
-    """Whether there are flows, all of one size, of which no slowdown by size is drawn."""
+    """Returns true if all flows have one size, so that slowdown by size is not drawn."""
     sizes = [one[0] for variant in common.with_runs(results) for one in sized(results, variant)]
     return len(np.unique(np.concatenate(sizes))) == 1 if sizes else False
 
@@ -198,12 +197,12 @@ Sized = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def sized(results: Results, variant: str) -> list[Sized]:
-    """Of each seed: sizes in bytes, slowdowns, and which of them are lower bounds."""
+    """Returns sizes in bytes, slowdowns, and flags of lower bounds, for each seed with flows."""
     return [one for one in (sizes_of(run) for run in results.runs_of(variant)) if len(one[0])]
 
 
 def sizes_of(run: RunData) -> Sized:
-    """Of one run."""
+    """Returns sizes in bytes, slowdowns, and flags of lower bounds, of one run."""
     flows = measures.measured_flows(run)
     keep = of_data(flows) & ~flows["owed"]
     ideal = np.maximum(flows["ideal_ps"][keep].astype(np.float64), 1.0)
@@ -211,7 +210,7 @@ def sizes_of(run: RunData) -> Sized:
 
 
 def size_bins(sizes: list[np.ndarray]) -> np.ndarray:
-    """Edges of bins: of few sizes one each, of many in even steps of the logarithm."""
+    """Returns edges of bins of sizes: one bin per size if there are few, else even steps of the logarithm."""
     every = np.unique(np.concatenate(sizes)) if sizes else np.zeros(0)
     every = every[every > 0]
     if len(every) < 2:
@@ -227,7 +226,7 @@ Curve = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[s
 
 
 def binned(seeds: list[Sized], edges: np.ndarray, percent: float) -> Curve:
-    """Size, mean over seeds, ends of its interval, whether it is doubtful, and a text, of each bin."""
+    """Returns for each bin size, mean over seeds, ends of its interval, a flag of doubt, and a text."""
     found = []
     for left, right in itertools.pairwise(edges.tolist()):
         parts = [(sizes >= left) & (sizes < right) for sizes, _, _ in seeds]
@@ -252,12 +251,12 @@ def binned(seeds: list[Sized], edges: np.ndarray, percent: float) -> Curve:
         return (*(np.zeros(0) for _ in range(5)), [])  # type: ignore[return-value]
     *numbers, texts = zip(*found, strict=True)
     at, middles, lows, highs, doubt = (np.array(one, np.float64) for one in numbers)
-    # A slowdown is never below 1, nor is a mean of them.
+    # Slowdowns are at least 1, and so is their mean.
     return at, middles, np.maximum(lows, np.minimum(middles, 1.0)), highs, doubt, list(texts)
 
 
 def size_marks(results: Results, variant: str, curve: Curve) -> list[Mark]:
-    """The line, band and points of one variant."""
+    """Returns line, band and points of one variant."""
     size, middle, low, high, doubtful, texts = curve
     line = common.look(results, variant)
     marks: list[Mark] = []

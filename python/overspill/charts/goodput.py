@@ -1,4 +1,4 @@
-"""Figures of goodput over time: of everything, by host, by flow."""
+"""Figures of goodput over time: in total, by host, and by flow."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ from overspill.results.rundata import RunData
 if TYPE_CHECKING:
     from overspill.results.results import Results
 
-STEPS = 300  # of a curve
-STEPS_OF_BAND = 120  # of a curve with a band, which hides it where there are more
+STEPS = 300  # time steps of a curve
+STEPS_OF_BAND = 120  # time steps of a curve with a band; with more, the band would be hidden
 VARIANTS_SHOWN = 6
 HOSTS_SHOWN = 16
 FLOWS_SHOWN = 7
-FAINT = 60  # flows in grey
+FAINT = 60  # most flows in grey
 BURSTS = (
     "Data that waited for a missing packet count in the bin in which that packet arrives, so a bin may show "
     "more than the rate of a link."
 )
 IN_ORDER = (
-    "Data that waited for a missing packet count where that packet arrives, and may exceed a link's rate."
+    "Data that waited for a missing packet count when that packet arrives, and may exceed a link's rate."
 )
 ENDS = "Each seed counts until its last byte has arrived, or until the run ends if flows are unfinished."
 
 
 def waits(runs: Iterable[RunData]) -> bool:
-    """Whether data may wait for a packet that is missing; raw traffic counts as it comes."""
+    """Returns true if data may wait for a missing packet; raw traffic counts as it arrives."""
     return not all(has_raw_alone(run) for run in runs)
 
 
 def has_raw_alone(run: RunData) -> bool:
-    """Whether there are flows, and all of them are raw."""
+    """Returns true if there are flows, and all of them are raw."""
     raw = run.column("flows", "raw")
     return len(raw) > 0 and bool((raw != 0).all())
 
 
 def warned(runs: Iterable[RunData], beyond: str = "") -> tuple[str, str]:
-    """What a caption and a note say of bursts by data that waited, where there are any."""
+    """Returns the sentences of caption and note on bursts of data that waited; empty if none can."""
     if not waits(runs):
         return "", beyond.strip()
     return f"{BURSTS} ", IN_ORDER + beyond
 
 
 def of_all(results: Results) -> Chart | None:
-    """Payload that arrives at all hosts over time, a panel a variant; `None` without the table."""
+    """Builds the figure of payload arriving at all hosts over time, a panel per variant; or `None`."""
     variants = common.having(results, "host_goodput")
     if not variants:
         return None
@@ -69,7 +69,7 @@ def of_all(results: Results) -> Chart | None:
     ]
     step = formats.time(width_ps(results.runs_of(shown[0])[0], period, STEPS_OF_BAND))
     more = f" The first {len(shown)} of {len(variants)} variants." if len(variants) > len(shown) else ""
-    beyond = " Bands that are cut flat go on beyond the axis." if cut else ""
+    beyond = " Bands that are cut flat continue beyond the axis." if cut else ""
     bursts, note = warned(results.runs, beyond)
     caption = (
         f"Payload that arrived in order at all hosts, in bins of {step}. {bursts}{ENDS} "
@@ -86,7 +86,10 @@ def of_all(results: Results) -> Chart | None:
 
 
 def period_of(results: Results, tables: Sequence[str]) -> Period:
-    """Period with goodput, to the end of the window if a run deadlocked: its goodput is 0 from then on."""
+    """Returns the period with goodput, up to the end of the window if a run deadlocked.
+
+    The goodput of a deadlocked run is 0 from then on.
+    """
     found = common.period_of(results, tables)
     stuck = [run for run in results.runs if run.deadlock]
     last = max((min(run.end_ps, run.window_ps[1]) for run in stuck), default=0)
@@ -94,7 +97,7 @@ def period_of(results: Results, tables: Sequence[str]) -> Period:
 
 
 def rates_of_hosts(runs: Mapping[str, RunData]) -> dict[int, float]:
-    """The rate of the links to each host that receives, the largest of all variants."""
+    """Returns the rate of the links to each receiving host in bit/s, the largest of all variants."""
     found: dict[int, float] = {}
     for run in runs.values():
         receivers = set(run.column("host_goodput", "node").tolist())
@@ -109,7 +112,7 @@ def rates_of_hosts(runs: Mapping[str, RunData]) -> dict[int, float]:
 
 
 def marks_of(results: Results, variant: str, period: Period) -> list[Mark]:
-    """A variant's line, and its band where there are several seeds."""
+    """Returns a variant's line, with its band if there are several seeds."""
     runs = results.runs_of(variant)
     marks: list[Mark] = [*common.outside(runs[0], period), *common.changes(runs[0], period)]
     at = period.edges(runs[0], STEPS_OF_BAND)
@@ -122,9 +125,9 @@ def marks_of(results: Results, variant: str, period: Period) -> list[Mark]:
 
 
 def until_last(run: RunData, period: Period) -> np.ndarray:
-    """Goodput in each step, and NaN after the one in which the last byte has arrived.
+    """Returns goodput in each step, and NaN after the step in which the last byte has arrived.
 
-    What ends early must not pull down the mean of those that still send. A run with unfinished or endless
+    Seeds that end early must not lower the mean of those that still send. A run with unfinished or endless
     flows has not ended early: after a deadlock its goodput is 0.
     """
     data = run.columns("host_goodput", "bin", "bytes")
@@ -137,13 +140,13 @@ def until_last(run: RunData, period: Period) -> np.ndarray:
 
 
 def has_more_to_send(run: RunData) -> bool:
-    """True if any flow with a transport has not ended."""
+    """Returns true if any flow with a transport has not ended."""
     raw, end = run.columns("flows", "raw", "end_ps")
     return bool(((raw == 0) & (end == U64_NONE)).any())
 
 
 def mean_of_known(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """By column the mean and the ends of its interval over the rows that are known there; 0 without any."""
+    """Returns mean and ends of the interval of each column, over the rows known there; 0 without any."""
     found = np.zeros((3, rows.shape[1]))
     known = np.isfinite(rows)
     for count in np.unique(known.sum(axis=0)):
@@ -154,7 +157,10 @@ def mean_of_known(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def top(marks: list[Mark]) -> tuple[float, bool]:
-    """How high the axis goes for these lines and bands, and whether a few far wider bands go beyond."""
+    """Returns the top of the axis for these lines and bands, and true if some bands extend beyond it.
+
+    Only a few bands that are far wider than the rest are cut.
+    """
     highest = max((float(mark.y.max(initial=0)) for mark in marks if isinstance(mark, Line)), default=0.0)
     highs = [mark.high for mark in marks if isinstance(mark, Band)]
     tops = np.concatenate(highs) if highs else np.zeros(1)
@@ -164,19 +170,19 @@ def top(marks: list[Mark]) -> tuple[float, bool]:
 
 
 def width_ps(run: RunData, period: Period, steps: int) -> int:
-    """How long a step is."""
+    """Returns the length of a time step in ps."""
     return period.bins(run, steps)[2] * int(run.summary["bin_ps"])
 
 
 def rate(run: RunData, data: tuple[np.ndarray, ...], when: tuple[Period, int]) -> np.ndarray:
-    """Bytes by bin as bit/s in each of so many steps of a period."""
+    """Returns bytes by bin as bit/s in each of `steps` time steps of a period."""
     (bins, size), (period, steps) = data, when
     seconds = width_ps(run, period, steps) * measures.PS
     return period.sums(run, steps, (bins, size.astype(np.float64))) * 8 / seconds
 
 
 def by_host(results: Results) -> Chart | None:
-    """Goodput by host and time, first seeds; `None` without the table or with one host alone."""
+    """Builds the figure of goodput by host and time, first seeds; `None` for fewer than two receivers."""
     runs = common.with_rows(results, "host_goodput")
     sums = common.summed(run.columns("host_goodput", "node", "bytes") for run in runs.values())
     hosts = common.most_first({host: size for host, size in sums.items() if size})
@@ -200,9 +206,9 @@ def by_host(results: Results) -> Chart | None:
         f"Payload that arrived in order at {some} over all variants, in bins of {step}, "
         f"first seed of each variant. {bursts}Grey: outside the measurement window."
     )
-    # What a gap held back comes at once, and would make all else one colour.
+    # Data that waited for a gap arrive in a burst, which would make all else one colour.
     links = max(rates_of_hosts(runs).values(), default=largest)
-    label = f"goodput in {step}" + (", darkest: this or more" if largest > links else "")
+    label = f"goodput in {step}" + (", darkest: at least this" if largest > links else "")
     colours = Colours(0, min(largest, links) or 1.0, label, kind="rate", zero=True)
     title = f"Goodput by host ({which}): payload that arrived in order"
     made = activity.stacked("goodput-hosts", title, caption, panels, (colours, len(rows)))
@@ -210,7 +216,7 @@ def by_host(results: Results) -> Chart | None:
 
 
 def host_grid(run: RunData, rows: list[int], period: Period) -> Grid:
-    """Goodput of these hosts over time."""
+    """Returns the map of goodput of these hosts in bit/s."""
     bins, node, size = run.columns("host_goodput", "bin", "node", "bytes")
     groups = [(run.node_name(host), node == host) for host in rows]
     found = activity.grid_of(run, (bins, size), groups, period)
@@ -218,7 +224,7 @@ def host_grid(run: RunData, rows: list[int], period: Period) -> Grid:
 
 
 def by_flow(results: Results) -> Chart | None:
-    """Goodput of flows over time, first seeds: the largest in colours, others grey; or `None`."""
+    """Builds the figure of goodput by flow over time, first seeds, largest in colours; or `None`."""
     runs = common.with_rows(results, "flow_goodput")
     if not runs:
         return None
@@ -233,7 +239,7 @@ def by_flow(results: Results) -> Chart | None:
     highest = top([mark for marks in drawn.values() for mark in marks])[0]
     links = max(rates_of_hosts(runs).values(), default=highest)
     cut = highest > 2 * links
-    beyond = " The highest bursts go beyond the axis." if cut else ""
+    beyond = " The highest bursts exceed the axis." if cut else ""
     y = Axis("goodput", "rate", shown=(0, 1.25 * links if cut else highest))
     panels = [
         common.panel_of(common.title_of(results, variant, run), run, (period, y), drawn[variant])
@@ -248,8 +254,7 @@ def by_flow(results: Results) -> Chart | None:
     grey = f"; the next {len(chosen[len(shown) : FAINT])} in grey" if len(chosen) > len(shown) else ""
     bursts, note = warned(runs.values(), beyond)
     caption = (
-        f"Payload of a flow that arrived in order, in bins of {step}: the {len(shown)} flows "
-        "with most "
+        f"Payload of a flow that arrived in order, in bins of {step}: the {len(shown)} flows with most "
         f"bytes of {len(chosen)}{grey}. First seed of each variant. {bursts}Grey areas: outside the "
         "measurement window."
     )
@@ -258,7 +263,7 @@ def by_flow(results: Results) -> Chart | None:
 
 
 def flow_line(run: RunData, flow: int, shown: list[int], period: Period) -> Line:
-    """One flow's goodput over time."""
+    """Returns the line of one flow's goodput over time."""
     bins, flows, size = run.columns("flow_goodput", "bin", "flow", "bytes")
     keep = flows == flow
     rates = rate(run, (bins[keep], size[keep]), (period, STEPS))
@@ -269,7 +274,7 @@ def flow_line(run: RunData, flow: int, shown: list[int], period: Period) -> Line
 
 
 def flow_name(run: RunData, flow: int) -> str:
-    """`flow 3: h1 > h5`."""
+    """Returns the name of a flow: `flow 3: h1 > h5`."""
     ids, src, dst = run.columns("flows", "flow", "src", "dst")
     at = np.flatnonzero(ids == flow)
     ends = f": {run.node_name(int(src[at[0]]))} > {run.node_name(int(dst[at[0]]))}" if len(at) else ""

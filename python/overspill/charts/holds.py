@@ -1,4 +1,4 @@
-"""Held ACKs over time beside the queue that they are held for, and the state of their port."""
+"""Figure of held ACKs over time, with the queue that they are held for and the state of the port."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 QUEUE, HELD = Look("#444444", width=1.1), Look(COLOURS[1], width=1.4)
 CONGESTED, LIGHT = Look(COLOURS[3], width=0), Look(COLOURS[5], width=0)
-OPACITY = 0.8  # of the states, which have no line
+OPACITY = 0.8  # of the areas of states, which have no line
 KEY = (
     Entry("queue", "output queue, largest in a bin of time", QUEUE),
-    Entry("held", "held ACKs, most in a bin of time", HELD),
+    Entry("held", "held ACKs, largest in a bin of time", HELD),
     Entry("congested", "congested (CS)", Look(COLOURS[3], width=8), "square"),
     Entry("light", "lightly congested (LCS)", Look(COLOURS[5], width=8), "square"),
 )
-STRIP = 0.25  # height of the states beside the queue
+STRIP = 0.25  # height of the panel of states relative to that of the queue
 
 
 @dataclass(frozen=True)
 class Holding:
-    """What one port held, by bin, and for how long it was in which state."""
+    """ACKs that one port held, by bin, and the time in each of its states."""
 
     port: tuple[int, int]
     held: Trace
@@ -39,7 +39,7 @@ class Holding:
 
 
 def holding(results: Results) -> dict[str, Holding]:
-    """Of each variant that held ACKs in its first seed: the port that held most."""
+    """Returns for each variant that held ACKs in its first seed the port that held most."""
     found = {}
     for variant, run in common.first_runs(results).items():
         port = most(run)
@@ -49,7 +49,7 @@ def holding(results: Results) -> dict[str, Holding]:
 
 
 def most(run: RunData) -> tuple[int, int] | None:
-    """The port that held most ACKs, of equals the one that held longest; `None` where none held any."""
+    """Returns the port that held most ACKs, among equals for the longest time; `None` if none held any."""
     if "holds" not in run.names or "hold_trace" not in run.names:
         return None
     node, port, held, spent = run.columns("holds", "node", "port", "held", "congested_ps")
@@ -60,7 +60,7 @@ def most(run: RunData) -> tuple[int, int] | None:
 
 
 def of_port(run: RunData, port: tuple[int, int]) -> Holding:
-    """The course of a port."""
+    """Returns the ACKs and states of a port over time."""
     names = ("bin", "node", "port", "max_packets", "mean_packets", "congested_ps", "light_ps")
     bins, nodes, ports, largest, mean, congested, light = run.columns("hold_trace", *names)
     keep = (nodes == port[0]) & (ports == port[1])
@@ -69,7 +69,7 @@ def of_port(run: RunData, port: tuple[int, int]) -> Holding:
 
 
 def over_time(results: Results) -> Chart | None:
-    """Queue, held ACKs and states of the port that held most; `None` where none held any."""
+    """Builds the figure of queue, held ACKs and states of the port that held most; `None` if none did."""
     found = holding(results)
     if not found:
         return None
@@ -79,17 +79,17 @@ def over_time(results: Results) -> Chart | None:
         run = results.runs_of(variant)[0]
         panels += [of_variant(results, variant, one, period), states(run, one, period)]
     caption = (
-        "The port of each variant that held most ACKs, first seed: frames that wait to leave by it, and ACKs "
-        "from its far end that it holds meanwhile. Below, the share of each step of time in which it was "
-        "congested (CS: its queue is long) and lightly congested (LCS: its queue has fallen, and some went). "
-        "Grey: outside the measurement window."
+        "Port of each variant that held most ACKs, first seed: frames queued for it, and ACKs from its "
+        "far end that it holds. Below: share of each time step in which it was congested (CS: its queue "
+        "is long) and lightly congested (LCS: its queue is shorter, and some ACKs were released). Grey: "
+        "outside the measurement window."
     )
     height = common.height_of(len(found), 2.0)
     return Chart("holds", "Held ACKs over time", caption, panels, 1, height, KEY, share_x=True)
 
 
 def of_variant(results: Results, variant: str, one: Holding, period: Period) -> Panel:
-    """The queue and what is held."""
+    """Returns the panel of queue and held ACKs."""
     run = results.runs_of(variant)[0]
     at, queue, _ = queues.trace_of(run, one.port).steps(run, period)
     _, held, mean = one.held.steps(run, period)
@@ -103,7 +103,7 @@ def of_variant(results: Results, variant: str, one: Holding, period: Period) -> 
 
 
 def states(run: RunData, one: Holding, period: Period) -> Panel:
-    """The share of each step in each state, one upon the other."""
+    """Returns the panel of the share of each time step in each state, stacked."""
     at = period.edges(run, common.STEPS_SHOWN)
     width = float(at[1] - at[0]) / 1e-12 if len(at) > 1 else 1.0
     shares = [

@@ -1,4 +1,4 @@
-"""Figure of the memory of an input over time, by the output for which it is held."""
+"""Figure of the memory of an input over time, by the output of its frames."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ Port = tuple[int, int]
 
 
 def over_time(results: Results) -> Chart | None:
-    """What one input holds for each output, the same in every variant; `None` where none is followed."""
+    """Builds the figure of the memory of one input by output, equal in every variant.
+
+    `None` if it is not recorded.
+    """
     runs = common.with_rows(results, "input_trace")
     if not runs:
         return None
@@ -56,28 +59,28 @@ def over_time(results: Results) -> Chart | None:
         for at, one in enumerate(shown)
     ]
     if len(outputs) > len(shown):
-        legend.append(Entry("others", "for others", Look(OTHERS.colour, width=8), "square"))
+        legend.append(Entry("others", "for other outputs", Look(OTHERS.colour, width=8), "square"))
     known = {key for told in lines.values() for key in told}
-    peaks = "largest in a bin of time" + (", outputs added up" if len(outputs) > 1 else "")
+    peaks = "largest in a bin of time" + (", summed over outputs" if len(outputs) > 1 else "")
     legend.append(Entry("largest", peaks, Look(LARGEST.colour, width=8, opacity=LARGEST.opacity), "square"))
     legend += [Entry(key, key.upper(), dashed(key)) for key, _ in THRESHOLDS if key in known]
     place = queues.place(first, *port).replace(" to ", " from ")
-    among = "of those that hold frames for several outputs the one" if several else "the one"
+    among = "of the inputs with frames for several outputs" if several else "of all inputs"
     caption = (
-        f"Bytes in the memory of the input of {place}, {among} that holds most over all variants, by the "
-        "output that they are for, mean of a step of time; above it, light, the largest in a bin"
-        f"{', of each output, maybe at different instants, added up' if len(outputs) > 1 else ''}. "
-        f"{'Dashed: where it pauses its far end, and lets it go on. ' if known else ''}"
+        f"Bytes in the memory of the input of {place} by output, mean over a time step; {among} it holds "
+        "most over all variants. Light: largest value in a bin"
+        f"{', summed over outputs, maybe of different instants' if len(outputs) > 1 else ''}. "
+        f"{'Dashed: thresholds at which it pauses and resumes its far end. ' if known else ''}"
         f"{common.FIRST_SEEDS}"
     )
     return common.over_time(("inputs", f"Memory of an input over time: {place}", caption), panels, legend)
 
 
 def chosen(runs: list[RunData]) -> tuple[Port, bool]:
-    """The input to show, and whether it is one of those that hold frames for several outputs.
+    """Returns the input to show, and true if some input holds frames for several outputs.
 
-    Only there does what one output holds up stand in the way of what is for another. Of these, or of all
-    where no input has several, it is the one that holds most over all runs.
+    Only at such inputs can frames for one output block those for another. Among these, or among all without
+    any, it is the one that holds most over all runs.
     """
     sums: dict[Port, float] = {}
     outputs: dict[Port, set[int]] = {}
@@ -91,7 +94,7 @@ def chosen(runs: list[RunData]) -> tuple[Port, bool]:
 
 
 def most(runs: list[RunData], port: Port) -> list[int]:
-    """Outputs for which an input holds something, most first."""
+    """Returns the outputs for which an input holds frames, by descending amount."""
     sums: dict[int, float] = {}
     for run in runs:
         node, source, output, mean = run.columns("input_trace", "node", "input", "output", "mean_bytes")
@@ -102,19 +105,19 @@ def most(runs: list[RunData], port: Port) -> list[int]:
 
 
 def toward(run: RunData, node: int, port: int) -> str:
-    """`h5`: the far end of a port."""
+    """Returns the name of the node at the far end of a port: `h5`."""
     nodes, ports, peers = run.columns("ports", "node", "port", "peer")
     peer = peers[(nodes == node) & (ports == port)]
     return run.node_name(int(peer[0])) if len(peer) else f"port {port}"
 
 
 def dashed(key: str) -> Look:
-    """The look of a threshold."""
+    """Returns the look of a threshold."""
     return Look("#444444", dict(THRESHOLDS)[key], width=1.1)
 
 
 def stack(run: RunData, port: Port, shown: list[int], period: Period) -> list[Mark]:
-    """What is held for each of these outputs, one upon the other, and for all others on top; the largest."""
+    """Returns areas of the memory for each of these outputs, stacked, with others and the largest on top."""
     names = ("bin", "node", "input", "output", "max_bytes", "mean_bytes")
     bins, node, source, output, largest, mean = run.columns("input_trace", *names)
     here = (node == port[0]) & (source == port[1])
@@ -136,13 +139,13 @@ def stack(run: RunData, port: Port, shown: list[int], period: Period) -> list[Ma
     return [*marks, Band(at, low, top, LARGEST, "largest", "post", interval=False, opacity=LARGEST.opacity)]
 
 
-Held = tuple[np.ndarray, np.ndarray]  # bins, and the largest for an output in each
+Held = tuple[np.ndarray, np.ndarray]  # bins, and the largest amount of an output in each
 
 
 def highest(run: RunData, held: Held, period: Period) -> tuple[np.ndarray, np.ndarray]:
-    """Instants in seconds, and from each on the largest in a bin, outputs added up.
+    """Returns times in seconds, and from each on the largest amounts in a bin, summed over outputs.
 
-    These may be largest at different instants, so that all together never held more than that.
+    Outputs may have their largest amounts at different times, so the total never exceeded this sum.
     """
     bins, index = np.unique(held[0], return_inverse=True)
     sums = np.zeros(len(bins))
@@ -152,7 +155,7 @@ def highest(run: RunData, held: Held, period: Period) -> tuple[np.ndarray, np.nd
 
 
 def thresholds(results: Results, variant: str, node: int) -> dict[str, float]:
-    """Fixed thresholds in bytes at which the switches of a variant pause, where all have the same."""
+    """Returns the thresholds in bytes at which the switches of a variant pause, if all have the same."""
     resolved = (results.facts.get("resolved") or {}).get(variant) or {}
     switches = resolved.get("switches") or []
     tables = [table for one in switches for table in (one, *(one.get("ports") or {}).values())]
@@ -167,5 +170,5 @@ def thresholds(results: Results, variant: str, node: int) -> dict[str, float]:
 
 
 def level(at: float, key: str, period: Period) -> Line:
-    """A threshold across the panel."""
+    """Returns the line of a threshold across the panel."""
     return Line(np.array(period.seconds), np.full(2, at), dashed(key), key)

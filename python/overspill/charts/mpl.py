@@ -1,4 +1,4 @@
-"""A chart as a matplotlib figure, for PNG, SVG and PDF."""
+"""Drawing of a chart as a matplotlib figure, for PNG, SVG and PDF."""
 
 from __future__ import annotations
 
@@ -48,27 +48,27 @@ WIDTH = 9.0  # inches
 TALLEST = 10.4
 BANDS = "Lines are means over seeds, bands their 95% intervals."
 ERRORS = "Error bars are 95% intervals over seeds."
-LETTERS = 118  # that fit the width of a figure
+LETTERS = 118  # characters that fit into the width of a figure
 LEGEND_ROW = 0.23  # inches
-LETTER = 0.083  # inches of a letter of a panel's title, on average
+LETTER = 0.083  # average inches of a character of a panel's title
 
 
 def style() -> AbstractContextManager[Any]:
-    """The look that all figures share."""
+    """Returns a context with the style of all figures."""
     return mpl.rc_context(STYLE)
 
 
 class Drawing(Figure):
-    """A figure that is saved with the look it was drawn with: its fonts are chosen only then."""
+    """Figure that is saved in the style in which it was drawn, since fonts are chosen when saving."""
 
     def savefig(self, *args: Any, **kwargs: Any) -> None:
-        """Save it, as matplotlib's figures are saved."""
+        """Saves the figure, with the arguments of matplotlib's own method."""
         with style():
             super().savefig(*args, **kwargs)
 
 
 def figure(chart: Chart) -> Figure:
-    """The chart, drawn; no taller than a screen."""
+    """Draws the chart, no taller than a screen."""
     told = heading(chart)
     titles = sum(one.inches for one in told)
     above = titles + LEGEND_ROW * legend_rows(chart)
@@ -102,7 +102,7 @@ def figure(chart: Chart) -> Figure:
 
 @dataclass(frozen=True)
 class Heading:
-    """A line above a figure."""
+    """Line of text above a figure."""
 
     text: str
     size: float
@@ -111,12 +111,12 @@ class Heading:
 
     @property
     def inches(self) -> float:
-        """How high it is."""
+        """Height of the line in inches."""
         return self.size * 1.45 / 72
 
 
 def heading(chart: Chart) -> list[Heading]:
-    """The title of a chart, its note, and what its bands and other marks are, line by line."""
+    """Returns the lines above a chart: title, note, and descriptions of bands and other marks."""
     title = [Heading(one, 12, "bold", "#1b1f24") for one in textwrap.wrap(chart.title, LETTERS * 3 // 4)]
     notes = [Heading(one, 9, "normal", "#8a3b00") for one in textwrap.wrap(chart.note, LETTERS * 9 // 8)]
     bands = (mark for panel in chart.panels for mark in panel.marks if isinstance(mark, spec.Band))
@@ -126,7 +126,7 @@ def heading(chart: Chart) -> list[Heading]:
 
 
 def marks_told(chart: Chart) -> list[str]:
-    """What a file says of its lines, error bars and grey areas."""
+    """Returns the descriptions of lines, error bars and grey areas."""
     marks = [mark for panel in chart.panels for mark in panel.marks]
     bars = any(isinstance(mark, spec.Bars | spec.Points) and mark.low is not None for mark in marks)
     spans = dict.fromkeys(mark.told for mark in marks if isinstance(mark, spec.Span))
@@ -134,7 +134,7 @@ def marks_told(chart: Chart) -> list[str]:
 
 
 def titled(chart: Chart, panel: Panel) -> str:
-    """A panel's title as wide as its column: in two lines where rows are high, and with an ellipsis."""
+    """Returns a panel's title cut to its column: two lines if rows are high, else one, with an ellipsis."""
     rows = [len(row) for mark in panel.marks if isinstance(mark, spec.Heat) for row in mark.rows]
     left = 0.3 + 0.07 * max(rows) if rows else 0.75
     wide = (WIDTH - (0.9 if chart.colours else 0.0)) / chart.columns - left
@@ -143,7 +143,7 @@ def titled(chart: Chart, panel: Panel) -> str:
 
 
 def head(made: Figure, told: Sequence[Heading]) -> None:
-    """Write what stands above the axes and their legend."""
+    """Writes the lines of text above the legend and the axes."""
     height = made.get_size_inches()[1]
     at = height - 0.06
     for one in told:
@@ -153,7 +153,7 @@ def head(made: Figure, told: Sequence[Heading]) -> None:
 
 
 def finish(made: Figure, chart: Chart, what: tuple[Sequence[Axes], float]) -> None:
-    """The legend above the axes, below so many inches of titles, and the scale of colours beside the axes."""
+    """Adds the legend, below the titles (their height in inches), and the scale of colours."""
     drawn, titles = what
     if chart.legend:
         handles = [Line2D([], [], **handle(entry)) for entry in chart.legend]
@@ -167,7 +167,7 @@ def finish(made: Figure, chart: Chart, what: tuple[Sequence[Axes], float]) -> No
 
 
 def handle(entry: spec.Entry) -> dict[str, Any]:
-    """An entry of the legend as a line, or as what else it stands for."""
+    """Returns the symbol of a legend entry as properties of a line."""
     if entry.symbol == "line":
         return line(entry.look)
     fill = "white" if entry.symbol == "ring" else entry.look.colour
@@ -177,19 +177,19 @@ def handle(entry: spec.Entry) -> dict[str, Any]:
 
 
 def legend_rows(chart: Chart) -> int:
-    """How many lines the legend has."""
+    """Returns the number of rows of the legend."""
     labels = [entry.label for entry in chart.legend]
     return -(-len(labels) // fitting(labels)) if labels else 0
 
 
 def fitting(labels: Sequence[str]) -> int:
-    """Columns of a legend that is no wider than the figure."""
+    """Returns the number of columns of a legend that fits into the figure."""
     widest = max(len(label) for label in labels) + 7
     return max(1, min(len(labels), 5, int(LETTERS / widest)))
 
 
 def instants(axes: Axes, panel: Panel, columns: int) -> None:
-    """The texts of events, at the upper ends of their lines."""
+    """Writes the labels of events at the upper ends of their lines."""
     for mark, row, left in words.labels(panel, LETTERS // columns - 8):
         place: dict[str, Any] = {"textcoords": "offset points", "va": "top"}
         place |= {
@@ -204,7 +204,7 @@ def instants(axes: Axes, panel: Panel, columns: int) -> None:
 
 
 def shared(chart: Chart, drawn: Sequence[Axes]) -> None:
-    """Join the axes that panels share."""
+    """Joins the axes that panels share."""
     for axes in drawn[1:]:
         if chart.share_x:
             axes.sharex(drawn[0])
@@ -213,7 +213,7 @@ def shared(chart: Chart, drawn: Sequence[Axes]) -> None:
 
 
 def scales(axes: Axes, chart: Chart, panel: Panel, index: int) -> None:
-    """Scales, ranges, ticks and names of both axes."""
+    """Sets scales, ranges, ticks and titles of both axes."""
     if panel.is_graph:
         return
     group = chart.panels
@@ -225,7 +225,7 @@ def scales(axes: Axes, chart: Chart, panel: Panel, index: int) -> None:
 
 
 def ruler(axes: Axes, axis: Axis, extent: tuple[float, float], what: tuple[str, int]) -> None:
-    """One axis, `x` or `y`, with so many ticks at most where it is logarithmic."""
+    """Sets up one axis, `x` or `y`, with a limited number of ticks if it is logarithmic."""
     which, most = what
     low, high = axis.shown or extent
     one: Ruler = axes.xaxis if which == "x" else axes.yaxis
@@ -253,17 +253,17 @@ def ruler(axes: Axes, axis: Axis, extent: tuple[float, float], what: tuple[str, 
 
 
 def ticked(one: Ruler) -> bool:
-    """Whether the axis has its ticks from the rows of a matrix."""
+    """Returns true if the rows of a matrix have set the ticks of the axis."""
     return isinstance(one.get_major_locator(), FixedLocator)
 
 
 def linear(value: float, axis: Axis, factor: float) -> str:
-    """A tick of a linear axis, whose unit stands in its name."""
+    """Formats a tick of a linear axis, whose unit is in its title."""
     return words.text(value, "share") if axis.kind == "share" else words.text(value / factor, "number")
 
 
 def logarithmic(axes: Axes, one: Ruler, axis: Axis, what: tuple[float, int]) -> None:
-    """A logarithmic axis whose ticks have their units."""
+    """Sets up a logarithmic axis, whose ticks have units."""
     ratio, most = what
     if ratio > 20 and most < 6:
         ratio = np.inf
@@ -277,12 +277,12 @@ def logarithmic(axes: Axes, one: Ruler, axis: Axis, what: tuple[float, int]) -> 
 
 
 def colour_bar(made: Figure, colours: Colours, drawn: Sequence[Axes]) -> None:
-    """The scale of colours beside the panels."""
+    """Draws the scale of colours beside the panels."""
     mappable = ScalarMappable(norm(colours), shades(colours))
     bar = made.colorbar(mappable, ax=list(drawn), pad=0.01, fraction=0.03, aspect=30)
     bar.set_label("\n".join(part for part in (colours.label, words.log_note(colours)) if part))
     ticks = words.colour_ticks(colours)
     bar.set_ticks([at for at, _ in ticks], labels=[text for _, text in ticks])
     bar.ax.minorticks_off()
-    # Without an edge the white part is not seen.
+    # Without an edge, the white part would be invisible.
     bar.outline.set(edgecolor="#9aa4ae", linewidth=0.6)

@@ -1,4 +1,4 @@
-"""The marks of a panel in matplotlib's axes: lines, bands, points, matrices, networks."""
+"""Drawing of a panel's marks in matplotlib axes: lines, bands, points, matrices, networks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HALO = [withStroke(linewidth=2, foreground="white")]
 
 
 def line(look: spec.Look) -> dict[str, Any]:
-    """A look as matplotlib has it."""
+    """Returns a look as matplotlib properties."""
     return {
         "color": look.colour,
         "linestyle": (0, look.dash) if look.dash else "-",
@@ -28,23 +28,23 @@ def line(look: spec.Look) -> dict[str, Any]:
 
 
 def norm(colours: Colours) -> Normalize:
-    """How places on the scale become colours."""
+    """Returns the mapping of the scale to the range of colours."""
     return Normalize(*colours.ends)
 
 
 def shades(colours: Colours) -> Colormap:
-    """The colours from the lowest value to the largest."""
+    """Returns the colour map from the lowest value to the largest."""
     return LinearSegmentedColormap.from_list("overspill", list(colours.stops), N=512)
 
 
 def upright(axes: Axes, mark: spec.Instant) -> None:
-    """The line of an event; a white one below it is seen on any colour."""
+    """Draws the line of an event, over a white one that makes it visible on any colour."""
     axes.axvline(mark.at, color="white", linewidth=2, alpha=0.8, zorder=3.3)
     axes.axvline(mark.at, color=INSTANT, linewidth=1, linestyle=(0, (2, 1.5)), zorder=3.4)
 
 
 def draw(axes: Axes, panel: Panel, colours: Colours | None) -> None:
-    """Every mark of a panel, in their order."""
+    """Draws every mark of a panel in order."""
     for mark in panel.marks:
         match mark:
             case spec.Line():
@@ -68,7 +68,7 @@ def draw(axes: Axes, panel: Panel, colours: Colours | None) -> None:
 
 
 def texts(axes: Axes, panel: Panel) -> None:
-    """What is told inside a panel."""
+    """Writes the note and the corner text of a panel."""
     look: dict[str, Any] = {"transform": axes.transAxes, "color": "#5c6670"}
     if panel.note:
         axes.text(0.5, 0.5, panel.note, ha="center", va="center", **look)
@@ -78,19 +78,19 @@ def texts(axes: Axes, panel: Panel) -> None:
 
 
 def area(axes: Axes, mark: spec.Band) -> None:
-    """A band."""
+    """Draws a band."""
     style: dict[str, Any] = {"facecolor": mark.look.colour, "alpha": mark.opacity, "linewidth": 0}
     axes.fill_between(mark.x, mark.low, mark.high, step="post" if mark.step else None, **style)
 
 
 def curve(axes: Axes, mark: spec.Line) -> None:
-    """A line or steps."""
+    """Draws a line or steps."""
     drawn = {"post": "steps-post", "pre": "steps-pre"}.get(mark.step, "default")
     axes.plot(mark.x, mark.y, drawstyle=drawn, **line(mark.look))
 
 
 def points(axes: Axes, mark: spec.Points) -> None:
-    """Points, and their error bars."""
+    """Draws points with their error bars."""
     fill = "white" if mark.hollow else mark.look.colour
     style: dict[str, Any] = {
         "markeredgecolor": mark.look.colour,
@@ -102,7 +102,7 @@ def points(axes: Axes, mark: spec.Points) -> None:
 
 
 def errors(axes: Axes, mark: spec.Points | spec.Bars, middle: np.ndarray) -> None:
-    """Error bars."""
+    """Draws error bars."""
     if mark.low is not None and mark.high is not None:
         reach = np.maximum([middle - mark.low, mark.high - middle], 0)
         axes.errorbar(
@@ -111,7 +111,7 @@ def errors(axes: Axes, mark: spec.Points | spec.Bars, middle: np.ndarray) -> Non
 
 
 def heat(axes: Axes, mark: spec.Heat, colours: Colours) -> None:
-    """A matrix; its rows from the top."""
+    """Draws a matrix, with rows from the top."""
     rows = len(mark.rows)
     left, right = float(mark.edges[0]), float(mark.edges[-1])
     axes.imshow(
@@ -129,7 +129,7 @@ def heat(axes: Axes, mark: spec.Heat, colours: Colours) -> None:
 
 
 def graph(axes: Axes, mark: spec.Graph, colours: Colours | None) -> None:
-    """A network: links, nodes on them, names."""
+    """Draws a network: links, nodes above them, and names."""
     for links in mark.links:
         axes.plot(
             links.x, links.y, color=links.colour, linewidth=links.width, zorder=1, solid_capstyle="round"
@@ -166,7 +166,7 @@ def graph(axes: Axes, mark: spec.Graph, colours: Colours | None) -> None:
 
 
 def names(axes: Axes, nodes: spec.Nodes) -> None:
-    """Names above squares and below circles."""
+    """Writes names, above squares and below circles."""
     shift = -(nodes.size / 2 + 3) if nodes.symbol == "circle" else nodes.size / 2 + 2.5
     place: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": 7.5}
     place |= {"va": "top" if shift < 0 else "bottom", "color": "#333a42", "path_effects": HALO}
@@ -176,7 +176,7 @@ def names(axes: Axes, nodes: spec.Nodes) -> None:
 
 
 def arrow(axes: Axes, arc: spec.Arc) -> None:
-    """An arc, its head, and its text."""
+    """Draws an arc with its head and its text."""
     axes.plot(arc.x[:-2], arc.y[:-2], solid_capstyle="butt", dash_capstyle="butt", **line(arc.look))
     shape = "-|>,head_length=0.5,head_width=0.28"
     head: dict[str, Any] = {"arrowstyle": shape, "color": arc.look.colour, "linewidth": 0}
@@ -189,7 +189,7 @@ def arrow(axes: Axes, arc: spec.Arc) -> None:
 
 
 def boxes(axes: Axes, nodes: spec.Nodes) -> None:
-    """Nodes with their names in them."""
+    """Draws nodes as boxes around their names."""
     box = {"boxstyle": "round,pad=0.3", "facecolor": nodes.plain, "edgecolor": "#333a42", "linewidth": 0.8}
     place: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": nodes.size, "zorder": 5, "bbox": box}
     for x, y, label in zip(nodes.x, nodes.y, nodes.labels, strict=True):

@@ -1,4 +1,4 @@
-"""The network of a scenario: its nodes by tier, and what happened at its switches."""
+"""Figure of a scenario's network: nodes by tier, coloured by events at its switches."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 
 PANELS_SHOWN = 6
 MOST_NODES = 2500
-KILOBYTES = "fullest port (KB)"  # if buffers count bytes
+KILOBYTES = "fullest port (KB)"  # used if buffers count bytes
 MEANING = {
-    "drops": "frames dropped there in the window",
+    "drops": "number of frames dropped there in the window",
     "longest queue": "its longest queue in frames",
-    KILOBYTES: "the most bytes at one of its ports in the window",
+    KILOBYTES: "largest number of bytes at one of its ports in the window",
 }
 TITLES = {"drops": "frames dropped", "longest queue": "longest queue", KILOBYTES: "fullest port"}
-LETTERS = 105  # of names that fit below each other's nodes in a row
+LETTERS = 105  # characters of names that fit into a row of nodes
 LINKS_HOVERED = 4000
-LOSING = COLOURS[1]  # links that lost frames
-LOST = " A link in orange lost frames, while it was down or at random; no switch dropped these."
+LOSING = COLOURS[1]  # colour of links that lost frames
+LOST = " An orange link lost frames, while it was down or at random; no switch dropped these frames."
 Lost = Mapping[tuple[int, int], float]  # frames by the two ends of a link, the lower first
 NOTHING: Lost = {}
 
 
 def network_of(results: Results, variant: str) -> Network | None:
-    """The network of a variant: from the facts of the results, or from what its ports say; else `None`."""
+    """Returns the network of a variant, from the facts of the results or from ports; `None` if unknown."""
     runs = results.runs_of(variant)
     networks, which = results.facts.get("networks") or [], results.facts.get("network_of") or {}
     index = which.get(variant)
@@ -52,7 +52,7 @@ def network_of(results: Results, variant: str) -> Network | None:
 
 
 def told_network(told: dict[str, Any]) -> Network:
-    """A network as the core tells it."""
+    """Returns the network in the core's document."""
     nodes = tuple(Node(str(one["name"]), str(one["tier"]), bool(one["host"])) for one in told["nodes"])
     links = tuple(
         Link(int(one["a"]), int(one["b"]), float(one["rate_bps"]), int(one["delay_ps"]), back(one))
@@ -62,14 +62,17 @@ def told_network(told: dict[str, Any]) -> Network:
 
 
 def back(link: dict[str, Any]) -> tuple[float, int] | None:
-    """Rate and delay of the other direction of a link, if they differ; older results have them alike."""
+    """Returns rate and delay of the other direction of a link if they differ; `None` otherwise.
+
+    Older results have no `back`: their links are equal in both directions.
+    """
     other = link.get("back", link)
     line = float(other["rate_bps"]), int(other["delay_ps"])
     return None if line == (float(link["rate_bps"]), int(link["delay_ps"])) else line
 
 
 def from_ports(run: RunData) -> Network | None:
-    """A network as the table of ports has it, without delays."""
+    """Returns the network in the table of ports, without delays; `None` if the table is empty."""
     node, peer, rate = run.columns("ports", "node", "peer", "rate_bps")
     nodes = tuple(Node(str(one["name"]), str(one["tier"]), bool(one["host"])) for one in run.summary["nodes"])
     if not len(node):
@@ -83,7 +86,10 @@ def from_ports(run: RunData) -> Network | None:
 
 
 def chart(results: Results) -> Chart | None:
-    """The network, a panel a variant, its switches coloured by drops, or by queues without any."""
+    """Builds the figure of the network, a panel per variant, coloured by drops or by queues without any.
+
+    `None` if no network is known, or all are too large.
+    """
     variants = [variant for variant in common.with_runs(results) if network_of(results, variant)]
     shown = variants[:PANELS_SHOWN]
     networks = {variant: network_of(results, variant) for variant in shown}
@@ -119,30 +125,33 @@ def chart(results: Results) -> Chart | None:
 
 
 def drops_text(drops: float, seeds: int, of_links: float = 0.0) -> str:
-    """`1 963 drops (mean of 10 seeds)`; below 10 with a digit after the point; those on links apart."""
+    """Returns the title of drops: `1 963 drops (mean of 10 seeds)`, with those on links apart.
+
+    Numbers below 10 have one decimal.
+    """
     more = f", {rounded(of_links)} more on links" if of_links else ""
     over = f" (mean of {seeds} seeds)" if seeds > 1 else ""
     return f"{drops_told(drops)}{more}{over}"
 
 
 def ends_of(a: int, b: int) -> tuple[int, int]:
-    """The ends of a link, whichever comes first."""
+    """Returns the two ends of a link in ascending order."""
     return min(a, b), max(a, b)
 
 
 def drops_told(drops: float) -> str:
-    """`1 drop`, `12 drops`."""
+    """Formats a number of drops: `1 drop`, `12 drops`."""
     text = rounded(drops)
     return f"{text} drop{'' if text == '1' else 's'}"
 
 
 def rounded(drops: float) -> str:
-    """`1 963`, `2.3`."""
+    """Formats a mean number of drops: `1 963`, `2.3`."""
     return formats.trimmed(round(drops) if drops >= 10 else round(drops, 1))
 
 
 def caption(results: Results, what: tuple[list[str], Network, str]) -> str:
-    """What is seen."""
+    """Returns the caption of the figure."""
     variants, network, quantity = what
     hosts = sum(node.host for node in network.nodes)
     switches = len(network.nodes) - hosts
@@ -151,20 +160,19 @@ def caption(results: Results, what: tuple[list[str], Network, str]) -> str:
     more = f" The first {PANELS_SHOWN} of {len(variants)} variants." if len(variants) > PANELS_SHOWN else ""
     return (
         f"{common.counted(hosts, 'host')} (dots), {formats.number(switches)} switches (squares) and "
-        f"{common.counted(len(network.links), 'link')}; wider lines are faster links. The colour of a "
-        "switch is "
-        f"{meaning}, mean over {over}, as is the number above; white is 0.{more}"
+        f"{common.counted(len(network.links), 'link')}; wider lines are faster links. Colour and number "
+        f"of a switch: {meaning}, mean over {over}; white is 0.{more}"
     )
 
 
 def colours_of(what: str, largest: float) -> Colours:
-    """The scale of colours of a quantity."""
+    """Returns the scale of colours of a quantity."""
     label = {"drops": "drops of a switch", KILOBYTES: KILOBYTES}.get(what, "longest queue (frames)")
     return Colours(0.0, max(largest, 1.0), label, zero=True)
 
 
 def on_links(results: Results, variant: str) -> Lost:
-    """Frames lost on links, by their two ends, mean over seeds: no switch dropped them."""
+    """Returns frames lost on links by their two ends, as means over seeds: no switch dropped these."""
     runs = results.runs_of(variant)
     found: dict[tuple[int, int], float] = {}
     for run in runs:
@@ -178,7 +186,10 @@ def on_links(results: Results, variant: str) -> Lost:
 
 
 def at_switches(results: Results, variant: str) -> dict[str, np.ndarray]:
-    """By node, mean over seeds: drops, marks, detours, bounces, cuts where any, and the longest queue."""
+    """Returns counts by node, as means over seeds: drops, marks, detours, bounces, trims, longest queue.
+
+    Trims are included if any switch trims.
+    """
     runs = results.runs_of(variant)
     size = len(runs[0].summary["nodes"])
     at_nodes = [reason for reason in REASONS if reason not in measures.ON_LINKS]
@@ -210,7 +221,7 @@ def at_switches(results: Results, variant: str) -> dict[str, np.ndarray]:
 def graph(
     network: Network, counts: dict[str, np.ndarray], what: tuple[str, int], lost: Lost = NOTHING
 ) -> Graph:
-    """The drawing, of a quantity, in one of so many columns; `lost` are frames lost on links."""
+    """Draws a quantity on the network in one of several columns; `lost` are frames lost on links."""
     quantity, columns = what
     place = places(network)
     nodes = network.nodes
@@ -243,7 +254,7 @@ def graph(
 
 
 def tiers_of(network: Network, place: Places, hosts: list[int]) -> list[tuple[float, str]]:
-    """The tiers of each row of switches, and the hosts, with their heights; none where there are no tiers."""
+    """Returns the names of tiers and of the hosts, with their heights; empty without tiers."""
     if place.flat:
         return []
     rows = [(row, dict.fromkeys(network.nodes[at].tier for at in row)) for row in place.rows]
@@ -252,7 +263,7 @@ def tiers_of(network: Network, place: Places, hosts: list[int]) -> list[tuple[fl
 
 
 def about(network: Network, at: int, counts: dict[str, np.ndarray]) -> str:
-    """A switch under the pointer."""
+    """Returns the text of a switch under the pointer."""
     node = network.nodes[at]
     lines = [f"<b>{escaped(node.name)}</b> ({escaped(node.tier)})"]
     lines += [f"{name}: {formats.trimmed(float(values[at]))}" for name, values in counts.items()]
@@ -260,7 +271,7 @@ def about(network: Network, at: int, counts: dict[str, np.ndarray]) -> str:
 
 
 def names_of(network: Network, place: Places, room: tuple[list[int], int]) -> dict[int, str]:
-    """The names that there is room for: every n-th of a row where all are too long."""
+    """Returns the names that fit: all of a row, or every n-th."""
     hosts, letters = room
     found: dict[int, str] = {}
     rows = [*place.rows, *([tuple(hosts)] if place.per_column == 1 and not place.flat else [])]
@@ -273,9 +284,9 @@ def names_of(network: Network, place: Places, room: tuple[list[int], int]) -> di
 
 
 def links_of(network: Network, place: Places, lost: Lost = NOTHING) -> list[Links]:
-    """Links by rate, and above them those that lost frames.
+    """Returns links by rate, and above them those that lost frames.
 
-    Those between switches of one row that are not beside each other go around.
+    Links between switches of one row that are not neighbours there are arcs.
     """
     losing = [link for link in network.links if ends_of(link.a, link.b) in lost]
     found = links_by_rate(network, place)
@@ -288,7 +299,7 @@ def links_of(network: Network, place: Places, lost: Lost = NOTHING) -> list[Link
 
 
 def joined(group: list[Link], place: Places, width: float, hover: list[str]) -> Links:
-    """Links of one width, of which the first have a text under the pointer."""
+    """Returns links of one width; the first of them have a text under the pointer."""
     paths, gap = [path(link, place) for link in group], np.array([np.nan])
     x, y = (np.concatenate([part for one in paths for part in (one[axis], gap)]) for axis in (0, 1))
     middles = [flat.middle(one) for one in paths[: len(hover)]]
@@ -297,7 +308,7 @@ def joined(group: list[Link], place: Places, width: float, hover: list[str]) -> 
 
 
 def links_by_rate(network: Network, place: Places) -> list[Links]:
-    """Links by rate, the faster the wider."""
+    """Returns links by rate, faster ones wider."""
     rates = sorted({link.rate_bps for link in network.links})
     many = len(network.links) > 400
     found = []
@@ -313,7 +324,7 @@ def links_by_rate(network: Network, place: Places) -> list[Links]:
 
 
 def path(link: Link, place: Places) -> tuple[np.ndarray, np.ndarray]:
-    """A straight line, or an arc within a row or a column."""
+    """Returns the path of a link: a straight line, or an arc within a row or a column."""
     x, y = place.x[[link.a, link.b]], place.y[[link.a, link.b]]
     if place.flat:
         return flat.bowed(x, y, place.flat.cell) if place.flat.grid else (x, y)
@@ -325,7 +336,7 @@ def path(link: Link, place: Places) -> tuple[np.ndarray, np.ndarray]:
 
 
 def hover_text(network: Network, link: Link) -> str:
-    """A link under the pointer."""
+    """Returns the text of a link under the pointer."""
     ends = f"{escaped(network.nodes[link.a].name)} - {escaped(network.nodes[link.b].name)}"
     there = line_told(link.rate_bps, link.delay_ps)
     if link.back is None:
@@ -334,6 +345,6 @@ def hover_text(network: Network, link: Link) -> str:
 
 
 def line_told(rate_bps: float, delay_ps: int | None) -> str:
-    """A direction of a link: `1 Gbit/s, 1 us`."""
+    """Returns a direction of a link as text: `1 Gbit/s, 1 us`."""
     delay = "" if delay_ps is None else f", {formats.time(delay_ps)}"
     return f"{words.text(rate_bps, 'rate')}{delay}"

@@ -1,11 +1,11 @@
-"""A network as it is drawn: nodes and links."""
+"""Network as it is drawn: nodes and links."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Node:
-    """A node of the network."""
+    """Node of a network."""
 
     name: str
     tier: str
@@ -14,9 +14,9 @@ class Node:
 
 @dataclass(frozen=True)
 class Link:
-    """A link between two nodes, by their numbers; the delay is unknown where only ports are told.
+    """Link between two nodes, given by their numbers; the delay is `None` if only ports are known.
 
-    Rate and delay are from `a` to `b`, `back` the other way, if they differ.
+    Rate and delay are from `a` to `b`; `back` has those of the other direction if they differ.
     """
 
     a: int
@@ -28,7 +28,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Network:
-    """Nodes and links."""
+    """Nodes and links of a network."""
 
     nodes: tuple[Node, ...]
     links: tuple[Link, ...]

@@ -1,4 +1,4 @@
-"""Figures of packets: how far they arrive out of order."""
+"""Figures of packets that arrive out of order."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 DISPLACEMENT, OCCUPANCY, EXTENT, RECEIVED = range(len(REORDER))
 SUBJECTS = {
-    DISPLACEMENT: ("displacement", "packets late (early: negative)"),
+    DISPLACEMENT: ("displacement", "packets (negative if early)"),
     OCCUPANCY: ("reorder buffer", "packets in the buffer"),
-    EXTENT: ("extent of reordered packets", "packets before it"),
+    EXTENT: ("extent of reordered packets", "extent in packets"),
 }
 
 
 def reordering(results: Results) -> Chart | None:
-    """Densities of displacement and reorder buffer (RFC 5236), and extents (RFC 4737); `None` without any."""
+    """Builds the figure of displacement, reorder buffer (RFC 5236) and extents (RFC 4737), or `None`."""
     variants = common.having(results, "reorder")
     panels = []
     for metric, (title, label) in SUBJECTS.items():
@@ -39,11 +39,9 @@ def reordering(results: Results) -> Chart | None:
     if not panels:
         return None
     caption = (
-        "How far packets arrive out of order: displacement and reorder-buffer occupancy (RFC 5236) as "
-        "a share of "
-        "the packets for which they are known, extents of reordered packets (RFC 4737) as a share of "
-        "all that were "
-        f"received; {common.seeds_text(results)} and all traffic pooled."
+        "Order of arrivals: displacement and reorder-buffer occupancy (RFC 5236) as a share of the "
+        "packets for which they are known; extents of reordered packets (RFC 4737) as a share of all "
+        f"received packets; {common.seeds_text(results)} and all traffic pooled."
     )
     entries = common.legend(results, variants)
     told = common.pooled_told(results, variants)
@@ -51,7 +49,7 @@ def reordering(results: Results) -> Chart | None:
 
 
 def density(results: Results, variant: str, metric: int) -> tuple[np.ndarray, np.ndarray]:
-    """Values, and the share of packets that have each."""
+    """Returns values, and the share of packets with each."""
     rows = [run.columns("reorder", "metric", "value", "count") for run in results.runs_of(variant)]
     received = sum(int(count[kinds == RECEIVED].sum()) for kinds, _, count in rows)
     found = common.summed((value[kinds == metric], count[kinds == metric]) for kinds, value, count in rows)

@@ -1,4 +1,4 @@
-"""Figures of pauses: which ports stood still and when, and how long by tier and class."""
+"""Figures of pauses: paused ports over time, and paused time by tier and class."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Row = tuple[int, int, int]  # node, port and class
 
 
 def pausing(results: Results) -> list[str]:
-    """Variants in which ports may be paused."""
+    """Returns the variants in which ports may be paused."""
     return common.having(results, "pauses")
 
 
 def over_time(results: Results) -> Chart | None:
-    """The share of the time that ports were paused, of each variant's first seed, those with most.
+    """Builds the figure of the share of time that ports were paused, over time, first seeds.
 
-    `None` where nobody was ever paused.
+    It shows the ports that were paused longest. `None` if no port was ever paused.
     """
     runs = {variant: results.runs_of(variant)[0] for variant in pausing(results)}
     pauses = {variant: Pauses.from_run(run) for variant, run in runs.items()}
@@ -50,25 +50,26 @@ def over_time(results: Results) -> Chart | None:
     step = next(iter(maps.values())).step_ps
     left = len(every) - len(rows)
     caption = (
-        f"When ports were paused by their far ends: one row per port{' and class' if several else ''}, the "
-        f"{len(rows)} that stood still longest over all variants"
-        f"{f', {left} others left out' if left else ''}; a colour is the share of {formats.time(step)} in "
-        "which it was paused. First seed of each variant. Grey: outside the measurement window."
+        f"Pauses of ports by their far ends: one row per port{' and class' if several else ''}, for the "
+        f"{len(rows)} that were paused longest over all "
+        f"variants{f'; {left} others are omitted' if left else ''}. The colour is the share of "
+        f"{formats.time(step)} in which the port was paused. First seed of each variant. Grey: outside "
+        "the measurement window."
     )
     colours = Colours(0, 1, f"share of {formats.time(step)} paused", kind="share", zero=True)
-    some = f": the {len(rows)} of {len(every)} that stood still longest" if left else ""
+    some = f": the {len(rows)} of {len(every)} that were paused longest" if left else ""
     title = f"Paused ports over time{some}"
     return activity.stacked("pauses", title, caption, panels, (colours, len(rows)))
 
 
 def longest(pauses: list[Pauses]) -> list[Row]:
-    """Ports and classes by how long they were paused in all runs together, longest first."""
+    """Returns ports and classes by the time they were paused in all runs together, longest first."""
     spans = ((np.array([one.node, one.port, one.kind]).T, one.end - one.start) for one in pauses)
     return common.most_first(common.summed(spans))
 
 
 def period_of(pauses: list[Pauses]) -> Period:
-    """From the first pause to the last; from 0 if that is early."""
+    """Returns the period from the first pause to the last, or from 0 if that is early."""
     some = [one for one in pauses if len(one.start)]
     start, end = min(int(one.start.min()) for one in some), max(int(one.end.max()) for one in some)
     margin = max((end - start) // 40, 1)
@@ -76,7 +77,7 @@ def period_of(pauses: list[Pauses]) -> Period:
 
 
 def grid(run: RunData, pauses: Pauses, what: tuple[list[Row], Period, bool]) -> Grid:
-    """The share of each step of time in which these were paused, from where each pause begins and ends."""
+    """Returns the map of the share of each time step in which these ports were paused."""
     rows, period, several = what
     step = step_of(period)
     first, last = period.start // step, -(-period.end // step)
@@ -92,7 +93,7 @@ def grid(run: RunData, pauses: Pauses, what: tuple[list[Row], Period, bool]) -> 
 
 
 def step_of(period: Period) -> int:
-    """The shortest step of 1, 2 or 5 of a power of ten, ps, of which few enough are in a period."""
+    """Returns the shortest step in ps, 1, 2 or 5 times a power of ten, with few enough in a period."""
     least = -(-(period.end - period.start) // common.COLUMNS_SHOWN)
     power = int(10 ** (len(str(least)) - 1))
     return next(many * power for many in (1, 2, 5, 10) if many * power >= least)
@@ -102,10 +103,10 @@ Group = tuple[str, int]  # tier and class
 
 
 def by_tier(results: Results) -> Chart | None:
-    """The share of the time that ports of a tier were paused in a class, mean over ports and seeds.
+    """Builds the figure of the share of time that ports were paused, by tier and class.
 
-    A tier of which no port was paused has no place, and neither has a class. `None` where nobody was paused
-    in the window.
+    Values are means over ports and seeds. Tiers and classes without pauses have no bars. `None` if no port
+    was paused in the window.
     """
     variants = pausing(results)
     found = {variant: [shares(run) for run in results.runs_of(variant)] for variant in variants}
@@ -126,7 +127,7 @@ def by_tier(results: Results) -> Chart | None:
     told += [f"class{'es' if len(idle) > 1 else ''} {formats.listing(idle, 8)}"] if idle else []
     others = f"Never paused in the window: {'; '.join(told)}." if told else ""
     several = len(classes) > 1
-    # A class or a tier that a variant does not know never stood still in it.
+    # A class or a tier that a variant does not have was never paused in it.
     rows = {
         variant: np.array([[one.get(group, 0.0) for group in every] for one in many])
         for variant, many in found.items()
@@ -158,7 +159,7 @@ def by_tier(results: Results) -> Chart | None:
 
 
 def shares(run: RunData) -> dict[Group, float]:
-    """By tier and class, the share of the window that a port was paused, mean over ports."""
+    """Returns the share of the window that ports were paused, by tier and class, as means over ports."""
     start, end = run.window_ps
     node, kind, paused = run.columns("pauses", "node", "class", "paused_ps")
     if end <= start:

@@ -1,4 +1,4 @@
-"""Where the nodes of a network are drawn: hosts below their switches, tiers above one another."""
+"""Positions of nodes in a drawn network: hosts below their switches, tiers above one another."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from overspill.charts.nodes import Network
 
 @dataclass(frozen=True)
 class Places:
-    """Where nodes are drawn: x from 0 to 1, y upwards; rows of switches from the hosts on."""
+    """Positions of nodes, x from 0 to 1 and y upward; rows of switches, the one at the hosts first."""
 
     x: np.ndarray
     y: np.ndarray
     rows: tuple[tuple[int, ...], ...]
-    per_column: int  # hosts below each other
-    flat: flat.Spots | None = None  # where there are no tiers
+    per_column: int  # hosts in a column below their switch
+    flat: flat.Spots | None = None  # set for a network without tiers
 
     @property
     def aspect(self) -> float | None:
-        """The scale of y in that of x: a circle, which is 3 high and 1 wide, is to be one."""
+        """Scale of y relative to x, so that a circle 3 high and 1 wide is drawn as one; `None` otherwise."""
         return 1 / 3 if self.flat and not self.flat.grid else None
 
 
 def neighbours(network: Network) -> list[list[int]]:
-    """Who is linked to whom."""
+    """Returns the neighbours of each node."""
     found: list[list[int]] = [[] for _ in network.nodes]
     for link in network.links:
         found[link.a].append(link.b)
@@ -37,9 +37,9 @@ def neighbours(network: Network) -> list[list[int]]:
 
 
 def levels(network: Network, near: list[list[int]]) -> list[int]:
-    """The row of every node: hosts at 0, the tier that most are linked to at 1, others by distance from it.
+    """Returns the row of each node: 0 for hosts, 1 for the tier with most hosts, else by distance from it.
 
-    Where all switches are of one tier, by distance from hosts.
+    If all switches are of one tier, rows are distances from hosts.
     """
     nodes = network.nodes
     attached = Counter(nodes[near[at][0]].tier for at, node in enumerate(nodes) if node.host and near[at])
@@ -58,9 +58,9 @@ def levels(network: Network, near: list[list[int]]) -> list[int]:
 
 
 def places(network: Network) -> Places:
-    """Hosts at the bottom below their switch, the other tiers above, evenly, near what they are linked to.
+    """Returns positions with hosts at the bottom and tiers above, spread evenly near their neighbours.
 
-    Where there are no tiers and no chain, a grid or a circle.
+    A network without tiers is a grid or a circle, unless it is a chain.
     """
     near = neighbours(network)
     if spots := flat.spots(network, near):
@@ -69,7 +69,7 @@ def places(network: Network) -> Places:
     count = len(network.nodes)
     x, y = np.zeros(count), np.zeros(count)
     slots = slots_of(network, near, level)
-    # A switch has as much room as its hosts need, so that all dots are as far apart.
+    # The width of a switch's slot depends on its hosts, so that all dots have the same distance.
     deep = depth(slots)
     widths = np.array([max(1, -(-len(hosts) // deep)) + 0.6 for _, hosts in slots])
     starts = np.concatenate([[0.0], np.cumsum(widths)]) / widths.sum()
@@ -91,7 +91,7 @@ Slot = tuple[int | None, list[int]]
 
 
 def slots_of(network: Network, near: list[list[int]], level: list[int]) -> list[Slot]:
-    """Every switch next to hosts with its hosts, in the order of the hosts; others of that row after them."""
+    """Returns each switch with its hosts, in the order of the hosts, then the other switches of that row."""
     found: dict[int | None, list[int]] = {}
     for at, node in enumerate(network.nodes):
         if node.host:
@@ -103,7 +103,7 @@ def slots_of(network: Network, near: list[list[int]], level: list[int]) -> list[
 
 
 def depth(slots: list[Slot]) -> int:
-    """How many hosts stand below each other, so that all rows together have no more than a hundred or so."""
+    """Returns the number of hosts per column, so that a row has at most about a hundred columns."""
     most = max((len(hosts) for _, hosts in slots), default=1)
     for deep in range(1, most + 1):
         if sum(max(1, -(-len(hosts) // deep)) for _, hosts in slots) <= 110:
@@ -114,7 +114,7 @@ def depth(slots: list[Slot]) -> int:
 def row_above(
     network: Network, near: list[list[int]], which: tuple[list[int], int], x: np.ndarray
 ) -> tuple[int, ...]:
-    """The switches of a level, evenly across, in the order of the middle of what they are linked to below."""
+    """Returns the switches of a level, placed evenly in the order of their neighbours below."""
     level, height = which
     row = [at for at, node in enumerate(network.nodes) if not node.host and level[at] == height]
 

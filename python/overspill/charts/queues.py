@@ -1,4 +1,4 @@
-"""Figures of queues: one over time, lengths weighted by time, and how long frames wait."""
+"""Figures of queues: length of one over time, lengths weighted by time, and waiting times."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from overspill.results.rundata import RunData
 if TYPE_CHECKING:
     from overspill.results.results import Results
 
-LEAST_WAIT = 1e-9  # seconds; frames that come at one instant may be picoseconds apart
-TOLD_FROM = 0.01  # share of frames that wait less than that, from which on it is told
-HARDLY = 0.002  # share of frames that is too small to show waits for
-TEXTS_SHOWN = 5  # variants, each with a line of its own in a panel
+LEAST_WAIT = 1e-9  # seconds; frames that arrive simultaneously may differ by picoseconds
+TOLD_FROM = 0.01  # share of frames with a shorter wait, from which on it is printed
+HARDLY = 0.002  # share of frames that is too small to show their waits
+TEXTS_SHOWN = 5  # variants with a line of their own in a panel's corner
 LENGTHS_SHOWN = 400  # points of a distribution of lengths
 KEY = (
     Entry("largest", "largest in a bin of time", Look("#444444", width=8, opacity=0.25)),
@@ -34,7 +34,10 @@ PLACES = {"busiest": "busiest switch port", "all": "all switch ports"}
 
 
 def over_time(results: Results) -> Chart | None:
-    """The same switch port's queue in every variant, first seed: largest and mean of each bin."""
+    """Builds the figure of one switch port's queue over time in every variant, first seed; or `None`.
+
+    It shows the largest and the mean length of each bin.
+    """
     runs = common.first_runs(results)
     ports, why = watched(runs)
     traces = {variant: trace_of(runs[variant], port) for variant, port in ports.items()}
@@ -42,7 +45,7 @@ def over_time(results: Results) -> Chart | None:
         return None
     period = common.period_of(results)
     highest = max(float(trace.largest.max(initial=0)) for trace in traces.values())
-    y = Axis("waiting frames", shown=(0, 1.05 * max(1.0, highest)), whole=True)
+    y = Axis("queued frames", shown=(0, 1.05 * max(1.0, highest)), whole=True)
     places = {trace.place for trace in traces.values()}
     panels = []
     for variant, trace in traces.items():
@@ -56,22 +59,22 @@ def over_time(results: Results) -> Chart | None:
         title = f"{common.label(results, variant)} ({own}seed {run.seed}{limit_of(results, variant)})"
         panels.append(common.panel_of(title, run, (period, y), marks))
     caption = (
-        f"Frames that wait at one switch port, {why}, first seed of "
-        "each: the largest number in a bin of time (area) and the mean (line). A buffer of so many bytes "
-        "holds more frames where they are short. Grey: outside the measurement window."
+        f"Queued frames at one switch port, {why}, first seed of each: largest number in a bin of time "
+        "(area) and mean (line). A buffer in bytes holds more frames if they are short. Grey: outside "
+        "the measurement window."
     )
     title = f"Queue over time: {' and '.join(places)}" if len(places) == 1 else "Queue over time"
     return common.over_time(("queue", title, caption), panels, KEY, 1.5)
 
 
 def texts(high: np.ndarray, mean: np.ndarray) -> list[str]:
-    """What is told of each step."""
+    """Returns the hover text of each step."""
     return [f"largest {top:g}, mean {middle:.3g}" for top, middle in zip(high, mean, strict=True)]
 
 
 @dataclass(frozen=True)
 class Trace:
-    """One port's queue over time; bins in which it was empty are left out."""
+    """Queue of one port over time; bins in which it was empty are left out."""
 
     place: str
     bins: np.ndarray
@@ -79,7 +82,7 @@ class Trace:
     mean: np.ndarray
 
     def steps(self, run: RunData, period: Period) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Instants in seconds, and from each on the largest and the mean; extremes are kept."""
+        """Returns times in seconds, and from each on the largest and the mean length; maxima are kept."""
         first, groups, width = period.bins(run, common.STEPS_SHOWN)
         largest, mean = np.zeros(groups + 1), np.zeros(groups + 1)
         inside = (self.bins >= first) & (self.bins < first + groups * width)
@@ -90,11 +93,11 @@ class Trace:
 
 
 def watched(runs: dict[str, RunData]) -> tuple[dict[str, tuple[int, int]], str]:
-    """The switch port to show of each run, the same of all, and why this one.
+    """Returns the switch port to show for each run, and the reason for the choice.
 
-    It is the one that dropped most in the window; without drops, the one with the longest queue, in bytes
-    if buffers count bytes; of these the one with the highest mean. Where the runs' networks differ, each has
-    its own.
+    It is the port that dropped most in the window; without drops, the one with the longest queue, in bytes if
+    buffers count bytes; among equals the one with the highest mean. All runs have the same port, unless their
+    networks differ.
     """
     known = {variant: ranks(run) for variant, run in runs.items()}
     known = {variant: one for variant, one in known.items() if one}
@@ -112,14 +115,14 @@ def watched(runs: dict[str, RunData]) -> tuple[dict[str, tuple[int, int]], str]:
         best = min(total, key=lambda port: (*(-one for one in total[port]), port))
         dropped = dropped or total[best][0] > 0
         found |= dict.fromkeys(group, best)
-    why = "the one that dropped most in the window" if dropped else "the one with the longest queue"
+    why = "the port with most drops in the window" if dropped else "the port with the longest queue"
     return found, f"{why}{' over all variants' if len(found) > 1 and len(groups) == 1 else ''}"
 
 
 def ranks(run: RunData) -> dict[tuple[int, int], tuple[float, float, float]]:
-    """Of each switch port with a queue in the window: drops there, the longest queue, and the mean.
+    """Returns drops, longest queue and mean queue of each switch port with a queue in the window.
 
-    What is lost on a link says nothing of the queue before it.
+    Losses on the link behind a port are left out, since they are no sign of its queue.
     """
     start, end = run.window_ps
     areas = measures.port_areas(run)
@@ -141,7 +144,7 @@ def ranks(run: RunData) -> dict[tuple[int, int], tuple[float, float, float]]:
 
 
 def limit_of(results: Results, variant: str) -> str:
-    """The limit of a port's queue, where every port has the same, and what waits there beside it."""
+    """Returns the limit of a port's queue as text if all ports have the same, with other memory there."""
     resolved = (results.facts.get("resolved") or {}).get(variant) or {}
     buffers = [one.get("buffer") or {} for one in resolved.get("switches") or []]
     size = only(one.get("size") if one.get("kind") == "per_port" else None for one in buffers)
@@ -152,20 +155,20 @@ def limit_of(results: Results, variant: str) -> str:
     text = f", buffer {size} a port{in_frames(size, resolved)}"
     text += f", bounce queue {bounce}" if bounce else ""
     text += f", {inputs} at each input" if inputs else ""
-    return text + (f", {inside} inside" if inside else "")
+    return text + (f", {inside} in internal buffers" if inside else "")
 
 
 def only(found: Iterable[object]) -> str:
-    """What all are, if they are the same; else nothing."""
+    """Returns the common value of all if it is a text; empty otherwise."""
     every = set(found)
     one = every.pop() if len(every) == 1 else None
     return one if isinstance(one, str) else ""
 
 
 def in_frames(size: str, resolved: Mapping[str, Any]) -> str:
-    """How many full frames so many bytes are, since the axis counts frames.
+    """Returns a size in bytes as a number of full frames, since the axis counts frames.
 
-    Nothing where workloads have frames of different sizes.
+    Empty if workloads have frames of different sizes.
     """
     framing = resolved.get("framing") or {}
     base = resolved.get("transport") or {}
@@ -181,7 +184,7 @@ def in_frames(size: str, resolved: Mapping[str, Any]) -> str:
 
 
 def trace_of(run: RunData, port: tuple[int, int]) -> Trace:
-    """The trace of a port; empty where nothing ever waited there."""
+    """Returns the queue of a port over time; empty if nothing was ever queued."""
     names = ("bin", "node", "port", "max_packets", "mean_packets")
     bins, nodes, ports, largest, mean = run.columns("queue_trace", *names)
     keep = (nodes == port[0]) & (ports == port[1])
@@ -189,7 +192,7 @@ def trace_of(run: RunData, port: tuple[int, int]) -> Trace:
 
 
 def place(run: RunData, node: int, port: int) -> str:
-    """`leaf3 port 2 to h5`."""
+    """Returns the name of a port: `leaf3 port 2 to h5`."""
     nodes, ports, peers = run.columns("ports", "node", "port", "peer")
     peer = peers[(nodes == node) & (ports == port)]
     toward = f" to {run.node_name(int(peer[0]))}" if len(peer) else ""
@@ -197,7 +200,10 @@ def place(run: RunData, node: int, port: int) -> str:
 
 
 def lengths(results: Results) -> Chart | None:
-    """How much of the time so many frames wait, or more: at the busiest port and over all ports."""
+    """Builds the figure of the share of time with at least n queued frames, or `None`.
+
+    It has panels of the busiest switch port and of all.
+    """
     variants = common.having(results, "queue_hist")
     panels = []
     for where, name in PLACES.items():
@@ -212,13 +218,13 @@ def lengths(results: Results) -> Chart | None:
     if not any(panel.marks for panel in panels):
         return None
     caption = (
-        "Share of the measurement window in which so many frames wait or more: at the switch "
+        "Share of the measurement window in which at least this many frames are queued: at the switch "
         f"port with the highest mean of each run, and over all switch ports. {common.band_text(results)}"
     )
     entries = common.legend(results, variants)
     return Chart(
         "queue-cdf",
-        "Queue lengths: share of time with at least so many frames",
+        "Queue lengths: share of time with at least this many frames",
         caption,
         panels,
         2,
@@ -229,7 +235,7 @@ def lengths(results: Results) -> Chart | None:
 
 
 def tails(results: Results, variant: str, where: str) -> np.ndarray | None:
-    """Of each seed: the share of time with 1 frame or more, 2 or more, and so on."""
+    """Returns for each seed the share of time with at least 1 frame, at least 2, and so on."""
     rows = [tail_of(run, where) for run in results.runs_of(variant)]
     known = [row for row in rows if row is not None]
     longest = max((len(row) for row in known), default=0)
@@ -239,7 +245,7 @@ def tails(results: Results, variant: str, where: str) -> np.ndarray | None:
 
 
 def tail_of(run: RunData, where: str) -> np.ndarray | None:
-    """The same of one run; `None` where no queue is told of."""
+    """Returns the share of time with at least 1 frame, at least 2, ..., in one run; `None` without data."""
     ports = measures.busiest_ports(run)
     whole = max(run.window_ps[1] - run.window_ps[0], 0)
     if not ports or not whole:
@@ -253,7 +259,7 @@ def tail_of(run: RunData, where: str) -> np.ndarray | None:
 
 
 def length_marks(results: Results, variant: str, shares: np.ndarray) -> list[Mark]:
-    """A variant's line, and its band where there are several seeds; what is 0 ends the line."""
+    """Returns a variant's line, with its band if there are several seeds; the line ends at 0."""
     middle, low, high = common.mean_and_interval(shares)
     count = len(middle)
     at = np.unique(np.linspace(0, count - 1, min(count, LENGTHS_SHOWN), dtype=int))
@@ -261,13 +267,16 @@ def length_marks(results: Results, variant: str, shares: np.ndarray) -> list[Mar
     line = common.look(results, variant)
     marks: list[Mark] = []
     if shares.shape[0] >= common.INTERVALS_FROM:
-        # A logarithmic axis has no 0.
+        # A logarithmic axis cannot show 0.
         marks.append(Band(at + 1.0, np.maximum(low[at], middle[at] * 1e-3), high[at], line, variant))
     return [*marks, Line(at + 1.0, middle[at], line, variant)]
 
 
 def sojourn(results: Results) -> Chart | None:
-    """How long frames wait before they are sent: of the busiest port and of all, and the tails."""
+    """Builds the figure of the time that frames wait in queues, or `None`.
+
+    It has panels of the busiest switch port and of all.
+    """
     variants = common.having(results, "queue_sojourn")
     panels: list[Panel] = []
     times = {where: {one: waits(results, one, where) for one in variants} for where in PLACES if variants}
@@ -294,11 +303,9 @@ def sojourn(results: Results) -> Chart | None:
             )
         )
     caption = (
-        "Share of the frames that wait longer than a time before their transmission starts, in the "
-        "measurement "
-        f"window, {common.seeds_text(results)} pooled; at the switch port with the highest mean queue "
-        "of each "
-        "run, and over all switch ports. Times are ends of buckets."
+        "Share of frames that wait longer than a time before their transmission starts, in the "
+        f"measurement window, {common.seeds_text(results)} pooled: at the switch port with the highest "
+        "mean queue of each run, and over all switch ports. Times are ends of histogram buckets."
     )
     entries = common.legend(results, variants)
     told = common.pooled_told(results, variants)
@@ -309,14 +316,14 @@ Waits = tuple[np.ndarray, np.ndarray]  # ends of buckets in seconds; the share o
 
 
 def from_left(curve: Waits, left: float) -> Waits:
-    """A curve from the left end of its axis on, to where no frame waits longer."""
+    """Returns a curve from the left end of its axis to the longest wait."""
     at, above = curve
     kept = (at > left) & (above > 0)
     return np.append(left, at[kept]), np.append(1 - share_below(curve, left), above[kept])
 
 
 def begin_of(curve: Waits) -> float:
-    """The wait, 1 ns at least, at which more than a few frames have gone."""
+    """Returns the wait, at least 1 ns, at which more than a few frames have left."""
     at, above = curve
     begin = 1 - share_below(curve, LEAST_WAIT)
     gone = (at >= LEAST_WAIT) & (above < begin - HARDLY)
@@ -324,14 +331,14 @@ def begin_of(curve: Waits) -> float:
 
 
 def share_below(curve: Waits, wait: float) -> float:
-    """The share of frames that wait less; a bucket that ends later does not count."""
+    """Returns the share of frames with a shorter wait; a bucket that ends later does not count."""
     at, above = curve
     below = above[at < wait]
     return float(1 - below[-1]) if len(below) else 0.0
 
 
 def at_once(by_variant: dict[str, Waits]) -> list[str]:
-    """What is left of the axis, where it is more than little: the share that hardly waits."""
+    """Returns lines on the share of frames left of the axis, if it is more than small."""
     shares = {one: share_below(curve, LEAST_WAIT) for one, curve in by_variant.items() if len(curve[0])}
     told = {variant: share for variant, share in shares.items() if share > TOLD_FROM}
     if not told:
@@ -343,12 +350,12 @@ def at_once(by_variant: dict[str, Waits]) -> list[str]:
 
 
 def percent(share: float) -> str:
-    """A share with three digits at most."""
+    """Formats a share with at most three digits."""
     return words.text(float(f"{share:.3g}"), "share")
 
 
 def waits(results: Results, variant: str, where: str) -> Waits:
-    """Ends of buckets in seconds, and the share of frames that waited longer, over all seeds."""
+    """Returns ends of buckets in seconds, and the share of frames that waited longer, over all seeds."""
     ends: list[np.ndarray] = []
     counts: list[np.ndarray] = []
     for run in results.runs_of(variant):
@@ -357,7 +364,7 @@ def waits(results: Results, variant: str, where: str) -> Waits:
         keep = ~run.is_host[node] if len(node) else np.zeros(0, bool)
         if where == "busiest" and ports:
             keep = (node == ports[0][0]) & (port == ports[0][1])
-        # A bucket ends before `high`.
+        # A bucket ends before `high`, which it does not include.
         ends.append(np.maximum(high[keep].astype(np.float64) - 1, 0))
         counts.append(count[keep].astype(np.float64))
     at, index = np.unique(np.concatenate(ends), return_inverse=True)

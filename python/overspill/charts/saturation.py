@@ -1,4 +1,4 @@
-"""Drawings of pauses on the network: the largest saturation tree of each variant, and deadlocks."""
+"""Figures of pauses on the network: the largest saturation tree of each variant, and deadlocks."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ if TYPE_CHECKING:
 
 TREE, OTHER, CYCLE = Look(COLOURS[1], (2.6, 1.2), 1.5), Look(GREY, (1.2, 1.4), 1.0), Look("#b00020", (), 2.2)
 ROOT, PAUSED, IDLE = "#b00020", "#f4b183", "#ffffff"
-ENTRIES = {ROOT: "root", PAUSED: "paused"}  # of the legend
+ENTRIES = {ROOT: "root", PAUSED: "paused"}  # texts of the legend
 OVERLAP = (
     "Only overlap in time is considered: a port upstream that is paused at the same time may be paused "
     "for another reason."
 )
-MANY = 60  # arrows that are drawn wide
-END = 0.07  # of the way to the next node, which an arrow leaves free at its ends
-STEPS = 121  # of an arrow: two of them are no longer than its head
+MANY = 60  # arrows; more are drawn thinner
+END = 0.07  # share of the distance between nodes that an arrow leaves free at both ends
+STEPS = 121  # points of an arrow: two of them are no longer than its head
 ROWS_SHOWN = 5  # trees of a variant in the table
 
-Arrow = tuple[int, int]  # from who pauses to who is paused
+Arrow = tuple[int, int]  # from the pausing node to the paused one
 
 
 @dataclass(frozen=True)
 class Largest:
-    """Saturation tree of a run."""
+    """Saturation tree, with its run."""
 
     run: RunData
     tree: Tree
@@ -68,7 +68,7 @@ def trees_of(results: Results) -> dict[str, list[Largest]]:
 
 
 def grown_trees(results: Results) -> dict[str, list[Largest]]:
-    """Returns the trees of each variant if any tree says more than who is paused; else none."""
+    """Returns the trees of each variant if any tree says more than which port is paused; else none."""
     found = trees_of(results)
     return found if any(grown(one) for many in found.values() for one in many) else {}
 
@@ -79,7 +79,7 @@ def grown(one: Largest) -> bool:
 
 
 def switches_of(run: RunData) -> int:
-    """Number of switches of a run's network."""
+    """Returns the number of switches of a run's network."""
     return len(run.is_host) - int(run.is_host.sum())
 
 
@@ -128,7 +128,10 @@ def row(one: Largest, classes: Iterable[int], label: str) -> dict[str, str]:
 
 
 def rooted(one: Largest) -> str:
-    """Name of the root, or of the switches that pause each other in a cycle and whether it is a deadlock."""
+    """Returns the name of the root, or of the switches that pause each other in a cycle.
+
+    For a cycle it also says whether it is a deadlock.
+    """
     names = [one.run.node_name(at) for at in one.tree.roots]
     if len(names) == 1:
         return names[0]
@@ -137,7 +140,10 @@ def rooted(one: Largest) -> str:
 
 
 def largest(results: Results) -> Chart | None:
-    """Draws the largest tree of each variant at its largest instant; `None` if all have one port."""
+    """Builds the figure of the largest tree of each variant at its largest instant; `None` without trees.
+
+    It is omitted if all trees have one port.
+    """
     panels = []
     for variant, (one, *_) in list(grown_trees(results).items())[:PANELS_SHOWN]:
         network = drawable(results, variant)
@@ -147,12 +153,11 @@ def largest(results: Results) -> Chart | None:
     if not panels:
         return None
     caption = (
-        "The saturation tree with most paused ports of each variant, at the instant when it had most. "
-        "Red: its root, which pauses others while none of its own ports is paused in that class, or the "
-        "cycle of a deadlock; orange: nodes that are paused because of it, and cycles that dissolve. Arrows "
-        "go from the node that pauses to the node that is paused, against the direction of the frames; grey "
-        "ones are pauses that are not of this tree. "
-        f"{OVERLAP}"
+        "Saturation tree with most paused ports of each variant, at the instant of its maximum. Red: its "
+        "root, which pauses others while none of its own ports is paused in that class, or the cycle of "
+        "a deadlock. Orange: nodes that are paused because of it, and cycles that dissolve. Arrows point "
+        "from the pausing to the paused node, against the direction of the frames. Grey arrows are "
+        f"pauses outside this tree. {OVERLAP}"
     )
     legend = [
         Entry("root", "root", Look(ROOT), "square"),
@@ -164,7 +169,7 @@ def largest(results: Results) -> Chart | None:
 
 
 def title(one: Largest, label: str) -> str:
-    """Title of a panel: the label of the variant, and the root, class and instant of its tree."""
+    """Returns the title of a panel: label of the variant, root, class and instant of its tree."""
     forest, _ = standing(one.run, one.tree.at, one.tree.kind)
     ports = common.counted(forest.size(one.tree.roots).ports, "port")
     return (
@@ -185,7 +190,7 @@ def chart(name: str, head: str, caption: str, panels: list[Panel], legend: list[
 
 
 def drawable(results: Results, variant: str) -> Network | None:
-    """Returns the network of a variant if it is not too large."""
+    """Returns the network of a variant if it is not too large to draw."""
     network = network_of(results, variant)
     return network if network and len(network.nodes) <= MOST_NODES else None
 
@@ -206,7 +211,7 @@ def drawn(network: Network, one: Largest) -> Graph:
     place = places(network)
     looks = {(peer, node): ("tree", TREE) if peer in inside else ("other", OTHER) for (node, _), peer in now}
     colours = dict.fromkeys((at for at in inside if at in forest.waits), PAUSED)
-    # A cycle that dissolves is paused for a while, as all else in the tree.
+    # A cycle that dissolves is paused only for a while, as everything else in the tree.
     dissolves = len(one.tree.roots) > 1 and not one.run.deadlock
     colours |= dict.fromkeys(one.tree.roots, PAUSED if dissolves else ROOT)
     arcs = arrows(network, place, looks)
@@ -280,7 +285,7 @@ def nodes(
 
 
 def deadlocks(results: Results) -> Chart | None:
-    """Draws the first deadlock of each variant on the network; `None` without any."""
+    """Builds the figure of the first deadlock of each variant on the network; `None` without any."""
     panels: list[Panel] = []
     for variant in common.with_runs(results):
         stuck = next((run for run in results.runs_of(variant) if run.deadlock), None)
@@ -290,21 +295,21 @@ def deadlocks(results: Results) -> Chart | None:
     if not panels:
         return None
     caption = (
-        "Ports that wait for each other for ever, in red, and all others that were paused in that class "
-        "when the last of them was, in grey. Arrows go from the node that pauses to the one that is "
-        "paused. First such seed of each variant."
+        "Ports that wait for each other forever, in red, and all others that were paused in that class "
+        "when the last port of the cycle was paused, in grey. Arrows point from the pausing to the "
+        "paused node. First such seed of each variant."
     )
     legend = [
-        Entry("root", "waits for ever", Look(ROOT), "square"),
+        Entry("root", "waits forever", Look(ROOT), "square"),
         Entry("paused", "is paused", Look(PAUSED), "square"),
-        Entry("cycle", "a pause for ever", CYCLE),
+        Entry("cycle", "a pause that lasts forever", CYCLE),
         Entry("other", "another pause", OTHER),
     ]
     return chart("deadlock", "Deadlock", caption, panels, legend)
 
 
 def locked(network: Network, run: RunData, label: str) -> Panel:
-    """Draws a deadlock and all other pauses of its class, under the label of its variant."""
+    """Draws a deadlock and all other pauses of its class, with the label of its variant in the title."""
     assert run.deadlock is not None
     at, kind = int(run.deadlock["at_ps"]), int(run.deadlock["class"])
     cycle = set(ports_of(run, run.deadlock["cycle"]))

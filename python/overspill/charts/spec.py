@@ -1,4 +1,4 @@
-"""What a figure shows, as plain data: panels, axes and marks; two renderers draw the same."""
+"""Figures as plain data: panels, axes and marks, which two renderers draw alike."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 Kind = Literal["number", "time", "bytes", "rate", "share"]
 Scale = Literal["linear", "log", "symlog"]
 
-# Okabe and Ito's colours, told apart with any colour vision; with the dashes, 28 variants.
+# Okabe and Ito's colours, which are distinguishable with any colour vision; with the dashes, 28 variants.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444")
-# Lengths of strokes and gaps in points. Where curves coincide, the wide one shows beside and between the
+# Lengths of strokes and gaps in points. Where curves coincide, the wide one is visible beside and between the
 # dashes of the narrow ones.
 DASHES: tuple[tuple[float, ...], ...] = ((), (6, 2), (2, 1.5), (7, 1.5, 1.5, 1.5))
 WIDTHS = (2.8, 2.2, 1.8, 1.4)
@@ -23,12 +23,12 @@ SHADES = (
     "#fde725", "#b5de2b", "#6ece58", "#35b779", "#1f9e89",
     "#26828e", "#31688e", "#3e4989", "#482878", "#440154",
 )  # fmt: skip
-WHITE = 1 / 32  # of a scale: its white part, which is 0
+WHITE = 1 / 32  # share of a scale that is white, for 0
 
 
 @dataclass(frozen=True)
 class Look:
-    """How a line is drawn; `dash` is in units of its width, as matplotlib's."""
+    """Look of a line; `dash` is in units of the line's width, as in matplotlib."""
 
     colour: str = COLOURS[0]
     dash: tuple[float, ...] = ()
@@ -37,16 +37,21 @@ class Look:
 
 
 def look(index: int) -> Look:
-    """The look of the n-th variant, the same in every figure."""
+    """Returns the look of variant number `index`, equal in every figure.
+
+    Args:
+        index: Number of the variant in its scenario, from 0.
+
+    """
     return Look(COLOURS[index % len(COLOURS)], DASHES[index % len(DASHES)], WIDTHS[index % len(WIDTHS)])
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis. Times are in seconds, sizes in bytes, rates in bit/s, shares from 0 to 1.
+    """Axis of a panel. Times are in seconds, sizes in bytes, rates in bit/s, shares from 0 to 1.
 
-    `ticks` are places with texts, for axes of categories; `whole` asks for ticks at whole numbers alone. On a
-    `symlog` axis a value v is placed at sign(v) log10(1 + |v|). `shown` is how far the axis goes.
+    `ticks` are positions with texts, for categories; `whole` restricts ticks to whole numbers. A `symlog`
+    axis places a value v at sign(v) log10(1 + |v|). `shown` is the range of the axis.
     """
 
     label: str = ""
@@ -60,7 +65,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of the legend, which marks name by `key`; a `ring` is a hollow circle."""
+    """Entry of the legend, to which marks refer by `key`; a `ring` is a hollow circle."""
 
     key: str
     label: str
@@ -70,7 +75,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Line:
-    """A line through points, or in steps: `post` keeps a value until the next point, `pre` from the last."""
+    """Line through points, or in steps: `post` keeps a value until the next point, `pre` from the last."""
 
     x: np.ndarray
     y: np.ndarray
@@ -82,9 +87,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Band:
-    """The area between two curves, mostly an `interval` over seeds; without a text of its own.
+    """Area between two curves, usually an `interval` over seeds; it has no hover text.
 
-    Lines shine through it unless it is more opaque.
+    Lines are visible through it unless it is more opaque.
     """
 
     x: np.ndarray
@@ -114,7 +119,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Bars:
-    """Bars from 0 on, with error bars."""
+    """Bars from 0 upward, with error bars."""
 
     x: np.ndarray
     height: np.ndarray
@@ -128,7 +133,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Colours:
-    """Values as colours, from light to dark; `log` from 1 on. With `zero` a white part below is 0 alone."""
+    """Scale of colours from light to dark; `log` from 1 on. `zero` adds a white part for 0 alone."""
 
     low: float
     high: float
@@ -140,22 +145,22 @@ class Colours:
 
     @property
     def stops(self) -> tuple[tuple[float, str], ...]:
-        """Places from 0 to 1 and their colours, straight lines between them."""
+        """Positions from 0 to 1 and their colours, interpolated linearly."""
         first, last = (WHITE if self.zero else 0.0), len(SHADES) - 1
         shades = [(first + (1 - first) * at / last, colour) for at, colour in enumerate(SHADES)]
-        # The white ends a little below the lowest value, which no rounding may make white.
+        # The white part ends a little below the lowest value, so that rounding does not make that white.
         edge = 0.9 * first
         white = [(0.0, "#ffffff"), (edge, "#ffffff"), (edge, SHADES[0])]
         return tuple(white + shades if self.zero else shades)
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The ends of the scale, its white part included, where `placed` puts values."""
+        """Ends of the scale in the coordinates of `placed`, with its white part."""
         low, high = np.log10([self.low, self.high]).tolist() if self.log else (self.low, self.high)
         return (low - (high - low) * WHITE / (1 - WHITE) if self.zero else low), high
 
     def placed(self, values: np.ndarray) -> np.ndarray:
-        """Where values lie on the scale, with its logarithm; 0 in the middle of its white part."""
+        """Returns positions of values on the scale (logarithms if `log`); 0 is in the middle of the white."""
         numbers = np.asarray(values, np.float64)
         with np.errstate(divide="ignore"):
             found = np.log10(numbers) if self.log else numbers
@@ -165,9 +170,9 @@ class Colours:
 
 @dataclass(frozen=True)
 class Heat:
-    """A matrix as colours: row r from r to r + 1 on the y axis, column c from `edges[c]` to `edges[c + 1]`.
+    """Matrix as colours: row r from r to r + 1 on y, column c from `edges[c]` to `edges[c + 1]` on x.
 
-    What is NaN stays white.
+    NaN stays white.
     """
 
     values: np.ndarray
@@ -177,7 +182,7 @@ class Heat:
 
 @dataclass(frozen=True)
 class Span:
-    """A shaded part of the x axis, and what a file says of it."""
+    """Shaded part of the x axis, and the sentence of a file about it."""
 
     start: float
     end: float
@@ -186,7 +191,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Instant:
-    """An instant at which the network changes: a thin line upward, with a text at its upper end."""
+    """Time at which the network changes: a thin vertical line with a label at its upper end."""
 
     at: float
     label: str
@@ -194,7 +199,7 @@ class Instant:
 
 @dataclass(frozen=True)
 class Links:
-    """Links of one kind: paths, NaN between them, and a point of each for the pointer."""
+    """Links of one kind: paths separated by NaN, and a point of each for the pointer."""
 
     x: np.ndarray
     y: np.ndarray
@@ -207,7 +212,7 @@ class Links:
 
 @dataclass(frozen=True)
 class Arc:
-    """An arrow along a path, with a text in its middle."""
+    """Arrow along a path, with a text in its middle."""
 
     x: np.ndarray
     y: np.ndarray
@@ -218,16 +223,16 @@ class Arc:
 
     @property
     def middle(self) -> tuple[float, float]:
-        """Where the text stands."""
+        """Position of the text."""
         at = len(self.x) // 2
         return float(self.x[at]), float(self.y[at])
 
 
 @dataclass(frozen=True)
 class Nodes:
-    """Nodes of one kind; `value` is a colour, or NaN: then it is `plain`; labels may be empty.
+    """Nodes of one kind; `value` is a colour, or NaN for the colour `plain`; labels may be empty.
 
-    A `box` is as large as its label, which stands in it.
+    A `box` is as large as its label, which is inside.
     """
 
     x: np.ndarray
@@ -243,7 +248,7 @@ class Nodes:
 
 @dataclass(frozen=True)
 class Graph:
-    """A network; its panel has no axes. With an `aspect`, y is drawn at that many times the scale of x."""
+    """Drawing of a network; its panel has no axes. `aspect` is the scale of y relative to x."""
 
     links: Sequence[Links]
     nodes: Sequence[Nodes]
@@ -257,9 +262,9 @@ Mark = Line | Band | Points | Bars | Heat | Span | Instant | Graph
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes; `note` stands in the middle where there is nothing to show.
+    """Pair of axes; `note` is a text in the middle if there is nothing to show.
 
-    `corner` is a text at the lower left, a line each; `share` is the height beside that of other panels.
+    `corner` are lines of text at the lower left; `share` is the height relative to other panels.
     """
 
     title: str = ""
@@ -272,17 +277,17 @@ class Panel:
 
     @property
     def is_graph(self) -> bool:
-        """Whether it shows a network."""
+        """True if the panel shows a network."""
         return any(isinstance(mark, Graph) for mark in self.marks)
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure: panels row by row in so many columns (`down` fills columns first), each `height` inches high.
+    """Figure: panels row by row in `columns` (`down` fills columns first), each `height` inches high.
 
-    `note` is a word of warning that a file has below its title, and the page before its caption. `told` is
-    what a file, which has no caption, says of its lines and marks there.
-    With `share_x` the panels have one x axis, told below the lowest; with `share_y` one range of y.
+    `note` is a warning that a file has below its title, and the page before its caption. `told` describes
+    lines and marks in a file, which has no caption. With `share_x` the panels have one x axis, labelled below
+    the lowest; with `share_y` one range of y.
     """
 
     name: str
@@ -301,12 +306,12 @@ class Chart:
 
     @property
     def rows(self) -> int:
-        """Rows of the grid."""
+        """Number of rows of the grid."""
         return -(-len(self.panels) // self.columns)
 
     @property
     def weights(self) -> list[float]:
-        """How high each row is, as a share of `height`: as its highest panel."""
+        """Height of each row relative to `height`: that of its highest panel."""
         cells = [self.cell(index)[0] for index in range(len(self.panels))]
         rows = range(self.rows)
         return [
@@ -315,29 +320,29 @@ class Chart:
         ]
 
     def cell(self, index: int) -> tuple[int, int]:
-        """Row and column of a panel."""
+        """Returns row and column of a panel."""
         return (index % self.rows, index // self.rows) if self.down else divmod(index, self.columns)
 
     def lowest(self, index: int) -> bool:
-        """Whether no panel is below this one."""
+        """Returns true if no panel is below this one."""
         row, column = self.cell(index)
         return (row + 1, column) not in {self.cell(at) for at in range(len(self.panels))}
 
 
 def symlog(values: np.ndarray) -> np.ndarray:
-    """Where values lie on a `symlog` axis."""
+    """Returns the positions of values on a `symlog` axis."""
     numbers = np.asarray(values, np.float64)
     return np.asarray(np.sign(numbers) * np.log10(1 + np.abs(numbers)))
 
 
 def symlog_inverse(places: np.ndarray) -> np.ndarray:
-    """The values at places of a `symlog` axis."""
+    """Returns the values at positions of a `symlog` axis."""
     numbers = np.asarray(places, np.float64)
     return np.asarray(np.sign(numbers) * (10 ** np.abs(numbers) - 1))
 
 
 def symlog_ticks(low: float, high: float) -> list[float]:
-    """Zero and powers of ten on both sides."""
+    """Returns zero and powers of ten on both sides, within the range."""
     largest = max(abs(low), abs(high), 1.0)
     powers = [10.0**power for power in range(int(np.floor(np.log10(largest))) + 1)]
     if len(powers) > 5:
@@ -346,7 +351,7 @@ def symlog_ticks(low: float, high: float) -> list[float]:
 
 
 def extent(panels: Sequence[Panel], which: Literal["x", "y"]) -> tuple[float, float]:
-    """The smallest and the largest finite number that marks have on an axis; 0 and 1 where there is none."""
+    """Returns the smallest and the largest finite number of marks on an axis; 0 and 1 without any."""
     found = [one for panel in panels for mark in panel.marks for one in numbers_on(mark, which)]
     every = np.concatenate(found) if found else np.zeros(0)
     every = every[np.isfinite(every)]
@@ -354,7 +359,7 @@ def extent(panels: Sequence[Panel], which: Literal["x", "y"]) -> tuple[float, fl
 
 
 def numbers_on(mark: Mark, which: Literal["x", "y"]) -> list[np.ndarray]:
-    """The numbers of a mark that an axis has to hold."""
+    """Returns the numbers of a mark that an axis has to include."""
     if isinstance(mark, Heat):
         return [np.asarray(mark.edges if which == "x" else (0, len(mark.rows)), np.float64)]
     if isinstance(mark, Span | Instant | Graph):

@@ -1,4 +1,4 @@
-"""Figures of what is inside a `fabric` switch over time: buffers, and what internal links carry."""
+"""Figures of the inside of a `fabric` switch over time: buffers, and utilisation of internal links."""
 
 from __future__ import annotations
 
@@ -22,52 +22,52 @@ if TYPE_CHECKING:
 TRACE = "fabric_trace"
 SHOWN = len(COLOURS)
 STEPS = 300
-Place = tuple[int, int]  # a node, and its buffer
+Place = tuple[int, int]  # node, and number of its buffer
 
 
 @dataclass(frozen=True)
 class Inside:
-    """The buffers of one switch that a figure shows, in their order, and how many there are."""
+    """Buffers of one switch that a figure shows, in order, and the number of all."""
 
     runs: Mapping[str, RunData]
     node: int
     shown: tuple[int, ...]
     every: int
-    several: bool  # switches with something inside
+    several: bool  # true if several switches have stages
 
     @property
     def first(self) -> RunData:
-        """A run that has them."""
+        """Run that has these buffers."""
         return next(iter(self.runs.values()))
 
     @property
     def switch(self) -> str:
-        """Its name."""
+        """Name of the switch."""
         return self.first.node_name(self.node)
 
     @property
     def among(self) -> str:
-        """Which of several switches it is."""
-        return ", the switch that holds most inside," if self.several else ""
+        """Phrase that says which of several switches it is; empty for one."""
+        return ", the switch with most bytes inside," if self.several else ""
 
     def describe(self, most: str, some: str) -> str:
-        """Which of its buffers are shown."""
+        """Returns the phrase that says which of the buffers are shown."""
         return (
             f"the {len(self.shown)} {most} of {self.every}" if self.every > len(self.shown) else f"all {some}"
         )
 
     def look(self, buffer: int) -> Look:
-        """A buffer's, the same in every panel; a wide line shows beside a narrow one that lies on it."""
+        """Returns the look of a buffer, equal in every panel; a wide line is visible beside a narrow one."""
         return spec.look(self.shown.index(buffer))
 
     def legend(self, links: bool) -> list[Entry]:
-        """An entry for each."""
+        """Returns a legend entry for each buffer."""
         return [
             Entry(str(one), name(self.first, (self.node, one), links), self.look(one)) for one in self.shown
         ]
 
     def rows(self, run: RunData, buffer: int, *columns: str) -> list[np.ndarray]:
-        """Columns of a buffer's rows over time."""
+        """Returns columns of a buffer's rows over time."""
         node, own, *more = run.columns(TRACE, "node", "buffer", *columns)
         keep = (node == self.node) & (own == buffer)
         return [one[keep] for one in more]
@@ -75,7 +75,7 @@ class Inside:
 
 @dataclass(frozen=True)
 class Shown:
-    """What a figure says, and its axes."""
+    """Texts and axes of a figure."""
 
     name: str
     title: str
@@ -86,7 +86,7 @@ class Shown:
 
 
 def buffers(results: Results) -> Chart | None:
-    """How full the buffers are that hold most; `None` where none is followed."""
+    """Builds the figure of the fullest buffers inside a switch over time; `None` if none are recorded."""
     inside = chosen(results, "mean_bytes", FABRIC_BUFFERS)
     if inside is None:
         return None
@@ -98,9 +98,9 @@ def buffers(results: Results) -> Chart | None:
         return Line(at, mean, inside.look(buffer), str(buffer), "post")
 
     caption = (
-        f"Bytes that are taken in the buffers inside {inside.switch}{inside.among}, "
-        f"{inside.describe('that hold most', 'that ever held any')}, mean of a step of time: by frames that "
-        "lie there, come there and leave, of all classes together."
+        f"Bytes in the buffers inside {inside.switch}{inside.among}, "
+        f"{inside.describe('that hold most', 'that ever held any')}, mean over a time step, for all "
+        "classes together. Frames count that are stored, arrive or leave."
     )
     title, legend = f"Buffers inside {inside.switch} over time", inside.legend(links=False)
     highest = Shown("fabric-buffers", title, caption, legend, Axis("bytes", "bytes"), period)
@@ -108,7 +108,7 @@ def buffers(results: Results) -> Chart | None:
 
 
 def links(results: Results) -> Chart | None:
-    """How much of the time the internal links that are used most are; `None` where none is followed."""
+    """Builds the figure of the busiest internal links over time; `None` if none are recorded."""
     inside = chosen(results, "busy_ps", ("behind_link",))
     if inside is None:
         return None
@@ -132,7 +132,7 @@ def links(results: Results) -> Chart | None:
 
 
 def left_out(results: Results) -> list[str]:
-    """Why neither is there, where switches have stages."""
+    """Returns the reason why both figures are omitted although switches have stages."""
     runs = common.first_runs(results).values()
     if any(common.has(run, TRACE) for run in runs) or not any(run.recorded("fabric_buffers") for run in runs):
         return []
@@ -140,7 +140,7 @@ def left_out(results: Results) -> list[str]:
 
 
 def chosen(results: Results, weight: str, places: tuple[str, ...]) -> Inside | None:
-    """The buffers with most of a column over first seeds, of the switch whose buffers hold most in all."""
+    """Returns the buffers with the largest sum of a column, of the switch that holds most inside."""
     runs = common.with_rows(results, TRACE)
     held = summed(runs, "mean_bytes", FABRIC_BUFFERS)
     whole: dict[int, float] = {}
@@ -156,7 +156,7 @@ def chosen(results: Results, weight: str, places: tuple[str, ...]) -> Inside | N
 
 
 def summed(runs: Mapping[str, RunData], weight: str, places: tuple[str, ...]) -> dict[Place, float]:
-    """A column of the buffers at such places over time, added up over runs; of those that have any."""
+    """Returns the sums of a column over time and runs, of the buffers at these places that have any."""
     sums: dict[Place, float] = {}
     for run in runs.values():
         known = of_places(run, places)
@@ -168,7 +168,7 @@ def summed(runs: Mapping[str, RunData], weight: str, places: tuple[str, ...]) ->
 
 
 def of_places(run: RunData, places: tuple[str, ...]) -> set[Place]:
-    """The buffers at such places."""
+    """Returns the buffers at these places."""
     node, buffer, place = run.columns("fabric_buffers", "node", "buffer", "place")
     numbers = [FABRIC_BUFFERS.index(one) for one in places]
     keep = np.isin(place, numbers)
@@ -176,7 +176,10 @@ def of_places(run: RunData, places: tuple[str, ...]) -> set[Place]:
 
 
 def name(run: RunData, at: Place, links: bool = False) -> str:
-    """`before link 0 (stage 0 to 1)`, `input of stage 0 from h1`; of a link `link 0 (stage 0 to 1)`."""
+    """Returns the name of a buffer: `before link 0 (stage 0 to 1)`, `input of stage 0 from h1`.
+
+    As a link it is `link 0 (stage 0 to 1)`.
+    """
     nodes, own, stage, place, number = (
         one.tolist() for one in run.columns("fabric_buffers", "node", "buffer", "stage", "place", "number")
     )
@@ -186,7 +189,7 @@ def name(run: RunData, at: Place, links: bool = False) -> str:
         node, port, peer = run.columns("ports", "node", "port", "peer")
         far = peer[(node == at[0]) & (port == of)]
         return f"input of stage {its_stage} from {run.node_name(int(far[0])) if len(far) else f'port {of}'}"
-    # The buffer in front of a link belongs to the stage that it leaves, the one behind it to the next.
+    # The buffer before a link belongs to the stage that the link leaves, the one behind it to the next stage.
     other = known[at[0], at[1] + (1 if FABRIC_BUFFERS[where] == "link" else -1)][0]
     if FABRIC_BUFFERS[where] == "link":
         return f"before link {of} (stage {its_stage} to {other})"
@@ -196,7 +199,7 @@ def name(run: RunData, at: Place, links: bool = False) -> str:
 
 
 def stacked(results: Results, inside: Inside, shown: Shown, draw: Callable[[RunData, int], Line]) -> Chart:
-    """One panel a variant."""
+    """Returns a chart with one panel per variant."""
     drawn = {variant: [draw(run, one) for one in inside.shown] for variant, run in inside.runs.items()}
     highest = max(float(line.y.max(initial=0)) for lines in drawn.values() for line in lines)
     y = shown.y if shown.y.shown else replace(shown.y, shown=(0, 1.06 * max(highest, 1.0)))

@@ -1,4 +1,4 @@
-"""Figures of sweeps: metrics against the swept fields, a line a variant with intervals over seeds."""
+"""Figures of sweeps: metrics against the swept fields, a line per variant with intervals over seeds."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from overspill.results.axes import Axis as Swept
 from overspill.results.finished_runs import Finished
 
 PANELS_SHOWN = 12
-MANY_VALUES = 6  # of a second axis, from which on a map takes the place of small panels
-BRACKETS = 5  # values of a load with the achieved one beside them; more have no space
-TICKS_SHOWN = 10  # of a map
+MANY_VALUES = 6  # values of a second axis from which on maps replace small panels
+BRACKETS = 5  # most values of a load with the achieved load beside them, for lack of space
+TICKS_SHOWN = 10  # ticks of a map
 NOISE = 1e-12
 FAMILIES = (
     ("fct", "Flow completion time", ("fct_mean", "fct_p50", "fct_p99", "fct_p99.9")),
@@ -47,22 +47,22 @@ FAMILIES = (
     ("qct", "Query completion time", ("qct_mean", "qct_p50", "qct_p99")),
     ("rates", "Goodput", ("goodput", "goodput_last", "throughput", "unfinished_flows")),
     ("queues", "Queues", ("queue_busiest_mean", "queue_busiest_p99", "queue_all_mean", "queue_all_p99")),
-    ("losses", "Losses and their mending", ("drops", "drop_ratio", "retransmits", "timeouts")),
-    ("mechanisms", "What switches did", ("marks", "detours", "bounces")),
+    ("losses", "Losses and recovery", ("drops", "drop_ratio", "retransmits", "timeouts")),
+    ("mechanisms", "Actions of switches", ("marks", "detours", "bounces")),
     ("packets", "Packets", ("delay_mean", "delay_p99", "hops_mean", "hops_max")),
 )
-# What has a figure where several fields are swept; the rest is in `plots.sweep`.
+# Metrics with a figure if several fields are swept; `plots.sweep` draws the others.
 CROSSED = ("qct_p99", "fct_p99", "qct_mean", "fct_mean", "drops", "goodput")
 CROSSED_SHOWN = 6
-COUNTS = ("packets", "events", "flows")  # units of what may be 0 or thousands
-BOUNDS = "Hollow points are lower bounds: flows were left unfinished."
-LETTERS = 24  # of a name that stand beside an axis
-FAR = 100.0  # the factor between the smallest and the largest from which on an axis is not linear
+COUNTS = ("packets", "events", "flows")  # units of counts, which may be 0 or thousands
+BOUNDS = "Hollow points are lower bounds: some flows did not finish."
+LETTERS = 24  # characters of a name beside an axis
+FAR = 100.0  # ratio of largest to smallest value from which on an axis is not linear
 KINDS: dict[str, Kind] = {"s": "time", "bit/s": "rate", "bytes": "bytes", "B": "bytes"}
 
 
 def of_sweep(sweep: Finished) -> dict[str, Chart]:
-    """Every figure of a sweep, by name, in the order of the page."""
+    """Builds every figure of a sweep, by name, in the order of the page."""
     if len(free_axes(sweep)) > 1:
         charts = [crossed(sweep, metric, cells_of(sweep, metric)) for metric in crossed_metrics(sweep)]
         return {chart.name: chart for chart in charts}
@@ -74,13 +74,13 @@ def of_sweep(sweep: Finished) -> dict[str, Chart]:
         if tables:
             chart = lines(sweep, (name, title), tables)
             nothing = [metrics.find(one).title for one, cells in every.items() if cells and one not in tables]
-            text = f" 0 everywhere and left out: {', '.join(nothing)}." if nothing else ""
+            text = f" 0 everywhere and omitted: {', '.join(nothing)}." if nothing else ""
             found[chart.name] = replace(chart, caption=chart.caption + text)
     return found
 
 
 def known_metrics(sweep: Finished) -> dict[str, None]:
-    """The metrics that a sweep has, in the order of its tables."""
+    """Returns the metrics that a sweep has, in the order of its tables."""
     return dict.fromkeys(tables.names_in(sweep.summary)) if sweep.summary.num_rows else {}
 
 
@@ -94,7 +94,7 @@ def drawn(sweep: Finished, wanted: Iterable[str], known: Collection[str]) -> lis
 
 
 def crossed_metrics(sweep: Finished) -> list[str]:
-    """The metrics that have a figure where several fields are swept: some of all, or the first there are."""
+    """Returns the metrics with a figure if several fields are swept: some chosen ones, or else the first."""
     known = known_metrics(sweep)
     every = [one for _, _, wanted in FAMILIES for one in wanted]
     for names in (CROSSED, every):
@@ -105,7 +105,7 @@ def crossed_metrics(sweep: Finished) -> list[str]:
 
 
 def of_metric(sweep: Finished, metric: str) -> Chart | None:
-    """One metric of a sweep; `None` where no run has it."""
+    """Builds the figure of one metric of a sweep; `None` if no run has it."""
     cells = cells_of(sweep, metric)
     if not cells:
         return None
@@ -116,7 +116,10 @@ def of_metric(sweep: Finished, metric: str) -> Chart | None:
 
 
 def places(axis: Swept) -> tuple[np.ndarray, Axis]:
-    """Where the values are, and the axis: logarithmic where their spacing is; categories without numbers."""
+    """Returns the positions of values and their axis: linear, logarithmic, or of categories.
+
+    It is logarithmic if the values are spaced so.
+    """
     count = len(axis.texts)
     label = f"{axis.path} ({axis.unit})" if axis.unit and axis.unit not in KINDS else axis.path
     numbers = axis.numbers
@@ -132,7 +135,7 @@ def places(axis: Swept) -> tuple[np.ndarray, Axis]:
 
 
 def load_axis(sweep: Finished, at: int) -> Axis:
-    """Returns the axis of a field; of a load that was not achieved with the achieved load in brackets."""
+    """Returns the axis of a field; ticks of a load that was not achieved have the actual one in brackets."""
     field = sweep.axes[at]
     values, axis = places(field)
     found = loads.by_value(sweep, at)
@@ -149,7 +152,7 @@ def load_axis(sweep: Finished, at: int) -> Axis:
 
 
 def achieved(sweep: Finished, at: int) -> str:
-    """Returns the achieved loads along an axis for a caption; empty if they are those asked for."""
+    """Returns the achieved loads along an axis for a caption; empty if they are as requested."""
     found = loads.by_value(sweep, at)
     if not found:
         return ""
@@ -158,7 +161,7 @@ def achieved(sweep: Finished, at: int) -> str:
 
 
 def geometric(values: np.ndarray) -> bool:
-    """Whether values are spaced by factors rather than by steps."""
+    """Returns true if values are spaced by factors rather than by steps."""
     if len(values) < 3 or values[0] <= 0:
         return False
     factors, steps = np.diff(np.log(values)), np.diff(values)
@@ -166,9 +169,9 @@ def geometric(values: np.ndarray) -> bool:
 
 
 def unit_axis(metric: str, cells: dict[Key, Cell]) -> Axis:
-    """The axis of a metric: from 0 on, or logarithmic over more than two decades.
+    """Returns the axis of a metric: from 0, or logarithmic for more than two decades.
 
-    Counts that are 0 at some points have a logarithmic axis with a 0.
+    Counts that are 0 at some points have a logarithmic axis that includes 0.
     """
     known = metrics.find(metric)
     kind = KINDS.get(known.unit, "number")
@@ -188,7 +191,7 @@ def unit_axis(metric: str, cells: dict[Key, Cell]) -> Axis:
 
 
 def lower_edge(cells: dict[Key, Cell]) -> float:
-    """Where a logarithmic axis begins: below every mean, and below ends of intervals that are near."""
+    """Returns the lower end of a logarithmic axis: below every mean, and below nearby ends of intervals."""
     low = min(cell.mean for cell in cells.values())
     ends = [cell.low for cell in cells.values() if cell.low is not None and cell.low > low / 4]
     return 0.8 * min([low, *ends])
@@ -197,7 +200,7 @@ def lower_edge(cells: dict[Key, Cell]) -> float:
 def curve(
     sweep: Finished, cells: dict[Key, Cell], at: tuple[int, tuple[str, ...]], which: tuple[str, Axis]
 ) -> list[Mark]:
-    """One variant's line along an axis, the other axes held."""
+    """Returns the marks of one variant along an axis, with the other axes at `held` values."""
     along_axis, held = at
     variant, y = which
     axis = sweep.axes[along_axis]
@@ -229,7 +232,7 @@ def curve(
 
 
 def hover_text(cell: Cell, kind: Kind) -> str:
-    """The number with its interval."""
+    """Returns a number with its interval as text."""
     from overspill.charts.axes import text
 
     if cell.censored:
@@ -240,7 +243,7 @@ def hover_text(cell: Cell, kind: Kind) -> str:
 
 
 def lines(sweep: Finished, what: tuple[str, str], tables: dict[str, dict[Key, Cell]]) -> Chart:
-    """A panel a metric, against the one axis there is."""
+    """Returns a chart with a panel per metric, against the single free axis."""
     name, title = what
     index = along(sweep)
     x = load_axis(sweep, index)
@@ -257,12 +260,12 @@ def lines(sweep: Finished, what: tuple[str, str], tables: dict[str, dict[Key, Ce
 
 
 def hollow_told(tables: Iterable[dict[Key, Cell]]) -> str:
-    """What hollow points are, where there are any."""
+    """Returns the note on hollow points; empty if there are none."""
     return BOUNDS if any(cell.censored for cells in tables for cell in cells.values()) else ""
 
 
 def entries(sweep: Finished) -> list[Entry]:
-    """The legend."""
+    """Returns the entries of the legend."""
     return [
         Entry(one[0], equal_variants.label([label_of(sweep, name) for name in one]), look_of(sweep, one[0]))
         for one in groups(sweep)
@@ -270,7 +273,7 @@ def entries(sweep: Finished) -> list[Entry]:
 
 
 def caption(sweep: Finished, tables: dict[str, dict[Key, Cell]], path: str) -> str:
-    """What is seen."""
+    """Returns the caption of a figure."""
     counts = sorted({cell.n for cells in tables.values() for cell in cells.values()})
     seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     many = counts[-1] > 1
@@ -284,7 +287,7 @@ def caption(sweep: Finished, tables: dict[str, dict[Key, Cell]], path: str) -> s
 
 
 def crossed(sweep: Finished, metric: str, cells: dict[Key, Cell]) -> Chart:
-    """Several axes: small panels of lines, or maps where the second axis has many values."""
+    """Returns the chart of a metric over several axes: small panels, or maps for a long second axis."""
     index = along(sweep)
     rest = [one for one in free_axes(sweep) if one != index]
     if len(rest) == 1 and len(sweep.axes[rest[0]].texts) > MANY_VALUES:
@@ -316,12 +319,12 @@ def crossed(sweep: Finished, metric: str, cells: dict[Key, Cell]) -> Chart:
 
 
 def file_name(metric: str) -> str:
-    """Returns the name of a chart, which is that of its files: workloads may have a slash in theirs."""
+    """Returns the name of a chart and of its files, without the slashes that workloads may have in theirs."""
     return f"sweep-{metric}".replace("/", "%2F")
 
 
 def heat_maps(sweep: Finished, metric: str, cells: dict[Key, Cell], which: tuple[int, int]) -> Chart:
-    """The mean as a colour, a panel a variant; values of both axes in even steps."""
+    """Returns maps of the mean, a panel per variant; values of both axes are evenly spaced."""
     across, up = (sweep.axes[one] for one in which)
     known = metrics.find(metric)
     kind = KINDS.get(known.unit, "number")

@@ -1,4 +1,4 @@
-"""What figures need of a sweep: its metrics by point and variant, and its axes."""
+"""Data of a sweep for figures: metrics by point and variant, and axes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from overspill.results.finished_runs import Finished
 
 @dataclass(frozen=True)
 class Cell:
-    """A metric of a variant at a point."""
+    """Metric of a variant at a point."""
 
     mean: float
     low: float | None
@@ -26,7 +26,7 @@ Key = tuple[tuple[str, ...], str]  # values of the axes; variant
 
 
 def cells_of(sweep: Finished, metric: str) -> dict[Key, Cell]:
-    """A metric by point and variant."""
+    """Returns a metric by point and variant."""
     rows = tables.of_metric(sweep.summary, metric).to_pylist()
     paths = [axis.path for axis in sweep.axes]
     return {
@@ -37,7 +37,7 @@ def cells_of(sweep: Finished, metric: str) -> dict[Key, Cell]:
 
 
 def cell_of(one: tables.Summary) -> Cell:
-    """A summary as it is drawn: an interval is nowhere narrower than what the mean may be off by."""
+    """Returns a summary as it is drawn, with an interval no narrower than the resolution."""
     low, high = one.low, one.high
     if low is not None and high is not None and one.resolution:
         low, high = min(low, one.mean - one.resolution), max(high, one.mean + one.resolution)
@@ -45,46 +45,46 @@ def cell_of(one: tables.Summary) -> Cell:
 
 
 def telling(cells: dict[Key, Cell]) -> bool:
-    """Whether there is anything to see: not 0 everywhere."""
+    """Returns true if there is anything to see: some mean is not 0."""
     return any(cell.mean for cell in cells.values())
 
 
 def variants_of(sweep: Finished) -> list[str]:
-    """Variants in the order of the table."""
+    """Returns the variants in the order of the table."""
     return list(dict.fromkeys(sweep.summary.column("variant").to_pylist()))
 
 
 def label_of(sweep: Finished, variant: str) -> str:
-    """The label of a variant, or its name if it has none."""
+    """Returns the label of a variant, or its name if it has none."""
     return str((sweep.facts.get("labels") or {}).get(variant, variant))
 
 
 def look_of(sweep: Finished, variant: str) -> Look:
-    """A variant's look, by its place in the scenario."""
+    """Returns a variant's look, by its index in the scenario."""
     return spec.look(common.place(sweep.facts, variants_of(sweep), variant))
 
 
 def groups(sweep: Finished) -> list[tuple[str, ...]]:
-    """The variants, those that are the same run at every point together."""
+    """Returns the variants, with those identical at every point in one group."""
     found = sweep.facts.get("same") or []
     of = {name: tuple(one["variants"]) for one in found for name in one["variants"]}
     return list(dict.fromkeys(of.get(variant, (variant,)) for variant in variants_of(sweep)))
 
 
 def free_axes(sweep: Finished) -> list[int]:
-    """Axes that move on their own, and the first of those that move together."""
+    """Returns the axes that move on their own, and the first of those that move together."""
     together = sweep.facts.get("together", [])
     led = {path for group in together for path in group[1:]}
     return [at for at, axis in enumerate(sweep.axes) if axis.path not in led and len(axis.texts) > 1]
 
 
 def along(sweep: Finished) -> int:
-    """The axis that goes to the right: the one with most numbers, or most values, or the first."""
+    """Returns the x axis of figures: the one with most numbers, or most values, or the first."""
     free = free_axes(sweep)
     axes = sweep.axes
     return max(free, key=lambda at: (axes[at].numbers is not None, len(axes[at].texts), -at), default=0)
 
 
 def others(point: tuple[str, ...], sweep: Finished, along_axis: int) -> tuple[str, ...]:
-    """The values of the other free axes."""
+    """Returns the values of the other free axes at a point."""
     return tuple(point[at] for at in free_axes(sweep) if at != along_axis)

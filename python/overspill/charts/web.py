@@ -1,4 +1,4 @@
-"""A chart as a plotly figure, for the page: the same data, zoomable, with texts where the pointer is."""
+"""Drawing of a chart as a plotly figure for the page: zoomable, with hover texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from overspill.charts.weblayout import FORMATS, layout, ref
 
 
 def figure(chart: Chart, narrow: bool = False) -> dict[str, Any]:
-    """`data` and `layout` as plotly.js takes them; `narrow` has all panels below each other."""
+    """Returns `data` and `layout` for plotly.js; `narrow` puts all panels below each other."""
     data = []
     for index, panel in enumerate(chart.panels):
         data += [one for mark in panel.marks for one in traces(mark, chart, panel, index)]
@@ -26,13 +26,13 @@ def figure(chart: Chart, narrow: bool = False) -> dict[str, Any]:
 
 
 def dump(value: Any) -> str:
-    """JSON that can stand in a page's script; long arrays as bytes of base64, which plotly.js reads."""
+    """Returns JSON that is safe in a page's script; long arrays are base64 bytes, which plotly.js reads."""
     text = json.dumps(value, default=encoded, separators=(",", ":"), allow_nan=False, ensure_ascii=True)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def encoded(array: Any) -> Any:
-    """An array of numbers for JSON."""
+    """Returns an array of numbers in a form for JSON."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"no JSON for {type(array).__name__}")
     if array.size < 24 and np.isfinite(array).all():
@@ -42,18 +42,18 @@ def encoded(array: Any) -> Any:
 
 
 def placed(values: np.ndarray, axis: Axis) -> np.ndarray:
-    """Where values lie: plotly has no symlog axis."""
+    """Returns the positions of values, since plotly has no symlog axis."""
     return spec.symlog(values) if axis.scale == "symlog" else np.asarray(values, np.float64)
 
 
 def blank(index: int) -> dict[str, Any]:
-    """A trace without points, so that an empty panel has its axes."""
+    """Returns a trace without points, so that an empty panel has its axes."""
     nothing = {"type": "scatter", "mode": "lines", "x": [None], "y": [None], "hoverinfo": "skip"}
     return nothing | {"xaxis": f"x{ref(index)}", "yaxis": f"y{ref(index)}"}
 
 
 def traces(mark: spec.Mark, chart: Chart, panel: Panel, index: int) -> list[dict[str, Any]]:
-    """A mark as traces; spans and instants are shapes of the layout."""
+    """Returns the traces of a mark; spans and instants are shapes of the layout."""
     where = {"xaxis": f"x{ref(index)}", "yaxis": f"y{ref(index)}", "showlegend": False}
     match mark:
         case spec.Span() | spec.Instant():
@@ -76,19 +76,19 @@ def traces(mark: spec.Mark, chart: Chart, panel: Panel, index: int) -> list[dict
 
 
 def label(chart: Chart, key: str) -> str:
-    """What the legend says."""
+    """Returns the label of a legend entry."""
     return escaped(next((entry.label for entry in chart.legend if entry.key == key), key))
 
 
 def line(look: spec.Look, step: str = "") -> dict[str, Any]:
-    """A look as plotly has it."""
+    """Returns a look as plotly properties."""
     dash = ",".join(f"{length * look.width:.3g}px" for length in look.dash) or "solid"
     found = {"color": look.colour, "width": look.width, "dash": dash}
     return found | ({"shape": "hv" if step == "post" else "vh"} if step else {})
 
 
 def texts(panel: Panel, hover: Sequence[str]) -> dict[str, Any]:
-    """What is said of a point: its text, or both numbers."""
+    """Returns the hover text of a point: its own text, or both numbers."""
     x, y = panel.x, panel.y
     first = f"{escaped(x.label)}: {value('x', x)}" if x.label else value("x", x)
     if hover:
@@ -97,14 +97,14 @@ def texts(panel: Panel, hover: Sequence[str]) -> dict[str, Any]:
 
 
 def value(which: str, axis: Axis) -> str:
-    """A number in a hover text; of a transformed axis the number before that."""
+    """Returns the template of a number in a hover text; the original number for a transformed axis."""
     _, form, unit = FORMATS[axis.kind]
     source = "customdata" if axis.scale == "symlog" else which
     return f"%{{{source}:{form}}}{unit}"
 
 
 def original(mark: spec.Line | spec.Points | spec.Bars, panel: Panel) -> dict[str, Any]:
-    """The numbers of a transformed axis; no figure has two."""
+    """Returns the original numbers of a transformed axis; no figure has two."""
     if panel.x.scale == "symlog":
         return {"customdata": np.asarray(mark.x, np.float64)}
     if panel.y.scale == "symlog":
@@ -113,14 +113,14 @@ def original(mark: spec.Line | spec.Points | spec.Bars, panel: Panel) -> dict[st
 
 
 def curve(mark: spec.Line, panel: Panel) -> dict[str, Any]:
-    """A line or steps."""
+    """Returns the trace of a line or of steps."""
     found = {"type": "scatter", "mode": "lines", "line": line(mark.look, mark.step)}
     found |= {"x": placed(mark.x, panel.x), "y": placed(mark.y, panel.y)}
     return found | texts(panel, mark.hover) | original(mark, panel)
 
 
 def band(mark: spec.Band, panel: Panel) -> list[dict[str, Any]]:
-    """The area between two lines that are not drawn themselves."""
+    """Returns the area between two invisible lines as traces."""
     shape = {"shape": "hv"} if mark.step else {}
     both: dict[str, Any] = {
         "type": "scatter",
@@ -138,13 +138,13 @@ def band(mark: spec.Band, panel: Panel) -> list[dict[str, Any]]:
 
 
 def faint(colour: str, opacity: float) -> str:
-    """A colour that lets what is below shine through."""
+    """Returns a colour with an opacity."""
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return f"rgba({red},{green},{blue},{opacity:g})"
 
 
 def error_bars(mark: spec.Points | spec.Bars, middle: np.ndarray) -> dict[str, Any]:
-    """Error bars."""
+    """Returns error bars as properties of a trace."""
     if mark.low is None or mark.high is None:
         return {}
     reach = {"array": np.maximum(mark.high - middle, 0), "arrayminus": np.maximum(middle - mark.low, 0)}
@@ -153,7 +153,7 @@ def error_bars(mark: spec.Points | spec.Bars, middle: np.ndarray) -> dict[str, A
 
 
 def points(mark: spec.Points, panel: Panel) -> dict[str, Any]:
-    """Points, and their error bars."""
+    """Returns the trace of points with their error bars."""
     fill = "#ffffff" if mark.hollow else mark.look.colour
     marker = {"color": fill, "size": mark.size * 1.5, "line": {"color": mark.look.colour, "width": 1.4}}
     found = {"type": "scatter", "mode": "markers", "marker": marker, "cliponaxis": False}
@@ -162,14 +162,14 @@ def points(mark: spec.Points, panel: Panel) -> dict[str, Any]:
 
 
 def bars(mark: spec.Bars, panel: Panel) -> dict[str, Any]:
-    """Bars, and their error bars."""
+    """Returns the trace of bars with their error bars."""
     found = {"type": "bar", "width": mark.width, "marker": {"color": mark.look.colour}}
     found |= {"x": placed(mark.x, panel.x), "y": np.asarray(mark.height, np.float64)}
     return found | texts(panel, mark.hover) | error_bars(mark, mark.height) | original(mark, panel)
 
 
 def heat(mark: spec.Heat, colours: Colours, x: Axis) -> dict[str, Any]:
-    """A matrix; the numbers themselves are what the pointer finds."""
+    """Returns the trace of a matrix, whose hover texts have the original numbers."""
     _, form, unit = FORMATS[colours.kind]
     middles = (mark.edges[:-1] + mark.edges[1:]) / 2
     across = "%{x}" if x.ticks else value("x", x)
@@ -187,7 +187,7 @@ def heat(mark: spec.Heat, colours: Colours, x: Axis) -> dict[str, Any]:
 
 
 def graph(mark: spec.Graph, colours: Colours | None) -> list[dict[str, Any]]:
-    """A network: links, a point on each for the pointer, and nodes."""
+    """Returns the traces of a network: links, a point on each for the pointer, and nodes."""
     found: list[dict[str, Any]] = []
     for links in mark.links:
         style: dict[str, Any] = {"type": "scatter", "mode": "lines", "hoverinfo": "skip"}
@@ -203,7 +203,7 @@ def graph(mark: spec.Graph, colours: Colours | None) -> list[dict[str, Any]]:
 
 
 def of_arc(arc: spec.Arc) -> list[dict[str, Any]]:
-    """An arc, its head, and its text."""
+    """Returns the traces of an arc, its head, and its text."""
     group = {"legendgroup": arc.entry} if arc.entry else {}
     path = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "line": line(arc.look)}
     tip: dict[str, Any] = {"type": "scatter", "mode": "markers", "hoverinfo": "skip"}
@@ -220,7 +220,7 @@ def of_arc(arc: spec.Arc) -> list[dict[str, Any]]:
 
 
 def of_nodes(nodes: spec.Nodes, known: bool, colours: Colours | None) -> dict[str, Any]:
-    """The nodes with a colour, or those without."""
+    """Returns the trace of the nodes with a colour, or of those without."""
     keep = np.flatnonzero(np.isfinite(nodes.value) == known).tolist()
     marker: dict[str, Any] = {"symbol": nodes.symbol, "size": nodes.size, "opacity": 1}
     marker["line"] = {"width": 0.8 if nodes.size > 4 else 0, "color": "#333a42"}

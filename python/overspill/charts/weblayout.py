@@ -1,4 +1,4 @@
-"""The layout of a plotly figure: where panels are, their axes, titles, and the scale of colours."""
+"""Layout of a plotly figure: positions of panels, their axes and titles, and the scale of colours."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from overspill.charts import spec
 from overspill.charts.axes import escaped
 from overspill.charts.spec import Axis, Chart, Colours, Panel
 
-PIXELS = 94  # per inch of a panel's height
+PIXELS = 94  # pixels per inch of a panel's height
 GAP = 62  # pixels between rows of panels that have axes of their own
 TITLE = 26  # pixels of a panel's title
 INK, SOFT, GRID, LINE = "#1b1f24", "#5c6670", "#e3e7eb", "#9aa4ae"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
-# d3 formats that follow the zoom: tick, number under the pointer, and what comes after it.
+# d3 formats that follow the zoom: tick, number under the pointer, and suffix of both.
 FORMATS = {
     "number": ("", ",.6~r", ""),
     "time": ("~s", ".4~s", "s"),
@@ -29,12 +29,12 @@ FORMATS = {
 
 
 def ref(index: int) -> str:
-    """The number of a panel's axes: none for the first."""
+    """Returns the suffix of a panel's axes: empty for the first."""
     return "" if index == 0 else str(index + 1)
 
 
 def layout(chart: Chart, narrow: bool) -> dict[str, Any]:
-    """Where panels are, their axes, titles and shaded parts."""
+    """Returns the layout: positions of panels, axes, titles and shaded parts."""
     chart = replace(chart, columns=1, down=False) if narrow else chart
     each = chart.height * PIXELS
     letters = 44 if narrow else 150 // chart.columns
@@ -59,7 +59,7 @@ def layout(chart: Chart, narrow: bool) -> dict[str, Any]:
         "autosize": True,
         "bargap": 0.1,
     }
-    # The page sets the ticks of logarithmic axes, also when somebody zooms: plotly's have no units there.
+    # The page sets the ticks of logarithmic axes, also after a zoom: plotly's have no units there.
     found["meta"] = {"log": {}}
     for index, panel in enumerate(chart.panels):
         box = box_of(chart, index, gap / inner)
@@ -75,11 +75,11 @@ def layout(chart: Chart, narrow: bool) -> dict[str, Any]:
     return found
 
 
-Box = tuple[list[float], list[float]]  # from where to where, along x and y
+Box = tuple[list[float], list[float]]  # ranges along x and y
 
 
 def box_of(chart: Chart, index: int, gap: float) -> Box:
-    """Where a panel is, as shares of what is inside the margins."""
+    """Returns the range of a panel, as shares of the area inside the margins."""
     row, column = chart.cell(index)
     between, weights = 0.105 if chart.columns < 3 else 0.095, chart.weights
     wide = (1 - between * (chart.columns - 1)) / chart.columns
@@ -89,7 +89,7 @@ def box_of(chart: Chart, index: int, gap: float) -> Box:
 
 
 def add_panel(found: dict[str, Any], chart: Chart, index: int, box: Box) -> None:
-    """The two axes of a panel."""
+    """Adds the two axes of a panel."""
     panel = chart.panels[index]
     across, up = box
     x_group = chart.panels if chart.share_x else [panel]
@@ -118,7 +118,7 @@ def add_panel(found: dict[str, Any], chart: Chart, index: int, box: Box) -> None
 
 
 def ruler(axis: Axis, extent: tuple[float, float]) -> dict[str, Any]:
-    """One axis: ticks follow the zoom where they are numbers."""
+    """Returns the properties of one axis, whose ticks follow the zoom if they are numbers."""
     tick, form, unit = FORMATS[axis.kind]
     style = {"gridcolor": GRID, "linecolor": LINE, "showline": True, "zeroline": False, "automargin": True}
     found: dict[str, Any] = style | {"ticks": "outside", "ticklen": 4, "tickcolor": LINE, "nticks": 7}
@@ -154,21 +154,21 @@ def ruler(axis: Axis, extent: tuple[float, float]) -> dict[str, Any]:
 
 
 def shade(mark: spec.Span, index: int) -> dict[str, Any]:
-    """A shaded part of the x axis."""
+    """Returns the shape of a shaded part of the x axis."""
     place = {"xref": f"x{ref(index)}", "yref": f"y{ref(index)} domain", "y0": 0, "y1": 1, "layer": "below"}
     look = {"type": "rect", "fillcolor": "rgba(136,136,136,0.13)", "line": {"width": 0}}
     return look | place | {"x0": mark.start, "x1": mark.end}
 
 
 def upright(mark: spec.Instant, index: int) -> list[dict[str, Any]]:
-    """The line of an event; a white one below it is seen on any colour."""
+    """Returns the line of an event, over a white one that makes it visible on any colour."""
     place = {"xref": f"x{ref(index)}", "yref": f"y{ref(index)} domain", "y0": 0, "y1": 1, "layer": "above"}
     looks = ({"color": "rgba(255,255,255,0.8)", "width": 2}, {"color": INK, "width": 1, "dash": "dash"})
     return [place | {"type": "line", "line": look, "x0": mark.at, "x1": mark.at} for look in looks]
 
 
 def instants(panel: Panel, index: int, letters: int) -> list[dict[str, Any]]:
-    """The texts of events, at the upper ends of their lines."""
+    """Returns the labels of events at the upper ends of their lines."""
     look = {"showarrow": False, "xref": f"x{ref(index)}", "yref": f"y{ref(index)} domain", "y": 1}
     look |= {"yanchor": "top", "font": {"size": 10, "color": SOFT}, "borderpad": 0}
     look["bgcolor"] = "rgba(255,255,255,0.7)"
@@ -181,7 +181,7 @@ def instants(panel: Panel, index: int, letters: int) -> list[dict[str, Any]]:
 
 
 def notes(panel: Panel, index: int, box: Box, letters: int) -> list[dict[str, Any]]:
-    """A panel's title above it, its note in the middle, and the names of tiers."""
+    """Returns a panel's title above it, its note in the middle, and the names of tiers."""
     across, up = box
     found: list[dict[str, Any]] = []
     base = {"showarrow": False, "xref": "paper", "yref": "paper"}
@@ -204,7 +204,7 @@ def notes(panel: Panel, index: int, box: Box, letters: int) -> list[dict[str, An
 
 
 def colour_axis(colours: Colours, narrow: bool) -> dict[str, Any]:
-    """The scale of colours, beside the panels or, on a narrow page, above them."""
+    """Returns the scale of colours, beside the panels or, on a narrow page, below them."""
     low, high = colours.ends
     label = escaped(", ".join(part for part in (colours.label, words.log_note(colours)) if part))
     bar: dict[str, Any] = {

@@ -12,22 +12,23 @@ from overspill.results import metric_names, metrics
 from overspill.results.labels import LABELS
 
 CATEGORIES = ("mechanisms", "topologies", "transports", "traffic", "sizes", "metrics", "papers")
-# Settings whose values are ways to build a switch, listed as mechanisms are, each value with what it does.
+# Settings whose values are kinds of switches, listed like mechanisms, each value with its meaning.
 CHOICES = {
     "switch.model": {
-        "output_queued": "Frames wait at the output that they leave by.",
-        "cioq": "Frames wait at the input that they came in by, in virtual output queues, then at outputs.",
-        "fabric": "Frames wait at inputs and at outputs, and in stages between, joined by internal links.",
+        "output_queued": "Frames wait at their output.",
+        "cioq": "Frames wait at their input, in virtual output queues, and then at their output.",
+        "fabric": "Frames wait at inputs, at outputs, and in stages between them, which internal links join.",
     }
 }
 SLOTS = {"topologies": "topology", "transports": "transport", "traffic": "traffic"}
 
-# What switches of the field do, as tables of `[switch]`; each kind's page says more.
+# Behaviour of switches in the field, as tables of `[switch]`; the page of each kind says more.
 AS_OTHERS = {
     "switch.overflow.trim": (
         ("CP: headers wait in the queue of their data", {"overflow": '{ kind = "trim" }'}),
         (
-            "UEC: DSCP_TRIMMABLE is class 0, DSCP_TRIMMED class 1; at most a quarter of a busy link",
+            "UEC: DSCP_TRIMMABLE is class 0, DSCP_TRIMMED class 1; headers get at most a quarter of a "
+            "busy link",
             {
                 "overflow": '{ kind = "trim", trimmable = "class", trimmable_class = 0, trim_size = "64B", '
                 "header_class = 1 }",
@@ -42,7 +43,8 @@ AS_OTHERS = {
             },
         ),
         (
-            "NDP: headers 10 : 1 ahead of data, a coin says which is cut, and back where there is no room",
+            "NDP: headers 10 : 1 ahead of data; a coin selects the packet to cut; headers that do not "
+            "fit return",
             {
                 "overflow": '{ kind = "trim", trimmable = "any", header_class = 1, victim = "coin", '
                 'no_room = "return" }',
@@ -56,7 +58,7 @@ Spec = dict[str, Any]
 
 
 def as_others(spec: Spec) -> str:
-    """Text with settings under which an entry equals mechanisms of the field; empty if none are known."""
+    """Returns settings under which an entry equals mechanisms of the field; empty if none are known."""
     lines = []
     for name, tables in AS_OTHERS.get(f"{spec['slot']}.{spec['kind']}", ()):
         lines += [f"  {name}", *(f"      switch.{key} = {table}" for key, table in tables.items())]
@@ -122,16 +124,16 @@ def sizes() -> dict[str, str]:
 
 
 def given(parameter: Spec) -> str:
-    """Text with the type, the allowed values and the default of a parameter."""
+    """Returns the type, the allowed values and the default of a parameter as text."""
     default = parameter["default"]
     required = parameter.get("required", default is None)
-    otherwise = "must be given" if required else f"default {default if default is not None else 'none'}"
+    otherwise = "required" if required else f"default {default if default is not None else 'none'}"
     allowed = f", {parameter['allowed']}" if parameter.get("allowed") else ""
     return f"({parameter['type']}{allowed}; {otherwise})"
 
 
 def parameters(specs: list[Spec], name: str) -> str:
-    """Text of all parameters of a name, `k` or `k_shortest.k`, with their entries; empty without one."""
+    """Returns all parameters named `k` or `k_shortest.k`, with their entries, as text; empty without one."""
     owners: dict[tuple[str, str], list[str]] = {}
     for spec in specs:
         owner = f"{spec['slot']} {spec['kind']}".strip()
@@ -150,7 +152,7 @@ def is_choice(parameter: Spec, name: str) -> bool:
 
 
 def choices(specs: list[Spec], name: str) -> str:
-    """Text of all parameters of which a name is a value; empty without one."""
+    """Returns all parameters of which a name is a value, as text; empty without one."""
     found = []
     for spec in specs:
         owner = f"{spec['slot']} {spec['kind']}".strip()
@@ -162,7 +164,7 @@ def choices(specs: list[Spec], name: str) -> str:
 
 
 def told_of(specs: list[Spec], name: str) -> str:
-    """Text of the entries and parameters whose description has a name; empty without one."""
+    """Returns the entries and parameters whose description has a name, as text; empty without one."""
     found = []
     for spec in specs:
         owner = f"{spec['slot']} {spec['kind']}".strip()
@@ -223,7 +225,7 @@ def known(specs: list[Spec], name: str) -> list[Spec] | metrics.Metric | str | N
 
 
 def beside(name: str, found: Sequence[Spec]) -> str:
-    """Text of parameters and values that share the name of an alias of entries; empty without any."""
+    """Returns parameters and values that share the name of an alias, as text; empty without any."""
     if any(name.casefold() in called(spec) for spec in found):
         return ""
     specs = core.catalogue()
@@ -231,7 +233,7 @@ def beside(name: str, found: Sequence[Spec]) -> str:
 
 
 def printed(name: str) -> metrics.Metric | str | None:
-    """Returns the label or the metric that tables print under a name, upper or lower case alike."""
+    """Returns the label or the metric that tables print under a name, in any case of letters."""
     wanted = name.strip().casefold()
     for label, meaning in LABELS.items():
         if label.casefold() == wanted:
@@ -242,9 +244,9 @@ def printed(name: str) -> metrics.Metric | str | None:
 
 
 def find(name: str) -> list[Spec] | metrics.Metric | str:
-    """Returns the meaning of a name: a word of the field, kind, slot, metric, parameter, label, ....
+    """Returns the meaning of a name: a term, kind, slot, metric, parameter, label, and so on.
 
-    Upper and lower case are alike if nothing has exactly this name.
+    Upper and lower case are equivalent if nothing has exactly this name.
     """
     specs = core.catalogue()
     if meaning := terms.explained(name, specs):

@@ -1,4 +1,4 @@
-"""The commands of `overspill`."""
+"""Commands of `overspill`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +13,7 @@ from overspill.cli.finish import finish
 from overspill.cli.options import Figures, FirstSeed, MaxEvents, Variants, figures_asked, single
 from overspill.errors import plain
 
-# What a command needs is imported where it is used: `--help` needs none of it.
+# Commands import what they need when they run, so that `--help` is fast.
 
 app = typer.Typer(
     help="What should a switch do when its buffer overflows? A packet-level data-center network simulator.",
@@ -25,7 +25,7 @@ app = typer.Typer(
 
 
 def show_version(asked: bool) -> None:
-    """Print the version and leave."""
+    """Prints the version and exits."""
     if asked:
         from overspill.engine import core
 
@@ -39,12 +39,12 @@ def overspill(
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """What should a switch do when its buffer overflows?"""
+    """Declares the options of `overspill` that come before a command."""
 
 
 @app.command()
 def run(
-    scenario: Annotated[str, typer.Argument(help="A scenario file (TOML).")],
+    scenario: Annotated[str, typer.Argument(help="Scenario file (TOML).")],
     sets: Annotated[
         list[str] | None,
         typer.Option(
@@ -52,41 +52,54 @@ def run(
         ),
     ] = None,
     seed: FirstSeed = None,
-    seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 1,
+    seeds: Annotated[int, typer.Option(min=1, help="Number of seeds.")] = 1,
     variants: Variants = None,
     out_dir: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Folder of the results (default: out/NAME).")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, not the table.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help=("Print one JSON document instead of the table."))
+    ] = False,
     max_events: MaxEvents = None,
     every: Annotated[
         bool,
-        typer.Option("--all", help="Print all metrics that are not 0 in every run, not those that say most."),
+        typer.Option(
+            "--all",
+            help=("Print all metrics except those that are 0 in every run (default: the most informative)."),
+        ),
     ] = False,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: all cores).")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help=("Number of simultaneous runs (default: number of cores)."))
+    ] = None,
     pcap: Annotated[
         list[str] | None,
         typer.Option(
             "--pcap",
             metavar="LINK|HOST",
-            help="Capture what crosses a link (a:b, or a host's) as pcapng; may be repeated.",
+            help="Capture the frames on a link (a:b, or the link of a host) as pcapng; may be repeated.",
         ),
     ] = None,
     pcap_snaplen: Annotated[
         int | None,
-        typer.Option("--pcap-snaplen", metavar="BYTES", help="Keep at most so much of each captured frame."),
+        typer.Option(
+            "--pcap-snaplen",
+            metavar="BYTES",
+            help=("Maximum number of bytes to keep of each captured frame."),
+        ),
     ] = None,
     check_phase: Annotated[
         bool,
         typer.Option(
             "--check-phase",
-            help="Run all again with starts moved by less than a frame's time, and name what this moves.",
+            help=(
+                "Repeat all runs with starts moved by less than a frame's time, and list metrics that change."
+            ),
         ),
     ] = False,
     report: Annotated[bool, typer.Option(help="Write report.html.")] = True,
     figures: Figures = None,
 ) -> None:
-    """Run a scenario: every variant side by side; goes on where it was stopped."""
+    """Run a scenario with all its variants; continue after an interruption."""
     with interruptible():
         formats = figures_asked(figures, report)
         from overspill.cli import progress, table
@@ -120,11 +133,11 @@ def run(
 @app.command("report")
 def report_command(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A folder that `overspill run` or `overspill sweep` wrote.")
+        Path, typer.Argument(metavar="DIR", help="Results folder of `overspill run` or `overspill sweep`.")
     ],
     figures: Figures = None,
 ) -> None:
-    """Write report.html, and figures in the formats asked for, from results."""
+    """Write report.html from results, and figures in the requested formats."""
     with interruptible():
         formats = figures_asked(figures, True) or ()
         from overspill.report import of_folder
@@ -136,17 +149,18 @@ def report_command(
 
 @app.command("export")
 def export_command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `overspill run` wrote.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Results folder of `overspill run`.")],
     form: Annotated[
-        str, typer.Option("--format", help='hpcc (fct.txt) or csv (flows that `kind = "trace"` reads).')
+        str, typer.Option("--format", help='hpcc (fct.txt) or csv (flows for `kind = "trace"`).')
     ],
     out_path: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE_OR_DIR", help="Where to (default: DIR/export).")
+        Path | None,
+        typer.Option("--out", metavar="FILE_OR_DIR", help=("File or folder to write (default: DIR/export).")),
     ] = None,
     variant: Variants = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="This seed only.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Only this seed (default: all seeds).")] = None,
 ) -> None:
-    """Write the flows of results in a format of other tools."""
+    """Write the flows of results in the format of another tool."""
     from overspill.results import export
 
     with interruptible():
@@ -164,9 +178,11 @@ def list_command(
     which: Annotated[
         str | None, typer.Argument(metavar="[mechanisms|topologies|transports|traffic|sizes|metrics|papers]")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, not the lists.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help=("Print one JSON document instead of the lists."))
+    ] = False,
 ) -> None:
-    """List what a scenario may name, the metrics, and the papers."""
+    """List the names that a scenario may use, the metrics, and the papers."""
     from overspill.cli import catalogue, table
 
     if as_json:

@@ -1,4 +1,4 @@
-"""Where results and messages go, and how a command ends that is stopped."""
+"""Output of results and messages, and exit of commands that are stopped."""
 
 import os
 import signal
@@ -16,20 +16,20 @@ from overspill.engine import memory
 from overspill.errors import plain
 
 FAILED, UNFINISHED = 1, 3
-BY_SIGNAL = 128  # and the signal's number, as shells have it
+BY_SIGNAL = 128  # plus the signal's number, as in shells
 
 
 class Output(Console):
-    """A console that goes on in silence once nobody reads it, so that the report is still written."""
+    """Console that stops printing once its reader is gone, so that the report is still written."""
 
     def on_broken_pipe(self) -> None:
-        """Write no more."""
+        """Stops printing."""
         self.quiet = True
         hush()
 
 
 def hush() -> None:
-    """Let what is still written to stdout vanish."""
+    """Discards everything that is still written to stdout."""
     with suppress(OSError, ValueError):
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, sys.stdout.fileno())
@@ -37,7 +37,7 @@ def hush() -> None:
 
 
 def emit(text: str) -> None:
-    """A document on stdout, as long as somebody reads it."""
+    """Prints a document to stdout, and ignores a reader that is gone."""
     try:
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
@@ -46,55 +46,55 @@ def emit(text: str) -> None:
 
 
 class Forgiving:
-    """stderr that may be gone, as a closed terminal is: a run must not fail of it."""
+    """Wrapper of stderr, which may be gone like a closed terminal: a run must not fail for that."""
 
     def __init__(self, stream: IO[str]) -> None:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        """Write, if it can be."""
+        """Writes a text unless writing fails."""
         with suppress(OSError):
             self.stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Flush, if it can be."""
+        """Flushes the stream unless that fails."""
         with suppress(OSError):
             self.stream.flush()
 
     def isatty(self) -> bool:
-        """Whether it is a terminal."""
+        """Returns true if the stream is a terminal."""
         return self.stream.isatty()
 
     def fileno(self) -> int:
-        """Its number."""
+        """Returns the file descriptor of the stream."""
         return self.stream.fileno()
 
 
 def err() -> Console:
-    """Where messages and progress go."""
+    """Returns the console of messages and progress."""
     return Console(file=Forgiving(sys.stderr), highlight=False)  # type: ignore[arg-type]
 
 
 def out() -> Console:
-    """Where results go."""
+    """Returns the console of results."""
     console = Output(highlight=False)
-    # Where nobody looks at a screen, no row is wrapped.
+    # Without a terminal, rows are not wrapped.
     return console if console.is_terminal else Output(highlight=False, width=10_000)
 
 
 def say(console: Console, what: str, path: Path) -> None:
-    """One line that is never broken, so that the path can be copied."""
+    """Prints a path on a line that is never wrapped, so that the path can be copied."""
     console.print(Text(plain(f"{what}: {path}")), soft_wrap=True)
 
 
 def loud(text: str) -> None:
-    """A line on stderr that should be seen."""
+    """Prints a line to stderr that should be noticed."""
     err().print(Text(plain(text), "bold red"), soft_wrap=True)
 
 
 def names(given: str | Iterable[str] | None) -> list[str] | None:
-    """The names between commas, of one text or of an option that was repeated."""
+    """Returns names separated by commas, from one text or from a repeated option."""
     if given is None:
         return None
     text = given if isinstance(given, str) else ",".join(given)
@@ -102,13 +102,16 @@ def names(given: str | Iterable[str] | None) -> list[str] | None:
 
 
 def status_of(number: int | None) -> int:
-    """The exit status of a command that this signal ended; Ctrl-C's where none is known."""
+    """Returns the exit status of a command that a signal ended; that of Ctrl-C for `None`."""
     return BY_SIGNAL + (number or signal.SIGINT)
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """A command that runs or draws: what stops it elsewhere leaves with the same status as within a run."""
+    """Exits with the same status for a signal in the block as for one during runs.
+
+    It also checks that the address space suffices.
+    """
     memory.enough_addresses()
     try:
         yield

@@ -1,4 +1,4 @@
-"""What `overspill explain` prints of a curve: its shape, and a table of places and heights."""
+"""Output of `overspill explain` for a curve: its shape, and a table of positions and heights."""
 
 import numpy as np
 from rich.console import Console
@@ -8,13 +8,13 @@ from rich.text import Text
 from overspill.charts.curves import Curves
 from overspill.cli import table
 
-ROWS = 10  # of the table, but for the first
+ROWS = 10  # steps of the table
 BARS = "▁▂▃▄▅▆▇█"
-PLACES = 100  # of a queue of which nothing is said
+PLACES = 100  # frames of a queue whose size is not given
 
 
 def show(curves: Curves, places: int | None, console: Console) -> None:
-    """Print the curves: their shapes, then a table of places and heights."""
+    """Prints the curves: their shapes, then a table of positions and heights."""
     told = curves.told
     console.print()
     console.print(Text(f"{told['y']} over {told['x']}".capitalize(), "bold"))
@@ -31,7 +31,7 @@ def show(curves: Curves, places: int | None, console: Console) -> None:
 
 
 def grid(curves: Curves, size: int) -> Table:
-    """Places, the lengths of a queue of so many frames there, and the height of every line."""
+    """Returns the table of positions, queue lengths for this size, and the height of every line."""
     at = np.linspace(curves.starts, curves.ends, ROWS + 1)
     of_size = curves.told["of_size"]
     columns = [("u" if of_size else "queue", [f"{place:.4g}" for place in at])]

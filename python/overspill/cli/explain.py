@@ -1,4 +1,4 @@
-"""The command `overspill explain`."""
+"""Command `overspill explain`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,20 +16,23 @@ if TYPE_CHECKING:
 
 
 def explain(
-    name: Annotated[str, typer.Argument(help="A mechanism, setting, parameter or metric.")],
+    name: Annotated[str, typer.Argument(help="Mechanism, setting, parameter, metric or term.")],
     sets: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE[,VALUE...]", help="A parameter of its curve; repeatable."),
+        typer.Option(
+            "--set", metavar="NAME=VALUE[,VALUE...]", help=("Parameter of the curve; may be repeated.")
+        ),
     ] = None,
     size: Annotated[
-        int | None, typer.Option("--size", min=1, help="Frames that the queue of the curve holds. [100]")
+        int | None, typer.Option("--size", min=1, help="Capacity in frames of the queue in the curve. [100]")
     ] = None,
     file: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Draw its curve: .png, .svg or .pdf.")
+        Path | None,
+        typer.Option("--out", metavar="FILE", help=("Draw the curve into a .png, .svg or .pdf file.")),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, not text.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")] = False,
 ) -> None:
-    """Explain a name: what it does, where it comes from, its parameters; bounce and red have a curve."""
+    """Explain a name: its effect, source and parameters, and the curve of bounce and red."""
     from overspill.charts import curves
     from overspill.cli import catalogue, curve_table
     from overspill.results import metrics, store
@@ -52,7 +55,7 @@ def explain(
 
 
 def show_metric(found: "metrics.Metric", console: Console) -> None:
-    """Print the meaning and the formula of a metric."""
+    """Prints the meaning and the formula of a metric."""
     title = "" if found.title == found.name else f": {found.title}"
     console.print(Text(f"{found.name}{title}", "bold"))
     better = "" if found.better == "none" else f" {found.better.capitalize()} is better."
@@ -62,7 +65,7 @@ def show_metric(found: "metrics.Metric", console: Console) -> None:
 
 
 def show_entries(name: str, found: list[dict[str, Any]], console: Console) -> None:
-    """Print entries of the catalogue with their parameters, below what an alias stands for."""
+    """Prints entries of the catalogue with their parameters, below the meaning of an alias."""
     from overspill.cli import catalogue
 
     for text in dict.fromkeys(map(catalogue.said_of, aliases_of(name, found))):
@@ -114,7 +117,7 @@ def document(name: str, found: Any, drawn: "curves.Curves | None") -> dict[str, 
 def curve_of(
     found: object, name: str, given: tuple[list[str], int | None, Path | None]
 ) -> "curves.Curves | None":
-    """Returns the curve of the entries found; options of a curve are refused if they have none."""
+    """Returns the curve of the entries found; raises `BadInput` for options of a curve without one."""
     from overspill.charts import curves
     from overspill.engine import core
 

@@ -1,4 +1,4 @@
-"""How `run` and `sweep` end: the report, what is missing, and the exit status."""
+"""End of `run` and `sweep`: report, warnings about missing runs, and exit status."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def finish(results: Results, formats: Sequence[str] | None, as_json: bool, scenario: str) -> NoReturn:
-    """Write the report, say where it is and what is missing, and leave with the right status.
+    """Writes the report, prints paths and what is missing, and exits with the right status.
 
     `formats` are those of the report's figures; `None` writes no report. `scenario` is the path of the file.
     """
@@ -49,7 +49,7 @@ def finish(results: Results, formats: Sequence[str] | None, as_json: bool, scena
 
 
 def kept(results: Results) -> str:
-    """Where finished runs lie that no results list yet."""
+    """Returns the message on finished runs that no results list yet."""
     if results.interrupted:
         return (
             f"finished runs are kept in {results.store}, and the earlier results stay as they were. "
@@ -59,7 +59,7 @@ def kept(results: Results) -> str:
 
 
 def places(results: Results, formats: Sequence[str] | None, console: Console) -> bool:
-    """Say where results, report and captures lie; whether the report that was asked for is there."""
+    """Prints the paths of results, report and captures; returns true unless the report is missing."""
     assert results.folder is not None
     drawn = True
     if formats is not None and (results.interrupted or late(results)):
@@ -81,7 +81,7 @@ def places(results: Results, formats: Sequence[str] | None, console: Console) ->
 
 
 def written(results: Results, folder: Path, formats: Sequence[str]) -> Path | None:
-    """Make the report; `None`, and why, where another command has the folder by now."""
+    """Writes the report and returns its path; `None` with a message if another command has the folder."""
     from overspill import report
 
     try:
@@ -94,7 +94,7 @@ def written(results: Results, folder: Path, formats: Sequence[str]) -> Path | No
 
 
 def status(results: Results) -> int:
-    """The exit status of results."""
+    """Returns the exit status of results."""
     if results.failures:
         return FAILED
     if results.interrupted or results.signal is not None:
@@ -103,12 +103,12 @@ def status(results: Results) -> int:
 
 
 def late(results: Results) -> bool:
-    """Whether a signal came when all runs were done."""
+    """Returns true if a signal came after all runs were done."""
     return results.signal is not None and not results.interrupted and not results.failures
 
 
 def causes(results: Results) -> list[str]:
-    """What the exit status comes from: labels of lines above, or a signal that no line tells of."""
+    """Returns the causes of the exit status: labels of lines above, or a signal without a line."""
     if results.failures:
         return ["FAILED"]
     if late(results):

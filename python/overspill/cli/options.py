@@ -1,4 +1,4 @@
-"""Options of several commands, and what their texts stand for."""
+"""Options of several commands, and functions that parse them."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -7,9 +7,9 @@ import typer
 
 from overspill.errors import BadInput
 
-FirstSeed = Annotated[int | None, typer.Option(min=0, help="The first seed, instead of the scenario's.")]
+FirstSeed = Annotated[int | None, typer.Option(min=0, help="First seed (default: that of the scenario).")]
 MaxEvents = Annotated[
-    int | None, typer.Option(min=1, help="Cut each run after so many events; the result is partial.")
+    int | None, typer.Option(min=1, help="Stop each run after this number of events; the result is partial.")
 ]
 Figures = Annotated[
     str | None,
@@ -17,7 +17,7 @@ Figures = Annotated[
         "--figures", metavar="pdf,svg,png", help="Also save each figure of the report in these formats."
     ),
 ]
-# `--variant` is the same option: where one variant is meant, it is what people type.
+# `--variant` is the same option, since users type it if they mean one variant.
 SPELLINGS = ("--variants", "--variant")
 Variants = Annotated[
     list[str] | None,
@@ -28,14 +28,16 @@ Variant = Annotated[
     typer.Option(
         *SPELLINGS,
         metavar="NAME",
-        help="The variant (default: the first that detours, bounces, cuts, holds ACKs or sends congestion "
-        "messages).",
+        help=(
+            "Variant (default: the first that detours, bounces, cuts, holds ACKs or sends congestion "
+            "messages)."
+        ),
     ),
 ]
 
 
 def figures_asked(text: str | None, report: bool) -> tuple[str, ...] | None:
-    """The formats of `--figures`; `None` without a report, whose figures they are."""
+    """Returns the formats of `--figures`; `None` without a report, which the figures belong to."""
     if text is None:
         return () if report else None
     if not report:
@@ -46,7 +48,7 @@ def figures_asked(text: str | None, report: bool) -> tuple[str, ...] | None:
 
 
 def single(names: Sequence[str] | None) -> str | None:
-    """The name of the only variant; `BadInput` if there are several."""
+    """Returns the name of the only variant; raises `BadInput` if there are several."""
     found = list(dict.fromkeys(names or ()))
     if len(found) > 1:
         raise BadInput(f"--variants: found {', '.join(found)}; expected one variant")

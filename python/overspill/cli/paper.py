@@ -1,4 +1,4 @@
-"""The command `overspill paper`."""
+"""Command `overspill paper`."""
 
 import signal
 from collections.abc import Sequence
@@ -18,27 +18,31 @@ if TYPE_CHECKING:
 
 
 def paper(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A paper of `overspill list papers`.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help=("Name of a paper (see `overspill list papers`)."))
+    ],
     wanted: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[FIGURE_OR_SWEEP]...",
-            help="Only these figures, or all figures that rest on these sweeps (default: everything).",
+            help="Only these figures, or all figures that depend on these sweeps (default: all figures).",
         ),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the rows, or with --list the list, as JSON.")
+        bool, typer.Option("--json", help="Print the rows as JSON, or the list with --list.")
     ] = False,
     out_dir: Annotated[
         Path | None,
         typer.Option("--out", metavar="DIR", help="Folder of the results (default: out/papers/NAME)."),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: all cores).")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help=("Number of simultaneous runs (default: number of cores)."))
+    ] = None,
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Number of seeds of every sweep, for a quick look.")
     ] = None,
     what_if: Annotated[
-        bool, typer.Option("--what-if", help="Also with each open parameter of the paper changed alone.")
+        bool, typer.Option("--what-if", help="Also run with each open parameter of the paper changed alone.")
     ] = False,
     listed: Annotated[bool, typer.Option("--list", help="List figures and sweeps; run nothing.")] = False,
     check: Annotated[
@@ -47,7 +51,7 @@ def paper(
     report: Annotated[bool, typer.Option(help="Write page.html, README.md and the figures.")] = True,
     figures: Annotated[
         str | None,
-        typer.Option("--figures", metavar="pdf", help="Save figures as PDF too, beside SVG and PNG."),
+        typer.Option("--figures", metavar="pdf", help="Also save figures as PDF, beside SVG and PNG."),
     ] = None,
     publish: Annotated[
         bool,
@@ -71,11 +75,11 @@ def paper(
         ),
     ] = None,
 ) -> None:
-    """Reproduce a paper: published beside measured; goes on where it was stopped.
+    """Reproduce a paper: compare published with measured values; continue after an interruption.
 
-    The exit status tells of runs, not of verdicts: 0 if every run was done, whatever the verdicts; 1 where
-    runs failed; 3 where flows did not finish that had to; 130, 143 or 129 where Ctrl-C, SIGTERM or SIGHUP
-    stopped it.
+    The exit status depends on the runs, not on the verdicts: 0 if every run was done; 1 if runs failed;
+    3 if flows did not finish although they had to; 130, 143 or 129 if Ctrl-C, SIGTERM or SIGHUP stopped
+    the command.
     """
     with commands.interruptible():
         from overspill.cli import paper_table as show
@@ -109,7 +113,9 @@ def paper(
 
             write.check_publish(asked, report)
         if what_if and not asked.what_ifs:
-            commands.err().print(f"{name}: no open parameter for this; --what-if changes nothing")
+            commands.err().print(
+                f"{name}: --what-if has no effect, since no open parameter concerns these figures"
+            )
         with progress.watch(commands.err()) as watch:
             made = reproduce(asked, watch, jobs)
         if as_json:
@@ -120,17 +126,20 @@ def paper(
 
 
 def draw_again(paper: "Paper", out: Path, formats: Sequence[str], publish: bool) -> None:
-    """Write page, README and figures of what is published, and say where they are."""
+    """Writes page, README and figures of the published rows, and prints their paths."""
     from overspill.papers import write
 
     if undrawn := ", ".join(write.undrawn(paper)):
         if publish:
-            raise BadInput(f"--redraw --publish: no plotted data of {undrawn}; expected those of a whole run")
-        commands.err().print(Text(f"{paper.name}: no plotted data of {undrawn}: left out of the page"))
+            raise BadInput(
+                f"--redraw --publish: found no plotted data of {undrawn}; expected those of a complete run"
+            )
+        commands.err().print(Text(f"{paper.name}: no plotted data of {undrawn}; the page omits them"))
     page = write.redraw(paper, out, formats)
     if write.is_stale(paper):
         text = (
-            "rows.toml has changed since its rows were published: the page has tolerances and notes of then"
+            "rows.toml has changed since its rows were published; the page has the earlier tolerances "
+            "and notes"
         )
         commands.err().print(Text(f"{paper.name}: {text}"), soft_wrap=True)
     commands.say(commands.out(), "page", page)
@@ -139,13 +148,13 @@ def draw_again(paper: "Paper", out: Path, formats: Sequence[str], publish: bool)
 
 
 def finish(made: "Reproduced", how: tuple[bool, Sequence[str] | None], publish: bool) -> NoReturn:
-    """Write the files, say where they are and what is missing, and leave with the right status."""
+    """Writes the files, prints paths and what is missing, and exits with the right status."""
     as_json, formats = how
     if made.signal == getattr(signal, "SIGHUP", None):
         commands.hush()
     console, left = commands.err() if as_json else commands.out(), status(made)
     if made.signal is not None:
-        text = "no files: interrupted. Run the same command to continue"
+        text = "no files were written, since the command was interrupted. Run the same command to continue"
         commands.err().print(Text(text), soft_wrap=True)
     else:
         from overspill.papers import write
@@ -154,7 +163,7 @@ def finish(made: "Reproduced", how: tuple[bool, Sequence[str] | None], publish: 
             path = write.everything(made, formats)
         commands.say(console, "rows" if formats is None else "page", path)
         if publish and made.failed:
-            raise Unwritable(f"{made.paper.folder}: not published: runs failed")
+            raise Unwritable(f"{made.paper.folder}: not published, since runs failed")
         if publish:
             commands.say(console, "published", write.publish(made.paper, made.asked.results))
     if as_json:
@@ -169,7 +178,7 @@ def finish(made: "Reproduced", how: tuple[bool, Sequence[str] | None], publish: 
 
 
 def status(made: "Reproduced") -> int:
-    """The exit status: of the runs, whatever the verdicts."""
+    """Returns the exit status, which depends on the runs and not on the verdicts."""
     if made.failed:
         return commands.FAILED
     if made.signal is not None:

@@ -1,4 +1,4 @@
-"""What `overspill paper` prints: the rows by figure, what is in a paper."""
+"""Output of `overspill paper`: rows by figure, and the contents of a paper."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from overspill.results import store
 
 
 def show(found: Reproduced, console: Console) -> None:
-    """Print every figure's rows, how many of them are reproduced, and the verdicts of claims."""
+    """Prints every figure's rows, the number reproduced, and the verdicts of claims."""
     if found.asked.part:
         console.print(Text(f"PART: {found.asked.part}", "bold"), soft_wrap=True)
     for line in found.warnings:
@@ -47,7 +47,7 @@ def show(found: Reproduced, console: Console) -> None:
 
 
 def checked(found: Paper) -> str:
-    """A line about a paper whose files are right: its rows and claims, and claims that no row decides."""
+    """Returns a line about a valid paper: numbers of rows and claims, and claims that no row decides."""
     without = [one.id for one in found.claims if not one.patterns]
     text = f"{found.name}: {len(found.rows)} rows, {len(found.claims)} claims"
     if not found.claims:
@@ -56,7 +56,7 @@ def checked(found: Paper) -> str:
 
 
 def grid(rows: Sequence[dict[str, Any]]) -> Table:
-    """The rows of a figure."""
+    """Returns the table of a figure's rows."""
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
     for head in words.HEADS:
         made.add_column(head, no_wrap=True, justify="right" if head in ("published", "measured") else "left")
@@ -70,21 +70,24 @@ def grid(rows: Sequence[dict[str, Any]]) -> Table:
 
 
 def print_notes(rows: Sequence[dict[str, Any]], console: Console) -> None:
-    """The notes below a figure's rows."""
+    """Prints the notes below a figure's rows."""
     for row in rows:
         for note in words.notes(row):
             table.put(console, Text(f"  {row['case']}, {row['metric']}: {note}", "dim"), table.LINE)
 
 
 def told_changes(found: Reproduced, console: Console) -> None:
-    """Which verdicts an open parameter changes."""
+    """Prints the verdicts that sensitivity runs change."""
     for one in found.asked.what_ifs:
         base = {(row["figure"], row["case"], row["metric"]): row for row in found.beside(one)}
         rows = found.changed[one.name]
         moved = [(base.get((row["figure"], row["case"], row["metric"])), row) for row in rows]
         other = [(old, new) for old, new in moved if old is not None and old["verdict"] != new["verdict"]]
         console.print()
-        text = f"what if: {one.title} ({', '.join(one.sets)}): {len(other)} of {len(rows)} verdicts change"
+        text = (
+            f"sensitivity run: {one.title} ({', '.join(one.sets)}): {len(other)} of {len(rows)} verdicts "
+            "change"
+        )
         console.print(Text(text, "bold"), soft_wrap=True)
         for old, new in other:
             name = f"{new['figure']}, {new['case']}, {new['metric']}"
@@ -95,15 +98,15 @@ def told_changes(found: Reproduced, console: Console) -> None:
 
 
 def rests(figure: Shown, later: int, rows: int) -> str:
-    """What a figure rests on, and whether some of its rows are for later, or all."""
+    """Describes the sweeps of a figure, and the rows that have no run."""
     if later == rows:
         return "no run"
-    text = f"rests on {', '.join(figure.sweeps) or 'no runs'}"
+    text = f"depends on {', '.join(figure.sweeps) or 'no runs'}"
     return f"{text}; {words.not_run(later)}" if later else text
 
 
 def contents(paper: Paper) -> dict[str, Any]:
-    """The contents of a paper as one JSON document: figures, sweeps and sensitivity runs."""
+    """Returns the contents of a paper as one JSON document: figures, sweeps and sensitivity runs."""
     rows = {name: paper.rows_of(name) for name in paper.figures}
     return {
         "name": paper.name,
@@ -131,7 +134,7 @@ def contents(paper: Paper) -> dict[str, Any]:
 
 
 def listed(paper: Paper, console: Console) -> None:
-    """Print what there is in a paper."""
+    """Prints the contents of a paper."""
     console.print(Text(f"{paper.name}  {paper.title}", "bold"), soft_wrap=True)
     console.print(Text(paper.cite), soft_wrap=True)
     figures, sweeps, settings = (Table.grid(padding=(0, 2)) for _ in range(3))
@@ -153,7 +156,7 @@ def listed(paper: Paper, console: Console) -> None:
             Text(store.shortened(", ".join(one.sets))),
             Text(", ".join(one.sweeps)),
         )
-    for title, rows in (("figures", figures), ("sweeps", sweeps), ("what if", settings)):
+    for title, rows in (("figures", figures), ("sweeps", sweeps), ("sensitivity runs", settings)):
         if rows.row_count:
             console.print(Text(title, "bold"))
             table.put(console, rows)

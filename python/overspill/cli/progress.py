@@ -1,4 +1,4 @@
-"""How the runs go, on stderr: bars on a terminal, short lines elsewhere."""
+"""Progress of runs on stderr: bars on a terminal, short lines elsewhere."""
 
 import threading
 import time
@@ -14,22 +14,22 @@ from overspill.engine.task import Listener, Task
 from overspill.errors import plain
 from overspill.results import formats
 
-EVERY = 10.0  # seconds between two lines where there is no terminal
+EVERY = 10.0  # seconds between two lines without a terminal
 
 
 class Spoken(Listener):
-    """Lines on a console that is no terminal."""
+    """Listener that prints lines to a console that is no terminal."""
 
     def __init__(self, console: Console) -> None:
         self.console, self.lock = console, threading.Lock()
         self.last = time.monotonic()
 
     def say(self, line: str) -> None:
-        """Print a line."""
+        """Prints a line."""
         self.console.print(plain(line), markup=False, soft_wrap=True)
 
     def now_and_then(self, line: str) -> None:
-        """A line, unless there was one lately."""
+        """Prints a line, unless one was printed recently."""
         with self.lock:
             if time.monotonic() - self.last < EVERY:
                 return
@@ -38,7 +38,7 @@ class Spoken(Listener):
 
 
 class Lines(Spoken):
-    """One line when a run is done, and one now and then while it lasts."""
+    """Listener that prints a line when a run is done, and one now and then during a long run."""
 
     def __init__(self, console: Console) -> None:
         super().__init__(console)
@@ -46,7 +46,7 @@ class Lines(Spoken):
         self.shares = Shares()
 
     def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
-        """Remember how many there are; say how many are finished already."""
+        """Records the number of runs, and prints how many are finished already."""
         self.total, known = len(list(left)), len(list(stored))
         if known:
             were = "run was" if known == 1 else "runs were"
@@ -54,16 +54,16 @@ class Lines(Spoken):
             self.say(f"{known} {were} finished before and {again} not repeated")
 
     def checking(self, done: int, count: int) -> None:
-        """Say that reading the scenario takes long."""
+        """Reports that reading the scenario takes long."""
         self.now_and_then("setting up the scenario")
 
     def building(self, tasks: Collection[Task]) -> None:
-        """Say which network takes long to build."""
+        """Reports the networks that take long to build."""
         if tasks:
             self.now_and_then(f"{', '.join(map(str, tasks))}: building the network")
 
     def advanced(self, task: Task, status: Mapping[str, Any]) -> None:
-        """Say where a long run is."""
+        """Reports the position of a long run."""
         with self.lock:
             share = self.shares.update(task, status)
             if status["done"] or time.monotonic() - self.last < EVERY:
@@ -74,7 +74,7 @@ class Lines(Spoken):
             self.console.print(f"{task}: {share:.0%}, {where}", markup=False)
 
     def finished(self, task: Task, status: Mapping[str, Any], seconds: float) -> None:
-        """Say that a run is done, and how fast it was."""
+        """Reports that a run is done, and its speed."""
         with self.lock:
             self.done += 1
             self.shares.forget(task)
@@ -83,7 +83,7 @@ class Lines(Spoken):
 
 
 class Bars(Listener):
-    """A bar for each run that is going on, and one for all."""
+    """Listener that shows a bar for each run in progress, and one for all."""
 
     def __init__(self, console: Console) -> None:
         self.lock, self.tasks = threading.Lock(), dict[Task, TaskID]()
@@ -107,22 +107,22 @@ class Bars(Listener):
         self.progress.stop()
 
     def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
-        """Begin the bar of all."""
+        """Starts the bar of all runs."""
         self.set_up()
         count, known = len(list(left)), len(list(stored))
         note = f"{known} finished before" if known else ""
         self.whole = self.progress.add_task("all runs", total=count + known, completed=known, note=note)
 
     def checking(self, done: int, count: int) -> None:
-        """A bar without an end while the scenario is read."""
+        """Shows an indefinite bar while the scenario is read."""
         self.set_up("setting up the scenario")
 
     def building(self, tasks: Collection[Task]) -> None:
-        """The same while networks are built."""
+        """Shows an indefinite bar while networks are built."""
         self.set_up(f"building {escape(str(next(iter(tasks))))}" if tasks else "")
 
     def set_up(self, what: str = "") -> None:
-        """Show what is set up, or nothing."""
+        """Shows an indefinite bar with this text, or removes it for an empty text."""
         with self.lock:
             if self.waiting is not None and not what:
                 self.progress.remove_task(self.waiting)
@@ -131,11 +131,11 @@ class Bars(Listener):
                 self.waiting = self.progress.add_task(what, total=None, note="")
 
     def say(self, line: str) -> None:
-        """Print a line above the bars."""
+        """Prints a line above the bars."""
         self.progress.print(plain(line), markup=False, soft_wrap=True)
 
     def advanced(self, task: Task, status: Mapping[str, Any]) -> None:
-        """Move a run's bar."""
+        """Moves the bar of a run."""
         with self.lock:
             if task not in self.tasks:
                 self.tasks[task] = self.progress.add_task(escape(str(task)), total=1.0, note="")
@@ -145,7 +145,7 @@ class Bars(Listener):
             self.progress.update(self.tasks[task], completed=share, note=note)
 
     def finished(self, task: Task, status: Mapping[str, Any], seconds: float) -> None:
-        """Replace a run's bar by a line."""
+        """Replaces the bar of a run with a line."""
         with self.lock:
             self.shares.forget(task)
             if task in self.tasks:
@@ -156,12 +156,15 @@ class Bars(Listener):
 
 
 def listener(console: Console) -> Lines | Bars:
-    """Whichever suits where stderr goes."""
+    """Returns the listener for the kind of stderr: bars for a terminal, else lines."""
     return Bars(console) if console.is_terminal else Lines(console)
 
 
 def speed(status: Mapping[str, Any], seconds: float) -> str:
-    """What was simulated, in which time; the rate where the time is more than what a start takes."""
+    """Describes the amount and time of a simulation, with the rate if it took at least a second.
+
+    Shorter times are mostly start-up.
+    """
     rate = f" ({formats.count(status['hops'] / seconds)} packet-hops/s)" if seconds >= 1 else ""
     hops = formats.count(status["hops"])
     flows = status["flows_completed"]

@@ -1,4 +1,4 @@
-"""The command `overspill sweep`."""
+"""Command `overspill sweep`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,39 +12,41 @@ from overspill.cli.options import Figures, FirstSeed, MaxEvents, Variants, figur
 
 
 def sweep(
-    scenario: Annotated[str, typer.Argument(help="A scenario file (TOML).")],
+    scenario: Annotated[str, typer.Argument(help="Scenario file (TOML).")],
     over: Annotated[
         list[str],
         typer.Option(
             "--over",
             metavar="PATH=VALUES",
-            help="A field and its values: a,b,c or 10KB..50KB:10KB or lin(1,5,9) or log(1KB,1MB,4); may be "
-            "repeated, for a grid.",
+            help=(
+                "Field and its values: a,b,c or 10KB..50KB:10KB or lin(1,5,9) or log(1KB,1MB,4); may be "
+                "repeated, for a grid."
+            ),
         ),
     ],
     zips: Annotated[
         list[str] | None,
-        typer.Option("--zip", metavar="PATH,PATH", help="Axes that move together, not crossed."),
+        typer.Option("--zip", metavar="PATH,PATH", help="Axes that move together instead of being crossed."),
     ] = None,
     sets: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="Change a setting at every point; may be repeated."),
     ] = None,
     seed: FirstSeed = None,
-    seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 10,
+    seeds: Annotated[int, typer.Option(min=1, help="Number of seeds.")] = 10,
     variants: Variants = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A metric to print; may be repeated. The files have all."),
+        typer.Option(metavar="NAME", help="Metric to print; may be repeated. Files have all metrics."),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Print every metric.")] = False,
     baseline: Annotated[
         str | None,
-        typer.Option(
-            metavar="VARIANT", help="The variant from which differences are taken (default: first)."
-        ),
+        typer.Option(metavar="VARIANT", help="Variant from which differences are computed (default: first)."),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: all cores).")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help=("Number of simultaneous runs (default: number of cores)."))
+    ] = None,
     on: Annotated[
         str | None,
         typer.Option(metavar="SCHEDULER", help="Run on a Dask cluster: tcp://host:8786, or local:N."),
@@ -54,14 +56,16 @@ def sweep(
         typer.Option("--out", metavar="DIR", help="Folder of the results (default: out/NAME-sweep)."),
     ] = None,
     tables: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Tables of each run to keep as well, such as flows.")
+        str | None, typer.Option(metavar="A,B", help="Also keep these tables of each run, such as flows.")
     ] = None,
     max_events: MaxEvents = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, not the table.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help=("Print one JSON document instead of the table."))
+    ] = False,
     report: Annotated[bool, typer.Option(help="Write report.html.")] = True,
     figures: Figures = None,
 ) -> None:
-    """Run a scenario at every point of a grid; goes on where it was stopped."""
+    """Run a scenario at every point of a grid; continue after an interruption."""
     with console.interruptible():
         from overspill.cli import sweep_table as show
         from overspill.cli import watch as progress

@@ -1,4 +1,4 @@
-"""What a sweep prints: facts, and for each metric a table of points by variants."""
+"""Output of `overspill sweep`: facts, and for each metric a table of points by variants."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ from overspill.results.sweep import legend, rows
 from overspill.results.tables import Summary
 
 DEFAULTS = ("qct_p99", "fct_p99", "goodput")
-SHOWN = 60  # points in a table; the files have all
+SHOWN = 60  # points in a table; files have all
 
 
 def chosen(sweep: Results, wanted: Sequence[str]) -> list[str]:
-    """The metrics asked for, or the first that suits: queries, flows, goodput; of times those by workload."""
+    """Returns the metrics to print: the requested ones, or the first default that the sweep has.
+
+    Times are by workload if workloads differ in kind.
+    """
     there = sweep.metric_names
     workloads = list(sweep.kinds)
     names = [
@@ -33,7 +36,7 @@ def chosen(sweep: Results, wanted: Sequence[str]) -> list[str]:
 
 
 def show(sweep: Results, wanted: Sequence[str], console: Console) -> None:
-    """Print the facts and a table a metric."""
+    """Prints the facts and a table per metric."""
     facts = Table.grid(padding=(0, 2, 0, 0))
     names = chosen(sweep, wanted)
     for line in warnings.lines(sweep, names):
@@ -48,10 +51,10 @@ def show(sweep: Results, wanted: Sequence[str], console: Console) -> None:
 
 
 def print_metric(sweep: Results, name: str, console: Console) -> None:
-    """The table of a metric, and that of its differences: rows are points, columns are variants."""
+    """Prints the table of a metric and that of its differences: points are rows, variants are columns."""
     found = rows(sweep, name)
     if not found:
-        table.put(console, Text(f"{name}: no run has a value of it"), table.LINE)
+        table.put(console, Text(f"{name}: no run has a value"), table.LINE)
         return
     metric = metrics.find(name)
     factor, unit = formats.scale(metric.unit, [entry.mean for entry in found.values()])
@@ -69,7 +72,7 @@ def cells_of(sweep: Results, found: dict[tuple[str, ...], Summary], factor: floa
 
 
 def against(sweep: Results, what: tuple[str, str, float], console: Console) -> None:
-    """Print the differences of a metric from the baseline, where there are any."""
+    """Prints the differences of a metric from the baseline, if there are any."""
     name, title, factor = what
     found = {} if sweep.compared is None else differences.of_metric(sweep.compared, sweep.axes, name)
     if not found:
@@ -85,13 +88,13 @@ def against(sweep: Results, what: tuple[str, str, float], console: Console) -> N
     table.whole(console, grid(sweep, cells, others, notes))
 
 
-Cells = dict[tuple[str, ...], str]  # values of the axes, variant
+Cells = dict[tuple[str, ...], str]  # values of the axes, and variant
 
 
 def grid(
     sweep: Results, cells: Cells, variants: Sequence[str], notes: dict[tuple[str, ...], str] | None = None
 ) -> Table:
-    """A table of points by variants, with the achieved load beside a load that was asked for."""
+    """Returns a table of points by variants, with the achieved load beside a requested load."""
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
     achieved = loads.achieved(sweep)
     for axis in sweep.axes:
@@ -113,17 +116,17 @@ def grid(
 
 
 def difference(one: Difference, factor: float) -> str:
-    """A difference with its interval, and its mark."""
+    """Formats a difference with its interval and its mark."""
     return formats.cell(one, factor) + (table.MARK if one.differs else "  ")
 
 
 def noted(found: dict[str, Difference | None]) -> str:
-    """Returns what stands beside the marks of a point, the variants with the same note together."""
+    """Returns the notes of a point's marks, with variants that share a note together."""
     by_note = by_key((one.note, variant) for variant, one in found.items() if one and one.note)
     return "; ".join(f"{', '.join(variants)}: {note}" for note, variants in by_note.items())
 
 
 def text(entry: Summary, factor: float, seeds: int) -> str:
-    """A cell as `overspill run` prints it, with its seeds where some are missing."""
+    """Formats a cell as `overspill run` does, with the number of seeds if some are missing."""
     few = f" (n = {entry.n})" if entry.n < seeds else ""
     return formats.cell(entry, factor) + few

@@ -1,4 +1,4 @@
-"""The table that a run prints: one metric a row, variants side by side."""
+"""Table that a run prints: one metric per row, variants side by side."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from overspill.results.results import Results
 
 MARK = " *"
-LINE = 160  # letters of a line of text, and of a row of the table, where there is no screen
+LINE = 160  # characters of a line of text, and of a row of the table, without a terminal
 WIDEST = 10_000
 
 
 def show(results: Results, console: Console, every: bool = False) -> None:
-    """Print the header, the table, of the rows that say most or `every` one, and the legend.
+    """Prints header, table and legend; the table has the most important rows, or `every` one.
 
     Numbers are never cut.
     """
@@ -53,15 +53,15 @@ def show(results: Results, console: Console, every: bool = False) -> None:
 
 
 def moved(results: Results, console: Console) -> None:
-    """Print what a check of phases found, where it found anything."""
+    """Prints the metrics that a phase check moved, if there are any."""
     rows, more = phase.table(results.facts)
     if not rows:
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
     titles = (
-        "hangs on ties",
+        "sensitive to tie-breaking",
         "",
-        "as it is",
+        "original starts",
         f"starts moved by < {formats.time(results.facts['phase']['frame_ps'])}",
     )
     for at, title in enumerate(titles):
@@ -71,22 +71,22 @@ def moved(results: Results, console: Console) -> None:
     console.print()
     whole(console, table)
     if more:
-        put(console, Text(f"{more} more metrics moved; `phase` in results.json has all", "dim"), LINE)
+        put(console, Text(f"{more} more metrics changed; all are in `phase` of results.json", "dim"), LINE)
 
 
 def counted(chosen: int, shown: int, known: int) -> str:
-    """How many of the metrics that have a value are in the table, and where the others are."""
+    """Describes how many of the known metrics the table has, and where the others are."""
     nothing = known - shown
     zero = f"{nothing} that {'is' if nothing == 1 else 'are'} 0 in every run" if nothing else ""
     if chosen < shown:
-        left = f"; --all has all but {zero}" if zero else "; --all has all"
+        left = f"; --all prints all but {zero}" if zero else "; --all prints all"
     else:
-        left = f"; left out: {zero}" if zero else ""
-    return f"{chosen} of {known} metrics{left}{'; results.json has every one' if chosen < known else ''}"
+        left = f"; not shown: {zero}" if zero else ""
+    return f"{chosen} of {known} metrics{left}{'; results.json has all' if chosen < known else ''}"
 
 
 def put(console: Console, what: RenderableType, width: int = WIDEST) -> None:
-    """Print; where nobody looks at a screen, in lines of so many letters, without blanks at their end."""
+    """Prints a renderable; without a terminal in lines of this width, without trailing blanks."""
     if console.is_terminal:
         console.print(what, crop=False)
         return
@@ -97,7 +97,7 @@ def put(console: Console, what: RenderableType, width: int = WIDEST) -> None:
 
 
 def whole(console: Console, table: Table) -> None:
-    """Print as wide as need be: a terminal may wrap a line, but no number is cut."""
+    """Prints a table in full width: a terminal may wrap a line, but no number is cut."""
     width = console.width
     console.width = max(width, console.measure(table, options=console.options.update(width=10_000)).maximum)
     put(console, table)
@@ -105,7 +105,10 @@ def whole(console: Console, table: Table) -> None:
 
 
 def blocks(body: Sequence[tuple[str, Cells]], heads: Mapping[str, str], width: int) -> list[list[str]]:
-    """Variants in groups that fit the width beside the titles; one at least. `heads` has their labels."""
+    """Returns variants in groups that fit the width beside the titles, at least one per group.
+
+    `heads` has their labels.
+    """
     first = max((len(title) for title, _ in body), default=0) + 2
     found: list[list[str]] = []
     used = 0
@@ -120,12 +123,12 @@ def blocks(body: Sequence[tuple[str, Cells]], heads: Mapping[str, str], width: i
 
 
 def notes(rows: Sequence[Row], variants: Sequence[str]) -> list[str]:
-    """Returns the note of each row, in the block of variants that has its best."""
+    """Returns the note of each row, in the block of variants that has its best one."""
     return [row.note if row.comparison and row.comparison.best in variants else "" for row in rows]
 
 
 def grid(body: Sequence[tuple[str, Cells]], heads: Mapping[str, str], notes: Sequence[str]) -> Table:
-    """One block of the table, with the labels of its variants."""
+    """Returns a block of the table, with the labels of its variants as heads."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
     table.add_column("", no_wrap=True)
     for head in heads.values():

@@ -1,4 +1,4 @@
-"""Words of the field that are no name of anything here: what they mean, and what counts and sets it."""
+"""Terms of the field that are no names in this project: meanings, metrics and settings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,49 +9,47 @@ from overspill.results import metrics
 
 @dataclass(frozen=True)
 class Term:
-    """What a word means, the metrics and parameters that are of it, and the kinds that are one."""
+    """Term of the field: its meaning, the metrics and parameters that concern it, and its kinds."""
 
     words: tuple[str, ...]
     text: str
-    metrics: tuple[str, ...] = ()  # by the beginning of their names
-    parameters: tuple[
-        str, ...
-    ] = ()  # `min_rto`, or `host.reaction.target` where others have one of that name
-    kinds: tuple[str, ...] = ()  # `newreno`, or `host.reaction.qcn` where several have that name
-    page: str = ""  # in `docs/mechanisms`
+    metrics: tuple[str, ...] = ()  # prefixes of names
+    parameters: tuple[str, ...] = ()  # `min_rto`, or `host.reaction.target` if the name is ambiguous
+    kinds: tuple[str, ...] = ()  # `newreno`, or `host.reaction.qcn` if the name is ambiguous
+    page: str = ""  # file in `docs/mechanisms`
 
 
 TERMS = (
     Term(
         ("FCT", "flow completion time"),
-        "Flow completion time: from when the first byte of a flow is handed to its transport to when its "
-        "last byte is at the receiver, or as `measure.fct_end` says, acknowledged at the sender.",
+        "Flow completion time: from the hand-over of a flow's first byte to its transport until its last "
+        "byte is at the receiver, or acknowledged at the sender (`measure.fct_end`).",
         ("fct_",),
         ("fct_end",),
     ),
     Term(
         ("QCT", "query completion time"),
-        "Query completion time: from when the first message of a query starts to when the last byte of "
-        "its last one has arrived.",
+        "Query completion time: from the start of the first message of a query until the last byte of "
+        "its last message has arrived.",
         ("qct_",),
     ),
     Term(
         ("slowdown",),
-        "FCT over the FCT that the same flow has alone in the network, headers and all: 1 is the best "
-        "there is.",
+        "FCT divided by the FCT of the same flow alone in the network, headers included. The smallest "
+        "possible value is 1.",
         ("slowdown_",),
     ),
     Term(
         ("RTO", "RTOs", "retransmission timeout", "retransmission timeouts"),
-        "Retransmission timeout: the time without an acknowledgement after which a sender takes what is "
-        "on its way for lost and sends it again (RFC 6298). Each expiry of that timer is one RTO.",
+        "Retransmission timeout: time without an acknowledgement after which a sender considers data in "
+        "flight lost and retransmits it (RFC 6298). Each expiry of the timer is one RTO.",
         ("timeouts",),
         ("min_rto", "initial_rto", "rto"),
     ),
     Term(
         ("TCP",),
-        "The transport of most flows: a window, acknowledgements, retransmissions. Its kinds differ in "
-        "how they find and repair losses, and in what they do about marks.",
+        "Transport of most flows, with a window, acknowledgements and retransmissions. Its kinds differ "
+        "in loss detection and recovery, and in their reaction to marks.",
         ("retransmits", "fast_retransmits", "timeouts", "ece_acks"),
         (),
         (
@@ -68,11 +66,11 @@ TERMS = (
     ),
     Term(
         ("CNM", "CNMs", "congestion notification message", "congestion notification messages", "first_cnm"),
-        "Congestion notification message (IEEE 802.1Qau): a frame of 64 B by which a congestion point tells "
-        "the source of a flow how congested it is. It says a feedback of six bits, 1 to 63, of which 63 is "
-        "the strongest; how many bytes are in the memory above its set point (q_off), and how many more than "
-        "at the last sample (q_delta). It leaves before data, and is never paused. `overspill trace SCENARIO "
-        "--packet first_cnm` follows the first one.",
+        "Congestion notification message (IEEE 802.1Qau): a frame of 64 B by which a congestion point "
+        "informs the source of a flow about its congestion. It carries a feedback of six bits, from 1 to "
+        "63, of which 63 is the strongest. It also carries the bytes in the memory above its set point "
+        "(q_off), and their increase since the last sample (q_delta). It leaves before data and is never "
+        "paused. `overspill trace SCENARIO --packet first_cnm` follows the first one.",
         ("cnm",),
         ("notices",),
         ("switch.notify.qcn", "host.reaction.qcn"),
@@ -80,9 +78,9 @@ TERMS = (
     ),
     Term(
         ("CNP", "congestion notification packet", "congestion notification packets"),
-        "Congestion notification packet (DCQCN): a frame of 64 B by which the receiver of a flow tells its "
-        "source that a packet came marked, one in each `cnp_interval` at most. It leaves before data, and is "
-        "never paused. The table `notices` has it with a feedback of 0.",
+        "Congestion notification packet (DCQCN): a frame of 64 B by which the receiver of a flow informs "
+        "its source about a marked packet, at most once in each `cnp_interval`. It leaves before data "
+        "and is never paused. Its feedback in the table `notices` is 0.",
         ("cnps",),
         ("notices", "cnp_interval"),
         ("host.reaction.dcqcn",),
@@ -90,9 +88,9 @@ TERMS = (
     ),
     Term(
         ("q_off",),
-        "How far the memory that a congestion point samples is above its set point: q - Q_eq, below 0 where "
-        "less is there (IEEE 802.1Qau §30-33; QCN-OS §II-C). A CNM says it in units of 64 B; the table "
-        "`notices` has it in bytes. With w times q_delta it makes the feedback.",
+        "Bytes in the memory that a congestion point samples above its set point: q - Q_eq, negative "
+        "below it (IEEE 802.1Qau §30-33; QCN-OS §II-C). A CNM carries it in units of 64 B; the table "
+        "`notices` has it in bytes. The feedback is computed from q_off and w times q_delta.",
         ("cnm",),
         ("notices", "q_eq"),
         ("switch.notify.qcn",),
@@ -100,9 +98,9 @@ TERMS = (
     ),
     Term(
         ("q_delta",),
-        "How much the memory that a congestion point samples has grown since its last sample, below 0 where "
-        "it shrank (IEEE 802.1Qau §30-33; QCN-OS §II-C). A CNM says it in units of 64 B; the table `notices` "
-        "has it in bytes. It counts w times in the feedback, beside q_off.",
+        "Growth in bytes of the memory that a congestion point samples since its last sample, negative "
+        "if it shrank (IEEE 802.1Qau §30-33; QCN-OS §II-C). A CNM carries it in units of 64 B; the table "
+        "`notices` has it in bytes. Its weight in the feedback is w, beside q_off.",
         ("cnm",),
         ("notices", "w"),
         ("switch.notify.qcn",),
@@ -110,9 +108,8 @@ TERMS = (
     ),
     Term(
         ("CIOQ", "combined input and output queueing"),
-        'What a switch with `model = "cioq"` does: a frame waits in the memory of the input that it came in '
-        "by, in a virtual output queue, crosses when the arbiter of its output takes it, and then waits at "
-        "the output (QCN-OS §IV).",
+        "Model `cioq` of a switch: a frame waits in the memory of its input in a virtual output queue, "
+        "crosses when the arbiter of its output selects it, and then waits at the output (QCN-OS §IV).",
         ("input_bytes",),
         ("model", "input_buffer", "speedup", "inputs"),
         ("switch.arbiter.round_robin", "switch.arbiter.oldest_first"),
@@ -120,9 +117,9 @@ TERMS = (
     ),
     Term(
         ("VOQ", "VOQs", "virtual output queue", "virtual output queues"),
-        "Virtual output queue: at an input of a `cioq` switch the frames for one output, first in, first "
-        "out, one queue for each output, class and lane. Those of an input share its memory, so a frame for "
-        "an idle output never waits for one for a congested output.",
+        "Virtual output queue: FIFO queue at an input of a `cioq` switch for the frames of one output, "
+        "class and lane. The queues of an input share its memory. A frame for an idle output never waits "
+        "for one for a congested output.",
         ("input_bytes",),
         ("model", "input_buffer", "inputs"),
         ("switch.arbiter.round_robin", "switch.arbiter.oldest_first"),
@@ -130,9 +127,9 @@ TERMS = (
     ),
     Term(
         ("saturation tree", "internal blocking", "multi-stage fabric"),
-        "Where a link has less than what is sent to it and nothing may be lost, the buffers behind it fill "
-        "and stop those behind them, hop by hop, by PAUSE between switches or by flow control inside one of "
-        "several stages; flows that never cross that link are held up too (QCN-OS §V).",
+        "If a link cannot carry all arriving traffic and nothing may be lost, buffers upstream fill hop "
+        "by hop. Each one stops those behind it, by PAUSE between switches or by flow control between "
+        "the stages of a switch. Flows that never use the link are delayed as well (QCN-OS §V).",
         ("saturation_trees", "internal_link", "link_buffer_bytes", "stage_buffer_bytes"),
         ("model", "link_rate", "link_buffer", "stage_buffer", "lists", "end_to_end"),
         ("switch.fabric.mesh", "switch.fabric.folded_clos"),
@@ -140,8 +137,9 @@ TERMS = (
     ),
     Term(
         ("congestion point", "congestion points", "sampling interval"),
-        "What samples the memory of a port, each time so many bytes have come, and tells the source of a "
-        "culprit flow by a CNM (IEEE 802.1Qau; QCN-OS §III). One for each port that has `switch.notify`.",
+        "Mechanism that samples the memory of a port, each time after a number of bytes has arrived, and "
+        "informs the source of a culprit flow by a CNM (IEEE 802.1Qau; QCN-OS §III). Each port with "
+        "`switch.notify` has one.",
         ("cnm",),
         ("q_eq", "w", "culprit", "keep_alive"),
         ("switch.notify.qcn",),
@@ -149,9 +147,10 @@ TERMS = (
     ),
     Term(
         ("reaction point", "reaction points", "RP", "rate limiter", "rate limiters"),
-        "What a host has for a flow that it was told of by CNMs (IEEE 802.1Qau): a rate limiter at the NIC. "
-        "Each message cuts its rate; a byte counter and a timer raise it again, until it is that of the link "
-        "and the limiter goes. `host.reaction`, beside a NIC with a queue for each flow.",
+        "Rate limiter at the NIC of a host, for a flow about which CNMs have arrived (IEEE 802.1Qau). "
+        "Each message reduces its rate. A byte counter and a timer increase the rate until it is that of "
+        "the link, and the limiter is removed. It is set by `host.reaction`, with a NIC that has a queue "
+        "for each flow.",
         ("rate_limit",),
         ("rate_limits", "byte_counter", "r_ai", "r_hai", "host.reaction.target"),
         ("host.reaction.qcn", "host.nic.round_robin"),
@@ -159,54 +158,56 @@ TERMS = (
     ),
     Term(
         ("censored", "right-censored", "lower bound"),
-        "Of a flow that did not finish before the run ended only a lower bound of its FCT is known. A "
-        "value that depends on such flows is a lower bound too and is printed `> x`; it has no interval, "
-        "and no variant is called best. `measure.drain` gives flows longer to finish.",
+        "Value of which only a lower limit is known, printed `> x`. The FCT of a flow that did not "
+        "finish before the run ended is one, and so is every value that depends on it. A lower bound has "
+        "no interval, and no variant is called best. A longer `measure.drain` gives flows more time.",
         ("unfinished_flows",),
         ("drain", "allow_unfinished"),
     ),
     Term(
         ("retransmission", "retransmissions"),
-        "A segment that is sent again, after a timeout or after reports that later ones have arrived. "
-        "With `sack` about as many as were lost; with `reno` and `newreno` more.",
+        "Segment that is sent again, after a timeout or after reports that later segments have arrived. "
+        "With `sack` there are about as many as losses; with `reno` and `newreno` more.",
         ("retransmits", "fast_retransmits", "timeouts"),
         ("dupack_threshold",),
     ),
     Term(
         ("percentile", "p50", "p95", "p99", "p99.9", "median"),
-        "The p-th percentile of n samples is the k-th smallest, k the smallest whole number with k/n ≥ "
-        "p/100: at least p % of all samples are at or below it, and nothing is interpolated. Taken in "
-        "each seed; tables show the mean over seeds.",
+        "The p-th percentile of n samples is the k-th smallest, where k is the smallest whole number "
+        "with k/n ≥ p/100. At least p% of all samples are at or below it, and nothing is interpolated. "
+        "It is taken in each seed; tables show the mean over seeds.",
     ),
     Term(
         ("mean",),
-        "The sum over the number. Tables show the mean over seeds; `FCT mean` is the mean over seeds of "
-        "each seed's mean over flows.",
+        "Sum of values divided by their number. Tables show the mean over seeds; `FCT mean` is the mean "
+        "over seeds of each seed's mean over flows.",
     ),
     Term(
         ("override", "overrides", "[[override]]"),
-        "What some ports, switches or hosts have in place of what all have: `where` names them, and `switch` "
-        "or, of hosts, `transport` is laid upon `[switch]` or `[transport]`, as a variant is upon the file.",
+        "Settings of some ports, switches or hosts that replace the common ones. `where` selects the "
+        "nodes or ports. The table `switch`, or `transport` for hosts, is merged into `[switch]` or "
+        "`[transport]`, as a variant is merged into the file.",
         (),
         tuple(f"override.where.{one}" for one in ("tier", "node", "port", "rate", "hosts")),
     ),
     Term(
-        ("phase effect", "phase effects", "in step", "check-phase", "--check-phase"),
-        "Frames of several senders reach a full queue in the same order again and again, since rates and "
-        "starts are exactly equal: one finds room every time, another never (Floyd and Jacobson 1992). "
-        "`overspill run --check-phase` moves all starts by less than the time of a frame and names the "
-        "metrics that move by more than their interval. What stays locked wherever starts are, another "
-        "`host.nic_jitter` and hosts of today (`linux`) tell.",
+        ("phase effect", "phase effects", "phase-locked", "in step", "check-phase", "--check-phase"),
+        "Phase-locked packets: frames of several senders reach a full queue in the same order again and "
+        "again, since rates and starts are exactly equal. One frame always finds free buffer space, "
+        "another never (Floyd and Jacobson 1992). `overspill run --check-phase` moves all starts by less "
+        "than the time of a frame and names the metrics that change by more than their interval. Flows "
+        "that are locked at any start are revealed by another `host.nic_jitter` or by modern Linux hosts "
+        "(`linux`).",
         ("jain", "flow_goodput_min"),
         ("jitter", "nic_jitter"),
     ),
-    Term(("pkt",), "Packets of whatever size: a unit of counts, of buffers and of thresholds (`100pkt`)."),
+    Term(("pkt",), "Packets of any size: unit of counts, of buffers and of thresholds (`100pkt`)."),
 )
 BY_WORD = {word.casefold(): term for term in TERMS for word in term.words}
 
 
 def explained(word: str, specs: Sequence[dict[str, Any]]) -> str | None:
-    """What a word means, with what is counted and set by it; nothing where it is no word of the field."""
+    """Returns the meaning of a word, with its metrics and settings; `None` if it is no term."""
     term = BY_WORD.get(word.strip().casefold())
     if term is None:
         return None
@@ -222,12 +223,12 @@ def explained(word: str, specs: Sequence[dict[str, Any]]) -> str | None:
 
 
 def names(spec: dict[str, Any]) -> list[str]:
-    """What a kind is called, alone and with its slot; nothing where an entry is none."""
+    """Returns the names of a kind, alone and with its slot; empty for an entry that is no kind."""
     return [spec["kind"], f"{spec['slot']}.{spec['kind']}"] if spec["kind"] else []
 
 
 def titled(word: str) -> metrics.Metric | str | None:
-    """The metric in whose title these words stand, or a list of those that have them."""
+    """Returns the metric whose title has these words, or a list of them as text; `None` without any."""
     wanted = plain(word)
     found = [one for one in metrics.ALL if wanted.strip() and wanted in plain(one.title)]
     if len(found) < 2:
@@ -238,18 +239,18 @@ def titled(word: str) -> metrics.Metric | str | None:
 
 
 def plain(text: str) -> str:
-    """Words alone, with a blank on either side of each."""
+    """Returns the words of a text in lower case, with a blank on either side of each."""
     letters = "".join(letter if letter.isalnum() or letter in ".'" else " " for letter in text.casefold())
     return f" {' '.join(letters.split())} "
 
 
 def headed(metric: metrics.Metric) -> str:
-    """A metric by its title and unit."""
+    """Describes a metric by its title and unit."""
     return metric.title if metric.unit == "1" else f"{metric.title}, in {metric.unit}"
 
 
 def owners(name: str, specs: Sequence[dict[str, Any]]) -> str:
-    """What has a parameter, or only those of the slot that stands before its name."""
+    """Describes the entries that have a parameter, or only those of the slot before its name."""
     slot, _, bare = name.rpartition(".")
     every = (
         spec
@@ -260,6 +261,6 @@ def owners(name: str, specs: Sequence[dict[str, Any]]) -> str:
 
 
 def listed(title: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """Names with what they are, under a title; nothing where there are none."""
+    """Returns names with their descriptions under a title; empty without any."""
     wide = max((len(name) for name, _ in pairs), default=0)
     return [f"  {title}", *(f"    {name:{wide}}  {what}".rstrip() for name, what in pairs)] if pairs else []

@@ -1,4 +1,4 @@
-"""The command `overspill trace`."""
+"""Command `overspill trace`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,13 +10,15 @@ from overspill.cli.options import Figures, Variant, figures_asked, single
 
 
 def trace(
-    scenario: Annotated[str, typer.Argument(help="A scenario file (TOML).")],
+    scenario: Annotated[str, typer.Argument(help="Scenario file (TOML).")],
     packet: Annotated[
         str,
         typer.Option(
             metavar="PACKET",
-            help="most_detoured, most_bounced, first_trimmed, first_held, first_cnm, or flow=F,n=N: "
-            "the n-th that flow F's sender sent, from 0; with ,reverse its receiver's.",
+            help=(
+                "most_detoured, most_bounced, first_trimmed, first_held, first_cnm, or flow=F,n=N: "
+                "packet n of the sender of flow F, from 0; with ,reverse of its receiver."
+            ),
         ),
     ],
     variant: Variant = None,
@@ -24,23 +26,28 @@ def trace(
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="Change a setting; may be repeated."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="The seed, instead of the scenario's.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed (default: that of the scenario).")] = None,
     at: Annotated[
         str | None,
         typer.Option(
             metavar="T1,T2,T3",
-            help="When to look at queues (default: its first detour or bounce, its last, and half-way).",
+            help=(
+                "Instants at which queues are shown (default: the packet's first detour or bounce, its "
+                "last, and half-way between)."
+            ),
         ),
     ] = None,
     out_dir: Annotated[
         Path | None,
         typer.Option("--out", metavar="DIR", help="Folder of the files (default: out/NAME-trace)."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, not the table.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help=("Print one JSON document instead of the table."))
+    ] = False,
     report: Annotated[bool, typer.Option(help="Write trace.json and trace.html.")] = True,
     figures: Figures = None,
 ) -> None:
-    """Print and draw the trace of one packet, found by repeating its run."""
+    """Repeat a run, and print and draw the trace of one of its packets."""
     with console.interruptible():
         from overspill.cli import progress
         from overspill.cli import trace_table as show

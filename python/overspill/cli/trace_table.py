@@ -1,4 +1,4 @@
-"""What `overspill trace` prints: a row a stay at a node, and a summary."""
+"""Output of `overspill trace`: one row per visit to a node, and a summary."""
 
 from rich.console import Console
 from rich.table import Table
@@ -12,7 +12,7 @@ RIGHT = (0, 4, 5)
 
 
 def show(traced: PacketTrace, console: Console) -> None:
-    """Print it."""
+    """Prints the trace."""
     facts = traced.facts
     head = f"{facts['scenario']}, {facts['variant']}, seed {facts['seed']}: {traced.which}"
     console.print(Text(head, "bold"), soft_wrap=True)

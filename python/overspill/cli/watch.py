@@ -1,4 +1,4 @@
-"""How a sweep goes, on stderr: one bar with the time left on a terminal, a line now and then elsewhere."""
+"""Progress of a sweep on stderr: one bar with the time left on a terminal, occasional lines elsewhere."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from overspill.cli.shares import Shares
 from overspill.engine.task import Listener, Task
 from overspill.errors import plain
 
-Group = tuple[int, str]  # a point and a variant, whose seeds are about equal work
+Group = tuple[int, str]  # point and variant, whose seeds are about equal work
 
 
 class Meter:
-    """How much work is left, in packet-hops: what other seeds took, or those of the nearest known point."""
+    """Estimate of the remaining work in packet-hops, from other seeds or from the nearest known point."""
 
     def __init__(self) -> None:
         self.lock, self.began = threading.Lock(), time.monotonic()
@@ -33,7 +33,7 @@ class Meter:
         self.total, self.stored, self.done, self.failed, self.worked = 0, 0, 0, 0, 0
 
     def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
-        """Count what there is."""
+        """Counts the runs to do, and those found in the store."""
         for task in left:
             self.left[group(task)] += 1
             self.total += 1
@@ -44,17 +44,17 @@ class Meter:
         self.began = time.monotonic()
 
     def learn(self, task: Task, hops: int) -> None:
-        """A run came to so many packet-hops."""
+        """Records the packet-hops of a finished run."""
         self.runs[group(task)] += 1
         self.hops[group(task)] += hops
 
     def advanced(self, task: Task, status: Mapping[str, Any]) -> None:
-        """A run has come so far."""
+        """Records the progress of a run."""
         with self.lock:
             self.going[task] = (int(status["hops"]), self.shares.update(task, status))
 
     def ended(self, task: Task, hops: int | None) -> None:
-        """A run is finished with so many packet-hops, or has failed."""
+        """Records that a run is finished, with its packet-hops, or has failed (`None`)."""
         with self.lock:
             self.going.pop(task, None)
             self.shares.forget(task)
@@ -68,7 +68,7 @@ class Meter:
 
     @property
     def seconds(self) -> float | None:
-        """Time left; `None` as long as nothing tells."""
+        """Seconds left; `None` without data for an estimate."""
         with self.lock:
             going = sum(hops for hops, _ in self.going.values())
             elapsed = time.monotonic() - self.began
@@ -81,7 +81,7 @@ class Meter:
             return max(0.0, whole - here) * elapsed / (self.worked + going)
 
     def expected(self) -> dict[Group, float]:
-        """Packet-hops of a run of each group: its own, of the nearest known point, or the mean of all."""
+        """Returns packet-hops per run of each group: its own, the nearest point's, or the mean of all."""
         own = {one: self.hops[one] / count for one, count in self.runs.items() if count}
         mean = sum(self.hops.values()) / sum(self.runs.values())
         points: dict[str, list[int]] = {}
@@ -107,12 +107,12 @@ class Meter:
 
 
 def group(task: Task) -> Group:
-    """The point and variant of a run."""
+    """Returns the point and variant of a run."""
     return task.point, task.variant
 
 
 def length(seconds: float) -> str:
-    """A length of time as people say it."""
+    """Formats a duration for readers."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -122,38 +122,38 @@ def length(seconds: float) -> str:
 
 
 class Lines(Spoken):
-    """Lines on a console that is no terminal."""
+    """Listener that prints lines to a console that is no terminal."""
 
     def __init__(self, console: Console) -> None:
         super().__init__(console)
         self.meter = Meter()
 
     def checking(self, done: int, count: int) -> None:
-        """Say how many points are checked, if it takes long."""
+        """Reports the number of checked points, if checking takes long."""
         self.now_and_then(f"{done}/{count} points checked")
 
     def building(self, tasks: Collection[Task]) -> None:
-        """Say which network takes long to build."""
+        """Reports the network that takes long to build."""
         if tasks:
             self.now_and_then(f"{self.meter}; building the network of {next(iter(tasks))}")
 
     def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
-        """Say what there is to do."""
+        """Reports the work to do."""
         self.meter.begin(left, stored)
         self.say(str(self.meter))
 
     def advanced(self, task: Task, status: Mapping[str, Any]) -> None:
-        """Note how far a run is."""
+        """Records the progress of a run."""
         self.meter.advanced(task, status)
         self.now_and_then(str(self.meter))
 
     def kept(self, task: Task, hops: int) -> None:
-        """Count a run."""
+        """Counts a finished run."""
         self.meter.ended(task, hops)
         self.now_and_then(str(self.meter))
 
     def failed(self, task: Task) -> None:
-        """Count a run that failed."""
+        """Counts a failed run."""
         self.meter.ended(task, None)
 
     def __exit__(self, kind: object, *raised: object) -> None:
@@ -162,7 +162,7 @@ class Lines(Spoken):
 
 
 class Bar(Listener):
-    """One bar on a terminal."""
+    """Listener that shows one bar on a terminal."""
 
     def __init__(self, console: Console) -> None:
         self.meter = Meter()
@@ -183,16 +183,16 @@ class Bar(Listener):
         self.progress.stop()
 
     def checking(self, done: int, count: int) -> None:
-        """Move the bar."""
+        """Moves the bar."""
         self.progress.update(self.whole, completed=done, total=count, description=f"{done}/{count} checked")
 
     def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
-        """Begin anew with the runs."""
+        """Restarts the bar for the runs."""
         self.meter.begin(left, stored)
         self.show()
 
     def show(self) -> None:
-        """Move the bar, and say how it goes."""
+        """Moves the bar and updates its text."""
         if self.meter.total:
             done = self.meter.stored + self.meter.done
             self.progress.update(
@@ -200,25 +200,25 @@ class Bar(Listener):
             )
 
     def advanced(self, task: Task, status: Mapping[str, Any]) -> None:
-        """Note how far a run is."""
+        """Records the progress of a run."""
         self.meter.advanced(task, status)
         self.show()
 
     def kept(self, task: Task, hops: int) -> None:
-        """Count a run."""
+        """Counts a finished run."""
         self.meter.ended(task, hops)
         self.show()
 
     def failed(self, task: Task) -> None:
-        """Count a run that failed."""
+        """Counts a failed run."""
         self.meter.ended(task, None)
         self.show()
 
     def say(self, line: str) -> None:
-        """Print a line above the bar."""
+        """Prints a line above the bar."""
         self.progress.print(plain(line), markup=False, soft_wrap=True)
 
 
 def watch(console: Console) -> Lines | Bar:
-    """Whichever suits where stderr goes."""
+    """Returns the listener for the kind of stderr: a bar for a terminal, else lines."""
     return Bar(console) if console.is_terminal else Lines(console)

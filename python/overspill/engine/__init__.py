@@ -1,1 +1,1 @@
-"""What runs: scenarios read and checked, points and seeds run several at a time, and where they are kept."""
+"""Execution: scenarios are read and checked, and their runs are done in parallel and stored."""

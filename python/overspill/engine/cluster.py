@@ -1,4 +1,4 @@
-"""The same runs on a Dask cluster. Nothing of Dask is imported before somebody asks for it."""
+"""Runs on a Dask cluster; Dask is imported only if one is requested."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from overspill.results.cache import File
 
 LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
 ADDRESS = re.compile(r"(?:tcp|tls|ucx|wss?)://\S+:[0-9]{1,5}")
-ANSWER, WORKERS = 7, 30  # seconds until a scheduler answers, and has a worker
+ANSWER, WORKERS = 7, 30  # seconds to wait for a scheduler, and for its first worker
 
 
 @dataclass(frozen=True)
 class Order:
-    """All that a worker needs for a run: the scenario's text, and the contents of the files that it names.
+    """Everything that a worker needs for a run: the scenario's text, and contents of the files it names.
 
-    A file is put where it lies relative to the scenario. One that is named by an absolute path is not sent:
-    the workers must have the same there.
+    Each file is placed as it is relative to the scenario. A file named by an absolute path is not sent: the
+    workers must have the same file there.
     """
 
     task: Task
@@ -48,20 +48,20 @@ class Order:
 
 @dataclass(frozen=True)
 class Done:
-    """What a worker gives back: a finished run, or the lines of an error."""
+    """Reply of a worker: a finished run, or the lines of an error."""
 
     finished: Finished | None = None
     lines: tuple[str, ...] = ()
 
 
 def processes(on: str) -> int | None:
-    """How many processes of this machine are asked for; `None` where it is a scheduler of its own."""
+    """Returns the number of local processes in `local:N`; `None` for the address of a scheduler."""
     match = LOCAL.fullmatch(on)
     return int(match[1]) if match else None
 
 
 def check(on: str) -> None:
-    """`BadInput` where the address is none; `Failed` where Dask is not installed."""
+    """Raises `BadInput` if the address is not valid, and `Failed` if Dask is not installed."""
     if not LOCAL.fullmatch(on) and not ADDRESS.fullmatch(on):
         raise BadInput(
             f"--on: found {on!r}; expected an address such as tcp://host:8786, or local:N for N processes"
@@ -81,15 +81,15 @@ def of_tls(on: str, error: Exception) -> str:
 
 
 class Cluster:
-    """A Dask cluster, or processes of this machine (`local:N`); a worker that dies is made good by Dask."""
+    """Dask cluster, or local processes (`local:N`); Dask replaces workers that die."""
 
     def __init__(self, on: str, how: How, base: Base) -> None:
         self.on, self.how, self.base = on, how, base
-        # Untyped as Dask is.
+        # Dask has no type hints.
         self.dask: Any = None
         self.client: Any = None
         self.local: Any = None
-        self.tasks: dict[str, tuple[Any, Task]] = {}  # by the key of their future, which is kept as well
+        self.tasks: dict[str, tuple[Any, Task]] = {}  # by key of the future, which is kept beside its task
         self.arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.refused: list[Result] = []
         self.scene: Scene | None = None
@@ -99,7 +99,7 @@ class Cluster:
     def __enter__(self) -> Cluster:
         self.dask = import_module("distributed")
         workers = processes(self.on)
-        missing = f"no scheduler of Dask answers there within {ANSWER} s"
+        missing = f"no Dask scheduler responds within {ANSWER} s"
         try:
             if workers:
                 self.local = import_module("overspill.engine.private_cluster").start(workers)
@@ -115,7 +115,7 @@ class Cluster:
         self.close()
 
     def close(self) -> None:
-        """Give back what is not done, and leave."""
+        """Cancels unfinished tasks and disconnects."""
         if self.client is not None:
             self.abandoned()
             self.client.close()
@@ -124,33 +124,33 @@ class Cluster:
 
     @property
     def room(self) -> int:
-        """Two tasks a core of the cluster, as it was lately."""
+        """Largest number of pending tasks: two per core of the cluster, as last seen."""
         return 2 * self.cores
 
     @property
     def stuck(self) -> bool:
-        """Never: what is with the cluster is abandoned at once."""
+        """Always false: tasks on the cluster are abandoned immediately."""
         return False
 
     @property
     def pending(self) -> int:
-        """How many tasks are with the cluster."""
+        """Number of tasks whose results have not been returned."""
         return len(self.tasks) + len(self.refused)
 
     def submit(self, task: Task, scene: Scene) -> None:
-        """Send a task."""
+        """Sends a task to the cluster."""
         try:
             order = self.order(task, scene)
         except OverspillError as error:
             self.refused.append(Result(task, None, named(task, error)))
             return
-        # Another sweep on the same cluster may do the same run with other tables.
+        # The key is unique: another sweep on the same cluster may do the same run with other tables.
         future = self.client.submit(work, order, key=f"overspill-{uuid.uuid4()}", pure=False)
         self.tasks[future.key] = future, task
         future.add_done_callback(self.arrived.put)
 
     def order(self, task: Task, scene: Scene) -> Order:
-        """What a worker needs for a task."""
+        """Returns everything that a worker needs for a task."""
         if self.scene is not scene:
             self.files, self.scene = contents(self.base, scene), scene
         sets = (*self.base.sets, *scene.point.sets)
@@ -158,7 +158,7 @@ class Cluster:
         return Order(task, self.base.source, sets, self.files, self.base.build, how.max_events, how.tables)
 
     def results(self, seconds: float) -> Iterator[Result]:
-        """What was done meanwhile."""
+        """Yields the results that have arrived, after waiting at most `seconds` for the first."""
         if self.how.stopped:
             yield from self.abandoned()
             return
@@ -175,7 +175,7 @@ class Cluster:
             return
 
     def abandoned(self) -> list[Result]:
-        """Every task that is still there, now cancelled; one under way ends on its worker for nothing."""
+        """Cancels all unfinished tasks and returns them; running ones end on their workers unused."""
         left = list(self.tasks.values())
         self.tasks.clear()
         if left:
@@ -183,7 +183,7 @@ class Cluster:
         return [Result(task) for _, task in left]
 
     def result(self, future: Any, task: Task) -> Result:
-        """What became of a task."""
+        """Returns the result of a task whose future is done."""
         try:
             done = future.result()
         except OverspillError as error:
@@ -196,7 +196,7 @@ class Cluster:
 
 
 def contents(base: Base, scene: Scene) -> dict[str, bytes]:
-    """The files that a point's variants name by relative paths."""
+    """Returns the contents of the files that a point's variants name by relative paths."""
     scene.get()
     folder = Path(base.source.path).parent
     try:
@@ -206,7 +206,7 @@ def contents(base: Base, scene: Scene) -> dict[str, bytes]:
 
 
 def work(order: Order) -> Done:
-    """Do a run on a worker."""
+    """Does a run on a worker."""
     try:
         return Done(performed(order))
     except OverspillError as error:
@@ -214,11 +214,15 @@ def work(order: Order) -> Done:
 
 
 def performed(order: Order) -> Finished:
-    """The run in a temporary folder with its files; its tables as bytes."""
+    """Does a run in a temporary folder with its files, and returns its tables as bytes.
+
+    Raises `Failed` if the worker has another build, or other files.
+    """
     found = keys.build()
     if found != order.build:
         raise Failed(
-            f"the worker has overspill {found.version} of another build; install the same on all machines"
+            f"the worker has another build of overspill, {found.version}; install the same build on all "
+            "machines"
         )
     with tempfile.TemporaryDirectory(prefix="overspill-") as name:
         path = laid(Path(name), order)
@@ -228,7 +232,8 @@ def performed(order: Order) -> Finished:
         config = keys.config(known, keys.Files(str(path)).named(resolved), found)
         if config != order.task.config:
             raise Failed(
-                "the worker finds other files than those named here; are absolute paths the same there?"
+                "the files of the worker differ from the files here; use absolute paths that are valid "
+                "on both machines"
             )
         how = How(order.max_events, order.tables, Listener(), threading.Event(), threading.Event())
         finished = simulate(scene, order.task, how, Path(name) / "tables")
@@ -237,12 +242,15 @@ def performed(order: Order) -> Finished:
 
 
 def sent(file: File) -> File:
-    """A file by its content."""
+    """Returns a file with its content in place of its path."""
     return file if isinstance(file.made, bytes) else File(file.made.read_bytes(), file.digest)
 
 
 def laid(folder: Path, order: Order) -> Path:
-    """Where the scenario would lie, with its files about it; deep enough for names that lead upwards."""
+    """Writes the files of a scenario below a folder, and returns the path of the scenario among them.
+
+    That path is deep enough for names of files that lead upward.
+    """
     up = max([os.path.normpath(name).split(os.sep).count(os.pardir) for name in order.files], default=0)
     home = folder.joinpath("files", *(["below"] * up))
     home.mkdir(parents=True)

@@ -1,6 +1,6 @@
-"""A thin adapter over the Rust core, and the one place where another core can be put in.
+"""Thin adapter over the Rust core, and the one place that selects another core.
 
-`_core.pyi` says what a core offers.
+`_core.pyi` declares the interface of a core.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ if TYPE_CHECKING:
 
 
 VARIABLE = "OVERSPILL_CORE"
-"""The environment variable that names another compiled core: a module, or the file of one."""
+"""Environment variable that names another compiled core: a module, or the file of one."""
 
 _backend: ModuleType | None = None
 
 
 def use(backend: ModuleType | None) -> None:
-    """Take this core from now on; `None` goes back to the compiled one."""
+    """Selects a core from now on; `None` selects the compiled one again."""
     global _backend
     _backend = backend
 
 
 def compiled(named: str) -> ModuleType:
-    """The compiled core that is named: a module, or the file of one (`own.so`, `libown.so`)."""
+    """Loads a compiled core by name: a module, or the file of one (`own.so`, `libown.so`)."""
     file = Path(named)
     if file.suffix not in (*importlib.machinery.EXTENSION_SUFFIXES, ".so", ".dylib", ".dll"):
         return importlib.import_module(named)
-    # The module's own name is that of the file, which Cargo calls lib<name>.
+    # The name of the module is that of the file, without the `lib` that Cargo puts before it.
     name = file.name.split(".")[0].removeprefix("lib")
     loader = importlib.machinery.ExtensionFileLoader(name, str(file.resolve()))
     spec = importlib.util.spec_from_loader(name, loader)
     if spec is None:
-        raise ImportError(f"{file} is no module")
+        raise ImportError(f"{file} is not a module")
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
     return module
 
 
 def backend() -> ModuleType:
-    """The core in use."""
+    """Returns the core in use; raises `Failed` if it cannot be loaded."""
     global _backend
     if _backend is None:
         named = os.environ.get(VARIABLE, "")
@@ -65,7 +65,7 @@ def backend() -> ModuleType:
 
 
 def scenario(path: str, text: str, sets: list[str]) -> Scenario:
-    """The validated scenario; `BadInput` with the core's lines otherwise."""
+    """Returns the validated scenario; raises `BadInput` with the core's lines if it is not valid."""
     core = backend()
     try:
         return cast("Scenario", core.Scenario(path, text, sets))
@@ -74,10 +74,10 @@ def scenario(path: str, text: str, sets: list[str]) -> Scenario:
 
 
 def parsed(path: str, text: str) -> dict[str, Any]:
-    """Returns a TOML text as a dictionary.
+    """Returns a TOML text as a dictionary; raises `TOMLDecodeError` if it is not TOML.
 
-    `BadInput` if it is nested too deep, since `tomllib` and readers of its result have no bound of their own;
-    `TOMLDecodeError` if it is no TOML.
+    Raises `BadInput` if it is nested too deep, since `tomllib` and readers of its result have no bound of
+    their own.
     """
     core = backend()
     try:
@@ -88,7 +88,7 @@ def parsed(path: str, text: str) -> dict[str, Any]:
 
 
 def links(scenario: Scenario, variant: str, pcap: list[str]) -> list[str]:
-    """The names of the links that a variant would capture; `BadInput` where it has none of a name."""
+    """Returns the names of the links that a variant captures; raises `BadInput` for an unknown link."""
     try:
         return scenario.links(variant, pcap)
     except backend().ScenarioError as error:
@@ -96,22 +96,22 @@ def links(scenario: Scenario, variant: str, pcap: list[str]) -> list[str]:
 
 
 def load(path: str, text: str, sets: list[str]) -> dict[str, Any]:
-    """What a scenario means: its variants, with every default filled in."""
+    """Returns the resolved document of a scenario: its variants with all defaults."""
     return document(scenario(path, text, sets))
 
 
 def document(scenario: Scenario) -> dict[str, Any]:
-    """The same of a scenario that is validated."""
+    """Returns the resolved document of a validated scenario."""
     return cast(dict[str, Any], json.loads(scenario.document()))
 
 
 def catalogue() -> list[dict[str, Any]]:
-    """What a scenario may name."""
+    """Returns the declarations of all tables and mechanisms that a scenario may have."""
     return cast(list[dict[str, Any]], json.loads(backend().catalogue()))
 
 
 def aliases() -> list[dict[str, str]]:
-    """Names from papers, standards and other tools (`typed`, `said`), each with what it stands for.
+    """Returns names from papers, standards and other tools (`typed`) with the project's own names (`said`).
 
     Keys of each: `typed`, `said`, `slot`, `kind`, `param` and `note`.
     """
@@ -119,7 +119,22 @@ def aliases() -> list[dict[str, str]]:
 
 
 def curve(kind: str, sets: list[str], steps: int, places: Sequence[float] = ()) -> dict[str, Any] | None:
-    """The curve of a mechanism with these settings, if it has one; `BadInput` where one is wrong."""
+    """Returns the curve of a mechanism, such as its marking probability by queue length.
+
+    Args:
+        kind: Name of the mechanism, as `overspill list mechanisms` prints it.
+        sets: Settings of the mechanism, as `NAME=VALUE` texts.
+        steps: Number of steps along x.
+        places: Further x positions, whose values are under `asked`.
+
+    Returns:
+        The curve with axes (`x`, `y`), positions (`places`), and `values` of each of `lines`. `None` if the
+        mechanism has no curve.
+
+    Raises:
+        BadInput: If a setting is not valid.
+
+    """
     core = backend()
     try:
         found = core.curve(kind, sets, steps, list(places))
@@ -129,21 +144,21 @@ def curve(kind: str, sets: list[str], steps: int, places: Sequence[float] = ()) 
 
 
 def numbered() -> dict[str, list[str]]:
-    """What small numbers in tables stand for, by table, from 0 on."""
+    """Returns the meanings of small numbers in tables: by table a list, from 0 on."""
     return cast(dict[str, list[str]], json.loads(backend().numbered()))
 
 
 def schema() -> str:
-    """The JSON Schema of a scenario."""
+    """Returns the JSON Schema of a scenario."""
     return cast(str, backend().schema())
 
 
 def version() -> str:
-    """The version of the core."""
+    """Returns the version of the core."""
     return cast(str, backend().version())
 
 
 def error_lines(error: BaseException) -> list[str]:
-    """The lines of a scenario error, whichever way it was raised."""
+    """Returns the lines of a scenario error, which is raised with a list of lines or with one text."""
     first = error.args[0] if error.args else "the scenario is not valid"
     return [str(line) for line in first] if isinstance(first, list | tuple) else [str(first)]

@@ -1,4 +1,4 @@
-"""The axes of a sweep and the points of their grid."""
+"""Axes of a sweep, and the points of their grid."""
 
 import itertools
 import math
@@ -21,17 +21,17 @@ Over = Mapping[str, object] | Iterable[str]
 
 @dataclass(frozen=True)
 class Grid:
-    """Axes, and the groups of their numbers that move together; groups are crossed with each other."""
+    """Axes of a sweep, in groups that move together and are crossed with each other."""
 
     axes: list[Axis]
-    given: list[list[str]]  # the values of each axis as they go to the core
+    given: list[list[str]]  # values of each axis, in the form that the core takes
     groups: list[list[int]]
 
     def __len__(self) -> int:
         return math.prod(len(self.given[group[0]]) for group in self.groups)
 
     def points(self) -> Iterator[Point]:
-        """Every point, the last axis fastest."""
+        """Yields every point; the last group of axes changes fastest."""
         ranges = (range(len(self.given[group[0]])) for group in self.groups)
         for index, chosen in enumerate(itertools.product(*ranges)):
             at = {axis: one for group, one in zip(self.groups, chosen, strict=True) for axis in group}
@@ -42,9 +42,9 @@ class Grid:
 
 
 def grid(over: Over, zips: Iterable[str | Sequence[str]] = (), single: bool = False) -> Grid:
-    """The grid of `path=a,b,c` texts, or of values by path; `zips` name axes that move together.
+    """Returns the grid of `path=a,b,c` texts, or of values by path; `zips` name axes that move together.
 
-    Without any axis there is one point, where that is `single` on purpose.
+    Without axes the grid has one point, which `single` must allow.
     """
     given = list(pairs(over))
     if not given and not single:
@@ -54,7 +54,7 @@ def grid(over: Over, zips: Iterable[str | Sequence[str]] = (), single: bool = Fa
         if paths.count(path) > 1:
             raise BadInput(f"--over: {path}: found it twice; expected each path once")
         if path in LABELS:
-            raise BadInput(f"--over: {path}: a label that changes no run; there is nothing to sweep")
+            raise BadInput(f"--over: {path}: found a label, which changes no run; expected a setting")
         if path in RESERVED:
             how = "expected --seed and --seeds" if path == "seed" else "expected a key of a scenario"
             raise BadInput(f"--over: {path}: {how}")
@@ -67,7 +67,7 @@ def grid(over: Over, zips: Iterable[str | Sequence[str]] = (), single: bool = Fa
 
 
 def pairs(over: Over) -> Iterator[tuple[str, list[str]]]:
-    """Each path with its values."""
+    """Yields each path with its values."""
     if isinstance(over, Mapping):
         for path, given in over.items():
             if isinstance(given, str):
@@ -87,14 +87,14 @@ def pairs(over: Over) -> Iterator[tuple[str, list[str]]]:
 
 
 def listed(path: str, texts: list[str]) -> list[str]:
-    """Values of a list, of which there must be some."""
+    """Returns the values of a list; raises `BadInput` if it is empty or has an empty value."""
     if not texts or not all(text.strip() for text in texts):
         raise values.refused(path, "an empty value or none", "expected one value or more")
     return texts
 
 
 def axis(path: str, given: Sequence[str]) -> Axis:
-    """An axis of these values, which must be different."""
+    """Returns an axis with these values; raises `BadInput` if two are equal."""
     texts = [values.bare(text) for text in given]
     seen: set[str] = set()
     for text in texts:
@@ -106,7 +106,7 @@ def axis(path: str, given: Sequence[str]) -> Axis:
 
 
 def grouped(axes: Sequence[Axis], zips: Iterable[str | Sequence[str]]) -> list[list[int]]:
-    """Axes by number, those that move together in one group, in the order of their first."""
+    """Returns the groups of axis numbers that move together, ordered by their first axis."""
     paths = [one.path for one in axes]
     of: dict[int, list[int]] = {at: [at] for at in range(len(axes))}
     for given in zips:
@@ -119,6 +119,6 @@ def grouped(axes: Sequence[Axis], zips: Iterable[str | Sequence[str]]) -> list[l
         lengths = {len(axes[at].texts) for at in group}
         if len(lengths) > 1:
             counts = ", ".join(f"{paths[at]} {len(axes[at].texts)}" for at in group)
-            raise BadInput(f"--zip: found different numbers of values ({counts}); expected as many of each")
+            raise BadInput(f"--zip: found different numbers of values ({counts}); expected equal numbers")
         of.update(dict.fromkeys(group, group))
     return [list(group) for group in dict.fromkeys(tuple(of[at]) for at in range(len(axes)))]

@@ -1,4 +1,4 @@
-"""Python values as TOML, in one line."""
+"""Python values as TOML on one line."""
 
 import json
 import numbers
@@ -6,16 +6,19 @@ from collections.abc import Iterable, Mapping
 
 from overspill.errors import BadInput
 
-MOST_LEVELS = 32  # as in the core; here it also ends a list that contains itself
+MOST_LEVELS = 32  # as in the core; here the bound also ends a list that contains itself
 
 
 def written(value: object) -> str:
-    """A value as `--set` and `--over` take it: texts as they are, all else as TOML."""
+    """Formats a value as `--set` and `--over` take it: text unchanged, all else as TOML."""
     return value if isinstance(value, str) else toml(value)
 
 
 def toml(value: object, levels: int = 0) -> str:
-    """A value as TOML; `BadInput` of what TOML has no form for, or what is nested too deep, `levels` down."""
+    """Formats a value as TOML, at a nesting depth of `levels`.
+
+    Raises `BadInput` for a value without a form in TOML, or one that is nested too deep.
+    """
     if levels > MOST_LEVELS:
         found = f"tables and lists nested more than {MOST_LEVELS} levels deep"
         raise BadInput(f"found {found}; expected at most {MOST_LEVELS}")

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP while runs go on: they ask runs to stop, and never break off what is saved."""
+"""Ctrl-C, SIGTERM and SIGHUP during runs: a signal asks runs to stop and leaves saved results intact."""
 
 import _thread
 import signal
@@ -17,24 +17,27 @@ Made = TypeVar("Made")
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
-# Seconds after a signal, or after the last run where it came before, until what is left to do is given up.
-# Thousands of finished runs take some seconds to be put together, and are to be shown.
+# Seconds after a signal, or after the last run if the signal came earlier, until the remaining work is given
+# up. Results of thousands of finished runs take some seconds to assemble, and are to be shown.
 PATIENCE = 5.0
-# Seconds after a signal until a step that still goes on is left behind. With the time between two looks it is
-# less than a second.
+# Seconds after a signal until a step that still goes on is abandoned. With the polling interval `WAIT`, the
+# delay is below a second.
 GRACE = 0.4
-WAIT = 0.2  # seconds between two looks at who wants to stop
+WAIT = 0.2  # seconds between two checks for a stop request
 
 
 class Asked(threading.Event):
-    """Set once the user asks to stop; `signal` is the number of the first signal that did."""
+    """Event that is set once the user asks to stop; `signal` is the number of the first signal."""
 
     signal: int | None = None
     finishing = overdue = False
     timer: threading.Timer | None = None
 
     def note(self, number: int) -> None:
-        """A signal has come; what takes too long after it is broken off."""
+        """Handles a signal: sets the event, and limits the time of the work that is left.
+
+        A further signal when that time is over raises `KeyboardInterrupt`.
+        """
         if self.finishing and self.overdue:
             raise KeyboardInterrupt(self.signal, GIVEN_UP)
         if self.signal is None:
@@ -43,20 +46,20 @@ class Asked(threading.Event):
         self.hurry()
 
     def hurry(self) -> None:
-        """Wait no longer than a moment for what is being written."""
+        """Starts the timer that breaks off the work after the runs, if a signal has come."""
         if self.finishing and self.signal is not None and self.timer is None:
             self.timer = threading.Timer(PATIENCE, self.break_off, (self.signal,))
             self.timer.daemon = True
             self.timer.start()
 
     def break_off(self, number: int) -> None:
-        """Let the main thread meet the signal again."""
+        """Raises the signal in the main thread again."""
         self.overdue = True
         _thread.interrupt_main(signal.Signals(number))
 
     @contextmanager
     def after_runs(self) -> Iterator[None]:
-        """What is done when all runs are over: from a signal on it has a moment left."""
+        """Marks the work after all runs, which a signal limits to `PATIENCE` seconds."""
         self.finishing, self.overdue = True, False
         try:
             self.hurry()
@@ -76,9 +79,9 @@ GIVEN_UP = (
 
 @contextmanager
 def asked() -> Iterator[Asked]:
-    """An event that these signals set instead of ending the process, for as long as this lasts."""
+    """Yields an event that the signals set during the block, instead of ending the process."""
     event = Asked()
-    # Only the main thread may ask.
+    # Python allows only the main thread to set signal handlers.
     if threading.current_thread() is not threading.main_thread():
         yield event
         return
@@ -87,7 +90,7 @@ def asked() -> Iterator[Asked]:
         event.note(signum)
 
     previous = {one: signal.getsignal(one) for one in SIGNALS}
-    # What is ignored (as Ctrl-C is by a job in the background, and SIGHUP under `nohup`) stays so.
+    # Ignored signals stay ignored, such as Ctrl-C in a background job, or SIGHUP under `nohup`.
     previous = {one: before for one, before in previous.items() if before not in (signal.SIG_IGN, None)}
     for one in previous:
         signal.signal(one, note)
@@ -99,10 +102,10 @@ def asked() -> Iterator[Asked]:
 
 
 def heard(work: Callable[[], Made], stop: Asked) -> Made:
-    """Do some work in a thread of its own, so that a signal is heard whatever the work costs.
+    """Runs `work` in a thread of its own, so that signals are handled however long the work takes.
 
-    `work` looks at `stop` now and then and raises `KeyboardInterrupt`. If it does not do so soon, it is left
-    behind.
+    `work` polls `stop` and raises `KeyboardInterrupt`. If it does not within `GRACE` seconds, its thread is
+    abandoned.
     """
     pool = ThreadPoolExecutor(1)
     future, since = pool.submit(work), None
@@ -118,7 +121,7 @@ def heard(work: Callable[[], Made], stop: Asked) -> Made:
 
 
 def raised(number: int | None) -> None:
-    """What a signal does where nobody waits for runs: the process ends as it would have without `asked`."""
+    """Raises a signal with its default effect, as if `asked` had not handled it."""
     if number is None or number == signal.SIGINT:
         raise KeyboardInterrupt
     signal.raise_signal(number)

@@ -1,4 +1,4 @@
-"""What a run is known by: a hash of everything that its metrics depend on."""
+"""Key of a run: a hash of everything that its metrics depend on."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from overspill.results.cache import digest
 if TYPE_CHECKING:
     from overspill._core import Scenario
 
-# What a variant is called and which seed comes first changes no run.
-ENTRY = 5  # what is kept of a run
+ENTRY = 5  # version of the format of stored runs
+# Names, the description and the first seed change no run.
 NO_PART = ("name", "description", "seed")
 LONGEST_NAME = 4096
 
 
 @dataclass(frozen=True)
 class Build:
-    """The software that makes results: the core's version and file, and the code of the metrics."""
+    """Software that makes results: version and file of the core, and code of the metrics."""
 
     version: str
     core: str
@@ -38,14 +38,14 @@ class Build:
 
 
 def build() -> Build:
-    """The software of this process."""
+    """Returns the software of this process."""
     backend = core.backend()
     return Build(core.version(), file_digest(str(getattr(backend, "__file__", "") or "")), metrics_digest())
 
 
 @lru_cache(maxsize=64)
 def file_digest(path: str) -> str:
-    """SHA-256 of a file; empty where there is none."""
+    """Returns the SHA-256 of a file; empty if it cannot be read."""
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -55,9 +55,9 @@ def file_digest(path: str) -> str:
 
 @lru_cache(maxsize=1)
 def metrics_digest() -> str:
-    """SHA-256 of the sources that metrics are computed with, and what the halves of windows are compared by.
+    """Returns the SHA-256 of the sources that metrics and comparisons of window halves depend on.
 
-    So no old value outlives a change.
+    A change of these sources thus invalidates every stored value.
     """
     made = hashlib.sha256()
     for module in sorted(needed(metrics) | needed(steady), key=lambda one: one.__name__):
@@ -66,7 +66,7 @@ def metrics_digest() -> str:
 
 
 def needed(module: ModuleType) -> set[ModuleType]:
-    """A module, and those of this package that it uses, directly or not."""
+    """Returns a module and all modules of this package that it uses, directly or not."""
     found, left = {module}, [module]
     while left:
         for one in vars(left.pop()).values():
@@ -78,19 +78,19 @@ def needed(module: ModuleType) -> set[ModuleType]:
     return found
 
 
-# Number of the file, times of its last changes, size.
+# Inode of the file, times of its last changes (metadata, content), size.
 Stamp = tuple[int, int, int, int]
 
 
 class Files:
-    """The files that a scenario may name, by their names in it; each is read anew only once it changes."""
+    """Files that a scenario may name, each hashed again only after a change."""
 
     def __init__(self, scenario: str) -> None:
         self.folder, self.lock = Path(scenario).parent, threading.Lock()
         self.known: dict[str, tuple[Stamp, str]] = {}
 
     def stamp(self, name: str) -> Stamp | None:
-        """What tells the file of this name from another in its place; `None` where there is none."""
+        """Returns what distinguishes a file from a later one of the same name; `None` without a file."""
         if not name or len(name) > LONGEST_NAME or "\0" in name:
             return None
         try:
@@ -98,11 +98,14 @@ class Files:
         except (OSError, ValueError):
             return None
         if not stat.S_ISREG(found.st_mode):
-            return None  # in a folder of that name others may write at any time
+            return None  # not a file: the stamp of a folder changes with every entry
         return found.st_ino, found.st_ctime_ns, found.st_mtime_ns, found.st_size
 
     def digest(self, name: str) -> str | None:
-        """SHA-256 of the file of this name beside the scenario; `None` where there is none."""
+        """Returns the SHA-256 of a file, relative to the scenario's folder; `None` without a file.
+
+        Raises `Failed` if it cannot be read.
+        """
         stamp, path = self.stamp(name), self.folder / name
         try:
             if stamp is None:
@@ -119,13 +122,13 @@ class Files:
             raise Failed(f"{path}: cannot be read: {error.strerror}") from error
 
     def named(self, resolved: Any) -> dict[str, str]:
-        """The files that a variant names: every text in it that is a file's name, with the file's hash."""
+        """Returns the files that a variant names, with hashes: every text in it that is a file's name."""
         found = {name: self.digest(name) for name in sorted(set(texts(resolved)))}
         return {name: digest for name, digest in found.items() if digest is not None}
 
 
 def texts(value: Any, below: str = "") -> Iterator[str]:
-    """Every text in a document but names of nodes, of which there may be thousands."""
+    """Yields every text in a document, except names of nodes, of which there may be thousands."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -138,9 +141,9 @@ def texts(value: Any, below: str = "") -> Iterator[str]:
 
 
 def whole(scene: Scenario, variant: str, resolved: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A variant with every default filled in, and its network where the scenario itself draws that.
+    """Returns a variant with all defaults, and a hash of its network if the scenario draws that itself.
 
-    Of a network that is drawn node by node the resolved table says no more than that.
+    The resolved table of a network drawn node by node has no more than its kind.
     """
     topology = resolved.get("topology")
     drawn = isinstance(topology, Mapping) and topology.get("kind") == "custom"
@@ -148,6 +151,6 @@ def whole(scene: Scenario, variant: str, resolved: Mapping[str, Any]) -> Mapping
 
 
 def config(resolved: Mapping[str, Any], files: Mapping[str, str], build: Build) -> str:
-    """SHA-256 of the software, a variant with every default filled in, and the files that it names."""
+    """Returns the SHA-256 of the software, a variant with all defaults, and the files that it names."""
     kept = {key: value for key, value in resolved.items() if key not in NO_PART}
     return digest({"entry": ENTRY, "build": vars(build), "resolved": kept, "files": dict(files)})

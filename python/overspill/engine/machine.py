@@ -1,21 +1,21 @@
-"""What this machine offers."""
+"""Cores of this machine, and threads that are abandoned when a command ends."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
 
 
 class Abandoned:
-    """Whether threads were left behind that nothing stops: the interpreter would wait for them at its end."""
+    """Record of abandoned threads, for which the interpreter would wait at its exit."""
 
     threads = False
 
 
 def leave(pool: ThreadPoolExecutor, at_once: bool) -> None:
-    """End a pool; `at_once` does not wait for what it is at."""
+    """Shuts down a thread pool; with `at_once`, running work is abandoned."""
     Abandoned.threads = Abandoned.threads or at_once
     pool.shutdown(wait=not at_once, cancel_futures=True)
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Returns the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Memory that this process may still take: no more runs go on at a time than fit into it."""
+"""Free memory of this process, and a gate that admits only as many simultaneous runs as fit."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from pathlib import Path
 from overspill.errors import BadInput
 
 MIB = 1 << 20
-LEAST = 64 * MIB  # what a run takes however small it is
-ADDRESSES = 1_500_000 << 10  # of address space, what the libraries of a command take at least
+LEAST = 64 * MIB  # bytes that even the smallest run takes
+ADDRESSES = 1_500_000 << 10  # bytes of address space that the libraries of a command take at least
 PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
-WAIT = 0.2  # seconds between two looks at what is left
+WAIT = 0.2  # seconds between two checks of free memory
 
 
 @dataclass(frozen=True)
 class Limit:
-    """What limits memory.
+    """Limit of memory, in bytes.
 
-    `each` is what a run takes of it beside its own, `rest` what is left for what comes after the runs.
+    `left` is free, `each` is the overhead of a run beside its own need, and `rest` is reserved for the work
+    after the runs.
     """
 
     what: str
@@ -33,20 +34,20 @@ class Limit:
 
     def __str__(self) -> str:
         left, rest = (max(0, size) >> 20 for size in (self.left, self.rest))
-        return f"{self.what} has {left} MiB left, {rest} of which are for results"
+        return f"{self.what} has {left} MiB left, of which {rest} MiB are reserved for results"
 
     def runs(self, need: int) -> int:
-        """How many runs of so many bytes fit."""
+        """Returns the number of runs of `need` bytes that fit."""
         return (self.left - self.rest) // (need + self.each)
 
 
-# What a run takes memory for, and the setting that it comes from.
+# Causes of a run's memory, with the setting that each comes from.
 PARTS = {"ports": "`topology`", "flows": "`traffic`", "packets": "`transport.initial_window`"}
 
 
 @dataclass(frozen=True)
 class Need:
-    """Memory that a run takes in bytes, and what of it can be counted before it begins, by cause."""
+    """Memory that a run takes in bytes, and the parts of it that can be counted before it begins."""
 
     all: int = LEAST
     parts: Mapping[str, int] = field_of(default_factory=dict)
@@ -57,20 +58,20 @@ class Need:
         return cls() if not found else cls(found["all"], {part: found[part] for part in PARTS})
 
     def check(self) -> None:
-        """`BadInput` where the counted part exceeds what is left: the run would be aborted."""
+        """Raises `BadInput` if the counted parts exceed the free memory, since the run would be aborted."""
         counted = sum(self.parts.values())
         short = next((limit for limit in limits() if counted > limit.left), None)
         if short is not None:
             part, size = max(self.parts.items(), key=lambda item: item[1])
             raise BadInput(
-                f"found a run that takes about {counted >> 20} MiB, {size >> 20} of them for {part} of "
-                f"{PARTS[part]}; expected one that fits: {short}"
+                f"found a run that takes about {counted >> 20} MiB, {size >> 20} MiB of them for {part} "
+                f"of {PARTS[part]}; expected a run that fits: {short}"
             )
 
 
 def limits() -> list[Limit]:
-    """Every limit that is known of this process."""
-    # Of address space a thread takes more than of memory: its stack, and what allocators set aside for it.
+    """Returns every memory limit that is known for this process."""
+    # A thread takes more address space than memory: its stack, and the reserves of allocators.
     kinds = (
         ("address space (`ulimit -v`)", addresses, 192 * MIB, 512 * MIB),
         ("memory of the control group", group, 8 * MIB, 128 * MIB),
@@ -81,12 +82,12 @@ def limits() -> list[Limit]:
 
 
 def tightest(need: int) -> Limit | None:
-    """The limit into which the fewest runs of so many bytes fit."""
+    """Returns the limit that the fewest runs of `need` bytes fit into; `None` if none is known."""
     return min(limits(), key=lambda limit: limit.runs(need), default=None)
 
 
 def bounded() -> int | None:
-    """The bytes of address space that this process may have; `None` where there is no bound."""
+    """Returns the bound on the address space of this process in bytes; `None` if there is none."""
     try:
         import resource
     except ImportError:
@@ -96,9 +97,9 @@ def bounded() -> int | None:
 
 
 def enough_addresses() -> None:
-    """`BadInput` where address space is bounded so that libraries cannot be loaded.
+    """Raises `BadInput` if the address space is bounded below what the libraries need.
 
-    They abort without it, or wait for ever for what does not come, deaf to any signal.
+    Without enough of it they abort, or wait forever and ignore signals.
     """
     most = bounded()
     if most is not None and most < ADDRESSES:
@@ -109,22 +110,25 @@ def enough_addresses() -> None:
 
 
 def spare_addresses() -> None:
-    """Where address space is bounded, let allocators that are loaded from now on take it bit by bit.
+    """Makes allocators reserve address space in small steps if it is bounded.
 
-    They would set aside a GiB each, which counts as taken.
+    Allocators loaded later would otherwise reserve 1 GiB each, which counts as used.
     """
     if bounded() is not None:
         os.environ.setdefault("MIMALLOC_ARENA_RESERVE", str(64 << 10))  # KiB
 
 
 def addresses() -> int | None:
-    """What is left of the address space, where it is bounded."""
+    """Returns the free address space in bytes; `None` if it is not bounded."""
     most, pages = bounded(), first_number(PROC / "self" / "statm")
     return None if most is None or pages is None else most - pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def group() -> int | None:
-    """What the control groups of this process leave, whether of the first or of the second version."""
+    """Returns the free memory in bytes of the control groups of this process, version 1 or 2.
+
+    `None` if there is no limit.
+    """
     found = []
     for line in lines(PROC / "self" / "cgroup"):
         _, kinds, path = line.split(":", 2)
@@ -144,7 +148,7 @@ def group() -> int | None:
         for place in (below, *below.parents):
             limit, now = first_number(place / most), first_number(place / used)
             if limit is not None and now is not None:
-                # Copies of files that nobody uses are given back.
+                # The kernel gives back inactive page cache, so it counts as free.
                 found.append(limit - now + field(place / "memory.stat", spare))
             if place == root:
                 break
@@ -152,7 +156,7 @@ def group() -> int | None:
 
 
 def physical() -> int | None:
-    """What the machine has left."""
+    """Returns the free physical memory in bytes, or all of it if the free part is not known."""
     free = field(PROC / "meminfo", "MemAvailable:") * 1024
     if free:
         return free
@@ -162,7 +166,7 @@ def physical() -> int | None:
 
 
 def lines(path: Path) -> list[str]:
-    """The lines of a file of the system; none where it cannot be read."""
+    """Returns the lines of a system file; empty if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -170,30 +174,33 @@ def lines(path: Path) -> list[str]:
 
 
 def first_number(path: Path) -> int | None:
-    """The number that a file of the system begins with; `None` where there is none."""
+    """Returns the number at the beginning of a system file; `None` if there is none."""
     words = " ".join(lines(path)).split()
     return int(words[0]) if words and words[0].isdigit() else None
 
 
 def field(path: Path, name: str) -> int:
-    """The number behind a name in such a file; 0 where there is none."""
+    """Returns the number after a name in a system file; 0 if there is none."""
     found = (line.split() for line in lines(path))
     return next((int(words[1]) for words in found if words[:1] == [name] and words[1].isdigit()), 0)
 
 
 class Gate:
-    """Lets a run begin where one more fits, by what those before have taken, or where none goes on."""
+    """Gate that admits a run if one more fits into memory, or if no other run is in progress.
+
+    The memory that earlier runs took counts if it is more than a run's need.
+    """
 
     def __init__(self, need: int, stopped: Callable[[], bool]) -> None:
         self.need, self.stopped = need, stopped
         self.before = {limit.what: limit.left for limit in limits()}
         self.going, self.most = 0, 1
-        self.short: Limit | None = None  # what a run has waited for
+        self.short: Limit | None = None  # limit that a run has waited for
         self.changed = threading.Condition()
 
     @contextmanager
     def passed(self) -> Iterator[None]:
-        """As long as a run goes on."""
+        """Waits until a run fits, and counts it as running for the duration of the block."""
         with self.changed:
             while self.going and not self.stopped() and (short := self.lacking()) is not None:
                 self.short = short
@@ -208,7 +215,7 @@ class Gate:
                 self.changed.notify_all()
 
     def lacking(self) -> Limit | None:
-        """What has no room for one more run, if anything."""
+        """Returns a limit that is too low for one more run; `None` if the run fits."""
         for limit in limits():
             taken = (self.before.get(limit.what, limit.left) - limit.left) // self.most
             if limit.left - limit.rest < max(self.need, taken):

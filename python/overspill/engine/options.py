@@ -1,4 +1,4 @@
-"""How a scenario is run: what a caller may ask for, checked for what needs no scenario."""
+"""Options of runs, and their checks that need no scenario."""
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,12 +15,37 @@ from overspill.results import names
 SEED_MAX = 2**64 - 1
 SEEDS_MOST = 100_000
 EVENTS_MOST = 2**63 - 1
-JOBS_MOST = 256  # threads
+JOBS_MOST = 256  # number of threads
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a scenario is run; without `over`, at one point, of which all tables are kept."""
+    """Options of runs at a single point, or at every point of a grid if `sweep` is set.
+
+    Attributes:
+        over: Swept fields with their values, as a mapping by path or as a list of `path=a,b,c`.
+        zips: Groups of swept paths that move together instead of being crossed.
+        sets: Settings that override fields of the scenario, as `path=value` texts or as a mapping by path.
+        seed: First seed. Default: the scenario's own.
+        seeds: Number of seeds.
+        variants: Names of the variants to run. Default: all.
+        max_events: Number of events after which each run is cut.
+        tables: Names of tables that a sweep keeps of each run, beside its metrics; needs `out`.
+        jobs: Number of threads. Default: all cores.
+        on: Dask scheduler to use instead of threads (`tcp://...`), or `local:N` for N local processes.
+        out: Folder of the results, or a function from the scenario's name to it.
+        listener: Object that is notified of progress.
+        pcap: Names of links and hosts whose frames are captured as pcapng.
+        pcap_snaplen: Largest number of bytes kept of each captured frame. Default: all.
+        topology: NetworkX graph, `[topology]` table or GraphML file that replaces the scenario's.
+        sweep: True for a grid, of whose runs only metrics and `tables` are kept.
+        label: Text before the points of these runs in messages.
+        check_phase: True to repeat all runs with starts moved by less than a frame's transmission time.
+        metrics: Metrics that a sweep is to print, checked before the first run.
+        baseline: Variant that a sweep subtracts in differences. Default: the first.
+        single: True to allow a sweep without `over`, at one point.
+
+    """
 
     over: Over = ()
     zips: Sequence[str | Sequence[str]] = ()
@@ -36,22 +61,21 @@ class Options:
     listener: Listener = field(default_factory=Listener)
     pcap: str | Iterable[str] = ()
     pcap_snaplen: int | None = None
-    # A NetworkX graph, a `[topology]` table or a GraphML file, in place of the scenario's.
     topology: Any = None
-    sweep: bool = False  # of a grid: of each run, its metrics and `tables` are kept
-    label: str = ""  # stands before its points in messages
-    check_phase: bool = False  # run it again with all starts moved by less than a frame's time
-    metrics: Sequence[str] = ()  # that a sweep is to print, checked before the first run
-    baseline: str | None = None  # the variant from which a sweep takes differences; the first if none
-    single: bool = False  # `over` of a sweep may be empty: one point
+    sweep: bool = False
+    label: str = ""
+    check_phase: bool = False
+    metrics: Sequence[str] = ()
+    baseline: str | None = None
+    single: bool = False
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """The tables that are kept."""
+        """Names of the tables that are kept of each run."""
         return tuple(dict.fromkeys(self.tables)) if self.sweep else names.TABLES
 
     def __post_init__(self) -> None:
-        """Lists of what may be given as any iterable, or as one text as on the command line."""
+        """Converts arguments that may be any iterable, or one text as on the command line, to lists."""
         for name in ("over", "sets"):
             given = getattr(self, name)
             if not isinstance(given, Mapping):
@@ -68,7 +92,7 @@ class Options:
                 object.__setattr__(self, name, whole(name, given))
 
     def check(self) -> None:
-        """`BadInput` of what no run can have."""
+        """Raises `BadInput` for options that no run can have."""
         for name, number, most in (
             ("--max-events", self.max_events, EVENTS_MOST),
             ("--jobs", self.jobs, JOBS_MOST),
@@ -88,11 +112,17 @@ class Options:
         if self.on is not None:
             cluster.check(self.on)
             if self.jobs is not None:
-                raise BadInput("--jobs is for runs in this process; with --on, the cluster's workers decide")
+                raise BadInput(
+                    "--jobs: found with --on; expected only one of them, since the workers of the "
+                    "cluster set the number of runs at a time"
+                )
 
 
 def listed(name: str, given: Any, parted: bool) -> list[Any]:
-    """What was given, once and for all: a generator gives it once; a text is one, or those between commas."""
+    """Returns an argument as a list: a text is one item, or several between commas if `parted`.
+
+    The conversion is done once, since a generator can be read only once.
+    """
     if isinstance(given, str):
         return [one.strip() for one in given.split(",") if one.strip()] if parted else [given]
     try:
@@ -102,7 +132,7 @@ def listed(name: str, given: Any, parted: bool) -> list[Any]:
 
 
 def whole(name: str, given: Any) -> int:
-    """A whole number, of whatever kind."""
+    """Returns a whole number of any integer type; raises `BadInput` for anything else."""
     try:
         if not isinstance(given, bool):
             return operator.index(given)
@@ -112,7 +142,7 @@ def whole(name: str, given: Any) -> int:
 
 
 def seeds_from(first: int, count: int) -> list[int]:
-    """`count` seeds from `first` on."""
+    """Returns `count` seeds from `first` on; raises `BadInput` if they are out of range."""
     if count < 1:
         raise BadInput(f"--seeds: found {count}; expected 1 or more")
     if count > SEEDS_MOST:

@@ -1,4 +1,4 @@
-"""Captures: what crossed a link, as a pcapng file for each run and link, written while the run goes on."""
+"""Captures: frames that cross a link, as one pcapng file per run and link, written during the run."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from overspill.whole_files import writing
 if TYPE_CHECKING:
     from overspill._core import Run, Scenario
 
-FRAMES = 1 << 12  # of each link, made in memory before they are written
+FRAMES = 1 << 12  # frames of each link that are formatted in memory before they are written
 SNAPLEN_MOST = 262_144  # bytes; more than any frame
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be captured: links as the user named them, and at most how much of each frame."""
+    """Requested captures: links as the user named them, and the most bytes kept of each frame."""
 
     texts: Sequence[str] = ()
     snaplen: int | None = None
 
     @property
     def asked(self) -> list[Any]:
-        """What was asked for; empty where nothing was."""
+        """Request as part of a run's key; empty if nothing is captured."""
         return [list(self.texts), self.snaplen] if self.texts else []
 
     @staticmethod
     def parse(texts: Iterable[str], snaplen: int | None) -> Wanted:
-        """Checked for what needs no scenario."""
+        """Returns the request after the checks that need no scenario; raises `BadInput` if one fails."""
         found = [readable("--pcap", one) for one in texts]
         if snaplen is not None and not found:
             raise BadInput("--pcap-snaplen: found without --pcap; expected a link or a host to capture")
@@ -44,12 +44,12 @@ class Wanted:
         return Wanted(found, snaplen)
 
     def check(self, scene: Scenario, variants: Iterable[str]) -> None:
-        """`BadInput` where a variant has no such link."""
+        """Raises `BadInput` if a variant does not have one of the links."""
         for variant in variants if self.texts else ():
             self.links(scene, variant)
 
     def links(self, scene: Scenario, variant: str) -> list[str]:
-        """The names of a variant's captured links, each once."""
+        """Returns the names of a variant's captured links; raises `BadInput` if two have the same."""
         if not self.texts:
             return []
         names = core.links(scene, variant, list(self.texts))
@@ -59,14 +59,14 @@ class Wanted:
 
 
 def file_name(link: str) -> str:
-    """The file of a link: `h0~edge0.pcapng` for `h0:edge0`; different links have different ones."""
+    """Returns the file name of a link, unique to it: `h0~edge0.pcapng` for `h0:edge0`."""
     return "~".join(store.slug(part) if part else "%" for part in link.split(":")) + ".pcapng"
 
 
 class Captures:
-    """The captures of one run, under other names until they are whole.
+    """Captures of one run, under temporary names until they are complete.
 
-    `where` gives the folder and who keeps it there; it is asked when the first bytes come.
+    `where` returns the folder and the owner that keeps it; it is called when the first bytes arrive.
     """
 
     def __init__(
@@ -84,14 +84,14 @@ class Captures:
         if self.place is None:
             return
         for file in self.files.values():
-            # It may not have been begun, or be whole.
+            # The file may not exist yet, or may be complete already.
             with suppress(OSError):
                 part(self.place, file).unlink(missing_ok=True)
                 if error is not None:
                     (self.place / file).unlink(missing_ok=True)
 
     def write(self) -> None:
-        """Write what has crossed the links since the last time."""
+        """Writes the frames captured since the last call."""
         while self.files and any(chunks := self.run.captured(FRAMES)):
             first = self.place is None
             if self.place is None:
@@ -99,12 +99,12 @@ class Captures:
             with writing(self.place):
                 self.place.mkdir(parents=True, exist_ok=True)
                 for file, chunk in zip(self.files.values(), chunks, strict=True):
-                    # Opened each time: there may be more links than a process may have files open.
+                    # Opened each time: a run may have more links than a process may have open files.
                     with part(self.place, file).open("wb" if first else "ab") as capture:
                         capture.write(chunk)
 
     def close(self) -> dict[str, Path]:
-        """Write the rest; the whole files by link."""
+        """Writes the remaining frames, and returns the complete files by link."""
         self.write()
         found = {}
         with writing(self.place):
@@ -115,5 +115,5 @@ class Captures:
 
 
 def part(place: Path, file: str) -> Path:
-    """A file that is not whole."""
+    """Returns the temporary path of an incomplete file."""
     return place / f"{file}.part"

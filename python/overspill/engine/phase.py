@@ -1,7 +1,7 @@
-"""The same runs with all starts moved by less than the time of one frame: `--check-phase`.
+"""Phase check (`--check-phase`): the same runs with all starts moved by less than one frame's time.
 
-What only hangs on who came first at an instant is another number then. Moves are drawn by the parameter
-`jitter` that every kind of traffic has, which changes nothing else.
+Metrics that depend only on the order of arrivals at the same instant change. The moves are drawn by the
+parameter `jitter`, which every kind of traffic has, and which changes nothing else.
 """
 
 import json
@@ -23,21 +23,21 @@ LABEL = "phase check"
 SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)(B|KB|MB|KiB|MiB)")
 UNITS = {"B": 1, "KB": 1000, "MB": 1000**2, "KiB": 1 << 10, "MiB": 1 << 20}
 PS = 10**12
-AROUND = ("header", "link", "gap")  # what a frame has beside its payload
+AROUND = ("header", "link", "gap")  # parts of a frame beside its payload
 
-Workload = tuple[str, str]  # a variant and the name of one of its workloads
+Workload = tuple[str, str]  # variant, and name of one of its workloads
 
 
 @dataclass(frozen=True)
 class Check:
-    """What is told of a check, and its runs; none where there is nothing to move."""
+    """Facts of a phase check, and the plan of its runs; `None` if there is nothing to move."""
 
     told: dict[str, Any]
     plan: Plan | None
 
 
 def planned_check(plan: Plan) -> Check | None:
-    """The check of a plan, if one is asked for."""
+    """Returns the phase check of a plan; `None` if it is not requested."""
     if not plan.options.check_phase:
         return None
     only = plan.checked.only
@@ -58,7 +58,11 @@ def planned_check(plan: Plan) -> Check | None:
         if asked:
             place = told["moved" if moved_in(after, variant, name, frame) else "refused"]
         if place is told["refused"]:
-            why = refused.get((variant, name)) or refused.get(("", name)) or "its starts stay as they are"
+            why = (
+                refused.get((variant, name))
+                or refused.get(("", name))
+                or ("the setting does not move its starts")
+            )
             place.setdefault(variant, {})[name] = why
         else:
             place.setdefault(variant, []).append(name)
@@ -66,7 +70,7 @@ def planned_check(plan: Plan) -> Check | None:
 
 
 def frame_ps(plan: Plan, document: Mapping[str, Any]) -> int:
-    """The time of a full frame at the slowest link of a host, of all variants."""
+    """Returns the time of a full frame at the slowest host link of all variants, in ps."""
     slowest = [
         Fraction(frame_bytes(document["resolved"][variant]) * 8 * PS) / rate
         for variant in plan.checked.variants
@@ -76,7 +80,7 @@ def frame_ps(plan: Plan, document: Mapping[str, Any]) -> int:
 
 
 def frame_bytes(resolved: Mapping[str, Any]) -> int:
-    """A full segment with its headers, preamble and gap."""
+    """Returns the bytes of a full segment with its headers, preamble and inter-packet gap."""
     framing = resolved.get("framing", {})
     own = (one.get("transport", {}) for one in resolved.get("traffic", []))
     longest = max(size(one.get("mss")) for one in (resolved.get("transport", {}), *own))
@@ -84,13 +88,13 @@ def frame_bytes(resolved: Mapping[str, Any]) -> int:
 
 
 def size(text: object) -> int:
-    """A size as a resolved scenario has it, in bytes; 0 where there is none."""
+    """Returns a size of a resolved scenario in bytes; 0 if there is none."""
     parts = SIZE.fullmatch(str(text))
     return int(float(parts[1]) * UNITS[parts[2]]) if parts else 0
 
 
 def slowest_nic(plan: Plan, document: Mapping[str, Any], variant: str) -> int:
-    """Bits per second at which the slowest host sends; 0 where there is none."""
+    """Returns the rate in bits per second of the slowest host's link; 0 without hosts."""
     network = document["networks"][document["network_of"][variant]] if document.get("networks") else None
     if network is None:
         network = json.loads(plan.scene(plan.first).get().network(variant))
@@ -105,7 +109,10 @@ def slowest_nic(plan: Plan, document: Mapping[str, Any], variant: str) -> int:
 
 
 def settings(plan: Plan, wanted: Sequence[Workload], frame: int) -> tuple[list[str], dict[Workload, str]]:
-    """Settings that move these workloads, and of those that are refused why; variants share what they can."""
+    """Returns the settings that move these workloads, and the reasons for those that are refused.
+
+    Variants share a setting unless they have workloads of their own.
+    """
     own = {variant for variant in plan.checked.variants if has_own_traffic(plan.base.source.text, variant)}
     places = dict.fromkeys((variant if variant in own else "", name) for variant, name in wanted)
     sets: list[str] = []
@@ -122,26 +129,26 @@ def settings(plan: Plan, wanted: Sequence[Workload], frame: int) -> tuple[list[s
 
 
 def key(name: str) -> str:
-    """A name as a key of TOML."""
+    """Returns a name as a TOML key."""
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
 
 
 def has_own_traffic(text: str, variant: str) -> bool:
-    """Whether a variant of the file has workloads of its own in place of all others."""
+    """Returns true if a variant of the file has its own workloads in place of all others."""
     try:
         return "traffic" in core.parsed("the scenario", text).get("variants", {}).get(variant, {})
     except TOMLDecodeError:
-        return False  # the core says what is wrong
+        return False  # the core reports the error
 
 
 def moved_in(resolved: Mapping[str, Any], variant: str, name: str, frame: int) -> bool:
-    """Whether a workload's starts are scattered over a frame's time in these variants."""
+    """Returns true if a workload's starts have a jitter of at least one frame's time in these variants."""
     every = resolved.get(variant, {}).get("traffic", [])
     return any(one["name"] == name and (active.time(one["jitter"]) or 0.0) >= frame for one in every)
 
 
 def again(plan: Plan, sets: Sequence[str]) -> Plan:
-    """The plan with more settings; of its runs metrics are kept, and no tables."""
+    """Returns the plan with more settings; its runs keep metrics only."""
     base = replace(plan.base, sets=(*plan.base.sets, *sets))
     options = replace(plan.options, sweep=True, single=True, check_phase=False, pcap=(), label=LABEL)
     checked = points.check(base, plan.grid, plan.checked.variants, lambda done: None)
@@ -149,7 +156,7 @@ def again(plan: Plan, sets: Sequence[str]) -> Plan:
 
 
 def some(plan: Plan | None, variants: Sequence[str]) -> Plan | None:
-    """The plan of those variants alone in which something moves."""
+    """Returns the plan with only the variants in which something moves; `None` if there are none."""
     if plan is None or not variants:
         return None
     checked = plan.checked
@@ -158,7 +165,7 @@ def some(plan: Plan | None, variants: Sequence[str]) -> Plan | None:
 
 
 def keys(plan: Plan) -> Iterator[tuple[str, int, str]]:
-    """Variant, seed and key of every run of a check."""
+    """Yields variant, seed and key of every run of a check."""
     for variant, config in plan.checked.configs[0].items():
         for seed in plan.seeds:
             yield variant, seed, plan.key(config, seed)

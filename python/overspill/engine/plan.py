@@ -1,4 +1,4 @@
-"""What is to be run: the scenario at every point, checked, with its variants and seeds."""
+"""Plan of runs: the scenario at every point, checked, with variants and seeds."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ RUNS_MOST = 1_000_000
 
 @dataclass(frozen=True)
 class Plan:
-    """Every point of a scenario, checked, and how its runs are done."""
+    """Checked points of a scenario, with the variants, seeds and options of their runs."""
 
     base: Base
     grid: Grid
@@ -28,54 +28,55 @@ class Plan:
     seeds: Sequence[int]
     options: Options
     pcap: Wanted
-    first: int = 0  # the number of its first point, where several plans are run together
+    first: int = 0  # number of the first point, if several plans are run together
 
     def __reduce__(self) -> Any:
-        """No plan leaves its process."""
+        """Raises `BadInput`, since a plan has scenarios of the core, which cannot be pickled."""
         raise BadInput(
-            "a plan cannot be pickled: it holds scenarios of the core; prepare it anew from its scenario"
+            "a plan cannot be pickled, since it holds scenarios of the core; prepare it again from its "
+            "scenario"
         )
 
     @property
     def out(self) -> Path | None:
-        """The folder of its results, if there is one."""
+        """Folder of the results, or `None` if they are in memory only."""
         given = self.options.out
         found = given(self.checked.name) if callable(given) else given
         return None if found is None else Path(readable("--out", str(found)))
 
     @property
     def baseline(self) -> str:
-        """The variant from which a sweep takes differences: the one asked for, or the first."""
+        """Variant that a sweep subtracts in differences: the requested one, or the first."""
         return self.options.baseline or self.checked.variants[0]
 
     @property
     def whole(self) -> bool:
-        """Whether all of a run is kept: at a single point."""
+        """True if runs keep all tables, at a single point."""
         return not self.options.sweep
 
     @property
     def count(self) -> int:
-        """How many runs there are, equal ones counted as often as they appear."""
+        """Number of runs, with equal runs counted as often as they appear."""
         return len(self.grid) * len(self.checked.variants) * len(self.seeds)
 
     def key(self, config: str, seed: int) -> str:
-        """What a run is known by."""
+        """Returns the key that identifies a run."""
         return cache.run_key(config, seed, self.options.max_events, self.pcap.asked)
 
     def scene(self, number: int) -> Scene:
-        """The scenario at a point, by its number."""
+        """Returns the scenario at the point with this number."""
         point, only = number - self.first, self.checked.only
         made = None if only is None else only.made
         return Scene(self.base, self.checked.points[point], self.checked.configs[point], made)
 
     @property
     def document(self) -> dict[str, Any]:
-        """What the scenario of the first point means."""
+        """Resolved scenario of the first point."""
         return points.read(self.base, self.checked.points[0])[1]
 
     @cached_property
     def nodes(self) -> dict[str, int]:
-        """Numbers of nodes by name, as tables have them; of names with several numbers, none."""
+        """Number of each node by name, as tables have it; ambiguous names are left out."""
         document = self.document
         numbered: dict[str, set[int]] = {}
         for at in sorted({document["network_of"][variant] for variant in self.checked.variants}):
@@ -85,9 +86,10 @@ class Plan:
 
     @property
     def tasks(self) -> Iterator[Task]:
-        """Every run; of equal ones only the first.
+        """Tasks of all runs, without duplicates.
 
-        Point by point; at a single point seed by seed, so that what is interrupted leaves whole seeds.
+        They are ordered point by point; at a single point seed by seed, so that an interruption leaves
+        complete seeds.
         """
         if self.whole:
             for seed in self.seeds:
@@ -96,7 +98,7 @@ class Plan:
             yield from self.some(self.seeds)
 
     def some(self, seeds: Sequence[int]) -> Iterator[Task]:
-        """The runs with these seeds."""
+        """Yields the runs with these seeds, without duplicates."""
         seen: set[str] = set()
         for point, configs in zip(self.checked.points, self.checked.configs, strict=True):
             label = f"{self.options.label} {point}".strip()
@@ -109,12 +111,31 @@ class Plan:
 
 
 def prepare(scenario: str | Path, options: Options) -> Plan:
-    """Read the scenario and check every point; what paths stand for stays, wherever the program goes to."""
+    """Reads a scenario, checks every point, and returns the plan of its runs for `run_plans`.
+
+    Paths become absolute, so that the program may change its working directory before the runs.
+
+    Args:
+        scenario: Path of the scenario file.
+        options: Points, variants, seeds and output of the runs.
+
+    Raises:
+        BadInput: With everything that is wrong with any point or option.
+
+    Examples:
+        >>> import overspill
+        >>> plan = overspill.prepare("incast.toml", overspill.Options(seeds=3))
+        >>> plan.count  # two variants with three seeds each
+        6
+        >>> [str(task) for task in plan.tasks][:2]
+        ['drop seed 1', 'mark seed 1']
+
+    """
     return planned(Path(scenario).absolute(), replace(options, out=placed(options.out)))
 
 
 def placed(out: Callable[[str], Path] | str | Path | None) -> Callable[[str], Path] | Path | None:
-    """The folder asked for, which stays what it is where the program goes to another."""
+    """Returns the folder of the results with an absolute path."""
     if callable(out):
         here = Path.cwd()
         return lambda name: here / out(name)
@@ -122,7 +143,7 @@ def placed(out: Callable[[str], Path] | str | Path | None) -> Callable[[str], Pa
 
 
 def planned(scenario: str | Path, options: Options) -> Plan:
-    """Read the scenario and check every point, for a command that stays where it is."""
+    """Returns the plan of a scenario whose paths may stay relative to the working directory."""
     options.check()
     pcap = Wanted.parse(options.pcap, options.pcap_snaplen)
     text = source.read(scenario)
@@ -132,7 +153,7 @@ def planned(scenario: str | Path, options: Options) -> Plan:
     axes = grid.grid(options.over, options.zips, not options.sweep or options.single)
     both = {axis.path for axis in axes.axes} & {one.partition("=")[0].strip() for one in sets}
     if both:
-        raise BadInput(f"--over: {min(both)}: found it in --set, too; expected one of them")
+        raise BadInput(f"--over: {min(both)}: found it in --set as well; expected it in one of them")
     base = Base(text, tuple(sets), keys.Files(text.path), keys.build())
     listener = options.listener
     checked = points.check(base, axes, options.variants, lambda done: listener.checking(done, len(axes)))

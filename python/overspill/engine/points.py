@@ -1,4 +1,4 @@
-"""Every point of a grid checked before the first run, and what each of its variants is known by."""
+"""Check of every point of a grid before the first run, and hashes that identify its variants."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from overspill._core import Scenario
 
 AHEAD = 64  # points checked at a time
-TRIES = 5  # how often files are read that change meanwhile
-LONGEST_PATH = 300  # letters of a path that a line of the core has
-SHOWN = 50  # wrong lines of all points that are shown
+TRIES = 5  # attempts to read files that change while they are read
+LONGEST_PATH = 300  # characters of a path in an error line of the core
+SHOWN = 50  # error lines shown of all points
 
 
 @dataclass(frozen=True)
 class Base:
-    """What all points share: the scenario, what is set in each, the files, and the software."""
+    """Common parts of all points: the scenario, settings of every point, files, and software."""
 
     source: Source
     sets: tuple[str, ...]
@@ -41,23 +41,23 @@ class Base:
 
 @dataclass(frozen=True)
 class Checked:
-    """What the check of all points found; `configs` has a hash by point and variant."""
+    """Result of the check of all points; `configs` has a hash by point and variant."""
 
     name: str
     seed: int
     variants: list[str]
     points: list[Point]
     configs: list[dict[str, str]]
-    named: dict[str, str]  # files, with their hashes
+    named: dict[str, str]  # hashes by file name
     notes: list[str]
-    labels: dict[str, str]  # of the variants that have one
+    labels: dict[str, str]  # by variant, for those that have one
     need: Need  # memory that the largest run takes, as far as it can be counted
-    settings: list[str]  # by point, what warnings need of its variants
-    only: Facts | None = None  # where there is one point, all that is known of it
+    settings: list[str]  # by point, facts of its variants that warnings need
+    only: Facts | None = None  # facts of the only point, if there is one
 
 
 class Scene:
-    """A point's scenario, read when its first run begins and forgotten after its last."""
+    """Scenario of a point, read when its first run begins and released after its last."""
 
     def __init__(
         self, base: Base, point: Point, configs: dict[str, str], made: Scenario | None = None
@@ -67,7 +67,7 @@ class Scene:
         self.files: set[str] = set()
 
     def get(self) -> Scenario:
-        """The scenario; `Failed` where it is no more what was checked."""
+        """Returns the scenario; raises `Failed` if it is not the one that was checked."""
         with self.lock:
             if self.made is None:
                 made, document, named = read(self.base, self.point)
@@ -79,15 +79,15 @@ class Scene:
                     known = keys.whole(made, name, resolved)
                     found[name] = keys.config(known, files, self.base.build)
                 if found != self.configs:
-                    raise Failed("a file that the scenario names was changed while the sweep went on")
+                    raise Failed("a file that the scenario names changed during the sweep")
                 self.made = made
             return self.made
 
 
 def read(base: Base, point: Point) -> tuple[Scenario, dict[str, Any], dict[str, dict[str, str]]]:
-    """A point's scenario, what it means, and by variant the files that it names with their hashes.
+    """Returns a point's scenario, its resolved document, and the files named by each variant with hashes.
 
-    The files are those that the scenario was read from: where one has changed meanwhile it is read again.
+    The files are those that the scenario was read from: if one changes meanwhile, all is read again.
     """
     sets = [*base.sets, *point.sets]
     names = mentioned(base.source, sets)
@@ -102,17 +102,17 @@ def read(base: Base, point: Point) -> tuple[Scenario, dict[str, Any], dict[str, 
 
 
 def mentioned(source: Source, sets: Sequence[str]) -> set[str]:
-    """Every text of a scenario that may name a file."""
+    """Returns every text of a scenario that may name a file."""
     try:
         found = set(keys.texts(core.parsed(source.path, source.text)))
     except TOMLDecodeError:
-        found = set()  # the core says what is wrong
+        found = set()  # the core reports the error
     return found | {one.partition("=")[2].strip().strip("\"'") for one in sets}
 
 
 @dataclass
 class Facts:
-    """What is kept of a point's check."""
+    """Facts of a point that its check keeps."""
 
     point: Point
     document: dict[str, Any]
@@ -123,7 +123,7 @@ class Facts:
 
 
 def examine(base: Base, point: Point, only: bool = False) -> Facts | tuple[Point, list[str]]:
-    """A point's facts, or what is wrong with it; the scenario is kept where it is the only point."""
+    """Returns the facts of a point, or its error lines; only a single point keeps its scenario."""
     try:
         made, document, files = read(base, point)
     except BadInput as error:
@@ -133,7 +133,7 @@ def examine(base: Base, point: Point, only: bool = False) -> Facts | tuple[Point
         for name, one in document["resolved"].items()
     }
     every = {name: found for one in files.values() for name, found in one.items()}
-    # Thousands of points differ in one value: most of these texts are one object.
+    # Thousands of points differ in one value: most of these texts are equal, and share one object.
     settings = sys.intern(pointwise.settings(document))
     if only:
         return Facts(point, document, configs, every, settings, made)
@@ -143,7 +143,7 @@ def examine(base: Base, point: Point, only: bool = False) -> Facts | tuple[Point
 
 
 def check(base: Base, grid: Grid, wanted: Sequence[str] | None, seen: Callable[[int], None]) -> Checked:
-    """Check every point; `BadInput` with all that is wrong with any of them."""
+    """Checks every point; raises `BadInput` with all errors of all points."""
     found: list[Facts] = []
     wrong: dict[str, list[Point]] = {}
     for one in examined(base, grid, seen):
@@ -187,7 +187,7 @@ def check(base: Base, grid: Grid, wanted: Sequence[str] | None, seen: Callable[[
 
 
 def general(note: str, grid: Grid) -> str:
-    """A note about one value of an axis, as one about the axis."""
+    """Returns a note about one value of an axis as a note about the axis."""
     for axis, given in zip(grid.axes, grid.given, strict=True):
         for value in given:
             prefix = f"--set {axis.path}={value}: "
@@ -199,7 +199,7 @@ def general(note: str, grid: Grid) -> str:
 def examined(
     base: Base, grid: Grid, seen: Callable[[int], None]
 ) -> Iterator[Facts | tuple[Point, list[str]]]:
-    """The points in their order, a few at a time: the core releases the GIL."""
+    """Yields the checked points in order, several checked in parallel, since the core releases the GIL."""
     points, count = grid.points(), 0
     pool = ThreadPoolExecutor(machine.cores())
     try:
@@ -211,14 +211,14 @@ def examined(
             count += len(some)
             seen(count)
     except BaseException:
-        # Ctrl-C waits for no point that takes long.
+        # Ctrl-C does not wait for a point that takes long.
         machine.leave(pool, at_once=True)
         raise
     machine.leave(pool, at_once=False)
 
 
 def chosen(variants: Sequence[str], wanted: Sequence[str] | None) -> list[str]:
-    """The variants asked for, in the order of the file."""
+    """Returns the requested variants in the order of the file; raises `BadInput` if one is unknown."""
     if wanted is None:
         return list(variants)
     unknown = [name for name in wanted if name not in variants]
@@ -232,13 +232,13 @@ def chosen(variants: Sequence[str], wanted: Sequence[str] | None) -> list[str]:
 
 
 def first_lines(wrong: Mapping[str, Sequence[Point]], grid: Grid) -> list[str]:
-    """The first lines of what is wrong, with their points, and how many more there are."""
+    """Returns the first error lines with their points, and the number of further ones."""
     shown = [locate_error(line, points, grid) for line, points in islice(wrong.items(), SHOWN)]
     return [*shown, f"and {len(wrong) - SHOWN} more"] if len(wrong) > SHOWN else shown
 
 
 def locate_error(line: str, points: Sequence[Point], grid: Grid) -> str:
-    """What is wrong, and where: with which values of the axes, or at which points."""
+    """Returns an error line with its place: the values of its point, or the number of points."""
     for axis in grid.axes:
         prefix = f"--set: {bounded(axis.path, LONGEST_PATH + 1)}: "
         if line.startswith(prefix):

@@ -1,4 +1,4 @@
-"""Where runs are done: threads of this process, since the core releases the GIL."""
+"""Thread pool that does runs in parallel, since the core releases the GIL."""
 
 import time
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from overspill.errors import Failed, OverspillError
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a task; neither where it was stopped."""
+    """Outcome of a task: a finished run or an error, or neither if it was stopped."""
 
     task: Task
     finished: Finished | None = None
@@ -24,12 +24,12 @@ class Result:
 
 
 class Threads:
-    """Threads of this process; only the scenarios of points whose runs are under way are in memory."""
+    """Threads that do runs; scenarios stay in memory only while runs of their points are in progress."""
 
     def __init__(self, threads: int, how: How, gate: Gate, staging: Path | None) -> None:
         self.threads, self.how, self.gate, self.staging = threads, how, gate, staging
-        self.told = False  # whether it was said that runs wait for memory
-        self.since: float | None = None  # when it was seen that nothing more is to be run
+        self.told = False  # true once the user was told that runs wait for memory
+        self.since: float | None = None  # time at which a stop was first seen
         self.pool = ThreadPoolExecutor(threads)
         self.tasks: dict[Future[Finished | None], Task] = {}
 
@@ -38,12 +38,12 @@ class Threads:
 
     def __exit__(self, *raised: object) -> None:
         self.how.broken.set()
-        # Nothing stops a network that is being built, or a step that takes long: they end behind our back.
+        # The construction of a network and a long step cannot be stopped: their threads are abandoned.
         machine.leave(self.pool, at_once=self.stuck)
 
     @property
     def stuck(self) -> bool:
-        """True if no further run starts and the running ones are building or do not stop soon."""
+        """True if no further run starts and the running ones are building networks or do not stop soon."""
         going = {task for future, task in self.tasks.items() if future.running()}
         if not self.how.stopped or not going:
             return False
@@ -53,25 +53,25 @@ class Threads:
 
     @property
     def room(self) -> int:
-        """A few ahead of the threads."""
+        """Largest number of pending tasks: two per thread."""
         return 2 * self.threads
 
     @property
     def pending(self) -> int:
-        """How many tasks wait or go on."""
+        """Number of tasks that wait or are in progress."""
         return len(self.tasks)
 
     def submit(self, task: Task, scene: Scene) -> None:
-        """Take a task."""
+        """Queues a task."""
         self.tasks[self.pool.submit(self.run_task, task, scene)] = task
 
     def run_task(self, task: Task, scene: Scene) -> Finished | None:
-        """Do a task once there is memory for it, unless nothing more is to be done."""
+        """Does a task once there is memory for it; returns `None` if runs are to stop."""
         with self.gate.passed():
             return None if self.how.stopped else self.begun(task, scene)
 
     def begun(self, task: Task, scene: Scene) -> Finished | None:
-        """Do a task."""
+        """Does a task, whose errors name it."""
         try:
             folder = None if self.staging is None else self.staging / task.key
             self.how.building.add(task)
@@ -83,10 +83,10 @@ class Threads:
             self.how.ended.discard(task)
 
     def results(self, seconds: float) -> Iterator[Result]:
-        """What was done meanwhile."""
+        """Yields the results that have arrived, after waiting at most `seconds` for the first."""
         if self.gate.short is not None and not self.told:
             self.told = True
-            self.how.listener.say(f"runs: fewer at a time for want of memory: {self.gate.short}")
+            self.how.listener.say(f"runs: fewer at a time, since memory is short: {self.gate.short}")
         # A wait with a timeout lets Ctrl-C through on every platform.
         done, _ = wait(self.tasks, timeout=seconds, return_when=FIRST_COMPLETED)
         if self.how.stopped and self.since is None:
@@ -100,11 +100,11 @@ class Threads:
 
 
 def failed(task: Task, error: BaseException) -> Failed:
-    """What nobody expected, with the task it befell."""
+    """Returns an unexpected error as `Failed`, with the task in which it occurred."""
     return Failed(f"{task}: the run failed: {error}")
 
 
 def named(task: Task, error: OverspillError) -> OverspillError:
-    """An error whose lines name the task."""
+    """Returns an error whose lines name the task."""
     lines = [line if line.startswith(str(task)) else f"{task}: {line}" for line in error.lines]
     return type(error)(lines)

@@ -1,7 +1,7 @@
 """Worker processes of this machine that only this process can reach.
 
-Dask runs whatever reaches its ports as code. So every port demands TLS with a certificate that is made for
-this cluster and is in the memory of its processes only, and no process opens a port for HTTP.
+Dask executes whatever reaches its ports as code. So every port requires TLS, with a certificate made for this
+cluster that is only in the memory of its processes. No process opens a port for HTTP.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from distributed.security import Security
 from distributed.system import MEMORY_LIMIT
 
 HOST, PROTOCOL = "127.0.0.1", "tls://"
-# A terminal's Ctrl-C is for the sweep alone, which ends its workers then.
+# Ctrl-C reaches every process of a terminal; only the sweep handles it, and then ends its workers.
 DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
 
 
@@ -19,7 +19,7 @@ class WithoutHttp:
     """Node of Dask without its HTTP server, which has no TLS of its own."""
 
     def start_http_server(self, *arguments: Any, **options: Any) -> None:
-        """Opens no port, whatever is asked for."""
+        """Opens no port, whatever the arguments."""
 
 
 class PrivateScheduler(WithoutHttp, Scheduler):
@@ -31,7 +31,7 @@ class PrivateWorker(WithoutHttp, Worker):
 
 
 def start(workers: int) -> Any:
-    """Starts so many processes with one thread each; they end with the cluster that is returned."""
+    """Starts `workers` processes with one thread each; they end with the returned cluster."""
     security = Security.temporary()  # type: ignore[no-untyped-call]
     shared = {"host": HOST, "protocol": PROTOCOL, "security": security}
     worker = {

@@ -1,4 +1,4 @@
-"""A scenario run, at one point or at every point of a grid: checked, scheduled, kept, and its results."""
+"""Runs of a scenario at one point or at every point of a grid: check, schedule, store, results."""
 
 import hashlib
 import json
@@ -24,7 +24,10 @@ from overspill.results.rundata import RunData
 
 
 def execute(scenario: str | Path, options: Options) -> Results:
-    """Run what the store does not have; whatever ends it, what is finished is kept."""
+    """Returns the results of a scenario, and runs only what its store does not have.
+
+    Finished runs are kept, whatever ends the command.
+    """
     (results,) = run_plans([planned(scenario, options)], options.listener)
     if isinstance(results, OverspillError):
         raise results
@@ -32,9 +35,20 @@ def execute(scenario: str | Path, options: Options) -> Results:
 
 
 def run_plans(plans: Sequence[Plan], listener: Listener) -> list[Results | OverspillError]:
-    """Run several plans one after the other; of one of which no run succeeds, why.
+    """Runs several plans and returns for each its results, or the error if none of its runs succeeds.
 
-    All are counted before the first run, and share what may be asked to stop them.
+    `listener` is notified of the runs to do, those of all plans before the first begins; progress of a run
+    goes to the listener of its plan. One signal stops all plans. Raises `BadInput` if a folder of results
+    holds something else, and `Unwritable` if results cannot be written.
+
+    Examples:
+        >>> import overspill
+        >>> options = [overspill.Options(sets={"traffic.burst.senders": count}) for count in (2, 8)]
+        >>> plans = [overspill.prepare("incast.toml", one) for one in options]
+        >>> few, many = overspill.run_plans(plans, overspill.Listener())
+        >>> few.flows.num_rows, many.flows.num_rows  # of two variants
+        (4, 16)
+
     """
     with ExitStack() as stack:
         every = [works(plan, stack) for plan in plans]
@@ -51,47 +65,47 @@ def run_plans(plans: Sequence[Plan], listener: Listener) -> list[Results | Overs
     stopped = any(isinstance(one, Results) and one.interrupted for one in results)
     for one in results:
         if asked.is_set() and not stopped and isinstance(one, Results):
-            # It came after the last run: all is there, and shown.
+            # The signal came after the last run: all results exist, and are shown.
             one.signal = asked.signal
     return results
 
 
 @dataclass
 class Work:
-    """A plan, where its runs are kept, and which of them are to be done."""
+    """Plan with its store, and the runs that are left to do."""
 
     plan: Plan
     found: Cache | Memory
     left: Sequence[Task] = ()
 
     def look(self, listener: Listener) -> schedule.Looked:
-        """What its store has."""
+        """Looks up the runs of the plan in its store, and returns those found and those left."""
         looked = schedule.look(self.plan, self.found, listener)
         self.left = looked.left
         return looked
 
     def drive(self, asked: interrupts.Asked) -> Outcome:
-        """Run what is left."""
+        """Does the runs that are left."""
         return schedule.drive(self.plan, self.left, self.found, asked)
 
 
 @dataclass
 class Works:
-    """A plan, and the check that is made of it."""
+    """Plan, and its phase check if one is requested."""
 
     main: Work
     check: Work | None = None
-    told: Mapping[str, Any] | None = None  # what the check moves
+    told: Mapping[str, Any] | None = None  # facts of the check, known before its runs
 
     def __iter__(self) -> Iterator[Work]:
-        """In the order in which they are done."""
+        """Yields the work of the plan and of its check, in the order in which they are done."""
         yield self.main
         if self.check is not None:
             yield self.check
 
 
 def works(plan: Plan, stack: ExitStack) -> Works:
-    """A plan with its store, and a check of it where one is asked for, in the same store."""
+    """Returns a plan with its store, and its phase check, in the same store, if one is requested."""
     asked = phase.planned_check(plan)
     main = Work(plan, opened(plan, stack))
     if asked is None or asked.plan is None:
@@ -101,10 +115,10 @@ def works(plan: Plan, stack: ExitStack) -> Works:
 
 
 def performed(works: Works, asked: interrupts.Asked) -> Results | OverspillError:
-    """Run what is left of a plan, and of its check; its results, or why there are none."""
+    """Does the runs that are left of a plan and of its check; returns the results or the error."""
     try:
         outcome = works.main.drive(asked)
-        # Nothing is compared with runs that failed.
+        # The check is skipped if a run failed: there is nothing to compare it with.
         failed = [] if works.check is None or outcome.errors else works.check.drive(asked).lines
         with asked.after_runs():
             results = finish(works, outcome, failed)
@@ -117,7 +131,7 @@ def performed(works: Works, asked: interrupts.Asked) -> Results | OverspillError
 
 
 def opened(plan: Plan, stack: ExitStack) -> Cache | Memory:
-    """The store of a folder, which stays this command's; without a folder, memory or a temporary one."""
+    """Returns the store of a plan: its folder's, locked by this command, or memory, or a temporary one."""
     out = plan.out
     if out is None:
         if plan.whole:
@@ -132,7 +146,10 @@ def opened(plan: Plan, stack: ExitStack) -> Cache | Memory:
 
 
 def finish(works: Works, outcome: Outcome, failed: Sequence[str]) -> Results:
-    """The results of all that is finished, in their folder if there is one; `failed` tells of its check."""
+    """Returns the results of all finished runs, and writes them into their folder if there is one.
+
+    `failed` has the error lines of the phase check.
+    """
     plan, found = works.main.plan, works.main.found
     out = plan.out
     made = of_point(plan, outcome, found) if plan.whole else of_grid(plan, outcome, found)
@@ -140,7 +157,7 @@ def finish(works: Works, outcome: Outcome, failed: Sequence[str]) -> Results:
     if errors and not made.finished:
         raise failure(errors, plan.checked.notes)
     if made.missing and not errors and not outcome.interrupted:
-        left = f"{made.planned - made.finished} runs are not in the store any more"
+        left = f"{made.planned - made.finished} runs are no longer in the store"
         made.facts["failures"] = [f"{left}. Run the same command to continue"]
     if works.told is not None:
         made.facts["phase"] = checked(works, made, failed)
@@ -149,17 +166,17 @@ def finish(works: Works, outcome: Outcome, failed: Sequence[str]) -> Results:
         try:
             commit.write(made, out)
         except Unwritable as error:
-            # What is finished lies in the store, and is shown.
+            # Finished runs are in the store, and are shown.
             made.facts["failures"] = list(dict.fromkeys([*made.failures, *error.lines]))
         except BadInput as error:
-            # Nobody asked for that file: it was damaged while the command was at work.
+            # The user did not name this file: it was damaged while the command ran.
             again = f"finished runs are kept in {made.store}. Run the same command to continue"
             raise Failed([*error.lines, again]) from error
     return made
 
 
 def checked(works: Works, made: Results, failed: Sequence[str]) -> dict[str, Any]:
-    """What the check of a plan has found."""
+    """Returns the findings of the phase check of a plan."""
     after: dict[str, dict[int, Any]] = {}
     if works.check is not None:
         assert isinstance(works.check.found, Cache)
@@ -174,18 +191,21 @@ def checked(works: Works, made: Results, failed: Sequence[str]) -> dict[str, Any
 
 
 def failure(errors: Sequence[OverspillError], notes: Iterable[str]) -> OverspillError:
-    """What is told where no run is left: of every run why, and the scenario's notes, which may say more."""
+    """Returns the error for a plan without finished runs: every cause, and the notes of the scenario.
+
+    The notes may explain the causes.
+    """
     lines = dict.fromkeys(line for error in errors for line in error.lines)
     return type(errors[0])([*(f"note: {note}" for note in notes), *lines])
 
 
 def of_point(plan: Plan, outcome: Outcome, found: Cache | Memory) -> Results:
-    """The results of a single point, with all tables."""
+    """Returns the results of a single point, with all tables."""
     return Results(point_facts(plan, outcome), list(runs(plan, found)))
 
 
 def runs(plan: Plan, found: Cache | Memory) -> Iterator[RunData]:
-    """Every finished run of a single point, seed by seed."""
+    """Yields every finished run of a single point, seed by seed."""
     only = plan.checked.only
     assert only is not None and only.made is not None
     known = only.document["resolved"]
@@ -202,17 +222,17 @@ def runs(plan: Plan, found: Cache | Memory) -> Iterator[RunData]:
 
 
 def read(found: Cache | Memory, key: str) -> RunData | None:
-    """A finished run, if there is one."""
+    """Returns a finished run, or `None` if the store does not have it."""
     if isinstance(found, Memory):
         return found.runs.get(key)
     return cache.stored(found, key)
 
 
 def config_hash(resolved: Any, seed: int) -> str:
-    """SHA-256 of what was run: the core's version, a variant with every default filled in, and the seed.
+    """Returns the SHA-256 of what a run depends on: core version, variant with all defaults, and seed.
 
-    Equal for equal configurations, wherever they come from. Of the files that a scenario names it covers
-    the name only.
+    Equal configurations have equal hashes, whichever files they come from. Of the files that a scenario
+    names, only the names are covered.
     """
     made_of = {"overspill": core.version(), "resolved": resolved, "seed": seed}
     text = json.dumps(made_of, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -220,7 +240,10 @@ def config_hash(resolved: Any, seed: int) -> str:
 
 
 def point_facts(plan: Plan, outcome: Outcome) -> dict[str, Any]:
-    """What made the results; nothing of the clock or the machine, so that they stay reproducible."""
+    """Returns the manifest of a single point.
+
+    It has nothing of the clock or the machine, so that results are reproducible.
+    """
     only, asked = plan.checked.only, plan.pcap
     assert only is not None
     loaded, variants = only.document, plan.checked.variants
@@ -248,18 +271,18 @@ def point_facts(plan: Plan, outcome: Outcome) -> dict[str, Any]:
 
 
 def labels(plan: Plan) -> dict[str, dict[str, str]]:
-    """The labels of variants as a part of the manifest; empty if no variant has one."""
+    """Returns the labels of variants as a part of the manifest; empty if no variant has one."""
     return {"labels": plan.checked.labels} if plan.checked.labels else {}
 
 
 def source_facts(plan: Plan) -> dict[str, str]:
-    """The scenario's file."""
+    """Returns name, hash and text of the scenario's file."""
     source = plan.base.source
     return {"file": Path(source.path).name, "sha256": source.sha256, "text": source.text}
 
 
 def of_grid(plan: Plan, outcome: Outcome, found: Cache | Memory) -> Results:
-    """The results of every point, read from the store one by one."""
+    """Returns the results of every point of a grid, read from the store one by one."""
     assert isinstance(found, Cache)
     known = known_of(plan) | {"failures": outcome.lines, "interrupted": outcome.interrupted}
     checked = plan.checked
@@ -282,14 +305,17 @@ def known_of(plan: Plan) -> dict[str, Any]:
 
 
 def grid_facts(plan: Plan) -> dict[str, Any]:
-    """What makes a sweep; nothing of the clock, the machine, or how it was interrupted."""
+    """Returns the definition of a sweep.
+
+    It has nothing of the clock, the machine, or interruptions, so that results are reproducible.
+    """
     checked, build = plan.checked, plan.base.build
     configs = [config for by_variant in checked.configs for config in by_variant.values()]
     equal = len(configs) - len(set(configs))
     notes = list(checked.notes)
     if equal:
         notes.append(
-            f"{equal} of {len(configs)} configurations (a point, a variant) are equal to another: run once"
+            f"{equal} of {len(configs)} configurations (point and variant) equal another one and are run once"
         )
     axes = plan.grid.axes
     return {
@@ -314,14 +340,14 @@ def grid_facts(plan: Plan) -> dict[str, Any]:
 
 
 def unless_stopped(results: Results) -> Results:
-    """The results; what stopped a program after the last run stops it now."""
+    """Returns the results, unless a signal came after the last run, which is raised."""
     if results.signal is not None and not results.interrupted:
         interrupts.raised(results.signal)
     return results
 
 
 def asked_for(scenario: str | Path, **asked: Any) -> Results:
-    """What `run` and `sweep` do with all that they are given: the fields of `Options`."""
+    """Runs a scenario with the arguments of `run` or `sweep`, which are fields of `Options`."""
     asked |= {"out": placed(asked["out"]), "listener": asked["listener"] or Listener()}
     return unless_stopped(execute(scenario, Options(**asked)))
 
@@ -342,14 +368,41 @@ def run(
     check_phase: bool = False,
     listener: Listener | None = None,
 ) -> Results:
-    """Run a scenario file, all variants or some, with `seeds` seeds from `seed` on, or the scenario's own.
+    """Runs a scenario file, with all or some of its variants and one or more seeds.
 
-    `sets` changes fields by their paths; `topology` puts a NetworkX graph, a `[topology]` table or a
-    GraphML file in the place of the scenario's. With `out`, results are files there, and runs that are
-    finished there are not repeated; without, they are in memory. `pcap` names links and hosts whose frames
-    are captured. `jobs` are threads, all cores by default. `check_phase` runs all again with
-    starts moved by less than a frame's time: `facts["phase"]` has the metrics that move. `BadInput` tells all
-    that is wrong with a scenario; a run that fails is in `Results.failures`.
+    Args:
+        scenario: Path of the scenario file.
+        seeds: Number of seeds.
+        seed: First seed. Default: the scenario's own.
+        sets: Settings that override fields of the scenario, as `path=value` texts or as a mapping by path.
+        variants: Names of the variants to run. Default: all.
+        out: Folder of the results, or a function from the scenario's name to it. Finished runs in it are not
+            repeated. Default: results are in memory only.
+        jobs: Number of threads. Default: all cores.
+        max_events: Number of events after which each run is cut, so that its results are partial.
+        topology: NetworkX graph, `[topology]` table or path of a GraphML file that replaces the scenario's.
+        pcap: Names of links and hosts whose frames are captured as pcapng.
+        pcap_snaplen: Largest number of bytes kept of each captured frame. Default: all.
+        check_phase: Repeats all runs with starts moved by less than a frame's transmission time.
+            `facts["phase"]` of the results then has the metrics that change.
+        listener: Object that is notified of progress.
+
+    Returns:
+        The results; runs that failed are in `Results.failures`.
+
+    Raises:
+        BadInput: With everything that is wrong with the scenario or an argument.
+        Failed: If no run succeeds, or results cannot be written.
+
+    Examples:
+        >>> import overspill
+        >>> results = overspill.run("incast.toml", seeds=2, sets={"traffic.burst.senders": 6})
+        >>> results.variants, results.facts["seeds"]
+        (['drop', 'mark'], [1, 2])
+        >>> drops = {variant: results.values[variant][1]["drops"].value for variant in results.variants}
+        >>> drops["mark"] < drops["drop"]
+        True
+
     """
     return asked_for(**locals())
 
@@ -371,12 +424,41 @@ def sweep(
     max_events: int | None = None,
     listener: Listener | None = None,
 ) -> Results:
-    """Run a scenario at every point of a grid, with all variants and seeds.
+    """Runs a scenario at every point of a grid, with all or some of its variants.
 
-    `over` maps fields to their values, or is a list of `path=a,b,c`. With `out`, finished runs are kept there
-    and never repeated. `jobs` are threads (all cores by default); `on` names a Dask scheduler instead
-    (`tcp://...`, or `local:N` for N processes here). `zips` has groups of paths that move together.
-    `differences` of the results are from the variant `baseline`, the first if none is named. Runs that fail
-    are in `Results.failures`; `BadInput` tells everything that is wrong with any point.
+    Args:
+        scenario: Path of the scenario file.
+        over: Swept fields with their values, as a mapping by path or as a list of `path=a,b,c`.
+        seeds: Number of seeds at each point.
+        seed: First seed. Default: the scenario's own.
+        sets: Settings for all points, as `path=value` texts or as a mapping by path.
+        variants: Names of the variants to run. Default: all.
+        zips: Groups of swept paths that move together instead of being crossed.
+        jobs: Number of threads. Default: all cores.
+        on: Dask scheduler to use instead of threads (`tcp://...`), or `local:N` for N local processes.
+        out: Folder of the results, or a function from the scenario's name to it. Finished runs in it are not
+            repeated. Default: results are in memory only.
+        tables: Names of tables to keep of each run, beside its metrics; needs `out`.
+        baseline: Variant that is subtracted in `differences` of the results. Default: the first.
+        max_events: Number of events after which each run is cut, so that its results are partial.
+        listener: Object that is notified of progress.
+
+    Returns:
+        The results; runs that failed are in `Results.failures`.
+
+    Raises:
+        BadInput: With everything that is wrong with any point or argument.
+        Failed: If no run succeeds, or results cannot be written.
+
+    Examples:
+        >>> import overspill
+        >>> results = overspill.sweep("incast.toml", {"traffic.burst.senders": [2, 8]}, seeds=2)
+        >>> results.points
+        [{'traffic.burst.senders': '2'}, {'traffic.burst.senders': '8'}]
+        >>> rows = [row for row in results.summary.to_pylist() if row["metric"] == "qct_mean"]
+        >>> few, many = [row["mean"] for row in rows if row["variant"] == "drop"]
+        >>> few < many
+        True
+
     """
     return asked_for(sweep=True, **locals())

@@ -1,4 +1,4 @@
-"""Runs done several at a time: what the store has is taken from there, what finishes is kept at once."""
+"""Scheduling of runs in parallel: stored runs are reused, and finished ones are stored immediately."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -17,12 +17,12 @@ from overspill.errors import BadInput, OverspillError, Unwritable
 from overspill.results.cache import Broken, Cache, Entry
 from overspill.results.rundata import RunData
 
-Pool = cluster.Cluster | Threads  # does tasks, several at a time
+Pool = cluster.Cluster | Threads  # does tasks in parallel
 GOLDEN = 0x9E37_79B9_7F4A_7C15  # 2^64 times the fractional part of the golden ratio, rounded down
 
 
 class Memory:
-    """Finished runs in memory, where no folder is given."""
+    """Finished runs in memory, used without a folder of results."""
 
     folder = None
 
@@ -32,38 +32,38 @@ class Memory:
 
 @dataclass
 class Outcome:
-    """What became of the runs that were not in the store."""
+    """Outcome of the runs that were not in the store."""
 
     failures: dict[Task, OverspillError] = field(default_factory=dict)
     interrupted: bool = False
 
     def broken(self, single: bool) -> bool:
-        """Whether what went wrong befalls every other run: a full disk, and of a single point bad input."""
+        """Returns true if a failure affects every other run: a full disk, or bad input of a single point."""
         kinds = (BadInput, Unwritable) if single else (Unwritable,)
         return any(isinstance(one, kinds) for one in self.failures.values())
 
     @property
     def errors(self) -> list[OverspillError]:
-        """What went wrong, in the order of the plan."""
+        """Errors of failed runs, in the order of the plan."""
         order = sorted(self.failures, key=lambda task: (task.point, task.seed, task.variant))
         return [self.failures[task] for task in order]
 
     @property
     def lines(self) -> list[str]:
-        """What was said of runs that failed."""
+        """Error lines of failed runs."""
         return [line for error in self.errors for line in error.lines]
 
 
 @dataclass
 class Looked:
-    """What is to be run, and what was found finished, with its packet-hops."""
+    """Runs to do, and runs found in the store with their packet-hops."""
 
     left: list[Task] = field(default_factory=list)
     stored: list[tuple[Task, int]] = field(default_factory=list)
 
 
 def look(plan: Plan, found: Cache | Memory, listener: Listener) -> Looked:
-    """What the store has; what is damaged there is taken away."""
+    """Looks up the runs of a plan in its store, and removes damaged ones from it."""
     looked = Looked()
     for task in plan.tasks:
         entry: Entry | None = None
@@ -71,7 +71,7 @@ def look(plan: Plan, found: Cache | Memory, listener: Listener) -> Looked:
             try:
                 entry = found.find(task.key, plan.options.kept)
             except Broken as error:
-                listener.say(f"{task}: run again, its file in the store is damaged ({error})")
+                listener.say(f"{task}: run again, since its file in the store is damaged ({error})")
                 found.remove(task.key)
         if entry is None or (plan.whole and "nodes" not in entry.summary):
             looked.left.append(task)
@@ -81,12 +81,12 @@ def look(plan: Plan, found: Cache | Memory, listener: Listener) -> Looked:
 
 
 def hops(summary: dict[str, Any]) -> int:
-    """The packet-hops of a finished run."""
+    """Returns the packet-hops of a finished run."""
     return int(summary.get("hops", 0))
 
 
 def drive(plan: Plan, left: Sequence[Task], found: Cache | Memory, asked: threading.Event) -> Outcome:
-    """Run what is left; whatever finishes is kept at once."""
+    """Does the runs that are left, and stores each as soon as it has finished."""
     options, outcome = plan.options, Outcome()
     if not left:
         return outcome
@@ -107,7 +107,7 @@ def drive(plan: Plan, left: Sequence[Task], found: Cache | Memory, asked: thread
                 if outcome.broken(plan.whole):
                     how.broken.set()
         except Exception:
-            # Whatever went wrong here, what has finished is kept.
+            # Runs that finish are stored, whatever the error is.
             how.broken.set()
             while pool.pending and not pool.stuck:
                 for result in pool.results(WAIT):
@@ -118,11 +118,11 @@ def drive(plan: Plan, left: Sequence[Task], found: Cache | Memory, asked: thread
 
 
 def opened(plan: Plan, left: Sequence[Task], found: Cache | Memory, how: How) -> Pool:
-    """Where runs are done."""
+    """Returns the pool that does the runs: a cluster, or threads of this process."""
     options = plan.options
     if options.on is not None:
         options.listener.say(f"connecting to {options.on}")
-        # Elsewhere it is for who starts workers to know how many fit.
+        # On other machines, whoever starts the workers decides how many fit.
         here = cluster.processes(options.on)
         on = f"local:{fitting(here, plan)}" if here else options.on
         return cluster.Cluster(on, how, plan.base)
@@ -132,9 +132,9 @@ def opened(plan: Plan, left: Sequence[Task], found: Cache | Memory, how: How) ->
 
 
 def fitting(asked: int, plan: Plan) -> int:
-    """Number of simultaneous runs: the number requested, or as many as fit into memory.
+    """Returns the number of simultaneous runs: the number requested, or as many as fit into memory.
 
-    `BadInput` if not even one fits.
+    Raises `BadInput` if not even one fits.
     """
     plan.checked.need.check()
     need = plan.checked.need.all
@@ -149,7 +149,7 @@ def fitting(asked: int, plan: Plan) -> int:
 
 
 def loop(plan: Plan, left: Sequence[Task], pool: Pool, how: How) -> Iterator[Result]:
-    """Hand out tasks, a few ahead, until all are done or nothing more is to be run."""
+    """Submits tasks, a few ahead of the pool, and yields results until all are done or runs are to stop."""
     tasks = iter(left if plan.whole else scattered(left))
     scene: Scene | None = None
     while True:
@@ -166,15 +166,15 @@ def loop(plan: Plan, left: Sequence[Task], pool: Pool, how: How) -> Iterator[Res
 
 
 def scattered(tasks: Sequence[Task]) -> list[Task]:
-    """Points in the order of the fractional parts of their number times the golden ratio.
+    """Returns tasks ordered by the fractional part of their point's number times the golden ratio.
 
-    Any first part of that order lies evenly over the grid, so that its cost tells that of the rest.
+    Any first part of that order is spread evenly over the grid, so that its cost predicts that of the rest.
     """
     return sorted(tasks, key=lambda task: task.point * GOLDEN % 2**64)
 
 
 def keep(result: Result, found: Cache | Memory, listener: Listener, outcome: Outcome) -> bool:
-    """Put what has finished into the store; whether it has."""
+    """Stores a finished run or records its error; returns true if a run was stored."""
     task, finished, error = result.task, result.finished, result.error
     if finished is not None:
         try:
@@ -192,7 +192,7 @@ def keep(result: Result, found: Cache | Memory, listener: Listener, outcome: Out
 
 
 def put(task: Task, finished: Finished, found: Cache | Memory) -> None:
-    """Put a finished run into the store, with the tables that were kept of it before."""
+    """Stores a finished run, with the tables that the store already has of it."""
     if isinstance(found, Memory):
         assert finished.run is not None
         found.runs[task.key] = finished.run

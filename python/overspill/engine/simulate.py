@@ -1,4 +1,4 @@
-"""One run from its first event to its tables and metrics, here or on another machine."""
+"""Run of one task, from its first event to its tables and metrics, on this machine or another."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ from overspill.whole_files import writing
 if TYPE_CHECKING:
     from overspill._core import Run, Scenario
 
-# Rows are taken at the first step at or after each multiple of so many events. So the parts of tables, and
-# with them the bytes of files, do not depend on how far a run goes on at a time.
+# Rows are taken at the first step at or after each multiple of this number of events. So the parts of tables,
+# and with them the bytes of files, do not depend on the number of events per step.
 MARK = 1 << 16
-# Of the summary of a run whose tables are not all kept, what says how it ended; what it was is in its key.
+# Parts of the summary, of a run that does not keep all tables, that say how it ended. Its key covers its
+# settings.
 KEPT = (
     "flows",
     "stop",
@@ -51,7 +52,7 @@ KEPT = (
 
 @dataclass(frozen=True)
 class How:
-    """How every run is done; `whole` keeps all of its tables and its whole summary."""
+    """Settings common to all runs; with `whole`, all tables and the whole summary are kept."""
 
     max_events: int | None
     tables: tuple[str, ...]
@@ -60,30 +61,33 @@ class How:
     broken: threading.Event
     pcap: Wanted = field(default_factory=Wanted)
     whole: bool = False
-    building: set[Task] = field(default_factory=set)  # whose networks are being built, which nothing stops
-    ended: set[Task] = field(default_factory=set)  # whose last event is over, so that they are worth a wait
+    building: set[Task] = field(default_factory=set)  # networks being built, which cannot be stopped
+    ended: set[Task] = field(default_factory=set)  # past their last event, so worth waiting for
 
     @property
     def stopped(self) -> bool:
-        """Whether nothing more is to be run."""
+        """True if runs are to stop."""
         return self.stop.is_set() or self.broken.is_set()
 
 
 @dataclass(frozen=True)
 class Finished:
-    """What a run came to; without a folder, the run itself, in memory."""
+    """Results of a run as files, or, without a folder, as the run itself in memory."""
 
     values: dict[Key, Value]
     summary: dict[str, Any]
     tables: dict[str, File] = field(default_factory=dict)
-    absent: tuple[str, ...] = ()  # tables asked for that this run does not write
-    captured: dict[str, tuple[str, File]] = field(default_factory=dict)  # by link, with the file's name
+    absent: tuple[str, ...] = ()  # requested tables that this run does not write
+    captured: dict[str, tuple[str, File]] = field(default_factory=dict)  # by link: file name and file
     halves: dict[str, tuple[float, float]] | None = None
     run: RunData | None = None
 
 
 def simulate(scene: Scenario, task: Task, how: How, folder: Path | None) -> Finished | None:
-    """Run one task, with its files in this folder if there is one; `None` if it was stopped on the way."""
+    """Does one run, with its files in `folder` if there is one; returns `None` if it was stopped.
+
+    Raises `Failed` for an unexpected error.
+    """
     try:
         run = advanced(scene, task, how, folder)
         return None if run is None else measured(run, how, folder)
@@ -96,18 +100,18 @@ def simulate(scene: Scenario, task: Task, how: How, folder: Path | None) -> Fini
 
 
 def tidy(folder: Path | None) -> None:
-    """Take away the files of a run that broke."""
+    """Removes the files of a run that failed."""
     if folder is not None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def advanced(scene: Scenario, task: Task, how: How, folder: Path | None) -> RunData | None:
-    """A run, event by event; `None` if it was stopped on the way."""
+    """Advances a run to its end, and returns it; `None` if it was stopped."""
     if how.stopped:
         return None
     began = time.monotonic()
     spill = Spill()
-    # What is not kept as it comes goes to a temporary folder.
+    # Tables that are not kept as they grow are written to a temporary folder.
     keeps = folder is not None and how.whole
 
     def place() -> tuple[Path, Spill | None]:
@@ -139,32 +143,32 @@ def advanced(scene: Scenario, task: Task, how: How, folder: Path | None) -> RunD
 
 
 def begin(scene: Scenario, task: Task, how: How) -> Run:
-    """A run at its first event."""
+    """Returns a run before its first event."""
     if not how.pcap.texts:
         return scene.run(task.variant, task.seed, how.max_events)
     return scene.run(task.variant, task.seed, how.max_events, list(how.pcap.texts), how.pcap.snaplen)
 
 
 def finished(task: Task, results: dict[str, Any], sink: Sink) -> RunData:
-    """The results of a run that is over; a run that lost or made packets has failed."""
+    """Returns the results of a run that is over; raises `Failed` if packets are not conserved."""
     summary = parse(results["summary"])
     if not summary.get("conserved", False):
-        raise Failed(f"{task}: packets are not conserved; the run is void")
+        raise Failed(f"{task}: packets are not conserved; the results of this run are invalid")
     return RunData(summary, sink.close(columns.tables(results["tables"])))
 
 
 def parse(text: str) -> dict[str, Any]:
-    """A summary; `Failed` where it is none."""
+    """Returns a summary; raises `Failed` if it is not a JSON object."""
     summary = json.loads(text)
     if not isinstance(summary, dict):
-        raise Failed("the core gave a summary that is not an object")
+        raise Failed("the summary of the core is not an object")
     return summary
 
 
 def measured(run: RunData, how: How, folder: Path | None) -> Finished:
-    """A finished run with its metrics, and the files that are asked for.
+    """Returns a finished run with its metrics, and the requested files.
 
-    Done here, in the thread of the run, so that other threads go on meanwhile.
+    It is called in the thread of the run, so that other threads go on meanwhile.
     """
     run.values = values = metrics.measure(run)
     run.summary["starved"] = starved.kept(run)
@@ -181,12 +185,12 @@ def measured(run: RunData, how: How, folder: Path | None) -> Finished:
 
 
 def absent(wanted: Sequence[str], there: dict[str, File]) -> tuple[str, ...]:
-    """The tables that a run does not write."""
+    """Returns the requested tables that a run does not write."""
     return tuple(name for name in wanted if name not in there)
 
 
 def files(run: RunData, wanted: Sequence[str], folder: Path) -> dict[str, File]:
-    """The tables asked for as files, those that do not lie there yet."""
+    """Returns the requested tables as files, after writing those that are not in the folder yet."""
     made = {}
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -200,7 +204,7 @@ def files(run: RunData, wanted: Sequence[str], folder: Path) -> dict[str, File]:
 
 
 def write(run: RunData, name: str, path: Path) -> None:
-    """A table of a run as a file; one that lies on disk bit by bit."""
+    """Writes a table of a run to a file, batch by batch if the table is on disk."""
     if run.file(name) is None:
         pq.write_table(run.table(name), path, compression="zstd")
         return

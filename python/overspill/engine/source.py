@@ -1,4 +1,4 @@
-"""The scenario file as read: its path and text."""
+"""Scenario file as read: its path and text."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -8,24 +8,24 @@ from pathlib import Path
 from overspill.engine import inline
 from overspill.errors import BadInput, readable
 
-LARGEST = 16 << 20  # bytes; a scenario has some thousand
+LARGEST = 16 << 20  # bytes; a scenario has some thousands
 
 
 @dataclass(frozen=True)
 class Source:
-    """A scenario's text and where it comes from."""
+    """Text of a scenario and the path of its file."""
 
     path: str
     text: str
 
     @property
     def sha256(self) -> str:
-        """Hash of the text."""
+        """SHA-256 of the text."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
 def read(path: str | Path) -> Source:
-    """Read a scenario file; `BadInput` where there is none or it is not text."""
+    """Reads a scenario file; raises `BadInput` if it does not exist or is not text."""
     try:
         with Path(path).open("rb") as file:
             data = file.read(LARGEST + 1)
@@ -45,7 +45,7 @@ def read(path: str | Path) -> Source:
 
 
 def overrides(sets: Iterable[str] | Mapping[str, object]) -> list[str]:
-    """`path=value` texts, checked for their shape; the core checks what they mean."""
+    """Returns `path=value` texts, checked for their form; the core checks their meaning."""
     if isinstance(sets, Mapping):
         sets = [f"{path}={inline.written(value)}" for path, value in sets.items()]
     pairs = list(sets)

@@ -1,4 +1,4 @@
-"""A run to be done, and who is told how runs go."""
+"""Tasks, each a single run, and the listener that is notified of their progress."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Task:
-    """One variant with one seed at one point, known by its key."""
+    """Run of one variant with one seed at one point, identified by its key."""
 
     variant: str
     seed: int
@@ -25,7 +25,19 @@ class Task:
 
 
 class Listener:
-    """Is told how the runs go; does nothing. `advanced` and `finished` are called from several threads."""
+    """Base class of objects that are notified of the progress of runs; its methods do nothing.
+
+    `advanced` and `finished` are called from several threads.
+
+    Examples:
+        >>> import overspill
+        >>> class Count(overspill.Listener):
+        ...     def begin(self, left, stored):
+        ...         print(len(list(left)), "runs to do")
+        >>> results = overspill.run("incast.toml", listener=Count())
+        2 runs to do
+
+    """
 
     def __enter__(self) -> Listener:
         return self
@@ -36,25 +48,25 @@ class Listener:
         return None
 
     def checking(self, done: int, count: int) -> None:
-        """So many points are checked; told several times a second."""
+        """Reports that `done` of `count` points are checked; called several times a second."""
 
     def building(self, tasks: Collection[Task]) -> None:
-        """The networks of these runs are being built; told several times a second."""
+        """Reports the runs whose networks are being built; called several times a second."""
 
     def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
-        """What is to be run, and what was found finished, with its packet-hops."""
+        """Reports the runs to do, and the runs found in the store with their packet-hops."""
 
     def advanced(self, task: Task, status: Mapping[str, Any]) -> None:
-        """A run has come so far."""
+        """Reports the progress of a run: simulated time, events and flows so far."""
 
     def finished(self, task: Task, status: Mapping[str, Any], seconds: float) -> None:
-        """A run is done and took so long."""
+        """Reports that the simulation of a run has ended, after `seconds` of wall-clock time."""
 
     def kept(self, task: Task, hops: int) -> None:
-        """A finished run is kept."""
+        """Reports that a finished run is stored, with its packet-hops."""
 
     def failed(self, task: Task) -> None:
-        """A run has failed."""
+        """Reports that a run has failed."""
 
     def say(self, line: str) -> None:
-        """Something that the user should read."""
+        """Reports a message for the user."""

@@ -1,4 +1,4 @@
-"""Networks from and to Python: NetworkX graphs as `[topology]` tables, and back."""
+"""Networks to and from Python: NetworkX graphs as `[topology]` tables, and networks as graphs."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from typing import Any
 from overspill.engine import core, inline, source
 from overspill.errors import BadInput, Failed
 
-SAID = ("rate", "delay", "rate_bps", "delay_ps")  # of each direction of a link
+SAID = ("rate", "delay", "rate_bps", "delay_ps")  # attributes of each direction of a link
 KINDS = {"host": "host", "server": "host", "switch": "switch", "router": "switch"}
 NUMBER = r"\s*[0-9]+(\.[0-9]+)?(/[0-9]+(\.[0-9]+)?)?\s*"
 RATE = re.compile(NUMBER + r"(bps|Kbps|Mbps|Gbps|Tbps)\s*")
@@ -19,13 +19,33 @@ DELAY = re.compile(NUMBER + r"(ps|ns|us|µs|ms|s)\s*")
 
 
 def from_networkx(graph: Any, *, rate: str | None = None, delay: str | None = None) -> dict[str, Any]:
-    """A `[topology]` table of a NetworkX graph, or of anything with its `nodes` and `edges`.
+    """Returns a NetworkX graph as a `[topology]` table.
 
-    A node's `kind` or `type` is `host` or `server`, `switch` or `router`; where it has none, a `tier` of
-    `host` is a host and any other a switch. An edge's `rate` and `delay` are texts with their units, `rate`
-    and `delay` here where it has none; `weight` is its share where routing is `weighted`. Nodes keep their
-    order. Opposite arcs of a directed graph are one link, each with the rate and delay of its direction.
-    `BadInput` names the node or edge that is wrong.
+    Nodes keep their order. Opposite arcs of a directed graph become one link, each with the rate and delay of
+    its direction.
+
+    Args:
+        graph: NetworkX graph, or any object with its `nodes`, `edges` and `is_directed`. A node's `kind` or
+            `type` is `host`, `server`, `switch` or `router`; without one, a `tier` of `host` means a host and
+            any other tier a switch. An edge's `rate` and `delay` are texts with units, such as `10Gbps` and
+            `1us`, and its `weight` is its share under `weighted` routing.
+        rate: Rate of edges without one.
+        delay: Propagation delay of edges without one.
+
+    Raises:
+        BadInput: Names the node or edge that is not valid.
+
+    Examples:
+        >>> import networkx
+        >>> from overspill import topology
+        >>> graph = networkx.Graph()
+        >>> graph.add_nodes_from(["a", "b"], kind="host")
+        >>> graph.add_node("s", kind="switch")
+        >>> graph.add_edges_from([("a", "s"), ("b", "s")])
+        >>> table = topology.from_networkx(graph, rate="10Gbps", delay="1us")
+        >>> table["link"][0]
+        {'a': 'a', 'b': 's', 'rate': '10Gbps', 'delay': '1us'}
+
     """
     try:
         nodes, directed = list(graph.nodes(data=True)), bool(graph.is_directed())
@@ -38,7 +58,7 @@ def from_networkx(graph: Any, *, rate: str | None = None, delay: str | None = No
 
 
 def node_table(name: Any, data: Mapping[str, Any]) -> dict[str, Any]:
-    """A node as the scenario names it."""
+    """Returns a node as an entry of `topology.node`; raises `BadInput` without a known kind."""
     tier = data.get("tier")
     kind = data.get("kind", data.get("type"))
     if kind is None and tier is not None:
@@ -55,14 +75,14 @@ def node_table(name: Any, data: Mapping[str, Any]) -> dict[str, Any]:
 def link_table(
     edge: tuple[Any, Any, Mapping[str, Any]], defaults: Mapping[str, str | None]
 ) -> dict[str, Any]:
-    """An edge as the scenario names it."""
+    """Returns an edge as an entry of `topology.link`; raises `BadInput` if an attribute is not valid."""
     a, b, data = edge
     table: dict[str, Any] = {"a": str(a), "b": str(b)}
     for key, shape, example in (("rate", RATE, "10Gbps"), ("delay", DELAY, "1us")):
         value = data.get(key, defaults[key])
         if not isinstance(value, str) or not shape.fullmatch(value):
             found = f"no {key}" if value is None else f"{key} {value!r}"
-            rule = f"a {key} with its unit, such as {example!r}, there or as `{key}=` for all edges"
+            rule = f"a {key} with its unit, such as {example!r}, on the edge or as `{key}=` for all edges"
             raise BadInput(f"topology: edge {a!r} to {b!r}: found {found}; expected {rule}")
         table[key] = value
     if "weight" in data:
@@ -78,7 +98,10 @@ def link_table(
 
 
 def paired(arcs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The links of a directed graph: an arc and its opposite, each a direction, or an arc alone."""
+    """Returns the links of a directed graph: an arc with its opposite, or an arc alone.
+
+    Raises `BadInput` if an arc and its opposite differ in weight.
+    """
     links: list[dict[str, Any]] = []
     waiting: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for arc in arcs:
@@ -98,11 +121,29 @@ def paired(arcs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def to_networkx(scenario: str | Path, variant: str | None = None) -> Any:
-    """The network of a scenario file as a `networkx.MultiGraph`, of its first variant where none is named.
+    """Returns the network of a scenario file as a NetworkX graph, which `from_networkx` converts back.
 
-    Nodes go by name and have `kind` and `tier`; edges have `rate` and `delay` as exact texts, `rate_bps`,
-    `delay_ps` and `weight`. Where a link differs by direction it is a `networkx.MultiDiGraph`, with an arc
-    for each direction of every link. `from_networkx` takes it back.
+    Nodes are known by name and have `kind` and `tier`. Edges have `rate` and `delay` as exact texts,
+    `rate_bps`, `delay_ps` and `weight`.
+
+    Args:
+        scenario: Path of the scenario file.
+        variant: Variant whose network is returned. Default: the first.
+
+    Returns:
+        A `networkx.MultiGraph`. If a link differs by direction, a `networkx.MultiDiGraph` with an arc for
+        each direction of every link.
+
+    Raises:
+        BadInput: If the scenario is not valid, or has no such variant.
+        Failed: If NetworkX is not installed.
+
+    Examples:
+        >>> from overspill import topology
+        >>> graph = topology.to_networkx("incast.toml")
+        >>> graph.number_of_nodes(), graph.number_of_edges()
+        (10, 9)
+
     """
     try:
         import networkx
@@ -127,7 +168,7 @@ def to_networkx(scenario: str | Path, variant: str | None = None) -> Any:
 
 
 def setting(topology: Any, scenario: str | Path) -> str:
-    """The setting that puts a graph, a table or a GraphML file in the place of a scenario's `[topology]`."""
+    """Returns the setting that replaces a scenario's `[topology]` with a graph, a table or a GraphML file."""
     if isinstance(topology, str | os.PathLike):
         folder = Path(scenario).parent
         table: Mapping[str, Any] = {"kind": "custom", "file": os.path.relpath(topology, folder)}

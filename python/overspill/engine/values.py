@@ -1,4 +1,4 @@
-"""Values of an axis as a user writes them: lists, ranges, even and logarithmic spacing; and their numbers."""
+"""Values of an axis as users write them: lists, ranges, even and logarithmic spacing; their numbers."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -6,15 +6,15 @@ from fractions import Fraction
 
 from overspill.errors import BadInput, bounded
 
-MOST = 100_000  # values of one axis
-LARGEST = 10**30  # no quantity is as large
+MOST = 100_000  # most values of one axis
+LARGEST = 10**30  # bound on the magnitude of a quantity
 NUMBER = r"[-+]?[0-9][0-9_]*(?:\.[0-9_]+)?(?:[eE][-+]?[0-9]+)?"
 QUANTITY = re.compile(rf"({NUMBER})(?:\s*/\s*([1-9][0-9]*))?\s*([A-Za-z]*)")
 RANGE = re.compile(rf"({NUMBER})\s*([A-Za-z]*)\.\.({NUMBER})\s*([A-Za-z]*):({NUMBER})\s*([A-Za-z]*)")
 SPACED = re.compile(r"(lin|log)\((.*)\)")
 OPENING, CLOSING = "([{", ")]}"
 FORMS = "expected values such as 10,20,40 or 10KB..50KB:10KB or lin(1,5,9) or log(1KB,1MB,4)"
-# Per dimension, what a unit is worth; a number without one is a dimension of its own, and so are packets.
+# Value of each unit, by dimension; numbers without a unit and packets are dimensions of their own.
 UNITS: tuple[Mapping[str, Fraction], ...] = (
     {"ps": Fraction(1), "ns": Fraction(10**3), "us": Fraction(10**6), "ms": Fraction(10**9)}
     | {"s": Fraction(10**12)},
@@ -28,7 +28,7 @@ UNITS: tuple[Mapping[str, Fraction], ...] = (
 
 
 def values(path: str, text: str) -> list[str]:
-    """The values of `a,b,c`; any of them may be a range or a spacing, which becomes its values."""
+    """Returns the values of `a,b,c`, with ranges and spacings expanded."""
     found: list[str] = []
     for item in split(path, text):
         found += expand(path, item)
@@ -38,7 +38,7 @@ def values(path: str, text: str) -> list[str]:
 
 
 def split(path: str, text: str) -> list[str]:
-    """The parts between commas that are in no quotes and no brackets."""
+    """Splits a text at commas outside of quotes and brackets."""
     parts, depth, quote, escaped = [""], list[str](), "", False
     for letter in text:
         if quote:
@@ -65,7 +65,7 @@ def split(path: str, text: str) -> list[str]:
 
 
 def expand(path: str, item: str) -> list[str]:
-    """The values of one part: itself, or those of `a..b:step`, `lin(a,b,n)`, `log(a,b,n)`."""
+    """Returns the values of one part: itself, or those of `a..b:step`, `lin(a,b,n)` or `log(a,b,n)`."""
     if match := RANGE.fullmatch(item):
         return stepped(path, item, match)
     if match := SPACED.fullmatch(item):
@@ -74,7 +74,7 @@ def expand(path: str, item: str) -> list[str]:
 
 
 def stepped(path: str, item: str, match: re.Match[str]) -> list[str]:
-    """`a..b:step`, both ends in where the step hits them."""
+    """Returns the values of `a..b:step`, with `b` included if a step reaches it."""
     unit = match[2]
     if (match[4], match[6]) != (unit, unit):
         raise refused(path, item, "expected both ends and the step in the same unit, such as 10KB..50KB:10KB")
@@ -88,7 +88,7 @@ def stepped(path: str, item: str, match: re.Match[str]) -> list[str]:
 
 
 def spaced(path: str, item: str, logarithmic: bool, parts: list[str]) -> list[str]:
-    """`n` values from `a` to `b`; whole where both ends are written whole."""
+    """Returns `n` values from `a` to `b`, as whole numbers if both ends are written so."""
     rule = "expected two ends in the same unit and how many values, such as log(1KB,1000KB,4)"
     ends = [QUANTITY.fullmatch(part) for part in parts[:2]]
     if len(parts) != 3 or not parts[2].isdigit() or not 2 <= int(parts[2]) <= MOST:
@@ -109,32 +109,32 @@ def spaced(path: str, item: str, logarithmic: bool, parts: list[str]) -> list[st
 
 
 def between(first: Fraction, last: Fraction, part: Fraction, logarithmic: bool) -> Fraction:
-    """The value at a part of the way."""
+    """Returns the value at a share `part` of the distance from `first` to `last`."""
     if not logarithmic:
         return first + (last - first) * part
-    # Rounded where no machine's `pow` differs.
+    # Rounded to 12 digits, so that the result does not depend on the machine's `pow`.
     return Fraction(f"{float(first) * (float(last) / float(first)) ** float(part):.12g}")
 
 
 def exact(text: str) -> Fraction:
-    """A number as written."""
+    """Returns a written number exactly."""
     return Fraction(text.replace("_", ""))
 
 
 def end(path: str, item: str, text: str) -> Fraction:
-    """A number as written, of those that can be reckoned with."""
+    """Returns a written number; raises `BadInput` if its magnitude is too large or too small."""
     if endless(text) or abs(found := exact(text)) > LARGEST or 0 < abs(found) < 1 / LARGEST:
         raise refused(path, item, "expected numbers up to 1e30, and from 1e-30 on where they are not 0")
     return found
 
 
 def endless(text: str) -> bool:
-    """Whether a number has so many digits, or so large an exponent, that to write it out takes for ever."""
+    """Returns true if a number has too many digits, or too large an exponent, to be written out."""
     return len(text) > 60 or len(text.lower().partition("e")[2]) > 4
 
 
 def shown(number: Fraction) -> str:
-    """A number as text: whole, or with as many decimals as it needs."""
+    """Formats a number as whole, or with as many decimals as it needs."""
     if number.denominator == 1:
         return str(number.numerator)
     return (
@@ -143,14 +143,14 @@ def shown(number: Fraction) -> str:
 
 
 def bare(text: str) -> str:
-    """A value without the quotes around the whole of it, if they are plain."""
+    """Returns a value without the quotes around it, if it has no other quotes or escapes."""
     inside = text[1:-1]
     plain = len(text) >= 2 and text[0] == text[-1] and text[0] in "\"'" and not set(inside) & set("\"'\\")
     return inside if plain and inside else text
 
 
 def numbers(texts: Iterable[str]) -> tuple[list[float], str] | None:
-    """The values as numbers of one unit, that of the first; `None` where they are not all of a kind."""
+    """Returns values as numbers in the unit of the first; `None` if their dimensions differ."""
     matches = [QUANTITY.fullmatch(text.strip()) for text in texts]
     found: list[tuple[Fraction, str]] = []
     for match in matches:
@@ -166,5 +166,5 @@ def numbers(texts: Iterable[str]) -> tuple[list[float], str] | None:
 
 
 def refused(path: str, found: str, rule: str) -> BadInput:
-    """What is wrong with an axis."""
+    """Returns the error for a wrong value of an axis."""
     return BadInput(f"--over: {bounded(path)}: found {bounded(found)}; {rule}")

@@ -1,1 +1,1 @@
-"""Papers reproduced: their experiments as data, what comes out of ours beside what they published."""
+"""Reproduction of papers: experiments as data, and measured values beside the published ones."""

@@ -13,32 +13,32 @@ from overspill import stats
 from overspill.papers.common import marked
 from overspill.plots import COLOURS
 
-WIDTH = 0.8  # of a group
-# Over the axes, right of the title, where it covers nothing.
+WIDTH = 0.8  # width of a group
+# Above the axes, to the right of the title, where the legend covers nothing.
 ABOVE: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 4, "borderaxespad": 0.2}
 ABOVE |= {"columnspacing": 1.2, "handlelength": 1.4}
 
 
 @dataclass(frozen=True)
 class Bars:
-    """Kinds of bars; each has a value by seed in every group. `first` is the first one's colour."""
+    """Kinds of bars with a value by seed in every group; `first` is the colour of the first kind."""
 
     kinds: Sequence[str]
     values: Sequence[Sequence[np.ndarray]]
     first: int = 0
 
     def places(self, kind: int) -> np.ndarray:
-        """Where the bars of a kind stand."""
+        """Returns the positions of the bars of a kind."""
         return np.arange(len(self.values[kind])) + (kind - (len(self.kinds) - 1) / 2) * self.width
 
     @property
     def width(self) -> float:
-        """How wide a bar is."""
+        """Width of a bar."""
         return WIDTH / len(self.kinds)
 
 
 def interval(by_seed: np.ndarray) -> tuple[float, float]:
-    """The mean of what is finite and half of its 95 % interval; 0 and 0 where nothing is."""
+    """Returns the mean of finite values and half of its 95% interval; 0 and 0 without any."""
     known = [float(one) for one in by_seed if np.isfinite(one)]
     return (stats.mean(known), stats.half_width(known) or 0.0) if known else (0.0, 0.0)
 
@@ -50,7 +50,7 @@ def grouped(
     paper: Sequence[Sequence[float | None]] = (),
     label: str = "published",
 ) -> None:
-    """Bars of means with their 95 % intervals; published values, by kind and group, as marks."""
+    """Draws bars of means with their 95% intervals, and published values, by kind and group, as marks."""
     for kind, name in enumerate(bars.kinds):
         places, found = bars.places(kind), [interval(one) for one in bars.values[kind]]
         height, reach = [one[0] for one in found], [one[1] for one in found]

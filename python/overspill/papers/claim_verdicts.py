@@ -1,4 +1,4 @@
-"""Verdicts of claims, by the rows that decide them. Pure: no files, no runs."""
+"""Verdicts of claims, from the rows that decide them, without access to files or runs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Decided:
 
 
 def decide(claim: Claim, rows: Sequence[Shown]) -> Decided:
-    """The verdict of a claim: that of its worst row that counts."""
+    """Returns the verdict of a claim: that of its worst row that counts."""
     those = [row for row in rows if any(matches(one, row) for one in claim.patterns)]
     deciding = [row for row in those if is_evidence(row) and has_value(row)]
     uncounted = [row for row in those if row not in deciding]
@@ -47,12 +47,12 @@ def decide(claim: Claim, rows: Sequence[Shown]) -> Decided:
 
 
 def has_value(row: Shown) -> bool:
-    """Returns true if runs gave a value, or failed to; a row that waits has none."""
+    """Returns true if runs gave a value or failed to; a row that is for later has none."""
     return not is_later(row)
 
 
 def settings_of(document: Mapping[str, Any] | None) -> list[Setting]:
-    """Sensitivity runs, from what `what_if.json.gz` holds."""
+    """Returns the sensitivity runs in the document of `what_if.json.gz`."""
     if document is None:
         return []
     found = []
@@ -72,9 +72,9 @@ def settings_of(document: Mapping[str, Any] | None) -> list[Setting]:
 def find_turned_verdicts(
     one: Decided, rows: Sequence[Shown], settings: Sequence[Setting]
 ) -> list[tuple[Setting, str]]:
-    """Settings under which a claim has another verdict, each with that verdict.
+    """Returns the settings under which a claim has another verdict, each with that verdict.
 
-    A setting is compared with the paper's own runs on as many seeds, and only by the rows that it touches.
+    A setting is compared with the paper's own runs on as many seeds, and only by the rows that it changes.
     """
     found = []
     for setting in settings:
@@ -86,13 +86,13 @@ def find_turned_verdicts(
 
 
 def replaced(row: Shown, cells: Mapping[Key, Mapping[str, Any]]) -> Shown:
-    """A row with what a setting gives."""
+    """Returns a row with the values under a setting."""
     cell = cells.get((row["figure"], row["case"], row["metric"]))
     return row if cell is None else {**row, **cell}
 
 
 def matches(pattern: Pattern, row: Shown) -> bool:
-    """Returns true if a pattern is of a row as `rows.json` has it."""
+    """Returns true if a pattern matches a row of `rows.json`."""
     return (
         row["figure"] == pattern.figure
         and pattern.case in (None, row["case"])
@@ -101,7 +101,7 @@ def matches(pattern: Pattern, row: Shown) -> bool:
 
 
 def verdict(claim: Claim, deciding: Sequence[Shown], uncounted: Sequence[Shown] = ()) -> str:
-    """The worst of the rows; at most in part if no row that counts decides a part of the claim."""
+    """Returns the worst verdict of the rows; at most in part if no row that counts decides a part."""
     if not deciding:
         return UNTESTABLE if claim.untestable and not claim.missing else UNDECIDED
     verdicts = {verdict_of(row) for row in deciding}
@@ -112,7 +112,7 @@ def verdict(claim: Claim, deciding: Sequence[Shown], uncounted: Sequence[Shown] 
 
 
 def limits(row: Shown) -> bool:
-    """Returns true if a row that does not count was missed, before or after it changed."""
+    """Returns true if a row that does not count was missed, before or after its revision."""
     if row["counts"] not in (REVISED, ANECDOTE) or is_later(row):
         return False
     former = row.get("revised", {}).get("verdict", HOLDS)
@@ -120,12 +120,12 @@ def limits(row: Shown) -> bool:
 
 
 def verdict_of(row: Shown) -> str:
-    """A row's verdict; inconclusive if an order is expected and both sides are equal in every run."""
+    """Returns a row's verdict; inconclusive if an order is expected and both sides are equal in every run."""
     return INCONCLUSIVE if has_equal_sides(row) else str(row["verdict"])
 
 
 def has_equal_sides(row: Shown) -> bool:
-    """Returns true if a difference is exactly 0, or a ratio exactly 1, where one side is to be more."""
+    """Returns true if a difference is exactly 0, or a ratio exactly 1, although one side should be more."""
     form = row["tolerance"] or {}
     if row["ci95"] or row["published"] is not None or len(form) != 1 or not set(form) <= {"min", "max"}:
         return False
@@ -134,6 +134,6 @@ def has_equal_sides(row: Shown) -> bool:
 
 
 def worst_first(rows: Sequence[Shown]) -> list[Shown]:
-    """Rows that are not reproduced before those that are inconclusive, and these before the others."""
+    """Returns rows that are not reproduced first, then inconclusive ones, then the others."""
     order = {FAILS: 0, HOLDS: 2}
     return sorted(rows, key=lambda row: order.get(verdict_of(row), 1))

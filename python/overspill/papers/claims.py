@@ -1,7 +1,7 @@
-"""Claims of a paper in our words, and the rows that decide each: `claims.toml`.
+"""Claims of a paper in our words, and the rows that decide each (`claims.toml`).
 
-A claim names figures. Every row of such a figure decides the claim, or is left out with a reason: rows that
-do not fit cannot be left out in silence.
+A claim names figures. Every row of such a figure decides the claim or is left out with a reason. So no row
+can be left out silently.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from overspill.papers.toml_fields import REQUIRED, Fields, document
 
 CLAIM_KINDS = ("benefit", "cost", "limit", "comparison", "mechanism")
 PARTS = ("figure", "case", "metric")
-LONGEST_REASON = 15  # words
+LONGEST_REASON = 15  # words of a reason
 MOST = 20  # claims of a paper
 
 
@@ -37,15 +37,15 @@ class Pattern:
         )
 
     def __str__(self) -> str:
-        """The pattern as a message names it."""
+        """Returns the pattern as messages name it."""
         return ", ".join(one for one in (self.figure, self.case, self.metric) if one is not None)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper, with the rows that decide it.
+    """Claim of the paper, with the rows that decide it.
 
-    `missing` says which measurement would decide what no row does, `untestable` why none can here.
+    `missing` names the measurement that would decide what no row does, `untestable` the reason why none can.
     """
 
     id: str
@@ -58,12 +58,12 @@ class Claim:
     untestable: str
 
     def rows(self, known: Iterable[Row]) -> list[Row]:
-        """Rows that decide the claim, in the order of the paper's file."""
+        """Returns the rows that decide the claim, in the order of the paper's file."""
         return [row for row in known if any(one.matches(row) for one in self.patterns)]
 
 
 def load(path: Path, known: Sequence[Row]) -> list[Claim]:
-    """Every claim of a file, or none if there is no file; `BadInput` with all that is wrong."""
+    """Returns every claim of a file, or none without a file; raises `BadInput` with all errors."""
     if not path.is_file():
         return []
     given, _ = document(path)
@@ -89,7 +89,7 @@ def load(path: Path, known: Sequence[Row]) -> list[Claim]:
 
 
 def read(path: Path, at: int, given: Any) -> Claim:
-    """One claim of a file."""
+    """Parses one claim of a file."""
     named = given.get("id") if isinstance(given, Mapping) else None
     fields = Fields(path, f"claim {at} ({named})" if isinstance(named, str) else f"claim {at}", given)
     made = Claim(
@@ -104,12 +104,12 @@ def read(path: Path, at: int, given: Any) -> Claim:
     )
     fields.done()
     if not (made.patterns or made.missing or made.untestable):
-        raise fields.wrong("rows", "none", "some, or `missing` or `untestable` with a reason")
+        raise fields.wrong("rows", "none", "a row, or `missing` or `untestable` with a reason")
     return made
 
 
 def patterns(fields: Fields, field: str, with_reason: bool = False) -> list[Pattern]:
-    """Patterns of a field."""
+    """Parses the patterns of a field."""
     found = []
     for at, given in enumerate(fields.tables(field), 1):
         inner = Fields(fields.file, f"{fields.where}: {field} {at}", given)
@@ -123,7 +123,10 @@ def patterns(fields: Fields, field: str, with_reason: bool = False) -> list[Patt
 
 
 def check(path: Path, claim: Claim, known: Sequence[Row]) -> None:
-    """Refuse patterns that match nothing, and rows of a named figure that are in neither list or in both."""
+    """Raises `BadInput` for patterns without a row, and for rows in neither list or in both.
+
+    This covers all rows of the figures that a claim names.
+    """
     wrong = []
     place = f"{path}: claim {claim.id}"
     figures = {one.figure for one in claim.patterns}
@@ -137,7 +140,7 @@ def check(path: Path, claim: Claim, known: Sequence[Row]) -> None:
                 wrong.append(f"{place}: {field}: found {one}; expected a figure that `rows` names")
     those = claim.rows(known)
     if those and not (claim.missing or claim.untestable) and all(row.repeat for row in those):
-        wrong.append(f"{place}: rows: found repeats alone; expected a row that is none")
+        wrong.append(f"{place}: rows: found only repeats; expected a row that is not a repeat")
     for row in (row for row in known if row.figure in figures):
         used = any(one.matches(row) for one in claim.patterns)
         out = any(one.matches(row) for one in claim.leaves_out)

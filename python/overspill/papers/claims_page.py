@@ -1,4 +1,4 @@
-"""The page of all papers' claims with their verdicts, from the published rows: `docs/claims.md`.
+"""Page of all papers' claims with their verdicts, from the published rows: `docs/claims.md`.
 
 `python -m overspill.papers.claims_page > docs/claims.md`
 """
@@ -27,32 +27,32 @@ from overspill.papers.counting import Shown, is_later
 from overspill.papers.published import Found
 from overspill.papers.verdicts import HOLDS
 
-NUMBERS = 2  # rows whose numbers stand in a cell
+NUMBERS = 2  # rows whose numbers are in a cell
 INTRO = """# Claims of the five papers
 
-What each paper claims, in our words, and what our runs say. The claims were written
-[from the papers](howto/papers.md#claims), before any verdict of a claim was computed.
-Costs and limits are claims, too. The worst row that counts gives the verdict of its claim:
+Claims of each paper in our words, with the verdicts of our runs. The claims were written
+[from the papers](howto/papers.md#claims), before the verdict of any claim was computed.
+Costs and limits are claims as well. The worst row that counts gives the verdict of its claim:
 
 | verdict | means |
 | --- | --- |
-| reproduced | every deciding row lies within its tolerance |
+| reproduced | every deciding row is within its tolerance |
 | in part | a row is inconclusive, or no row that counts decides a part of the claim |
-| not reproduced | a row lies outside its tolerance |
+| not reproduced | a row is outside its tolerance |
 | cannot be tested here | no measurement of a simulator can decide it |
 | not decided | no row decides it, or its rows do not count |
 
-Rows count whose value the paper states, or that follow from it by arithmetic or a model. A row does not count
-if it was added, or its measure or tolerance changed, after a first run, or if it repeats another row. A row
-whose tolerance reaches further than a quarter of the value is an anecdote: it counts only if it is missed.
-Numbers are those of the worst rows. "Not reproduced with x" is the verdict if the open parameter x is
+A row counts if the paper states its value, or if the value follows from the paper by arithmetic or a model. A
+row does not count if it repeats another row, or if it was added, or its measure or tolerance changed, after a
+first run. A row whose tolerance exceeds a quarter of its value is an anecdote: it counts only if it is
+missed. Numbers are those of the worst rows. "Not reproduced with x" is the verdict if the open parameter x is
 changed. The page of each paper explains these names, and has its assumptions, figures and rows.
 """
 RULE = "The worst row that counts gives the [verdict](../../docs/claims.md) of its claim."
 
 
 def page() -> str:
-    """The page, from the rows in the folders of papers."""
+    """Returns the page, from the rows in the folders of papers."""
     parts, totals = [], {}
     for name in data.names():
         paper = data.load(name)
@@ -71,17 +71,17 @@ def page() -> str:
 
 
 def table(found: Sequence[Decided], rows: Sequence[Shown], settings: Sequence[Setting]) -> str:
-    """The claims of one paper as Markdown."""
+    """Returns the claims of one paper as a Markdown table."""
     return written(["claim", "where", "verdict", "evidence"], cells(found, rows, settings))
 
 
 def cells(found: Sequence[Decided], rows: Sequence[Shown], settings: Sequence[Setting]) -> list[list[str]]:
-    """Claim, where, verdict (also with open parameters changed) and evidence of each."""
+    """Returns the cells of each claim: claim, place, verdict (also under sensitivity runs), and evidence."""
     return [[one.claim.claim, one.claim.where, verdict(one, rows, settings), evidence(one)] for one in found]
 
 
 def verdict(one: Decided, rows: Sequence[Shown], settings: Sequence[Setting]) -> str:
-    """The verdict of a claim, and others that it has with an open parameter changed."""
+    """Returns the verdict of a claim, with other verdicts that it has under sensitivity runs."""
     by_verdict: dict[str, list[str]] = {}
     for setting, other in find_turned_verdicts(one, rows, settings):
         by_verdict.setdefault(other, []).append(setting.name)
@@ -91,7 +91,7 @@ def verdict(one: Decided, rows: Sequence[Shown], settings: Sequence[Setting]) ->
 
 
 def evidence(one: Decided) -> str:
-    """What decides a claim: numbers of the worst rows, how many others there are, and what is missing."""
+    """Describes the evidence of a claim: numbers of the worst rows, number of rows, and what is missing."""
     claim, texts = one.claim, []
     if one.deciding:
         held = sum(verdict_of(row) == HOLDS for row in one.deciding)
@@ -110,7 +110,7 @@ def evidence(one: Decided) -> str:
 
 
 def uncounted(rows: Sequence[Shown]) -> list[str]:
-    """Rows of a claim that do not count, those that were revised or missed by name, and how many wait."""
+    """Describes rows of a claim that do not count, with those revised or missed, and the number not run."""
     texts = []
     ran = [row for row in rows if not is_later(row)]
     if ran:
@@ -123,7 +123,7 @@ def uncounted(rows: Sequence[Shown]) -> list[str]:
 
 
 def numbers(row: Shown) -> str:
-    """Published beside measured of a row."""
+    """Describes a row by its published and measured values."""
     name = f"{row['figure']}, {row['case']}, {row['metric'].replace('_', ' ')}"
     if row["published"] is None:
         return f"{name}: {words.measured(row)}, expected {words.tolerance(row)}"
@@ -131,7 +131,7 @@ def numbers(row: Shown) -> str:
 
 
 def written(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    """A table as Markdown."""
+    """Returns a table as Markdown."""
     lines = [list(head), ["---"] * len(head), *(list(one) for one in body)]
     return "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in one)} |" for one in lines)
 

@@ -1,4 +1,4 @@
-"""The code of a paper, loaded by path: `measures` and `figures` in its folder."""
+"""Code of a paper, loaded by path: `measures` and `figures` in its folder."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from overspill import Failed, Unwritable
 from overspill.whole_files import write_text
 
 PACKAGE = "overspill_papers"
-MEASURES, DRAWINGS = ("measures", "MEASURES"), ("figures", "DRAWINGS")  # modules, and what each has
+MEASURES, DRAWINGS = ("measures", "MEASURES"), ("figures", "DRAWINGS")  # modules, and the table that each has
 
 
 def register(folder: Path) -> str:
     """Makes the folder of a paper a package; returns its name, such as `overspill_papers.qcn_os`.
 
-    A folder takes the place of another one of that name.
+    A package of another folder with the same name is replaced.
     """
     if PACKAGE not in sys.modules:
         sys.modules[PACKAGE] = package(PACKAGE, [])
@@ -36,16 +36,16 @@ def register(folder: Path) -> str:
 
 
 def package(name: str, path: list[str]) -> ModuleType:
-    """An empty package."""
+    """Returns an empty package."""
     made = ModuleType(name)
     made.__path__ = path
     return made
 
 
 def make_inputs(folder: Path) -> None:
-    """Writes the files that `inputs.py` of a paper makes and that are missing.
+    """Writes the files that `inputs.py` of a paper makes, if any is missing.
 
-    `Failed` where they are not the same on this machine, `Unwritable` where the folder cannot be written.
+    Raises `Failed` if they differ on this machine, and `Unwritable` if the folder cannot be written.
     """
     if not (folder / "inputs.py").is_file():
         return
@@ -55,7 +55,7 @@ def make_inputs(folder: Path) -> None:
     made = {name: text() for name, text in module.INPUTS.items()}
     if hashlib.sha256("".join(made.values()).encode()).hexdigest() != module.DIGEST:
         raise Failed(
-            f"{folder / 'inputs.py'}: made files that differ from those behind the published rows (SHA-256)"
+            f"{folder / 'inputs.py'}: made files that differ from those of the published rows (SHA-256)"
         )
     try:
         for name, text in made.items():
@@ -66,9 +66,9 @@ def make_inputs(folder: Path) -> None:
 
 
 def load(folder: Path, given: tuple[str, str], figures: Collection[str]) -> Mapping[str, Any]:
-    """The functions of figures, by their ids; a paper may have no drawings.
+    """Returns the functions of figures by id; a paper may have no drawings.
 
-    `Failed` where there is no other code, or a function of an unknown id.
+    Raises `Failed` if other code is missing, or has a function for an unknown id.
     """
     name, table = given
     module = f"{register(folder)}.{name}"
@@ -85,5 +85,5 @@ def load(folder: Path, given: tuple[str, str], figures: Collection[str]) -> Mapp
     if not isinstance(found, Mapping):
         raise Failed(f"{folder / name}: no {table}; expected functions by ids of figures")
     if unknown := [one for one in found if one not in figures]:
-        raise Failed(f"{folder / name}: {table} has {unknown[0]!r}, which is no figure of the paper")
+        raise Failed(f"{folder / name}: {table} has {unknown[0]!r}, which is not a figure of the paper")
     return found

@@ -1,4 +1,4 @@
-"""What the figures of papers share: statistics over seeds, curves along a sweep, looks of drawings."""
+"""Common code of papers' figures: statistics over seeds, curves along a sweep, looks of drawings."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from overspill.papers.plotted import figure, make
 from overspill.papers.spec import Measured, Point, Runs
 
 Published = Mapping[tuple[str, str], float]
-Curve = np.ndarray  # seeds by places
+Curve = np.ndarray  # seeds by positions
 
 # Statistics.
 
 
 def jackknife(statistic: Callable[[np.ndarray], float], by_seed: np.ndarray) -> list[float]:
-    """Pseudo-values n T(all) - (n - 1) T(without seed i), T of means over seeds, the first axis.
+    """Returns jackknife pseudo-values n T(all) - (n - 1) T(without seed i) of a statistic of means.
 
-    For what noise of single seeds inflates, such as a range: their mean is T less its bias of order 1/n, and
-    their scatter is that of T (Quenouille 1956, Tukey 1958). With one seed T itself.
+    `statistic` takes means over seeds, the first axis. For statistics that the noise of single seeds
+    inflates, such as a range: the mean of the pseudo-values is T less its bias of order 1/n, and their
+    scatter is that of T (Quenouille 1956, Tukey 1958). With one seed the result is T itself.
     """
     count = len(by_seed)
     whole = statistic(by_seed.mean(axis=0))
@@ -36,41 +37,41 @@ def jackknife(statistic: Callable[[np.ndarray], float], by_seed: np.ndarray) -> 
 
 
 def extent(curve: np.ndarray) -> float:
-    """The largest value less the smallest; NaN where one is."""
+    """Returns the largest value minus the smallest; NaN if any value is."""
     return float(np.max(curve) - np.min(curve))
 
 
 def spread(curve: np.ndarray) -> float:
-    """(max - min) / mean."""
+    """Returns (max - min) / mean."""
     return quotient(extent(curve), float(np.mean(curve)))
 
 
 def quotient(above: float, below: float) -> float:
-    """One quotient; NaN where nothing is below."""
+    """Returns one quotient; NaN if the denominator is 0."""
     return above / below if below else float("nan")
 
 
 def quotients(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Seed by seed; NaN where nothing is below."""
+    """Returns the quotients by seed; NaN if a denominator is 0."""
     return np.array([quotient(float(one), float(other)) for one, other in zip(above, below, strict=True)])
 
 
 def rank_correlation(places: Sequence[float], curve: np.ndarray) -> float:
-    """Spearman's rank correlation of a curve with its places; 0 where it is flat, NaN where a value is."""
+    """Returns Spearman's rank correlation of a curve with its positions; 0 if flat, NaN if a value is."""
     from scipy import stats as scipy_stats  # slow to load
 
     return correlation(np.asarray(places, np.float64), curve, scipy_stats.spearmanr)
 
 
 def linear_correlation(one: np.ndarray, other: np.ndarray) -> float:
-    """Pearson's correlation; 0 where one of both is flat, NaN where a value is."""
+    """Returns Pearson's correlation; 0 if either side is flat, NaN if a value is."""
     from scipy import stats as scipy_stats
 
     return correlation(one, other, scipy_stats.pearsonr)
 
 
 def correlation(one: np.ndarray, other: np.ndarray, of: Callable[..., Any]) -> float:
-    """A correlation; what does not change goes with nothing."""
+    """Returns a correlation; 0 if either side is constant, NaN if a value is not finite."""
     if not (np.isfinite(one).all() and np.isfinite(other).all()):
         return float("nan")
     if np.ptp(one) == 0 or np.ptp(other) == 0:
@@ -81,7 +82,7 @@ def correlation(one: np.ndarray, other: np.ndarray, of: Callable[..., Any]) -> f
 
 
 def measured(case: str, metric: str, values: Sequence[float] | np.ndarray, note: str = "") -> Measured:
-    """Numbers of a row, seed by seed."""
+    """Returns the numbers of a row by seed."""
     return Measured(case, metric, [float(one) for one in values], note)
 
 
@@ -89,37 +90,37 @@ def measured(case: str, metric: str, values: Sequence[float] | np.ndarray, note:
 
 
 def along(runs: Runs, name: str, variant: str, points: Sequence[Point]) -> Curve:
-    """A metric as a matrix, seeds by points."""
+    """Returns a metric as a matrix, seeds by points."""
     return np.array([runs.metric(name, variant, point) for point in points]).T
 
 
 def line(runs: Runs, path: str, fixed: Mapping[str, float] | None = None) -> tuple[list[float], list[Point]]:
-    """Values of a path and their points in order, where other paths have the values `fixed`.
+    """Returns the values of a path and their points in order, with other paths at the values `fixed`.
 
-    `Failed` where there are none, or several of a value.
+    Raises `Failed` if there are none, or several points with one value.
     """
     held = fixed or {}
     kept = [point for point in runs.points if all(float(point[one]) == held[one] for one in held)]
     kept.sort(key=lambda point: float(point[path]))
     values = [float(point[path]) for point in kept]
     if not kept or len(set(values)) < len(values):
-        raise Failed(f"{path}: found {values} where {dict(held)}; expected some, and each once")
+        raise Failed(f"{path}: found {values} where {dict(held)}; expected at least one value, and each once")
     return values, kept
 
 
 def dropped(table: pa.Table) -> np.ndarray:
-    """Packets dropped at each port of `ports`, for whatever reason."""
+    """Returns the packets dropped at each port of `ports`, for any reason."""
     reasons = [name for name in table.column_names if name.startswith("drop_")]
     return np.asarray(np.sum([columns.numbers(table, name) for name in reasons], axis=0))
 
 
 def names(counts: Mapping[str, float]) -> str:
-    """Names with a count above 0, in their order: `S4 S7`; `none` where there is none."""
+    """Returns the names with a count above 0, in their order: `S4 S7`; `none` without any."""
     return " ".join(name for name, count in counts.items() if count) or "none"
 
 
 def lossy(runs: Runs, variant: str, points: Sequence[Point]) -> str:
-    """A note on which seeds lost packets at some of the points; empty where none did."""
+    """Returns a note on the seeds that lost packets at any of the points; empty without losses."""
     lost = along(runs, "drops", variant, points).sum(axis=1)
     found = [f"{seed} ({count:.0f})" for seed, count in zip(runs.seeds, lost, strict=True) if count]
     return f"packets lost with seed {', '.join(found)}" if found else ""
@@ -129,18 +130,18 @@ def lossy(runs: Runs, variant: str, points: Sequence[Point]) -> str:
 
 
 def sheet(columns: int, rows: int = 1, height: float = 3.4) -> tuple[Drawing, list[Axes]]:
-    """A figure of panels row by row, `height` inches each; to be called within `plots.style()`."""
+    """Returns a figure with panels row by row, `height` inches each; call it within `plots.style()`."""
     made = figure(figsize=(plots.WIDTH, rows * height), layout="constrained")
     return made, [made.add_subplot(rows, columns, at + 1) for at in range(rows * columns)]
 
 
 def halves(by_seed: np.ndarray) -> np.ndarray:
-    """Half of the 95 % interval of the mean at each place, the last axis; 0 with one seed."""
+    """Returns half of the 95% interval of the mean at each position, the last axis; 0 with one seed."""
     return np.array([stats.half_width(list(map(float, one))) or 0.0 for one in by_seed.T])
 
 
 def mean_line(axes: Axes, x: Sequence[float] | np.ndarray, by_seed: Curve, colour: str, **style: Any) -> None:
-    """A line through the means over seeds, and the band of their 95 % intervals."""
+    """Draws a line through the means over seeds, and the band of their 95% intervals."""
     centre, reach = by_seed.mean(axis=0), halves(by_seed)
     axes.plot(x, centre, color=colour, **style)
     step: Any = style.get("drawstyle", "").removeprefix("steps-") or None
@@ -148,7 +149,7 @@ def mean_line(axes: Axes, x: Sequence[float] | np.ndarray, by_seed: Curve, colou
 
 
 def marked(axes: Axes, values: Sequence[tuple[float, float | None]], label: str = "published") -> None:
-    """Published values at places, where there are any: hollow black diamonds, through which ours are seen."""
+    """Draws published values, if there are any, as hollow black diamonds that do not hide ours."""
     known = [(x, y) for x, y in values if y is not None]
     style: dict[str, Any] = {"markerfacecolor": "none", "markeredgecolor": "black", "markersize": 9}
     if known:
@@ -157,7 +158,7 @@ def marked(axes: Axes, values: Sequence[tuple[float, float | None]], label: str 
 
 
 def log_scale(axes: Axes) -> None:
-    """A logarithmic y-axis with plain numbers, more of them where it spans less than two decades."""
+    """Sets a logarithmic y axis with plain numbers, more of them if it spans less than two decades."""
     axes.set_yscale("log")
     low, high = axes.get_ylim()
     axes.yaxis.set_major_locator(make("log", subs=(1, 2, 5) if high < 100 * low else (1,)))
@@ -166,7 +167,7 @@ def log_scale(axes: Axes) -> None:
 
 
 def legend(axes: Axes, **place: Any) -> None:
-    """The legend, what was published last."""
+    """Draws the legend, with published values last."""
     handles, labels = axes.get_legend_handles_labels()
     order = sorted(range(len(handles)), key=lambda at: getattr(handles[at], "get_marker", str)() == "D")
     axes.legend([handles[at] for at in order], [labels[at] for at in order], **place)

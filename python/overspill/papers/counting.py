@@ -1,4 +1,4 @@
-"""Rules by which rows count as evidence. Pure: no files, no runs."""
+"""Rules by which rows count as evidence, without access to files or runs."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from overspill.papers.verdicts import FAILS, INCONCLUSIVE
 
 YES, REPEAT, REVISED, ANECDOTE, UNPUBLISHED = "yes", "repeat", "revised", "anecdote", "unpublished"
 COUNTS = (YES, REPEAT, REVISED, ANECDOTE, UNPUBLISHED)
-FOLLOWS = ("derived", "own_model")  # from the paper by arithmetic or by a model
-WIDEST = 0.25  # reach of a tolerance, as a share of the published value
+FOLLOWS = ("derived", "own_model")  # follows from the paper by arithmetic or by a model
+WIDEST = 0.25  # largest reach of a tolerance, as a share of the published value
 
-Shown = Mapping[str, Any]  # a row as `rows.json` has it
+Shown = Mapping[str, Any]  # row in the form of `rows.json`
 
 
 def classify(row: Shown, widest: Mapping[str, float]) -> str:
-    """Returns `yes`, or why the row does not count; `widest` is of `widest_by_unit`.
+    """Returns `yes`, or the reason why a row does not count; `widest` is the result of `widest_by_unit`.
 
-    It repeats another one with other traffic, sizes, seeds or ties (`repeat`); it was added, or its measure
-    or tolerance changed, after a first run (`revised`); its tolerance is too wide (`anecdote`, see
-    `is_evidence`); or its value is not one that the paper states as a result (`unpublished`).
+    A row does not count if it repeats another one with other traffic, sizes, seeds or ties (`repeat`); if it
+    was added, or its measure or tolerance changed, after a first run (`revised`); if its tolerance is too
+    wide (`anecdote`, see `is_evidence`); or if the paper does not state its value as a result
+    (`unpublished`).
     """
     if row.get("repeat"):
         return REPEAT
@@ -33,21 +34,21 @@ def classify(row: Shown, widest: Mapping[str, float]) -> str:
 
 
 def is_evidence(row: Shown) -> bool:
-    """Returns true if a row may decide a claim: a wide tolerance counts only where it is missed."""
+    """Returns true if a row may decide a claim: a wide tolerance counts only if it is missed."""
     if row["counts"] == ANECDOTE:
         return bool(row["verdict"] == FAILS)
     return row["counts"] == YES or (row["counts"] == UNPUBLISHED and row["basis"] in FOLLOWS)
 
 
 def is_wide(row: Shown, widest: Mapping[str, float]) -> bool:
-    """Returns true if a tolerance is too wide to say something.
+    """Returns true if a tolerance is too wide to be meaningful.
 
-    It reaches further than a quarter of the value; or it is a prediction interval that reaches further than
-    any tolerance of another kind in the same unit.
+    It is if it reaches further than a quarter of the value; or if it is a prediction interval that reaches
+    further than any tolerance of another kind in the same unit.
     """
     value, found = middle(row["published"], row["tolerance"]), reach(row)
     if value is not None and found is not None and found > WIDEST * abs(value):
-        # Around a published 0 there is no share; around the middle of a range none is meant.
+        # A published 0 has no share; and the middle of a range is not a published value.
         return value != 0 or row["published"] is None
     if not predicts(row):
         return False
@@ -62,7 +63,7 @@ def predicts(row: Shown) -> bool:
 
 
 def middle(published: float | str | None, form: Mapping[str, float] | None) -> float | None:
-    """The published value; of a range around a value that is not written, its middle."""
+    """Returns the published value, or the middle of a range around a value that is not written."""
     if isinstance(published, int | float):
         return float(published)
     if published is None and set(form or {}) == {"min", "max"}:
@@ -72,7 +73,7 @@ def middle(published: float | str | None, form: Mapping[str, float] | None) -> f
 
 
 def reach(row: Shown) -> float | None:
-    """How far a tolerance reaches from the value, in the row's unit; `None` for orders and texts."""
+    """Returns the reach of a tolerance from the value in the row's unit; `None` for orders and texts."""
     form, value = row["tolerance"], middle(row["published"], row["tolerance"])
     if not form or value is None:
         return None
@@ -89,7 +90,7 @@ def reach(row: Shown) -> float | None:
 
 
 def widest_by_unit(rows: Iterable[Row]) -> dict[str, float]:
-    """The furthest reach of a row that counts, by unit, without prediction intervals."""
+    """Returns the furthest reach of rows that count, by unit, without prediction intervals."""
     found: dict[str, float] = {}
     for row in rows:
         form = None if row.tolerance is None else dict(row.tolerance.form)
@@ -103,18 +104,18 @@ def widest_by_unit(rows: Iterable[Row]) -> dict[str, float]:
 
 
 def marked(rows: Sequence[dict[str, Any]], known: Iterable[Row]) -> list[dict[str, Any]]:
-    """Rows with what each counts as (`counts`); `known` are all of the paper."""
+    """Returns rows with their classification (`counts`); `known` are all rows of the paper."""
     widest = widest_by_unit(known)
     return [{**row, "counts": classify(row, widest)} for row in rows]
 
 
 def is_later(row: Shown) -> bool:
-    """Returns true if nothing was to be measured yet."""
+    """Returns true if the row was not to be measured yet."""
     return bool(row["measured"] is None and row["verdict"] == INCONCLUSIVE)
 
 
 def score(rows: Sequence[Shown], verdicts: Sequence[str]) -> dict[str, int]:
-    """Counts verdicts of the rows that count, and of wide ones that are missed; none that is not run."""
+    """Counts verdicts of the rows that count, and of wide ones that are missed; rows not run are left out."""
     counted = [
         row["verdict"]
         for row in rows

@@ -1,4 +1,4 @@
-"""A paper as data: experiments, figures and open parameters (`paper.toml`), rows and claims."""
+"""Paper as data: experiments, figures and open parameters (`paper.toml`), rows and claims."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from overspill.results.names import TABLES
 
 PAPER, ROWS, CLAIMS = "paper.toml", "rows.toml", "claims.toml"
 MOST_ON_PAGE = 3  # figures on the page of a paper
-MOST_SETTINGS = 8  # open parameters that are changed one at a time
+MOST_SETTINGS = 8  # sensitivity runs, each with one open parameter changed
 VARIABLE = "OVERSPILL_PAPERS"
-NAMED = re.compile(r"what ifs?(?:,[^:]*)?:? ([^).;]*)")  # the rest of a sentence about sensitivity runs
+NAMED = re.compile(r"what ifs?(?:,[^:]*)?:? ([^).;]*)")  # the names in a sentence about sensitivity runs
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]*")
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A sweep that figures rest on; its results lie in a folder of its name."""
+    """Sweep that figures depend on; its results are in a folder of its name."""
 
     name: str
     scenario: Path
@@ -42,7 +42,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Shown:
-    """A figure, table or claim: what it rests on, and its claim in our words."""
+    """Figure, table or claim: its sweeps, and its claim in our words."""
 
     id: str
     title: str
@@ -52,7 +52,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class WhatIf:
-    """An open parameter changed alone, and the sweeps that are run again with it."""
+    """Sensitivity run: an open parameter changed alone, and the sweeps that are run again with it."""
 
     name: str
     title: str
@@ -63,7 +63,7 @@ class WhatIf:
 
 @dataclass(frozen=True)
 class Study:
-    """A study of the project that says more than the paper, or contradicts it: a folder of `studies`."""
+    """Study of the project that extends or contradicts the paper: a folder of `studies`."""
 
     name: str
     says: str
@@ -71,7 +71,7 @@ class Study:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper, checked; `digest` is the SHA-256 of its rows and tolerances."""
+    """Paper whose files are checked; `digest` is the SHA-256 of its rows and tolerances."""
 
     folder: Path
     name: str
@@ -84,6 +84,7 @@ class Paper:
     digest: str
     assumptions: Sequence[str] = ()
     on_page: Sequence[str] = ()
+    history: Sequence[str] = ()
     claims: Sequence[Claim] = ()
     studies: Sequence[Study] = ()
 
@@ -98,20 +99,23 @@ class Paper:
         return ["--papers", shlex.quote(str(folder.relative_to(Path.cwd()) if below else self.folder.parent))]
 
     def rows_of(self, figure: str) -> list[Row]:
-        """The rows of a figure, in the order of the file."""
+        """Returns the rows of a figure, in the order of the file."""
         return [row for row in self.rows if row.figure == figure]
 
     def measures(self) -> Mapping[str, Measure]:
-        """The functions that compute the rows of figures, by ids."""
+        """Returns the functions that compute the rows of figures, by id."""
         return code.load(self.folder, code.MEASURES, self.figures)
 
     def drawings(self) -> Mapping[str, Draw]:
-        """The functions that draw figures, by ids."""
+        """Returns the functions that draw figures, by id."""
         return code.load(self.folder, code.DRAWINGS, self.figures)
 
 
 def places(given: Path | None = None) -> list[Path]:
-    """Folders where papers may be: the one given, that of the environment, or those of project and wheel."""
+    """Returns the folders that may have papers: the given one, the environment's, or the default ones.
+
+    The default ones are those of the repository and of the wheel.
+    """
     if named := given or (Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None):
         return [named]
     return usual_places()
@@ -124,32 +128,32 @@ def usual_places() -> list[Path]:
 
 
 def home(given: Path | None = None) -> Path | None:
-    """The first of these folders with a paper in it; `BadInput` where one is named that is none."""
+    """Returns the first of these folders that has a paper; raises `BadInput` if a given one is not valid."""
     known = places(given)
     if len(known) == 1:
         option = "--papers" if given else VARIABLE
         if not known[0].is_dir():
-            raise BadInput(f"{option}: {known[0]} is no folder; expected one with NAME/{PAPER}")
+            raise BadInput(f"{option}: {known[0]} is not a folder; expected one with NAME/{PAPER}")
         if (known[0] / PAPER).is_file():
             raise BadInput(f"{option}: {known[0]} is a paper; expected the folder that it is in")
     return next((one for one in known if any(one.glob(f"*/{PAPER}"))), None)
 
 
 def names(given: Path | None = None) -> list[str]:
-    """The papers that there are."""
+    """Returns the names of all papers."""
     folder = home(given)
     return [] if folder is None else sorted(path.parent.name for path in folder.glob(f"*/{PAPER}"))
 
 
 def titles() -> list[tuple[str, str]]:
-    """The papers that there are, with their titles; of one that is not whole, that."""
+    """Returns the names of all papers with their titles, or with the error of one that is not valid."""
     folder, found = home(), []
     for name in names():
         assert folder is not None
         try:
             title = str(document(folder / name / PAPER)[0].get("title", ""))
         except BadInput as error:
-            title = f"not whole: {error.lines[0]}"
+            title = f"incomplete: {error.lines[0]}"
         found.append((name, title))
     return found
 
@@ -161,7 +165,7 @@ def describe_absence(given: Path | None = None) -> str:
 
 
 def load(name: str, given: Path | None = None) -> Paper:
-    """A paper by its name; `BadInput` with all that is wrong with its files."""
+    """Returns a paper by its name; raises `BadInput` with all errors in its files."""
     folder, known = home(given), names(given)
     if folder is None:
         raise BadInput(f"paper: {describe_absence(given)}")
@@ -171,7 +175,7 @@ def load(name: str, given: Path | None = None) -> Paper:
 
 
 def read(folder: Path) -> Paper:
-    """The paper in a folder."""
+    """Returns the paper in a folder."""
     path = folder / PAPER
     given, _ = document(path)
     top = Fields(path, "", given)
@@ -180,6 +184,7 @@ def read(folder: Path) -> Paper:
         raise top.wrong("name", repr(name), f"that of its folder, {folder.name!r}")
     title, cite = top.text("title"), top.text("cite")
     assumptions, on_page = top.texts("assumptions", []), top.texts("on_page", [])
+    history = top.texts("history", [])
     sweeps = keyed([experiment(path, at, one) for at, one in enumerate(top.tables("sweep"), 1)], path)
     tables = enumerate(top.tables("figure"), 1)
     figures = keyed([shown(path, (at, one), list(sweeps)) for at, one in tables], path)
@@ -191,7 +196,7 @@ def read(folder: Path) -> Paper:
         raise top.wrong("figure", "none", "one table [[figure]] or more")
     if both := sorted(set(sweeps) & set(figures)):
         raise top.wrong(
-            "figure", f"{both[0]!r}, which is a sweep, too", "different names of sweeps and figures"
+            "figure", f"{both[0]!r}, which is a sweep as well", "different names of sweeps and figures"
         )
     if len(on_page) > MOST_ON_PAGE or not set(on_page) <= set(figures):
         raise top.wrong("on_page", repr(list(on_page)), f"{MOST_ON_PAGE} ids of figures at most")
@@ -212,18 +217,19 @@ def read(folder: Path) -> Paper:
         digest,
         assumptions,
         on_page,
+        history,
         said,
         studies,
     )
 
 
 def check_names(path: Path, assumptions: Sequence[str], known: Sequence[Row], settings: list[str]) -> None:
-    """Refuse sensitivity runs that assumptions or notes name, and that there are none of."""
+    """Raises `BadInput` if assumptions or notes name sensitivity runs that do not exist."""
     texts = [(f"{path}: assumptions", one) for one in assumptions]
     place = path.with_name(ROWS)
     texts += [(f"{place}: row {row.figure}, {row.case}, {row.metric}: note", row.note) for row in known]
     wrong = [
-        f"{where}: found what if {name}; expected some of {', '.join(settings) or 'none'}"
+        f"{where}: found sensitivity run {name}; expected some of {', '.join(settings) or 'none'}"
         for where, text in texts
         for rest in NAMED.findall(text)
         for name in re.findall(r"`(\w+)`", rest)
@@ -234,7 +240,7 @@ def check_names(path: Path, assumptions: Sequence[str], known: Sequence[Row], se
 
 
 def keyed(given: Sequence[Any], path: Path) -> dict[str, Any]:
-    """Tables by their names, which must differ."""
+    """Returns tables by name; raises `BadInput` if two have the same."""
     found: dict[str, Any] = {}
     for one in given:
         key = one.id if isinstance(one, Shown) else one.name
@@ -245,7 +251,7 @@ def keyed(given: Sequence[Any], path: Path) -> dict[str, Any]:
 
 
 def named(fields: Fields, field: str) -> str:
-    """A name that can be one part of a path."""
+    """Returns a name that can be a component of a path."""
     found = fields.text(field)
     if not NAME.fullmatch(found):
         raise fields.wrong(field, repr(found), "letters, digits, and _ . - after the first")
@@ -253,17 +259,19 @@ def named(fields: Fields, field: str) -> str:
 
 
 def place(kind: str, at: int, given: Any, field: str) -> str:
-    """Where a table is, in words."""
+    """Describes the place of a table: its kind and number, with its name if it has one."""
     told = given.get(field) if isinstance(given, Mapping) else None
     return f"{kind} {at} ({told})" if isinstance(told, str) else f"{kind} {at}"
 
 
 def experiment(path: Path, at: int, given: Any) -> Experiment:
-    """A table `[[sweep]]`."""
+    """Parses a table `[[sweep]]`."""
     fields = Fields(path, place("sweep", at, given, "name"), given)
     name, scenario = named(fields, "name"), path.parent / fields.text("scenario")
     if not scenario.is_file():
-        raise fields.wrong("scenario", f"{scenario.name!r}, which is no file", f"a scenario in {path.parent}")
+        raise fields.wrong(
+            "scenario", (f"{scenario.name!r}, which is not a file"), f"a scenario in {path.parent}"
+        )
     over = fields.take("over", {})
     if not isinstance(over, Mapping):
         raise fields.wrong("over", repr(over), 'fields and their values, such as { "switch.x" = [1, 2] }')
@@ -282,7 +290,7 @@ def experiment(path: Path, at: int, given: Any) -> Experiment:
 
 
 def sets(fields: Fields, default: Any) -> list[str]:
-    """Settings as `--set` takes them."""
+    """Returns settings in the form of `--set`."""
     found = fields.texts("set", default)
     for one in found:
         path, equals, value = one.partition("=")
@@ -292,7 +300,7 @@ def sets(fields: Fields, default: Any) -> list[str]:
 
 
 def shown(path: Path, numbered: tuple[int, Any], sweeps: list[str]) -> Shown:
-    """A table `[[figure]]`."""
+    """Parses a table `[[figure]]`."""
     fields = Fields(path, place("figure", numbered[0], numbered[1], "id"), numbered[1])
     made = Shown(
         named(fields, "id"), fields.text("title"), fields.known("sweeps", sweeps, []), fields.text("claim")
@@ -302,7 +310,7 @@ def shown(path: Path, numbered: tuple[int, Any], sweeps: list[str]) -> Shown:
 
 
 def study(path: Path, at: int, given: Any) -> Study:
-    """A table `[[study]]`."""
+    """Parses a table `[[study]]`."""
     fields = Fields(path, place("study", at, given, "page"), given)
     made = Study(named(fields, "page"), fields.text("says"))
     fields.done()
@@ -310,7 +318,7 @@ def study(path: Path, at: int, given: Any) -> Study:
 
 
 def what_if(path: Path, numbered: tuple[int, Any], sweeps: list[str]) -> WhatIf:
-    """A table `[[what_if]]`."""
+    """Parses a table `[[what_if]]`."""
     fields = Fields(path, place("what_if", numbered[0], numbered[1], "name"), numbered[1])
     made = WhatIf(
         named(fields, "name"),

@@ -1,4 +1,4 @@
-"""The sweeps of a paper, one after the other: all checked and counted first, each with a store of its own."""
+"""Execution of a paper's sweeps one after the other, each with its own store; all are checked first."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from overspill.papers.sweep_runs import SweepRuns
 
 @dataclass(frozen=True)
 class Planned:
-    """A sweep to be run: as the paper has it, or with an open parameter changed."""
+    """Sweep to run: the paper's own, or a sensitivity run of it."""
 
     experiment: Experiment
     folder: Path
@@ -33,14 +33,14 @@ class Planned:
 
     @property
     def name(self) -> str:
-        """What it is called in messages."""
+        """Name of the sweep in messages."""
         return f"{self.what_if.name}/{self.experiment.name}" if self.what_if else self.experiment.name
 
     @property
     def sets(self) -> list[str]:
-        """What is set at every point; what is changed takes the place of the same path.
+        """Settings at every point; a changed parameter replaces the paper's setting of the same path.
 
-        It comes first, so that a whole table may be changed of which the sweep sets a part.
+        It comes first, so that it may change a whole table of which the sweep sets a part.
         """
         changed = list(self.what_if.sets) if self.what_if else []
         paths = {one.partition("=")[0].strip() for one in changed}
@@ -50,7 +50,7 @@ class Planned:
 
 @dataclass
 class Ran:
-    """What became of a sweep."""
+    """Outcome of a sweep."""
 
     planned: Planned
     sweep: Results | None = None
@@ -59,22 +59,22 @@ class Ran:
 
     @property
     def whole(self) -> bool:
-        """Returns true if every run of it is there."""
+        """True if every run of the sweep exists."""
         return self.sweep is not None and not self.sweep.facts["missing"]
 
     @property
     def interrupted(self) -> bool:
-        """Returns true if the user stopped it."""
+        """True if the user stopped the sweep."""
         return self.sweep is not None and self.sweep.interrupted
 
     @property
     def notes(self) -> list[str]:
-        """What a user should know of its scenario, and is no error."""
+        """Notes on the scenario that are not errors."""
         return [] if self.sweep is None else self.sweep.notes
 
     @property
     def warnings(self) -> list[Line]:
-        """What makes it less than whole; of an open parameter changed, a line for all points."""
+        """Warnings about the sweep; for a sensitivity run, one line per label for all points."""
         found = [] if self.sweep is None else warnings(self.sweep)
         if self.planned.what_if is not None:
             found = [
@@ -84,13 +84,13 @@ class Ran:
             ]
         lines = [Line("FAILED", one, True) for one in self.errors] + found
         name = self.planned.name
-        # Runs that failed say themselves where they stand.
+        # Lines of failed runs begin with their place.
         texts = (one.text.removeprefix(f"{name} ").removeprefix(f"{name}: ") for one in lines)
         return [Line(one.label, f"{name}: {text}", one.loud) for one, text in zip(lines, texts, strict=True)]
 
 
 def everything(planned: Sequence[Planned], listener: Listener, jobs: int | None) -> list[Ran]:
-    """Run all sweeps, as far as their stores do not have them; `BadInput` with all that is wrong with any."""
+    """Runs all sweeps, as far as their stores lack runs; raises `BadInput` with all errors of any."""
     plans = prepared(planned, listener, jobs)
     found = []
     for one, plan, made in zip(planned, plans, run_plans(plans, listener), strict=True):
@@ -102,7 +102,7 @@ def everything(planned: Sequence[Planned], listener: Listener, jobs: int | None)
 
 
 def prepared(planned: Sequence[Planned], listener: Listener, jobs: int | None) -> list[Plan]:
-    """Every sweep with its points checked."""
+    """Returns the plan of every sweep, with its points checked."""
     made, wrong = [], []
     for plan in planned:
         one = plan.experiment

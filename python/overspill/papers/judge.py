@@ -1,4 +1,4 @@
-"""Values by seed beside what was published: the verdict of a row. Pure: no files, no runs."""
+"""Judgement of rows: values by seed against published ones, without access to files or runs."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from overspill.papers.rows import Row, Tolerance
 from overspill.papers.spec import Measured
 from overspill.papers.verdicts import FAILS, HOLDS, INCONCLUSIVE
 
-# Ends of tolerances reach this much further, as a share: 0.13 + 0.005 is not 0.135 in binary.
+# Relative extension of tolerances: 0.13 + 0.005 is not 0.135 in binary.
 NOISE = 1e-9
-FEWEST = 3  # seeds from which the spread of single runs is known at all
-Of = Callable[[Sequence[float], float], tuple[float, float] | None]  # where one more value lies
+FEWEST = 3  # fewest seeds for an estimate of the spread of single runs
+Of = Callable[[Sequence[float], float], tuple[float, float] | None]  # interval of one more value
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A row's measurement over seeds and its verdict; `ci95` is half of the mean's 95 % interval."""
+    """Measurement of a row over seeds and its verdict; `ci95` is half of the mean's 95% interval."""
 
     measured: float | str | None
     ci95: float | None
@@ -31,14 +31,15 @@ class Judged:
     prediction: Mapping[str, Any] | None = None
 
 
-PLATFORM = "model"  # what measured: a model in software
-ONE_SEED = "one seed: no interval, and so no verdict"
+PLATFORM = "model"  # platform of the measurement: a model in software
+ONE_SEED = "one seed gives no interval, and so no verdict"
 
 
-def judge(row: Row, found: Measured | None, missing: str = "nothing computes it", seeds: int = 0) -> Judged:
-    """The verdict of a row; `missing` says why nothing was measured. `Failed` where the code is at fault.
+def judge(row: Row, found: Measured | None, missing: str = "no code computes it", seeds: int = 0) -> Judged:
+    """Returns the verdict of a row; `missing` is the reason why nothing was measured.
 
-    `seeds` is how many the runs have, 0 where there are none: with a single one only what is exact is judged.
+    `seeds` is the number of seeds of the runs, 0 without runs: with one seed only exact rows are judged.
+    Raises `Failed` for an error in the code of a figure.
     """
     made = judged(row, found, missing)
     if seeds != 1 or row.kind == "exact" or made.measured is None or isinstance(made.measured, str):
@@ -47,14 +48,14 @@ def judge(row: Row, found: Measured | None, missing: str = "nothing computes it"
 
 
 def judged(row: Row, found: Measured | None, missing: str) -> Judged:
-    """The verdict by the values alone."""
+    """Returns the verdict by the values alone."""
     if found is None:
         if row.later:
             return Judged(None, None, 0, INCONCLUSIVE, "", run(row, ()))
         return Judged(None, None, 0, FAILS, missing, run(row, ()))
     place = f"{row.figure}, {row.case}, {row.metric}"
     if row.later:
-        raise Failed(f"{place}: measured, but rows.toml has it for later; take `later` away")
+        raise Failed(f"{place}: measured, but marked `later` in rows.toml; remove `later`")
     if not len(found.values):
         return Judged(None, None, 0, FAILS, joined(found.note, missing), run(row, ()))
     texts = [one for one in found.values if isinstance(one, str)]
@@ -72,9 +73,9 @@ def judged(row: Row, found: Measured | None, missing: str) -> Judged:
 
 
 def of_texts(row: Row, texts: Sequence[str], note: str) -> Judged:
-    """Texts hold where every seed's is the published one, or where one of our runs may well give it."""
+    """Judges texts: reproduced if all are the published one, or if it is likely in one of our runs."""
     counts = Counter(texts)
-    # The most frequent first, equal ones by their letters.
+    # The most frequent first, equal ones in alphabetical order.
     order = sorted(counts, key=lambda text: (-counts[text], text))
     shown = order[0]
     if len(order) > 1:
@@ -88,7 +89,7 @@ def of_texts(row: Row, texts: Sequence[str], note: str) -> Judged:
 
 
 def likeliest(counts: Mapping[str, int], order: Sequence[str], level: float) -> list[str]:
-    """The most frequent texts, so many that they have that share of all runs; equals are in together."""
+    """Returns the most frequent texts that together have this share of all runs; ties are included."""
     needed = (level - NOISE) * sum(counts.values())
     found: list[str] = []
     for text in order:
@@ -99,12 +100,12 @@ def likeliest(counts: Mapping[str, int], order: Sequence[str], level: float) -> 
 
 
 def of_numbers(row: Row, values: Sequence[float], note: str, of_one: Of | None = None) -> Judged:
-    """Numbers hold where their mean's interval lies within the tolerance, exact ones where every one does."""
+    """Judges numbers: reproduced if the mean's interval, or each exact value, is within the tolerance."""
     known = [one for one in values if math.isfinite(one)]
     if len(known) < len(values):
-        text = f"no finite value in {len(values) - len(known)} of {len(values)}"
+        text = f"{len(values) - len(known)} of {len(values)} values are not finite"
         if known:
-            text += f", mean of the others {stats.mean(known):.6g}"
+            text += f"; the mean of the others is {stats.mean(known):.6g}"
         return Judged(None, None, len(values), FAILS, joined(note, text), run(row, ()))
     centre, half = middle(values)
     assert row.tolerance is not None
@@ -121,7 +122,7 @@ def of_numbers(row: Row, values: Sequence[float], note: str, of_one: Of | None =
 
 
 def middle(values: Sequence[float]) -> tuple[float, float | None]:
-    """The mean and half of its interval: none with one value, 0 where chance has no part."""
+    """Returns the mean and half of its interval: `None` for one value, 0 if all are equal."""
     if len(values) == 1:
         return values[0], None
     if min(values) == max(values):
@@ -130,7 +131,7 @@ def middle(values: Sequence[float]) -> tuple[float, float | None]:
 
 
 def compared(interval: tuple[float, float], within: Tolerance, published: float | str | None) -> str:
-    """The verdict of an interval."""
+    """Returns the verdict of an interval."""
     size = abs(published) if isinstance(published, int | float) else 0.0
     low, high = (
         bound if math.isinf(bound) else bound + sign * NOISE * max(abs(bound), size)
@@ -142,7 +143,7 @@ def compared(interval: tuple[float, float], within: Tolerance, published: float 
 
 
 def interval_of_one(values: Sequence[float], level: float) -> tuple[float, float] | None:
-    """Where one more run lies with this confidence: mean ± t s sqrt(1 + 1/n); `None` with fewer than two."""
+    """Returns the prediction interval of one run: mean ± t s sqrt(1 + 1/n); `None` with fewer than two."""
     if len(values) < 2:
         return None
     centre, half = middle(values)
@@ -154,10 +155,11 @@ def interval_of_one(values: Sequence[float], level: float) -> tuple[float, float
 
 
 def interval_of_part(values: Sequence[float], level: float) -> tuple[float, float] | None:
-    """Where one more part lies with this confidence at least, however parts are distributed.
+    """Returns the prediction interval of one more part, at this confidence at least, for any distribution.
 
-    From the k-th least value to the k-th largest, of n, one more lies with (n + 1 - 2 k) / (n + 1); `None`
-    with too few. Counts of a packet are bounded, and often at either end: t would reach beyond.
+    From the k-th least value to the k-th largest, of n, one more is included with probability (n + 1 - 2 k) /
+    (n + 1). `None` with too few values. Counts of a packet are bounded, and often at either end: t would
+    reach beyond.
     """
     ordered = sorted(values)
     k = math.floor((1 - level) / 2 * (len(ordered) + 1) + NOISE)
@@ -165,7 +167,7 @@ def interval_of_part(values: Sequence[float], level: float) -> tuple[float, floa
 
 
 def predicted(row: Row, values: Sequence[float], level: float, of_one: Of) -> str:
-    """Returns true if the published value may be that of one of our runs, or of a part of one."""
+    """Returns the verdict: reproduced if the published value may be that of one of our runs or parts."""
     between = of_one(values, level) if len(values) >= FEWEST else None
     if between is None:
         return INCONCLUSIVE
@@ -173,30 +175,33 @@ def predicted(row: Row, values: Sequence[float], level: float, of_one: Of) -> st
 
 
 def inside(row: Row, between: tuple[float, float]) -> bool:
-    """Returns true if the published value lies in an interval."""
+    """Returns true if the published value is in an interval."""
     value = float(row.published or 0.0)
     return compared((value, value), Tolerance({}, *between), value) == HOLDS
 
 
 def run(row: Row, values: Sequence[float], of_one: Of = interval_of_one) -> Mapping[str, Any] | None:
-    """The 95 % interval of one of our runs, and whether the published value is in, where one run is shown."""
+    """Returns the 95% interval of one of our runs, and whether it has the published value.
+
+    `None` unless the row shows a single run of the paper.
+    """
     if not row.one_run:
         return None
     between = of_one(values, stats.LEVEL)
     if between is None:
         return {"low": None, "high": None, "inside": None}
-    # Of runs that are all the same there is no spread, and what is printed is rounded.
+    # Equal runs have no spread, and printed values are rounded.
     chance = between[0] < between[1]
     return {"low": between[0], "high": between[1], "inside": inside(row, between) if chance else None}
 
 
 def joined(*notes: str) -> str:
-    """Notes as one."""
+    """Joins notes into one."""
     return "; ".join(note for note in notes if note)
 
 
 def document(paper: str, row: Row, found: Judged) -> dict[str, Any]:
-    """A row as `--json` prints it."""
+    """Returns a row as `--json` prints it."""
     made: dict[str, Any] = {
         "paper": paper,
         "figure": row.figure,

@@ -1,4 +1,4 @@
-"""The page of a paper as Markdown, and its record of revisions, from its rows."""
+"""Page of a paper as Markdown, and its record of revisions, from its rows."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from overspill.papers.data import Paper
 from overspill.papers.verdicts import FAILS, HOLDS
 from overspill.papers.words import escaped, line
 
-IMAGES = "images"  # the folder of the figures on the page
+IMAGES = "images"  # folder of the figures on the page
 MOST_ASSUMPTIONS = 10
 COUNTED_AS = {
     counting.YES: "rows that count",
     counting.REPEAT: "repeats of another row with other traffic, sizes or ties",
-    counting.REVISED: "added, or with another measure or tolerance, after a first run",
+    counting.REVISED: "added after a first run, or with another measure or tolerance since then",
     counting.ANECDOTE: "with a wide tolerance, which count only if they are missed",
-    counting.UNPUBLISHED: "given to the runs, or following from the paper without being stated in it",
+    counting.UNPUBLISHED: "given to the runs, or following from the paper without being stated there",
 }
 
 
 def readme(
     paper: Paper, document: Mapping[str, Any], changed: Mapping[str, Any] | None, drawn: Sequence[str]
 ) -> str:
-    """The page: claims, assumptions, what is not reproduced, three figures at most, how to run it."""
+    """Returns the page: claims, assumptions, what is not reproduced, up to three figures, and commands."""
     rows, settings = document["rows"], settings_of(changed)
     found = [decide(claim, rows) for claim in paper.claims]
     parts = [f"# {paper.title}", "", paper.cite, ""]
@@ -49,14 +49,14 @@ def readme(
         parts += [claims_page.table(found, rows, settings), ""]
     if paper.assumptions:
         first = paper.assumptions[:MOST_ASSUMPTIONS]
-        parts += ["## What is assumed", "", *(f"- {escaped(one)}" for one in first), ""]
+        parts += ["## Assumptions", "", *(f"- {escaped(one)}" for one in first), ""]
         if len(first) < len(paper.assumptions):
-            parts += ["The others are in [paper.toml](paper.toml).", ""]
+            parts += ["Further assumptions are in [paper.toml](paper.toml).", ""]
     if why := [*reasons(found), *other_reasons(paper, rows)]:
-        parts += ["## What is not reproduced, and why", "", *why, ""]
+        parts += ["## Not reproduced, with reasons", "", *why, ""]
     if paper.studies:
         links = [f"- [{escaped(one.says)}](../../studies/{one.name}/README.md)" for one in paper.studies]
-        parts += ["## Studies beside the paper", "", *links, ""]
+        parts += ["## Related studies", "", *links, ""]
     if changed is not None:
         told = [f"- `{one['name']}`: {escaped(one['title'])}" for one in changed["settings"]]
         parts += ["## Open parameters, changed one at a time", "", *told, ""]
@@ -68,7 +68,7 @@ def readme(
 
 
 def by_label(warnings: Sequence[str]) -> list[str]:
-    """A line for each kind of warning: its text, or of several the names of what has it."""
+    """Returns one line per kind of warning: its text, or for several the names of the places."""
     found: dict[str, list[str]] = {}
     for one in warnings:
         label, _, text = one.partition(": ")
@@ -82,13 +82,13 @@ def by_label(warnings: Sequence[str]) -> list[str]:
 
 
 def totals(found: Sequence[Decided]) -> str:
-    """Describes how many claims have each verdict."""
+    """Describes the number of claims with each verdict."""
     counted = Counter(one.verdict for one in found)
     return ", ".join(f"{counted[one]} {one}" for one in CLAIM_VERDICTS if counted[one])
 
 
 def reasons(found: Sequence[Decided]) -> list[str]:
-    """Why claims are not reproduced: notes of the rows that decide it."""
+    """Returns the reasons why claims are not reproduced: notes of the rows that decide them."""
     told: dict[tuple[str, ...], str] = {}
     for one in found:
         if one.verdict not in (NOT_REPRODUCED, IN_PART):
@@ -100,7 +100,7 @@ def reasons(found: Sequence[Decided]) -> list[str]:
 
 
 def other_reasons(paper: Paper, rows: Sequence[Shown]) -> list[str]:
-    """Why rows that count, and that no claim uses, are not reproduced."""
+    """Returns the reasons why rows that count, and that no claim uses, are not reproduced."""
     used = {(row.figure, *row.key) for claim in paper.claims for row in claim.rows(paper.rows)}
     told = {
         key(row): row["note"]
@@ -114,12 +114,12 @@ def other_reasons(paper: Paper, rows: Sequence[Shown]) -> list[str]:
 
 
 def key(row: Shown) -> tuple[str, ...]:
-    """Figure, case and metric of a row, as they are written."""
+    """Returns figure, case and metric of a row as they are printed."""
     return row["figure"], row["case"], row["metric"].replace("_", " ")
 
 
 def by_note(told: Mapping[tuple[str, ...], str]) -> list[str]:
-    """A line for each note, with all rows that have it; notes of single rows of one case share a line."""
+    """Returns a line per note with all rows that have it; notes of single rows of one case share a line."""
     rows: dict[str, list[tuple[str, ...]]] = {}
     for row, note in told.items():
         rows.setdefault(note, []).append(row)
@@ -134,43 +134,45 @@ def by_note(told: Mapping[tuple[str, ...], str]) -> list[str]:
 
 
 def describe_commands(paper: Paper, document: Mapping[str, Any]) -> list[str]:
-    """Markdown lines with the command of the paper, and links to all rows."""
+    """Returns Markdown lines with the command of the paper, and links to all rows."""
     counted = Counter(row["counts"] for row in document["rows"] if not is_later(row))
     kinds = "; ".join(f"{COUNTED_AS[one]}: {counted[one]}" for one in COUNTS if counted[one])
     later = sum(is_later(row) for row in document["rows"])
     rows = len(document["rows"])
     here = " ".join(["overspill paper", paper.name, *paper.at])
     return [
-        "## How to run it",
+        "## Commands",
         "",
         f"    {document['command']}",
         "",
-        f"`{here} --list` lists figures, sweeps and sensitivity runs. Made with "
-        f"Overspill {document['overspill']}; `rows.toml` has the SHA-256 `{document['tolerances']}`.",
+        f"`{here} --list` lists figures, sweeps and sensitivity runs. This page "
+        f"was made with Overspill {document['overspill']}; `rows.toml` has the SHA-256 "
+        f"`{document['tolerances']}`.",
         "",
         f"`{here} --redraw` draws every figure and a page of all rows, without runs.",
         "",
         f"{f'All {rows} rows are' if rows > 1 else 'The row is'} in [rows.json](rows.json): {kinds}."
         + (f" {words.not_run(later)}." if later else ""),
-        *(["", "[Revisions](history.md) after a first run."] if revised(document["rows"]) else []),
+        *(["", "[Revisions](history.md) after a first run."] if has_history(paper, document["rows"]) else []),
     ]
 
 
-def revised(rows: Sequence[Shown]) -> bool:
-    """Returns true if a row was revised."""
-    return any("revised" in row for row in rows)
+def has_history(paper: Paper, rows: Sequence[Shown]) -> bool:
+    """Returns true if a row was revised, or the paper lists other changes."""
+    return bool(paper.history) or any("revised" in row for row in rows)
 
 
 def history(paper: Paper, rows: Sequence[Shown]) -> str:
-    """The record of revisions: the reasons, and both verdicts of rows whose measure changed."""
+    """Returns the record of revisions: reasons, and both verdicts of rows whose measure changed."""
     parts = [f"# {paper.title}: revisions", ""]
     parts += [
-        "Rows that were added, or whose measure, tolerance or settings changed, after a first run, by "
-        "reason. Rows whose settings alone changed count.",
+        "Rows that were added after a first run, or whose measure, tolerance or settings changed since "
+        "then, by reason. Rows of which only the settings changed still count.",
         "",
         *(f"- {escaped(one)}" for one in words.reasons(rows)),
+        *[f"- Not recorded row by row: {escaped(one)}" for one in paper.history],
         "",
-        "## Rows that were added, or got another measure or tolerance",
+        "## Rows that were added, or have another measure or tolerance",
         "",
     ]
     changed = [row for row in rows if row.get("revised", {}).get("of") == "measure"]

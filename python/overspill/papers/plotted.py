@@ -1,8 +1,8 @@
-"""The plotted data of figures: calls of matplotlib with their numbers, noted while a figure is drawn.
+"""Plotted data of figures: calls of matplotlib with their numbers, recorded while a figure is drawn.
 
-The same calls draw the figure again, without the runs that it is of. Each is a list in JSON, `[name, method,
-arguments, options]`, where `name` is the figure, or the number of the call that made an object: `#3.yaxis`.
-Long lists of numbers are kept once each, as `arrays`: several curves have the same times.
+The same calls draw the figure again, without the runs. Each is a list in JSON, `[name, method, arguments,
+options]`, where `name` is the figure, or the number of the call that made an object: `#3.yaxis`. Long lists
+of numbers are kept once each, as `arrays`: several curves have the same times.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from overspill.errors import Failed
 
 ROOT = "figure"
-DIGITS = 5  # of numbers, more than a picture shows
-LONG = 20  # entries of a list from which on it is an array
+DIGITS = 5  # significant digits of numbers, more than a picture shows
+LONG = 20  # length from which on a list is an array
 PART = re.compile(r"\.(\w+)|\[(\w+)\]")
 PLAIN = (str, bool, int, float, type(None))
 
-# What a call may get beside numbers and texts; `make` makes them.
+# Objects that calls may get beside numbers and texts; `make` creates them.
 KINDS: Mapping[str, Callable[..., Any]] = {
     "arrow": FancyArrowPatch,
     "log": LogLocator,
@@ -43,7 +43,7 @@ KINDS: Mapping[str, Callable[..., Any]] = {
 
 
 class Noted:
-    """An object of matplotlib; calls of its methods are noted."""
+    """Object of matplotlib whose method calls are recorded."""
 
     def __init__(self, real: Any, name: str, notes: Notes) -> None:
         self.real, self.name, self.notes = real, name, notes
@@ -59,16 +59,16 @@ class Noted:
 
 
 class Notes:
-    """The calls that draw a figure, in their order, and names of what they made."""
+    """Calls that draw a figure, in order, and the names of the objects that they made."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         self.options, self.calls = options, list[list[Any]]()
         self.arrays: dict[str, list[Any]] = {}  # by their text
-        self.known: dict[int, Any] = {}  # by identity: names, or what made an object
-        self.kept: list[Any] = []  # so that no identity is used twice
+        self.known: dict[int, Any] = {}  # by identity: names of objects, or how `make` created them
+        self.kept: list[Any] = []  # keeps objects alive, so that no identity is used twice
 
     def call(self, of: Noted, method: str, given: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
-        """Calls a method of an object and notes it; questions with plain answers are not noted."""
+        """Calls a method of an object and records it; getters with plain results are not recorded."""
         found = getattr(of.real, method)(*real(given), **real(options))
         if method.startswith("get_") and not isinstance(found, Artist):
             return found
@@ -76,7 +76,7 @@ class Notes:
         return self.wrapped(found, f"#{len(self.calls) - 1}")
 
     def wrapped(self, found: Any, name: str) -> Any:
-        """The result of a call or an attribute, so that its own calls are noted, too."""
+        """Returns the result of a call or an attribute, wrapped so that its calls are recorded as well."""
         if isinstance(found, PLAIN):
             return found
         if id(found) in self.known and not isinstance(found, list | np.ndarray):
@@ -88,10 +88,10 @@ class Notes:
         return found if isinstance(found, Container) else Noted(found, name, self)
 
     def data(self, given: Any) -> Any:
-        """A value as JSON has it."""
+        """Returns a value in the form of JSON."""
         given = given.real if isinstance(given, Noted) else given
         if isinstance(given, np.ma.MaskedArray):
-            given = np.ma.filled(given.astype(float), np.nan)  # drawn alike, as nothing
+            given = np.ma.filled(given.astype(float), np.nan)  # masked values are not drawn, nor is NaN
         if isinstance(given, np.generic | np.ndarray | range):
             given = np.asarray(given).tolist()
         if isinstance(given, float):
@@ -105,11 +105,11 @@ class Notes:
         if isinstance(given, list | tuple):
             return self.array([self.data(one) for one in given])
         raise Failed(
-            f"found {type(given).__name__} in a drawing; expected numbers, texts or what `make` makes"
+            f"found {type(given).__name__} in a drawing; expected numbers, texts or objects of `make`"
         )
 
     def array(self, data: list[Any]) -> Any:
-        """A list, or where it is long and plain, the number of the array that has it."""
+        """Returns a list, or, if it is long and plain, a reference to its array."""
         if len(data) < LONG or not all(isinstance(entry, PLAIN) for entry in data):
             return data
         text = repr(data)
@@ -118,12 +118,12 @@ class Notes:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Options, arrays and calls as JSON."""
+        """Options, arrays and calls for JSON."""
         return {"options": dict(self.options), "arrays": list(self.arrays.values()), "calls": self.calls}
 
 
 def real(given: Any) -> Any:
-    """Arguments with the objects of matplotlib themselves."""
+    """Returns arguments with the wrapped objects of matplotlib themselves."""
     if isinstance(given, Noted):
         return given.real
     if isinstance(given, list | tuple):
@@ -138,7 +138,7 @@ NOTES: ContextVar[list[Notes] | None] = ContextVar("notes", default=None)
 
 @contextmanager
 def noting() -> Iterator[list[Notes]]:
-    """Notes the calls that draw figures in the block."""
+    """Records the calls that draw figures in the block."""
     found: list[Notes] = []
     token = NOTES.set(found)
     try:
@@ -148,7 +148,7 @@ def noting() -> Iterator[list[Notes]]:
 
 
 def figure(**options: Any) -> Drawing:
-    """An empty figure; to be called within `plots.style()`."""
+    """Returns an empty figure; call it within `plots.style()`."""
     made, notes = Drawing(**options), NOTES.get()
     if notes is None:
         return made
@@ -157,7 +157,7 @@ def figure(**options: Any) -> Drawing:
 
 
 def make(kind: str, *given: Any, **options: Any) -> Any:
-    """An object of `KINDS`, that a call of the figure made last may get."""
+    """Returns an object of `KINDS`, for a call of the figure that was made last."""
     made = KINDS[kind](*given, **options)
     if notes := NOTES.get():
         notes[-1].known[id(made)] = {"kind": kind, "of": notes[-1].data([given, options])}
@@ -166,7 +166,7 @@ def make(kind: str, *given: Any, **options: Any) -> Any:
 
 
 def redraw(document: Mapping[str, Any]) -> Drawing:
-    """Draws a figure from its plotted data; to be called within `plots.style()`."""
+    """Draws a figure from its plotted data; call it within `plots.style()`."""
     again = Again(figure(**document["options"]), document["arrays"], [])
     for name, method, given, options in document["calls"]:
         call = getattr(again.find(name), method)
@@ -176,14 +176,14 @@ def redraw(document: Mapping[str, Any]) -> Drawing:
 
 @dataclass(frozen=True)
 class Again:
-    """A figure that is drawn again, its arrays, and what the calls made so far gave."""
+    """Figure that is drawn again, with its arrays and the results of the calls so far."""
 
     root: Drawing
     arrays: list[list[Any]]
     made: list[Any]
 
     def find(self, name: str) -> Any:
-        """An object by its name."""
+        """Returns an object by its name."""
         base = re.match(r"#?\w+", name)
         assert base is not None
         found: Any = self.root if base[0] == ROOT else self.made[int(base[0][1:])]
@@ -195,7 +195,7 @@ class Again:
         return found
 
     def value(self, given: Any) -> Any:
-        """An argument from its JSON."""
+        """Returns an argument from its JSON."""
         if isinstance(given, list):
             return tuple(map(self.value, given))
         if not isinstance(given, dict):

@@ -1,4 +1,4 @@
-"""Files that hold a published reproduction: rows, rows by settings of open parameters, and plotted data."""
+"""Files of a published reproduction: rows, rows of sensitivity runs, and plotted data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WHAT_IF, PLOTTED = "what_if.json.gz", "plotted.json.gz"
 
 @dataclass(frozen=True)
 class Found:
-    """The documents in `rows.json` and, where open parameters were changed, `what_if.json.gz`."""
+    """Documents in `rows.json` and, after sensitivity runs, in `what_if.json.gz`."""
 
     document: dict[str, Any]
     changed: dict[str, Any] | None
@@ -38,16 +38,16 @@ class Found:
 
 
 def write_json(path: Path, document: Mapping[str, Any], levels: int) -> None:
-    """Write a document, an entry of the outer levels on a line; compressed where its name says so."""
+    """Writes a document with each entry of the outer levels on a line, compressed for a name in `.gz`."""
     text = store.dump_entries(document, levels) + "\n"
     if path.suffix == ".gz":
-        path.write_bytes(gzip.compress(text.encode(), mtime=0))  # the same bits whenever
+        path.write_bytes(gzip.compress(text.encode(), mtime=0))  # equal documents are equal files
     else:
         write_text(path, text)
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """Returns a document of `write_json`, or `None` where there is none; `BadInput` where it is broken."""
+    """Returns a document of `write_json`, or `None` without a file; raises `BadInput` if it is broken."""
     if not path.is_file():
         return None
     try:

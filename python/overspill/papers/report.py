@@ -1,4 +1,4 @@
-"""The page of a reproduction: every row and figure."""
+"""Page of a reproduction with every row and figure."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from overspill.papers.data import Paper, Shown
 from overspill.papers.words import HEADS, LEGEND
 from overspill.report import page as pages
 
-BEFORE = "tolerances are set before the first run; rows that changed later are marked, and do not count"
-EMBEDDED = 400_000  # bytes of SVG up to which a figure is embedded as such
+BEFORE = "tolerances are set before the first run; rows that changed later are marked and do not count"
+EMBEDDED = 400_000  # bytes of SVG up to which a figure is embedded as SVG
 
 
 @dataclass(frozen=True)
 class Figures:
-    """The figures that were drawn: names, and the folder whose `figures` has their files."""
+    """Figures that were drawn: names, and the folder whose `figures` has their files."""
 
     folder: Path
     names: Sequence[str]
 
 
 def page(paper: Paper, document: Mapping[str, Any], changed: Mapping[str, Any] | None, drawn: Figures) -> str:
-    """One self-contained page, of what `rows.json` and `what_if.json.gz` hold."""
+    """Returns a self-contained page of the documents in `rows.json` and `what_if.json.gz`."""
     rows = document["rows"]
     return pages.render(
         "paper.html.j2",
@@ -56,13 +56,13 @@ def page(paper: Paper, document: Mapping[str, Any], changed: Mapping[str, Any] |
 
 
 def claims(paper: Paper, rows: list[dict[str, Any]], changed: Mapping[str, Any] | None) -> list[list[str]]:
-    """Claims of the paper: claim, where, verdict and evidence."""
+    """Returns the claims of the paper: claim, place, verdict and evidence."""
     found = [decide(claim, rows) for claim in paper.claims]
     return claims_page.cells(found, rows, settings_of(changed))
 
 
 def facts(paper: Paper, document: Mapping[str, Any]) -> Iterable[tuple[str, str, bool]]:
-    """Facts above all figures; those that limit the results are loud."""
+    """Yields facts above all figures; those that limit the results are loud."""
     if document["part"]:
         yield "part", document["part"], True
     for one in document["warnings"]:
@@ -76,7 +76,7 @@ def facts(paper: Paper, document: Mapping[str, Any]) -> Iterable[tuple[str, str,
 
 
 def seeds(by_sweep: Mapping[str, int]) -> str:
-    """Number of seeds of each sweep."""
+    """Describes the number of seeds of each sweep."""
     counts: dict[int, list[str]] = {}
     for name, count in by_sweep.items():
         counts.setdefault(count, []).append(name)
@@ -84,7 +84,7 @@ def seeds(by_sweep: Mapping[str, int]) -> str:
 
 
 def by_figure(paper: Paper, rows: Iterable[dict[str, Any]]) -> Iterable[tuple[Shown, list[dict[str, Any]]]]:
-    """Every figure that has rows, with them."""
+    """Returns every figure that has rows, with its rows."""
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         found.setdefault(row["figure"], []).append(row)
@@ -92,7 +92,7 @@ def by_figure(paper: Paper, rows: Iterable[dict[str, Any]]) -> Iterable[tuple[Sh
 
 
 def cells(row: dict[str, Any]) -> dict[str, Any]:
-    """A row as text."""
+    """Returns a row as texts."""
     return {
         "anchor": anchor(row),
         "texts": texts(row),
@@ -105,19 +105,19 @@ def cells(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def texts(row: dict[str, Any]) -> list[str]:
-    """What stands before the verdict."""
+    """Returns the texts before the verdict."""
     published = words.value(row["published"], row["unit"])
     return [row["case"], row["metric"], published, words.measured(row), words.tolerance(row)]
 
 
 def anchor(row: dict[str, Any]) -> str:
-    """What a link to a row ends in."""
+    """Returns the anchor of a row."""
     text = "-".join((row["figure"], row["case"], row["metric"]))
     return "".join(letter if letter.isalnum() else "-" for letter in text)
 
 
 def image(out: Path, name: str) -> dict[str, str]:
-    """A figure as a part of the page: as SVG, or as PNG where that is huge."""
+    """Returns a figure as a part of the page: as SVG, or as PNG if the SVG is too large."""
     path, kind = out / "figures" / f"{name}.svg", "svg+xml"
     if path.stat().st_size > EMBEDDED:
         path, kind = path.with_suffix(".png"), "png"

@@ -1,4 +1,4 @@
-"""A paper reproduced: what is asked for, its sweeps run, its rows judged."""
+"""Reproduction of a paper: selection of figures, runs of its sweeps, and judgement of its rows."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from overspill.papers.spec import Measure, Measured, Runs
 from overspill.papers.verdicts import VERDICTS
 
 Rows = list[dict[str, Any]]
-SETTING = "--set "  # what a setting did begins with it
+SETTING = "--set "  # beginning of a note on what a setting did
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What of a paper is to be done, and how."""
+    """Selected part of a paper, with the folder of results and the number of seeds."""
 
     paper: Paper
     figures: Sequence[Shown]
@@ -34,17 +34,17 @@ class Asked:
 
     @property
     def whole(self) -> bool:
-        """Returns true if it is all figures, with the paper's own numbers of seeds."""
+        """True for all figures with the paper's own numbers of seeds."""
         return len(self.figures) == len(self.paper.figures) and self.seeds is None
 
     @property
     def results(self) -> Path:
-        """Where rows, figures and page go: those of a part do not take the place of the whole paper's."""
+        """Folder of rows, figures and page; a part does not replace the files of the whole paper."""
         return self.out if self.whole else self.out / "part"
 
     @property
     def part(self) -> str:
-        """What of the paper it is; empty where it is all of it."""
+        """Description of the part of the paper; empty for all of it."""
         told = []
         if len(self.figures) < len(self.paper.figures):
             told.append(f"{len(self.figures)} of {len(self.paper.figures)} figures")
@@ -54,19 +54,19 @@ class Asked:
 
     @property
     def command(self) -> str:
-        """The command that makes this again."""
+        """Command that repeats this."""
         some = [] if len(self.figures) == len(self.paper.figures) else [one.id for one in self.figures]
         seeds = [] if self.seeds is None else ["--seeds", str(self.seeds)]
         settings = ["--what-if"] if self.what_ifs else []
         return " ".join(["overspill paper", self.paper.name, *some, *self.paper.at, *seeds, *settings])
 
     def affected(self, what_if: WhatIf) -> list[Shown]:
-        """The figures that rest on what an open parameter changes."""
+        """Returns the figures that depend on the sweeps of a sensitivity run."""
         return [figure for figure in self.figures if set(figure.sweeps) & set(what_if.sweeps)]
 
     @property
     def planned(self) -> list[Planned]:
-        """Every sweep, those of the paper first."""
+        """Every sweep, the paper's own first."""
         every = self.paper.sweeps
         made = [
             Planned(every[name], self.out / "sweeps" / name, self.seeds or every[name].seeds)
@@ -82,46 +82,46 @@ class Asked:
 
 @dataclass
 class Reproduced:
-    """What came out: the rows of every figure, and those with an open parameter changed."""
+    """Results: the rows of every figure, and those under sensitivity runs."""
 
     asked: Asked
     measures: Mapping[str, Measure]
     ran: list[Ran]
     rows: Rows = field(default_factory=list)
-    changed: dict[str, Rows] = field(default_factory=dict)  # rows that rest on what a setting ran, by setting
-    base: dict[int, Rows] = field(default_factory=dict)  # the paper's own, by how many seeds settings have
-    left_out: list[str] = field(default_factory=list)  # figures whose sweeps were stopped by the user
+    changed: dict[str, Rows] = field(default_factory=dict)  # by setting: rows that depend on its runs
+    base: dict[int, Rows] = field(default_factory=dict)  # the paper's own rows, by number of seeds
+    left_out: list[str] = field(default_factory=list)  # figures whose sweeps the user stopped
 
     @property
     def paper(self) -> Paper:
-        """The paper."""
+        """Paper that is reproduced."""
         return self.asked.paper
 
     @property
     def interrupted(self) -> bool:
-        """Returns true if the user stopped."""
+        """True if the user stopped."""
         return any(one.interrupted for one in self.ran)
 
     @property
     def signal(self) -> int | None:
-        """The signal that stopped it, also if that came after the last run."""
+        """Signal that stopped the command, or came after the last run; `None` without one."""
         signals = (one.sweep.signal for one in self.ran if one.sweep is not None)
         return next((one for one in signals if one is not None), None)
 
     @property
     def failed(self) -> bool:
-        """Returns true if runs failed."""
+        """True if runs failed."""
         return any(one.errors or (one.sweep is not None and one.sweep.failures) for one in self.ran)
 
     @property
     def unfinished(self) -> bool:
-        """Returns true if runs were cut or left flows unfinished that had to finish, without what ifs."""
+        """True if the paper's own runs were cut, or left flows unfinished that had to finish."""
         own = [one.sweep for one in self.ran if one.sweep is not None and one.planned.what_if is None]
         return any(sweep.run_status.unfinished or sweep.run_status.partial for sweep in own)
 
     @property
     def warnings(self) -> list[Line]:
-        """What makes the runs less than whole."""
+        """Warnings about incomplete runs."""
         found = [line for one in self.ran for line in one.warnings]
         if self.left_out:
             found.append(Line("INTERRUPTED", f"not computed: {', '.join(self.left_out)}", True))
@@ -129,7 +129,7 @@ class Reproduced:
 
     @property
     def notes(self) -> list[Line]:
-        """What settings took from a scenario, and what is told only where an open parameter is changed."""
+        """Notes on settings that changed a scenario, and notes that only sensitivity runs have."""
         own = {name: one.notes for name, one in self.sweeps_by_name().items()}
         found = []
         for one in self.ran:
@@ -145,14 +145,14 @@ class Reproduced:
         return counting.score(self.rows, VERDICTS)
 
     def judged(self, rows: Rows) -> Iterable[tuple[Any, dict[str, Any]]]:
-        """The paper's rows beside what came out."""
+        """Returns the paper's rows with their results."""
         by_key = {(row.figure, *row.key): row for row in self.paper.rows}
         return [(by_key[one["figure"], one["case"], one["metric"]], one) for one in rows]
 
     def sweeps_by_name(self, what_if: WhatIf | None = None) -> dict[str, Ran]:
-        """The sweeps by name, those with the parameter changed in the place of the paper's own.
+        """Returns the sweeps by name, with those of a sensitivity run in place of the paper's own.
 
-        Where these have fewer seeds, so have the others, since figures pair their sweeps by seed.
+        If these have fewer seeds, so have the others, since figures pair their sweeps by seed.
         """
         own = self.first(None if what_if is None else what_if.seeds)
         return own | {
@@ -162,7 +162,7 @@ class Reproduced:
         }
 
     def first(self, seeds: int | None) -> dict[str, Ran]:
-        """The paper's own sweeps by name; of each so many seeds, if it has more."""
+        """Returns the paper's own sweeps by name, each with at most this many seeds."""
         own = {one.planned.experiment.name: one for one in self.ran if one.planned.what_if is None}
         if seeds is None:
             return own
@@ -172,7 +172,7 @@ class Reproduced:
         }
 
     def fewer(self, what_if: WhatIf) -> int | None:
-        """How many seeds a setting has, where some sweep of the figures that it touches has more."""
+        """Returns the seeds of a sensitivity run if a sweep of its figures has more; `None` otherwise."""
         names = {name for figure in self.asked.affected(what_if) for name in figure.sweeps}
         most = max(
             (one.planned.seeds for name, one in self.sweeps_by_name().items() if name in names), default=0
@@ -180,12 +180,12 @@ class Reproduced:
         return what_if.seeds if what_if.seeds is not None and what_if.seeds < most else None
 
     def beside(self, what_if: WhatIf) -> Rows:
-        """The paper's own rows on as many seeds as a setting has: what its rows are compared with."""
+        """Returns the paper's own rows on as many seeds as a sensitivity run, to compare with its rows."""
         seeds = self.fewer(what_if)
         return self.rows if seeds is None else self.base[seeds]
 
     def document(self) -> dict[str, Any]:
-        """What `rows.json` holds; nothing of the clock or the machine."""
+        """Returns the document of `rows.json`, without clock or machine."""
         return {
             "paper": self.paper.name,
             "title": self.paper.title,
@@ -206,9 +206,9 @@ class Reproduced:
 
 
 def select(paper: Paper, wanted: Sequence[str], what_if: bool, into: tuple[Path, int | None]) -> Asked:
-    """What is asked for by ids of figures and names of sweeps; `into` is the folder, and the number of seeds.
+    """Selects figures by id or by sweep; `into` is the folder and the number of seeds.
 
-    A sweep stands for all figures that rest on it.
+    A sweep selects all figures that depend on it. Raises `BadInput` for an unknown name.
     """
     known = [*paper.figures, *paper.sweeps]
     for one in wanted:
@@ -226,7 +226,7 @@ def select(paper: Paper, wanted: Sequence[str], what_if: bool, into: tuple[Path,
 
 
 def reproduce(asked: Asked, watch: Listener, jobs: int | None = None) -> Reproduced:
-    """Run what the folder does not have, and judge every row."""
+    """Runs what the folder does not have, and judges every row."""
     measures = asked.paper.measures()
     code.make_inputs(asked.paper.folder)
     made = Reproduced(asked, measures, execution.everything(asked.planned, watch, jobs))
@@ -243,7 +243,7 @@ def reproduce(asked: Asked, watch: Listener, jobs: int | None = None) -> Reprodu
 
 
 def settled(made: Reproduced, what_if: WhatIf) -> Rows:
-    """The rows that rest on sweeps that were run with a parameter changed; they have no others."""
+    """Returns the rows that depend on the sweeps of a sensitivity run."""
     seeds = made.fewer(what_if)
     found: Rows = []
     own, changed = made.first(seeds), made.sweeps_by_name(what_if)
@@ -257,19 +257,19 @@ def settled(made: Reproduced, what_if: WhatIf) -> Rows:
         rests: dict[Key, frozenset[str]] = {}
         for row in rows(made.paper, made.measures, figure, changed, rests):
             read = rests.get((row["case"], row["metric"]), frozenset(figure.sweeps))
-            # What was kept from before is read unseen: a value that is another tells it, too.
+            # Cached values are read unseen, so a value that differs also counts as depending on the setting.
             if read & set(what_if.sweeps) or row["measured"] != known[key(row)]["measured"]:
                 found.append(row)
     return found
 
 
 def key(row: Mapping[str, Any]) -> tuple[str, str, str]:
-    """What a row is known by."""
+    """Returns the key of a row: figure, case and metric."""
     return row["figure"], row["case"], row["metric"]
 
 
 def stopped(ran: Ran) -> bool:
-    """Returns true if runs of a sweep are left out since the user stopped."""
+    """Returns true if runs of a sweep are missing because the user stopped."""
     return ran.interrupted and not ran.whole
 
 
@@ -280,11 +280,11 @@ def rows(
     ran: Mapping[str, Ran],
     rests: dict[Key, frozenset[str]] | None = None,
 ) -> Rows:
-    """The rows of a figure, in the order of the paper's file; `rests` gets the sweeps that each rests on."""
+    """Returns the rows of a figure in the order of the file; `rests` receives the sweeps of each row."""
     found, missing = measured(measures, figure, ran, {} if rests is None else rests)
     wanted = paper.rows_of(figure.id)
     if unknown := [name for name in found if name not in {row.key for row in wanted}]:
-        text = f"{figure.id}: its code measures {unknown[0]}, which no row of rows.toml asks for"
+        text = f"{figure.id}: its code measures {unknown[0]}, which is in no row of rows.toml"
         raise Failed(text)
     seeds = max((len(one.seeds) for one in runs(figure, ran).values()), default=0)
     return [
@@ -299,7 +299,7 @@ def measured(
     ran: Mapping[str, Ran],
     rests: dict[Key, frozenset[str]],
 ) -> tuple[dict[Key, Measured], str]:
-    """What a figure's code measures by case and metric, and why it did not measure the rest."""
+    """Returns the measurements of a figure's code by case and metric, and the reason for missing ones."""
     broken = [name for name in figure.sweeps if not ran[name].whole]
     if broken:
         return {}, f"not measured: runs of {', '.join(broken)} failed"
@@ -315,14 +315,14 @@ def measured(
 
 
 def given(figure: Shown, measure: Measure, ran: Mapping[str, Ran]) -> list[tuple[Measured, frozenset[str]]]:
-    """What a figure's code gives, each with the sweeps that it was read from."""
+    """Returns the measurements of a figure's code, each with the sweeps that it was read from."""
     with named(figure):
         return list(row_sources.measured(measure, runs(figure, ran)))
 
 
 @contextmanager
 def named(figure: Shown) -> Iterator[None]:
-    """Whatever goes wrong in a figure's code, the error names the figure."""
+    """Names the figure in every error of its code."""
     try:
         yield
     except Failed as error:
@@ -331,10 +331,10 @@ def named(figure: Shown) -> Iterator[None]:
         if os.environ.get("OVERSPILL_TRACEBACK"):
             raise
         what = f"{type(error).__name__}: {' '.join(str(error).split()) or 'no message'}"
-        hint = "OVERSPILL_TRACEBACK=1 tells where"
+        hint = "set OVERSPILL_TRACEBACK=1 to see where"
         raise Failed(f"{figure.id}: its code failed: {what} ({hint})") from error
 
 
 def runs(figure: Shown, ran: Mapping[str, Ran]) -> dict[str, Runs]:
-    """The runs of a figure's sweeps."""
+    """Returns the runs of a figure's sweeps by name."""
     return {name: made for name in figure.sweeps if (made := ran[name].runs) is not None}

@@ -1,4 +1,4 @@
-"""Which sweeps each row of a figure was computed from, seen while its code runs."""
+"""Sweeps that each row of a figure was computed from, observed while its code runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Noted:
-    """The runs of a sweep; that a value of them was read is noted."""
+    """Runs of a sweep that record whether a value was read."""
 
     def __init__(self, name: str, runs: Runs, read: set[str]) -> None:
         self.name, self.runs, self.read = name, runs, read
@@ -30,32 +30,32 @@ class Noted:
 
     @property
     def seeds(self) -> Sequence[int]:
-        """The seeds of every point."""
+        """Seeds of every point."""
         return self.runs.seeds
 
     def metric(self, name: str, variant: str, point: Point | None = None) -> np.ndarray:
-        """A metric by seed."""
+        """Returns a metric by seed."""
         self.read.add(self.name)
         return self.runs.metric(name, variant, point)
 
     def tables(self, name: str, variant: str, point: Point | None = None) -> list[pa.Table]:
-        """A table by seed."""
+        """Returns a table by seed."""
         self.read.add(self.name)
         return self.runs.tables(name, variant, point)
 
     def node(self, name: str) -> int:
-        """The number of a node in the tables."""
+        """Returns the number of a node in the tables."""
         return self.runs.node(name)
 
     def settings(self, variant: str) -> Mapping[str, Any]:
-        """A variant's scenario."""
+        """Returns a variant's scenario."""
         self.read.add(self.name)
         return self.runs.settings(variant)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.runs, name)
 
-    # What is kept of a sweep is found again by whoever reads it next.
+    # Equality by the wrapped runs: caches keyed by a sweep serve every reader of it.
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Noted) and self.runs is other.runs
@@ -65,7 +65,7 @@ class Noted:
 
 
 class Sweeps(Mapping[str, Runs]):
-    """Sweeps by name; that one was asked for is noted, and what was read of it."""
+    """Sweeps by name that record which were looked up and read."""
 
     def __init__(self, runs: Mapping[str, Runs]) -> None:
         self.read: set[str] = set()
@@ -83,9 +83,10 @@ class Sweeps(Mapping[str, Runs]):
 
 
 def measured(measure: Measure, runs: Mapping[str, Runs]) -> Iterator[tuple[Measured, frozenset[str]]]:
-    """Each row with the sweeps that were read since the row before it.
+    """Yields each row with the sweeps that were read since the row before it.
 
-    Where none was, they are those of the row before: code may compute several rows before it gives the first.
+    If none were read, they are those of the row before: code may compute several rows before it yields the
+    first.
     """
     sweeps, last = Sweeps(runs), frozenset[str]()
     for one in measure(sweeps):

@@ -1,4 +1,4 @@
-"""What a paper published, row by row, and how near a measurement must come: `rows.toml`."""
+"""Published values of a paper, row by row, with tolerances (`rows.toml`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from overspill.papers.toml_fields import Fields, document, number
 from overspill.papers.verdicts import NEW, VERDICTS, Revised
 
 BASES = ("text", "table", "axis", "derived", "calibrated", "own_model", "setting")
-COUNTED = ("text", "table", "axis")  # what the paper itself found
+COUNTED = ("text", "table", "axis")  # results of the paper itself
 KINDS = ("exact", "value", "ratio", "order")
 FORMS = "{ abs }, { rel }, { factor }, { min, max } (one of them may be left out) or { prediction }"
 
@@ -22,10 +22,10 @@ Key = tuple[str, str]  # case and metric
 
 @dataclass(frozen=True)
 class Tolerance:
-    """Where a measured value must lie, in the row's unit; both ends are in.
+    """Range of measured values in the row's unit, with both ends included.
 
-    With `prediction`, a share, the published value must lie in the interval of one of our runs instead; a
-    text among the most frequent, which together have that share of them.
+    With `prediction`, a share, the published value must be in the interval of one of our runs instead. A
+    published text must be among the most frequent ones, which together have that share of them.
     """
 
     form: Mapping[str, float]
@@ -36,7 +36,7 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Row:
-    """A published number or statement, by figure, case and metric."""
+    """Published number or statement, identified by figure, case and metric."""
 
     figure: str
     case: str
@@ -54,17 +54,17 @@ class Row:
 
     @property
     def key(self) -> Key:
-        """What the figure's code knows it by."""
+        """Key of the row in the figure's code."""
         return self.case, self.metric
 
     @property
     def counted(self) -> bool:
-        """Returns true if the paper publishes the row and it is measured."""
+        """True if the paper publishes the row and it is measured."""
         return self.basis in COUNTED and not self.later
 
 
 def load(path: Path, figures: Iterable[str]) -> tuple[list[Row], str]:
-    """Every row of a file, and its SHA-256; `BadInput` with all that is wrong."""
+    """Returns every row of a file, and its SHA-256; raises `BadInput` with all errors."""
     given, digest = document(path)
     top = Fields(path, "", given)
     tables, known = top.tables("row"), list(figures)
@@ -80,7 +80,7 @@ def load(path: Path, figures: Iterable[str]) -> tuple[list[Row], str]:
             if first != at:
                 place = f"{path}: row {at} ({row.figure}, {row.case}, {row.metric})"
                 raise BadInput(
-                    f"{place}: found it in row {first}, too; expected each figure, case, metric once"
+                    f"{place}: found it in row {first} as well; expected each figure, case, metric once"
                 )
             found.append(row)
         except BadInput as error:
@@ -101,7 +101,7 @@ def load(path: Path, figures: Iterable[str]) -> tuple[list[Row], str]:
 
 
 def parse_row(path: Path, numbered: tuple[int, Any], figures: list[str], settings: Sequence[str] = ()) -> Row:
-    """One row, in its place of the file; `settings` are the reasons for which settings alone were revised."""
+    """Parses one row; `settings` are the reasons of revisions that changed only settings."""
     at, given = numbered
     told = given if isinstance(given, Mapping) else {}
     name = ", ".join(str(told[key]) for key in ("figure", "case", "metric") if key in told)
@@ -127,7 +127,7 @@ def parse_row(path: Path, numbered: tuple[int, Any], figures: list[str], setting
 
 
 def published(fields: Fields) -> float | str | None:
-    """The published value: a number, a text, or nothing."""
+    """Parses the published value: a number, a text, or nothing."""
     found: Any = fields.take("published", None)
     if found is None or number(found) or (isinstance(found, str) and found.strip()):
         return found  # type: ignore[no-any-return]
@@ -135,7 +135,7 @@ def published(fields: Fields) -> float | str | None:
 
 
 def revised(fields: Fields, settings: Sequence[str]) -> Revised | None:
-    """What the row was before it was revised after a first run, and why that was done."""
+    """Parses the revision of a row after a first run: its verdict before, and the reason."""
     given = fields.take("revised", None)
     if given is None:
         return None
@@ -146,7 +146,7 @@ def revised(fields: Fields, settings: Sequence[str]) -> Revised | None:
 
 
 def tolerance(fields: Fields) -> Tolerance | None:
-    """The tolerance around what was published."""
+    """Parses the tolerance of a row."""
     given = fields.take("tolerance", None)
     if given is None:
         return None
@@ -163,7 +163,7 @@ def tolerance(fields: Fields) -> Tolerance | None:
     if len(names) != 1 or not names <= {"abs", "rel", "factor", "prediction"}:
         raise fields.wrong("tolerance", repr(form), FORMS)
     if not number(value) and not (isinstance(value, str) and names == {"prediction"}):
-        raise fields.wrong("tolerance", repr(form), "{ min, max } where no number is published")
+        raise fields.wrong("tolerance", repr(form), "{ min, max }, since no number is published")
     if names == {"prediction"}:
         if not 0 < form["prediction"] < 1:
             raise fields.wrong("tolerance", repr(form), "prediction between 0 and 1, such as 0.95")
@@ -172,7 +172,7 @@ def tolerance(fields: Fields) -> Tolerance | None:
 
 
 def around(fields: Fields, form: dict[str, float], value: float) -> Tolerance:
-    """A tolerance around a published number."""
+    """Returns a tolerance around a published number."""
     [(name, size)] = form.items()
     if name == "factor":
         if size < 1 or value <= 0:
@@ -185,9 +185,9 @@ def around(fields: Fields, form: dict[str, float], value: float) -> Tolerance:
 
 
 def fit(fields: Fields, row: Row) -> None:
-    """Refuse fields that do not go together."""
+    """Raises `BadInput` for fields that contradict each other."""
     if row.later and not row.note.strip():
-        raise fields.wrong("note", "nothing", "why the row is for later")
+        raise fields.wrong("note", "nothing", "the reason why the row is for later")
     if isinstance(row.published, str):
         if row.kind != "exact":
             raise fields.wrong("kind", repr(row.kind), "exact, since a text is published")
@@ -197,8 +197,8 @@ def fit(fields: Fields, row: Row) -> None:
     elif row.tolerance is None and not row.later:
         raise fields.wrong("tolerance", "nothing", FORMS)
     predicts = row.tolerance is not None and row.tolerance.prediction is not None
-    # What follows by arithmetic from the numbers of one run is of that run.
+    # A value derived from the numbers of one run is of that run as well.
     if predicts and number(row.published) and not row.one_run and row.basis != "derived":
-        raise fields.wrong("tolerance", "{ prediction } without one_run", "it only where one run is shown")
+        raise fields.wrong("tolerance", "{ prediction } without one_run", "it only if one run is shown")
     if row.one_run and not number(row.published):
-        raise fields.wrong("one_run", "true", "it only where a number is published")
+        raise fields.wrong("one_run", "true", "it only if a number is published")

@@ -1,4 +1,4 @@
-"""What the code of a paper's figures is given and gives back; it knows nothing of what was published."""
+"""Interface of the code of a paper's figures, which has no access to published values."""
 
 from __future__ import annotations
 
@@ -23,41 +23,41 @@ class Runs(Protocol):
 
     @property
     def points(self) -> Sequence[Point]:
-        """Every point of the grid, its values by path; one empty point where nothing is swept."""
+        """Every point of the grid with its values by path; one empty point if nothing is swept."""
 
     @property
     def seeds(self) -> Sequence[int]:
-        """The seeds of every point."""
+        """Seeds of every point."""
 
     def metric(self, name: str, variant: str, point: Point | None = None) -> np.ndarray:
-        """A metric by seed, NaN where a run does not have it; `point` may be left out where there is one."""
+        """Returns a metric by seed, NaN for a run without it; `point` may be omitted if there is one."""
 
     def tables(self, name: str, variant: str, point: Point | None = None) -> list[pa.Table]:
-        """A table that the sweep keeps, by seed."""
+        """Returns a table that the sweep keeps, by seed."""
 
     def settings(self, variant: str) -> Mapping[str, Any]:
-        """A variant's scenario with every default filled in, of a sweep of one point."""
+        """Returns a variant's scenario with all defaults, for a sweep of one point."""
 
     def __hash__(self) -> int:
-        """By identity: what is computed of a sweep may be kept."""
+        """Hashes by identity, so that results computed from a sweep can be cached."""
 
     def node(self, name: str) -> int:
-        """The number of a node in the tables, by its name in the scenario's network."""
+        """Returns the number of a node in the tables, by its name in the scenario's network."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What came out for a row: a value for each seed, or one where chance has no part.
+    """Result for a row: a value for each seed, or one if there is no chance.
 
-    Numbers are in the row's unit. Texts (a path, the switches that bounce) are compared as they are.
+    Numbers are in the row's unit. Texts (a path, the switches that bounce) are compared literally.
     """
 
     case: str
     metric: str
     values: Sequence[float] | Sequence[str]
-    note: str = ""  # what the code saw and a reader should know, such as which seeds lost packets
-    # How many seeds they are of, where they are of parts of runs, such as packets. These are no independent
-    # draws, so that their mean has no interval.
+    note: str = ""  # observation of the code for readers, such as the seeds that lost packets
+    # Number of seeds if values are of parts of runs, such as packets. These are no independent draws, so that
+    # their mean has no interval.
     seeds: int | None = None
 
 

@@ -1,4 +1,4 @@
-"""The runs of a sweep as the code of a figure reads them: metrics and tables by seed, nodes by name."""
+"""Runs of a sweep for the code of a figure: metrics and tables by seed, nodes by name."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pyarrow as pa
 from overspill import Failed, Plan, Results, metrics
 from overspill.papers.spec import Point
 
-Place = tuple[str, tuple[str, ...]]  # a variant, and the values of a point
+Place = tuple[str, tuple[str, ...]]  # variant, and values of a point
 
 
 class SweepRuns:
-    """All runs of one sweep, which must be whole."""
+    """All runs of one sweep, which must be complete."""
 
     def __init__(self, name: str, sweep: Results, made: Plan, most: int | None = None) -> None:
         self.name, self.sweep, self.made, self.most = name, sweep, made, most
@@ -29,20 +29,20 @@ class SweepRuns:
 
     @cached_property
     def points(self) -> Sequence[Point]:
-        """Every point, its values by path."""
+        """Every point, with its values by path."""
         return self.sweep.points
 
     @property
     def seeds(self) -> Sequence[int]:
-        """The seeds of every point."""
+        """Seeds of every point."""
         return self.sweep.seeds[: self.most]
 
     def first(self, seeds: int) -> SweepRuns:
-        """The same runs, of the first seeds alone."""
+        """Returns the same runs with only the first seeds."""
         return SweepRuns(self.name, self.sweep, self.made, seeds)
 
     def metric(self, name: str, variant: str, point: Point | None = None) -> np.ndarray:
-        """A metric by seed; NaN where a run has none of it, or only a bound since flows are unfinished."""
+        """Returns a metric by seed; NaN for a run without it, or with a bound because of unfinished flows."""
         if metrics.base(name) not in metrics.REGISTRY:
             raise Failed(
                 f"sweep {self.name}: found metric {name!r}; expected one of `overspill list metrics`"
@@ -54,7 +54,7 @@ class SweepRuns:
         return np.array([by_seed.get(seed, np.nan) for seed in self.seeds])
 
     def values(self, name: str) -> dict[Place, dict[int, float]]:
-        """All values of a metric."""
+        """Returns all values of a metric."""
         found: dict[Place, dict[int, float]] = {}
         for row in self.sweep.metric(name).to_pylist():
             place = row["variant"], tuple(row[axis.path] for axis in self.sweep.axes)
@@ -62,7 +62,7 @@ class SweepRuns:
         return found
 
     def place(self, variant: str, point: Point | None) -> Place:
-        """A variant and a point, which must be there."""
+        """Returns variant and point as a key; raises `Failed` if they do not exist."""
         if variant not in self.variants:
             raise self.refused(f"variant {variant!r}", ", ".join(self.variants))
         if point is None:
@@ -75,11 +75,11 @@ class SweepRuns:
         return variant, tuple(given[axis.path] for axis in self.sweep.axes)
 
     def refused(self, found: str, expected: str) -> Failed:
-        """What a figure's code asks for and is not there."""
+        """Returns the error for a name that does not exist."""
         return Failed(f"sweep {self.name}: found {found}; expected {expected}")
 
     def tables(self, name: str, variant: str, point: Point | None = None) -> list[pa.Table]:
-        """A table that the sweep keeps, by seed."""
+        """Returns a table that the sweep keeps, by seed."""
         kept = self.sweep.facts["tables"]
         if name not in kept or self.sweep.folder is None:
             raise self.refused(f"table {name!r}", f"one of `tables`: {', '.join(kept) or 'none'}")
@@ -92,18 +92,18 @@ class SweepRuns:
         return tables
 
     def node(self, name: str) -> int:
-        """The number of a node in the tables."""
+        """Returns the number of a node in the tables."""
         if name not in self.nodes:
             raise self.refused(f"node {name!r}", f"one of {', '.join(self.nodes)}")
         return self.nodes[name]
 
     def settings(self, variant: str) -> Mapping[str, Any]:
-        """A variant's scenario with every default filled in, of a sweep of one point."""
+        """Returns a variant's scenario with all defaults, for a sweep of one point."""
         self.place(variant, None)
         found: Mapping[str, Any] = self.made.document["resolved"][variant]
         return found
 
     @cached_property
     def nodes(self) -> dict[str, int]:
-        """Numbers of nodes by name; of names whose number depends on the variant, none."""
+        """Numbers of nodes by name, without names whose number depends on the variant."""
         return self.made.nodes

@@ -1,4 +1,4 @@
-"""Tables of a paper's TOML files, read field by field: what is wrong is told by file, place and field."""
+"""Tables of a paper's TOML files, read field by field; errors name file, place and field."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REQUIRED: Any = object()
 
 
 def document(path: Path) -> tuple[dict[str, Any], str]:
-    """A TOML file and the SHA-256 of its text; `BadInput` where it is none."""
+    """Returns a TOML file and the SHA-256 of its text; raises `BadInput` if it is not TOML."""
     text = read(path).text
     try:
         return core.parsed(str(path), text), hashlib.sha256(text.encode()).hexdigest()
@@ -26,7 +26,7 @@ def document(path: Path) -> tuple[dict[str, Any], str]:
 
 
 class Fields:
-    """The fields of one table; each is taken once, and `done` refuses what nobody took."""
+    """Fields of one table, each read once; `done` refuses fields that were not read."""
 
     def __init__(self, file: Path, where: str, given: Any) -> None:
         self.file, self.where = file, where
@@ -35,12 +35,12 @@ class Fields:
         self.given, self.taken = given, list[str]()
 
     def wrong(self, field: str, found: str, expected: str) -> BadInput:
-        """What is wrong with a field."""
+        """Returns the error for a field."""
         place = f"{self.where}: {field}" if self.where else field
         return BadInput(f"{self.file}: {place}: found {found}; expected {expected}")
 
     def take(self, field: str, default: Any = REQUIRED) -> Any:
-        """A field of any kind."""
+        """Returns a field of any type."""
         self.taken.append(field)
         if field in self.given:
             return self.given[field]
@@ -49,21 +49,21 @@ class Fields:
         return default
 
     def text(self, field: str, default: str | Any = REQUIRED) -> str:
-        """A text; empty only by default."""
+        """Returns a text, which may be empty only by default."""
         found = self.take(field, default)
         if not isinstance(found, str) or (not found.strip() and default is REQUIRED):
             raise self.wrong(field, repr(found), "a text")
         return found
 
     def word(self, field: str, allowed: Iterable[str]) -> str:
-        """One of some words."""
+        """Returns one of the allowed words."""
         found = self.take(field)
         if found not in (known := list(allowed)):
             raise self.wrong(field, repr(found), f"one of {', '.join(known)}")
         return str(found)
 
     def texts(self, field: str, default: list[str] | Any = REQUIRED) -> list[str]:
-        """Texts, each once."""
+        """Returns a list of different texts."""
         found = self.take(field, default)
         if not isinstance(found, list) or not all(isinstance(one, str) and one.strip() for one in found):
             raise self.wrong(field, repr(found), 'a list of texts, such as ["a", "b"]')
@@ -72,7 +72,7 @@ class Fields:
         return list(found)
 
     def known(self, field: str, names: Iterable[str], default: list[str] | Any = REQUIRED) -> list[str]:
-        """Texts that are names of something."""
+        """Returns texts that are all known names."""
         found, there = self.texts(field, default), list(names)
         for one in found:
             if one not in there:
@@ -82,28 +82,28 @@ class Fields:
         return found
 
     def whole(self, field: str, default: Any = REQUIRED) -> int:
-        """A whole number, 1 or more."""
+        """Returns a whole number of at least 1."""
         found = self.take(field, default)
         if not isinstance(found, int) or isinstance(found, bool) or found < 1:
             raise self.wrong(field, repr(found), "a whole number, 1 or more")
         return found
 
     def flag(self, field: str) -> bool:
-        """Yes or no; no where it is left out."""
+        """Returns a Boolean, false by default."""
         found = self.take(field, False)
         if not isinstance(found, bool):
             raise self.wrong(field, repr(found), "true or false")
         return found
 
     def tables(self, field: str) -> list[Any]:
-        """Tables `[[field]]`, none where they are left out."""
+        """Returns the tables `[[field]]`, none by default."""
         found = self.take(field, [])
         if not isinstance(found, list):
             raise self.wrong(field, repr(found), f"tables [[{field}]]")
         return found
 
     def done(self) -> None:
-        """Refuse fields that nobody took."""
+        """Raises `BadInput` for fields that were not read."""
         if unknown := [field for field in self.given if field not in self.taken]:
             raise self.wrong(unknown[0], "an unknown key", f"one of {', '.join(self.taken)}")
 

@@ -1,4 +1,4 @@
-"""The words of a verdict, and what a row says that was revised after a first run. Pure: no files, no runs."""
+"""Names of verdicts, and revisions of rows after a first run, without access to files or runs."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 HOLDS, FAILS, INCONCLUSIVE = "holds", "fails", "inconclusive"
 VERDICTS = (HOLDS, FAILS, INCONCLUSIVE)
-NEW = "new"  # of a row that was not there before
+NEW = "new"  # verdict before a revision of a row that did not exist
 
 
 @dataclass(frozen=True)
 class Revised:
-    """What was changed after a first run: a measure, a tolerance, or a setting that the row rests on.
+    """Revision after a first run: of a measure, of a tolerance, or of a setting that the row depends on.
 
-    `verdict` is the last one before, or `new`. Where `settings` alone were changed, the measure and the
-    tolerance are those of the first run.
+    `verdict` is the last one before, or `new`. If only `settings` changed, measure and tolerance are those of
+    the first run.
     """
 
     verdict: str
@@ -25,15 +25,15 @@ class Revised:
 
     @property
     def change(self) -> str:
-        """What was changed, as `rows.json` has it."""
+        """Kind of change, as `rows.json` has it."""
         return "settings" if self.settings else "measure"
 
 
 @dataclass(frozen=True)
 class Cause:
-    """The rows, of whatever basis, that were revised for one reason: how many hold, how many did before.
+    """Rows that were revised for one reason, with the numbers reproduced now and before.
 
-    `lost` are those that held before and do not hold now: figure, case and metric of each.
+    `lost` are figure, case and metric of rows that were reproduced before and are not now.
     """
 
     why: str
@@ -45,7 +45,7 @@ class Cause:
 
 
 def causes(rows: Iterable[Mapping[str, Any]]) -> list[Cause]:
-    """The reasons for which rows were revised, in the order of the rows."""
+    """Returns the reasons for which rows were revised, in the order of the rows."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         if "revised" in row:

@@ -1,4 +1,4 @@
-"""Open parameters changed one at a time: how each row moves, as tables."""
+"""Sensitivity runs, with open parameters changed one at a time: the change of each row, as tables."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ OWN = "as reproduced"
 KEPT = ("measured", "ci95", "seeds", "verdict")
 
 Cell = Mapping[str, Any]
-Document = Mapping[str, Any]  # what `what_if.json.gz` holds
+Document = Mapping[str, Any]  # document of `what_if.json.gz`
 
 
 @dataclass(frozen=True)
 class Moved:
-    """A row that a setting touches: as reproduced, on fewer seeds, and by setting."""
+    """Row that a setting affects: as reproduced, on fewer seeds, and by setting."""
 
     row: Row
     own: Cell
@@ -30,7 +30,7 @@ class Moved:
 
 
 def table(made: Reproduced) -> list[Moved]:
-    """Every row that any setting touches."""
+    """Returns every row that any setting affects."""
     changed = {name: {key(row): row for row in rows} for name, rows in made.changed.items()}
     base = {seeds: {key(row): row for row in rows} for seeds, rows in made.base.items()}
     found: list[Moved] = []
@@ -50,7 +50,7 @@ def table(made: Reproduced) -> list[Moved]:
 
 
 def document(made: Reproduced) -> dict[str, Any]:
-    """The document in `what_if.json.gz`."""
+    """Returns the document of `what_if.json.gz`."""
     return {
         "paper": made.paper.name,
         "overspill": version(),
@@ -80,7 +80,7 @@ def document(made: Reproduced) -> dict[str, Any]:
 
 
 def groups(document: Document) -> list[list[Mapping[str, Any]]]:
-    """The rows by the settings that touch them, so that no table has columns without a cell."""
+    """Returns rows grouped by the settings that affect them, so that no table has empty columns."""
     found: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for row in document["rows"]:
         found.setdefault(tuple(row["settings"]), []).append(row)
@@ -88,7 +88,7 @@ def groups(document: Document) -> list[list[Mapping[str, Any]]]:
 
 
 def matrix(document: Document) -> dict[str, Any]:
-    """The tables as text, rows by settings."""
+    """Returns the tables as texts, rows by settings."""
     return {
         "settings": [
             {
@@ -104,7 +104,7 @@ def matrix(document: Document) -> dict[str, Any]:
 
 
 def group(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Rows that the same settings touch, as text."""
+    """Returns the table of rows that the same settings affect, as texts."""
     names = list(rows[0]["settings"])
     fewer = list(dict.fromkeys(seeds for row in rows for seeds in row["fewer_seeds"]))
     return {
@@ -129,7 +129,7 @@ def group(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def shown(row: Mapping[str, Any], cell: Cell | None) -> dict[str, Any]:
-    """A cell: what was measured, its sign, and whether the verdict is another."""
+    """Returns a cell: measured value with its sign, and true if the verdict changes."""
     if cell is None:
         return {"text": "", "kind": "", "changes": False}
     text = f"{words.SIGNS[cell['verdict']]} {words.measured({**row, **cell})}"

@@ -1,4 +1,4 @@
-"""Files of a reproduction: rows as JSON and Parquet, figures, a page, a README; publishing them."""
+"""Files of a reproduction: rows as JSON and Parquet, figures, a page and a README; their publication."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from overspill.results import store
 from overspill.whole_files import replacing, write_text
 
 TABLE, PAGE = "rows.parquet", "page.html"
-SHOWN = ("svg", "png")  # of figures
+SHOWN = ("svg", "png")  # formats of figures
 PUBLISHED = (ROWS, README, HISTORY, WHAT_IF, PLOTTED)
 SCHEMA = pa.schema(
     [
@@ -51,7 +51,7 @@ SCHEMA = pa.schema(
 
 
 def everything(made: Reproduced, formats: Collection[str] | None) -> Path:
-    """Write it all into the folder of the results; the page, or the rows without one.
+    """Writes all files into the folder of the results; returns the page, or the rows without one.
 
     `formats` are those of figures beside SVG and PNG; `None` writes neither figures nor page.
     """
@@ -67,7 +67,7 @@ def everything(made: Reproduced, formats: Collection[str] | None) -> Path:
 
 
 def redraw(paper: Paper, out: Path, formats: Collection[str]) -> Path:
-    """Write page, README and figures of the rows and plotted data in the paper's folder; the page."""
+    """Writes page, README and figures from the published rows and plotted data; returns the page."""
     path = paper.folder / ROWS
     if not path.is_file():
         raise BadInput(f"{path}: found no such file; expected the rows of `overspill paper NAME --publish`")
@@ -87,7 +87,7 @@ def pages(
     drawings: Iterable[tuple[str, Drawing]],
     formats: Collection[str],
 ) -> None:
-    """Write figures, page, README and the record of revisions into a folder."""
+    """Writes figures, page, README and the record of revisions into a folder."""
     drawn = []
     for place in (files.PLACE, paper_page.IMAGES):
         (new / place).mkdir()
@@ -99,13 +99,13 @@ def pages(
     document, changed = found.document, found.changed
     write_text(new / PAGE, report.page(paper, document, changed, report.Figures(new, drawn)))
     write_text(new / README, paper_page.readme(paper, document, changed, drawn))
-    if paper_page.revised(document["rows"]):
+    if paper_page.has_history(paper, document["rows"]):
         write_text(new / HISTORY, paper_page.history(paper, document["rows"]))
 
 
 @contextmanager
 def written(out: Path) -> Iterator[Path]:
-    """Gives an empty folder as `staged` does; `Unwritable` where files cannot be written."""
+    """Yields an empty folder as `staged` does; raises `Unwritable` if files cannot be written."""
     try:
         with staged(out) as new:
             yield new
@@ -115,7 +115,7 @@ def written(out: Path) -> Iterator[Path]:
 
 @contextmanager
 def staged(out: Path) -> Iterator[Path]:
-    """Gives an empty folder; what is in it at the end takes the place of what an earlier reproduction wrote.
+    """Yields an empty folder, whose files replace those of an earlier reproduction at the end.
 
     The earlier files stay as they are if the block fails or the process is killed.
     """
@@ -125,7 +125,7 @@ def staged(out: Path) -> Iterator[Path]:
     try:
         yield new
         made = sorted(path.relative_to(new) for path in new.rglob("*") if path.is_file())
-        # The page and the README go last: they show the figures.
+        # Page and README are moved last, since they show the figures.
         for name in sorted(made, key=lambda name: len(name.parts), reverse=True):
             (out / name).parent.mkdir(exist_ok=True)
             (new / name).replace(out / name)
@@ -136,7 +136,7 @@ def staged(out: Path) -> Iterator[Path]:
 
 
 def present(out: Path) -> set[Path]:
-    """The files of a reproduction in a folder, as names in it; its runs are none of them."""
+    """Returns the files of a reproduction in a folder, relative to it, without its runs."""
     figures = [path for kind in files.FORMATS for path in (out / files.PLACE).glob(f"*.{kind}")]
     images = (out / paper_page.IMAGES).glob("*.png")
     named = [out / name for name in (ROWS, TABLE, PAGE, README, HISTORY, WHAT_IF, PLOTTED)]
@@ -144,7 +144,7 @@ def present(out: Path) -> set[Path]:
 
 
 def table(rows: list[dict[str, Any]]) -> pa.Table:
-    """The rows as columns; a text and a number are in columns of their own, a tolerance is JSON."""
+    """Returns the rows as columns, texts and numbers in separate ones; a tolerance is JSON."""
     made = []
     for row in rows:
         one = dict(row)
@@ -161,7 +161,7 @@ def table(rows: list[dict[str, Any]]) -> pa.Table:
 
 
 def draw_all(made: Reproduced, data: dict[str, Any]) -> Iterator[tuple[str, Drawing]]:
-    """Every figure that has a drawing and whole runs; `data` gets what is plotted, by figure."""
+    """Yields every figure that has a drawing and complete runs; `data` receives the plotted data."""
     ran, drawings = made.sweeps_by_name(), made.paper.drawings()
     for figure in made.asked.figures:
         if figure.id not in drawings or not all(ran[name].whole for name in figure.sweeps):
@@ -173,14 +173,14 @@ def draw_all(made: Reproduced, data: dict[str, Any]) -> Iterator[tuple[str, Draw
         }
         with look.style(), named(figure), plotted.noting() as notes:
             drawing = drawings[figure.id](runs(figure, ran), known)
-        if notes:  # a figure that is not made by `plotted.figure` has no plotted data
+        if notes:  # a figure that `plotted.figure` did not make has no plotted data
             data[figure.id] = notes[0].document
             [(_, drawing)] = redrawn({figure.id: data[figure.id]})
         yield figure.id, drawing
 
 
 def redrawn(data: Mapping[str, Any]) -> Iterator[tuple[str, Drawing]]:
-    """Every figure from its plotted data."""
+    """Yields every figure, drawn from its plotted data."""
     for name, document in data.items():
         try:
             with look.style():
@@ -196,13 +196,13 @@ def is_stale(paper: Paper) -> bool:
 
 
 def undrawn(paper: Paper) -> list[str]:
-    """Figures of the paper's page without plotted data."""
+    """Returns the figures of the paper's page that have no plotted data."""
     data = read_json(paper.folder / PLOTTED) or {}
     return [name for name in paper.on_page if name not in data]
 
 
 def check_publish(asked: Asked, report: bool) -> None:
-    """`BadInput` where less than the whole paper, or no page, is to be published."""
+    """Raises `BadInput` if less than the whole paper, or no page, is to be published."""
     if not asked.whole:
         raise BadInput("--publish: found only some figures or other seeds; expected the whole paper")
     if not report:
@@ -210,7 +210,7 @@ def check_publish(asked: Asked, report: bool) -> None:
 
 
 def publish(paper: Paper, out: Path) -> Path:
-    """Put rows, plotted data, README and its images into the paper's folder."""
+    """Copies rows, plotted data, README and its images into the paper's folder, which it returns."""
     try:
         for name in sorted(present(out)):
             if name.parent.name == paper_page.IMAGES or name.name in PUBLISHED:

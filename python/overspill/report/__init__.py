@@ -1,4 +1,4 @@
-"""Pages of HTML: of results at one point or at many, and of the reference."""
+"""HTML pages of results, and Markdown pages of the reference."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -14,10 +14,10 @@ __all__ = ["of_folder", "render", "write"]
 
 
 def of_folder(folder: Path, formats: Collection[str] = ()) -> Path:
-    """Write the report of a folder that `overspill run` or `overspill sweep` wrote; the page's path.
+    """Writes the report of a folder that `overspill run` or `overspill sweep` wrote; returns its path.
 
-    Figures are saved in these formats, and anew in those in which they lie there. The tables of a sweep that
-    was stopped before it could write them are made from its finished runs.
+    Figures are saved in these formats, and again in those in which they exist. The tables of a sweep that was
+    stopped before it could write them are made from its finished runs.
     """
     if not (folder / store.PLAN).is_file():
         store.parse_manifest(folder, WRITERS)
@@ -27,22 +27,20 @@ def of_folder(folder: Path, formats: Collection[str] = ()) -> Path:
 
 
 def write(results: Results, folder: Path, formats: Collection[str] = ()) -> Path:
-    """Write `report.html`, and figures in these formats; the page's path.
+    """Writes `report.html`, and figures in these formats; returns the path of the page.
 
-    `BadInput` where another command is writing there, or has put its results there since.
+    Raises `BadInput` if another command is writing there, or has put its results there since.
     """
     store.parse_manifest(folder, WRITERS)
     with held(folder):
         if store.identity(store.parse_manifest(folder, WRITERS)) != results.identity:
-            raise BadInput(
-                f"{folder}: another run or sweep has put its results there; no page of these is drawn"
-            )
+            raise BadInput(f"{folder}: another run or sweep has replaced these results; no page is drawn")
         return drawn(results, folder, formats)
 
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """A folder of results for this command alone."""
+    """Locks a folder of results for this command."""
     try:
         with cache.drawn_in(folder):
             yield
@@ -51,5 +49,5 @@ def held(folder: Path) -> Iterator[None]:
 
 
 def drawn(results: Results, folder: Path, formats: Collection[str]) -> Path:
-    """The page of results and its figures, in their folder."""
+    """Writes the page of results and its figures into their folder; returns the path of the page."""
     return sweep.write(results, folder, formats) if results.of_sweep else run.write(results, folder, formats)

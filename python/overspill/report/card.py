@@ -1,4 +1,4 @@
-"""What a scenario says, in one small table: the network, who sends what, switches, transport."""
+"""Table of a scenario's settings: the network, traffic, switches, transports, and events."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ if TYPE_CHECKING:
 INPUTS = ("model", "input_buffer", "speedup", "arbiter", "fabric")
 SLOTS = ("buffer", "overflow", "marking", "scheduler", "routing", "fib", "pause", "notify", "ack_hold")
 HOST = ("marking", "overflow", "reaction", "bounce_signal", "nic")
-PLAIN = ("none", "tail_drop", "fifo")  # kinds of these that are not worth a row
+PLAIN = ("none", "tail_drop", "fifo")  # kinds that have no row
 TRANSPORT = ("kind", "initial_window", "min_rto", "dupack_threshold")
-EVENTS = 6  # that are spelled out
+EVENTS = 6  # events that are spelled out
 IDLE: Mapping[str, Any] = {"class": 0, "jitter": "0ps", "allow_unfinished": False, "symmetric": False}
 
 
 @dataclass(frozen=True)
 class Row:
-    """A fact, one text for every variant; one cell where all are equal."""
+    """Setting with one text for each variant; one cell if all are equal."""
 
     label: str
     texts: dict[str, str]
 
     @property
     def same(self) -> str | None:
-        """The text that all variants have."""
+        """Text that all variants have, or `None`."""
         every = set(self.texts.values())
         return next(iter(every)) if len(every) == 1 else None
 
 
 def rows(results: Results) -> list[Row]:
-    """The card; what no variant says is left out."""
+    """Returns the rows of the table, without settings that no variant has."""
     resolved = {one: results.facts["resolved"].get(one) or {} for one in results.variants}
     facts = {variant: dict(of_variant(one)) for variant, one in resolved.items()}
     differing = transport_keys(resolved.values())
@@ -50,12 +50,12 @@ def rows(results: Results) -> list[Row]:
 
 
 def subject(label: str) -> str:
-    """What a label is of, so that what is of the same stands together."""
+    """Returns the subject of a label, by which rows are grouped."""
     return label.partition(":")[0]
 
 
 def transport_keys(resolved: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Settings of the transport in which variants differ, beside those that are always shown."""
+    """Returns the transport settings in which variants differ, beside those that are always shown."""
     transports = [one.get("transport") or {} for one in resolved]
     keys = dict.fromkeys(key for one in transports for key in one)
     return [
@@ -64,14 +64,14 @@ def transport_keys(resolved: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def of_variant(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    """The facts of one variant, by label."""
+    """Yields label and text of the settings of one variant."""
     if resolved.get("topology"):
         yield "network", text(resolved["topology"])
     own: list[tuple[str, Mapping[str, Any]]] = [
         (hosts(one), one["transport"]) for one in resolved.get("transports") or []
     ]
     for workload in resolved.get("traffic") or []:
-        # What a load is of says nothing where none is asked for.
+        # The terms of a load mean nothing if no load is requested.
         without = ("name",) if "fraction" in (workload.get("load") or {}) else ("name", "load")
         name = workload.get("name", "")
         yield f"traffic {name}".strip(), text(workload, (*without, "transport", "transports"))
@@ -92,7 +92,7 @@ def of_variant(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
 
 
 def slots(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    """What switches and hosts are made of; of hosts what is not plain."""
+    """Yields the mechanisms of switches, and those of hosts that are not plain."""
     groups = resolved.get("switches") or []
     for group in groups:
         nodes = [str(one) for one in group.get("nodes", [])]
@@ -107,12 +107,12 @@ def slots(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
 
 
 def hosts(own: Mapping[str, Any]) -> str:
-    """The hosts that have a transport of their own, in words."""
+    """Returns the hosts that have a transport of their own, as text."""
     return formats.listing([str(one) for one in own["hosts"]], 2)
 
 
 def events(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    """What changes in the network, and what nodes do about it."""
+    """Yields the events of the network, and the reactions of nodes to them."""
     every = resolved.get("event") or []
     if every:
         left = len(every) - EVENTS
@@ -123,18 +123,18 @@ def events(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
 
 
 def event(one: Mapping[str, Any]) -> str:
-    """An event in words: `5ms leaf0:spine1 link down`."""
+    """Describes an event: `5ms leaf0:spine1 link down`."""
     rest = [text(value) for key, value in one.items() if key not in ("kind", "at", "link")]
     return " ".join([str(one["at"]), str(one["link"]), words(str(one["kind"])), *rest])
 
 
 def words(key: str) -> str:
-    """A key as words."""
+    """Returns a key as words."""
     return key.replace("_", " ")
 
 
 def text(value: Any, without: tuple[str, ...] = ()) -> str:
-    """A setting in words: `incast, senders 40, receiver h0`."""
+    """Formats a setting: `incast, senders 40, receiver h0`."""
     if isinstance(value, Mapping):
         parts = [str(value["kind"])] if "kind" in value else []
         for key, one in value.items():

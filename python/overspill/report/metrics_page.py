@@ -1,4 +1,4 @@
-"""The page on metrics as Markdown: its text, and a table of formulas for each subject: `make docs`."""
+"""Page on metrics as Markdown: its text, and a table of formulas for each subject (`make docs`)."""
 
 import re
 from importlib import resources
@@ -8,18 +8,18 @@ from overspill.stats import bootstrap
 
 
 def markdown() -> str:
-    """The whole page."""
+    """Returns the whole page."""
     text = resources.files("overspill").joinpath("templates/metrics.md").read_text(encoding="utf-8")
     return re.sub(r"\{\{(\w+)\}\}", lambda found: filled(found[1]), text)
 
 
 def filled(name: str) -> str:
-    """What stands in a gap of the text."""
+    """Returns the text that replaces a placeholder."""
     return f"{bootstrap.RESAMPLES}" if name == "resamples" else "\n".join(section(name))
 
 
 def section(name: str) -> list[str]:
-    """A table of a subject's metrics."""
+    """Returns the table of a subject's metrics."""
     rows = ["| metric | unit | formula | source |", "| --- | --- | --- | --- |"]
     for one in metrics.SECTIONS[name]:
         rows.append(f"| `{one.name}` | {one.unit} | {one.formula} | {one.source} |")

@@ -1,4 +1,4 @@
-"""The module `results/names.py`, from what a small run calls its tables and columns: `make docs`."""
+"""Generator of the module `results/names.py`, from the tables and columns of a small run (`make docs`)."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ name = "one"
 kind = "permutation"
 size = "1B"
 """
-MODULE = '''"""Names of the core: tables, reasons, and what numbers in tables stand for; by `make docs`."""
+MODULE = '''"""Names of tables, reasons and numbered kinds in the core; made by `make docs`."""
 
 TABLES = (
 {tables}
@@ -32,7 +32,7 @@ DROP = "drop_"
 
 
 def module() -> str:
-    """The whole module."""
+    """Returns the text of the whole module."""
     run = core.scenario("names.toml", RUN, []).run("default", 1)
     while not run.advance(1 << 20)["done"]:
         pass
@@ -44,7 +44,7 @@ def module() -> str:
 
 
 def lines(names: Iterable[str]) -> str:
-    """Strings as the lines of a tuple."""
+    """Returns strings as the lines of a tuple."""
     return "\n".join(f'    "{name}",' for name in names)
 
 

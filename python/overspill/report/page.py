@@ -1,4 +1,4 @@
-"""Parts of a page that results and sweeps share: figures, the frame, plotly's script."""
+"""Common parts of all pages: figures, the frame, and plotly's script."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from overspill.errors import plain
 
 
 def draw(charts: Mapping[str, Chart], folder: Path, formats: Collection[str] = ()) -> list[dict[str, Any]]:
-    """Save every chart in these formats and in those that are there; each as a part of the page."""
+    """Saves every chart in these formats and in those that exist; returns each as a part of the page."""
     kinds = wanted(charts, folder, formats)
     files.save(charts, folder, kinds)
     return [block(chart, kinds) for chart in charts.values()]
 
 
 def wanted(charts: Mapping[str, Chart], folder: Path, formats: Collection[str]) -> list[str]:
-    """These formats, and those in which charts are there."""
+    """Returns these formats, and those in which charts exist."""
     return [one for one in files.FORMATS if one in {*formats, *files.there(folder, charts)}]
 
 
 def names(charts: Mapping[str, Chart], folder: Path, formats: Collection[str]) -> list[str]:
-    """The files that `draw` will save, from the folder."""
+    """Returns the files that `draw` will save, relative to the folder."""
     return files.names(charts, wanted(charts, folder, formats))
 
 
 def block(chart: Chart, kinds: Collection[str] = ()) -> dict[str, Any]:
-    """A chart as a part of the page: its words, its legend, and what plotly draws."""
+    """Returns a chart as a part of the page: its texts, its legend, and the data for plotly."""
     wide, narrow = web.figure(chart), web.figure(chart, narrow=True)
     links = [{"kind": kind, "path": f"{files.PLACE}/{chart.name}.{kind}"} for kind in kinds]
     return {
@@ -51,7 +51,7 @@ def block(chart: Chart, kinds: Collection[str] = ()) -> dict[str, Any]:
 
 
 def stroke(look: Look) -> dict[str, str]:
-    """A line of the legend as attributes of SVG."""
+    """Returns the line of a legend entry as attributes of SVG."""
     dash = " ".join(f"{length * look.width:.3g}" for length in look.dash)
     return {
         "colour": look.colour,
@@ -62,7 +62,7 @@ def stroke(look: Look) -> dict[str, str]:
 
 
 def render(template: str, **values: Any) -> str:
-    """A page of one of the templates."""
+    """Returns a page made from a template."""
     loader = jinja2.PackageLoader("overspill", "templates")
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -72,8 +72,8 @@ def render(template: str, **values: Any) -> str:
 
 
 def plotly_script() -> str:
-    """The script that draws, whole, so that the page needs nothing from elsewhere."""
-    # Found without loading plotly, which takes longer than the page.
+    """Returns the whole script of plotly, so that the page works offline."""
+    # Found without importing plotly, which takes longer than making the page.
     found = find_spec("plotly")
     assert found is not None and found.submodule_search_locations
     source = Path(found.submodule_search_locations[0]) / "package_data/plotly.min.js"

@@ -1,4 +1,4 @@
-"""The reference of scenario files and metrics as Markdown, made from the catalogue: `make docs`."""
+"""Reference of scenario files and metrics as Markdown, made from the catalogue (`make docs`)."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -8,10 +8,10 @@ from overspill.results import metrics
 
 HEAD = """# Reference
 
-Made by `make docs` from the declarations that scenarios are checked against; do not edit.
-`overspill explain NAME` prints any of these entries. How they fit together: [scenarios.md](scenarios.md).
+`make docs` generates this page from the declarations that check scenarios; do not edit it.
+`overspill explain NAME` prints any of these entries. [scenarios.md](scenarios.md) describes their use.
 """
-# The tables in the order of a file; a slot also names what may fill it.
+# Tables in the order of a file; an entry for a slot is followed by the kinds that may fill it.
 ORDER = (
     ("", "The file"),
     ("topology", "[topology]"),
@@ -37,12 +37,12 @@ Spec = dict[str, Any]
 
 
 def markdown() -> str:
-    """The whole page."""
+    """Returns the whole page."""
     return "\n".join([HEAD, *tables(core.catalogue()), *measured()]) + "\n"
 
 
 def tables(specs: Sequence[Spec]) -> Iterator[str]:
-    """A section for every table of a file, in the order of `ORDER`; the rest after them."""
+    """Yields a section for every table of a file, in the order of `ORDER`, and then for the rest."""
     known = dict(ORDER)
     slots = [*known, *dict.fromkeys(spec["slot"] for spec in specs if spec["slot"] not in known)]
     for slot in slots:
@@ -54,7 +54,7 @@ def tables(specs: Sequence[Spec]) -> Iterator[str]:
 
 
 def entry(spec: Spec) -> Iterator[str]:
-    """One kind, or one table without kinds."""
+    """Yields the lines of one kind, or of one table without kinds."""
     if spec["kind"]:
         yield f"### {spec['slot']}: `{spec['kind']}`\n"
     cite = f" ({spec['cite']})" if spec["cite"] else ""
@@ -63,7 +63,7 @@ def entry(spec: Spec) -> Iterator[str]:
         if spec["kind"]:
             yield "No parameters.\n"
         return
-    yield "| key | what | takes | default |\n| --- | --- | --- | --- |"
+    yield "| key | meaning | values | default |\n| --- | --- | --- | --- |"
     for param in spec["params"]:
         allowed = param.get("allowed") or param["type"]
         yield f"| `{param['name']}` | {cell(param['doc'])} | {cell(allowed)} | {default(param)} |"
@@ -71,24 +71,24 @@ def entry(spec: Spec) -> Iterator[str]:
 
 
 def default(param: Spec) -> str:
-    """What happens where the key is left out."""
+    """Returns the default of a key as text."""
     if param.get("required", param["default"] is None):
-        return "must be given"
+        return "required"
     return f"`{param['default']}`" if param["default"] not in (None, "") else "none"
 
 
 def measured() -> Iterator[str]:
-    """Every metric."""
+    """Yields the section of all metrics."""
     yield "## Metrics\n"
-    yield "How they are computed: [metrics.md](metrics.md).\n"
-    yield "| name | unit | what | better |\n| --- | --- | --- | --- |"
+    yield "Their computation: [metrics.md](metrics.md).\n"
+    yield "| name | unit | meaning | better |\n| --- | --- | --- | --- |"
     for one in metrics.ALL:
         better = "" if one.better == "none" else one.better
         yield f"| `{one.name}` | {one.unit} | {cell(one.doc)} | {better} |"
 
 
 def cell(text: str) -> str:
-    """Text that a table can hold."""
+    """Returns a text in a form that a table cell can hold."""
     return " ".join(text.split()).replace("|", "\\|")
 
 

@@ -1,4 +1,4 @@
-"""One page of HTML that works offline, and its figures."""
+"""Report of results at one point: an HTML page that works offline, and its figures."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def write(results: Results, folder: Path, formats: Collection[str] = ()) -> Path:
-    """Write `report.html`, and figures in these formats; the page's path."""
+    """Writes `report.html`, and figures in these formats; returns the path of the page."""
     path, made = folder / store.REPORT, charts.of_results(results)
-    # Listed before they are drawn: where the command is stopped meanwhile, they go with these results.
+    # Listed before they are drawn: if the command is stopped meanwhile, they are replaced with these results.
     store.list_report(folder, [path.name, *page.names(made, folder, formats)], more=True)
     drawn = page.draw(made, folder, formats)
     whole_files.write_text(path, render(results, drawn))
@@ -30,7 +30,7 @@ def write(results: Results, folder: Path, formats: Collection[str] = ()) -> Path
 
 
 def render(results: Results, drawn: list[dict[str, Any]]) -> str:
-    """The page."""
+    """Returns the page."""
     return page.render(
         "report.html.j2",
         title=results.scenario,
@@ -53,7 +53,7 @@ def render(results: Results, drawn: list[dict[str, Any]]) -> str:
 
 
 def every_metric(results: Results) -> list[dict[str, Any]]:
-    """Every metric that has a value, those of the printed table first."""
+    """Returns a row for every metric that has a value, those of the printed table first."""
     known = [row for row in results.rows if row.known]
     first = {row.metric.name for row in cells.printed(known, results.kinds)}
     shown = cells.without_pooled(known, results.kinds)
@@ -62,7 +62,7 @@ def every_metric(results: Results) -> list[dict[str, Any]]:
 
 
 def metric_row(row: Row, shown: bool) -> dict[str, Any]:
-    """One metric: its name, what it means, and each variant's text, number, and whether it is best."""
+    """Returns the row of a metric: name, meaning, and each variant's text, number and mark."""
     title, texts = cells.cells(row)
     found = {}
     for variant, (text, best) in texts.items():
@@ -79,7 +79,7 @@ def metric_row(row: Row, shown: bool) -> dict[str, Any]:
 
 
 def change_rows(results: Results) -> list[dict[str, Any]]:
-    """The events of the network, and what each cost every variant."""
+    """Returns a row for each event of the network, with its cost in every variant."""
     return [
         {
             "at": formats.time(row.change.at_ps),
@@ -92,7 +92,7 @@ def change_rows(results: Results) -> list[dict[str, Any]]:
 
 
 def memory(results: Results) -> list[dict[str, Any]]:
-    """Switch memory, one row a variant and tier."""
+    """Returns a row of switch memory for each variant and tier."""
     return [
         {
             "variant": results.label(variant),
@@ -109,7 +109,7 @@ def memory(results: Results) -> list[dict[str, Any]]:
 
 
 def run_facts(summary: dict[str, Any], variant: str) -> dict[str, Any]:
-    """One run as a row of the page."""
+    """Returns the row of one run."""
     flows = summary["flows"]
     return {
         "variant": variant,

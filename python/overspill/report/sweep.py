@@ -1,4 +1,4 @@
-"""The page of a sweep, and its figures."""
+"""Report of a sweep: an HTML page, and its figures."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ ROWS_MOST = 4000
 
 
 def write(sweep: Finished, folder: Path, formats: Collection[str] = ()) -> Path:
-    """Write `report.html`, and figures in these formats; the page's path."""
+    """Writes `report.html`, and figures in these formats; returns the path of the page."""
     path = folder / store.REPORT
     whole_files.write_text(path, render(sweep, page.draw(drawing.of_sweep(sweep), folder, formats)))
     return path
 
 
 def render(sweep: Finished, drawn: list[dict[str, Any]]) -> str:
-    """The page."""
+    """Returns the page."""
     rows = every_row(sweep)
     return page.render(
         "sweep.html.j2",
@@ -49,7 +49,7 @@ def render(sweep: Finished, drawn: list[dict[str, Any]]) -> str:
 
 
 def lines(sweep: Finished) -> list[Line]:
-    """Returns the lines above everything, and how many figures there are of several axes."""
+    """Returns the lines above everything, with the number of figures if there are several axes."""
     found = warnings.lines(sweep, page=True)
     if len(sweep_data.free_axes(sweep)) > 1:
         shown = len(drawing.crossed_metrics(sweep))
@@ -59,7 +59,7 @@ def lines(sweep: Finished) -> list[Line]:
 
 
 def every_row(sweep: Finished) -> list[dict[str, Any]]:
-    """Every metric at every point, in the order of the table; those of the figures first."""
+    """Returns a row for every metric at every point, those of the figures first."""
     paths = [axis.path for axis in sweep.axes]
     names = sweep.metric_names
     drawn = {
@@ -117,14 +117,14 @@ def beside(one: Difference | None, factor: float) -> dict[str, str]:
 def asked(
     row: dict[str, Any], path: str, paths: list[str], achieved: dict[str, dict[tuple[str, ...], str]]
 ) -> str:
-    """Returns the value of an axis, with the achieved load where it asks for another."""
+    """Returns the value of an axis, with the achieved load if the axis requests another one."""
     text = str(row[path])
     known = achieved.get(path, {}).get(tuple(row[one] for one in paths))
     return f"{text} (achieved {known})" if known else text
 
 
 def units(sweep: Finished) -> dict[str, tuple[float, str]]:
-    """One unit for every metric, over all points."""
+    """Returns one unit for every metric over all points."""
     rows = sweep.summary.to_pylist()
     means = by_key((str(of_row(row)), row["mean"] or 0.0) for row in rows)
     names = {str(of_row(row)): row["unit"] for row in rows}
@@ -132,5 +132,5 @@ def units(sweep: Finished) -> dict[str, tuple[float, str]]:
 
 
 def title(key: str) -> str:
-    """A metric in words."""
+    """Returns the title of a metric."""
     return metrics.find(key).title if metrics.base(key) in metrics.REGISTRY else key

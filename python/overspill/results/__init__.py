@@ -1,1 +1,1 @@
-"""Results: runs side by side, their tables and metrics, on disk and back."""
+"""Results: finished runs side by side, with tables and metrics, in memory and on disk."""

@@ -1,4 +1,4 @@
-"""When a workload sends: the part of the measurement window for which it asks for a load."""
+"""Times at which a workload sends: the part of the measurement window in which it offers load."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ TIME = re.compile(rf"([0-9]+(?:\.[0-9]+)?)({'|'.join(UNITS)})")
 
 @dataclass(frozen=True)
 class Active:
-    """From when to when it starts something, in ps, and which share of the window that is."""
+    """Interval in ps in which a workload starts something, and its share of the measurement window."""
 
     start: float
     end: float
@@ -22,12 +22,12 @@ class Active:
 
     @property
     def text(self) -> str:
-        """`0 s to 15 ms`."""
+        """Text of the interval: `0 s to 15 ms`."""
         return f"{formats.time(self.start)} to {formats.time(self.end)}"
 
 
 def find_active_time(run: RunData, facts: Mapping[str, Any], name: str) -> Active | None:
-    """Of a workload of a run by the keys of the scenario; `None` where these do not tell."""
+    """Returns when a workload sends, by the scenario's keys; `None` if they do not determine it."""
     resolved = (facts.get("resolved") or {}).get(run.variant) or {}
     keys = next((one for one in resolved.get("traffic") or [] if one.get("name") == name), None)
     first, last = run.window_ps
@@ -46,12 +46,12 @@ def find_active_time(run: RunData, facts: Mapping[str, Any], name: str) -> Activ
 
 
 def paced(run: RunData, name: str) -> float | None:
-    """The time between shuffles that a load asks for, in ps."""
+    """Returns the time in ps between shuffles that an offered load leads to; `None` without one."""
     gaps = (one.get("paced_ps") for one in run.summary["traffic"] if one["name"] == name)
     return next((float(gap) for gap in gaps if gap is not None), None)
 
 
 def time(text: object) -> float | None:
-    """A time as a resolved scenario has it, in ps."""
+    """Returns a time of a resolved scenario in ps; `None` if it is not a time."""
     parts = TIME.fullmatch(str(text))
     return float(parts[1]) * UNITS[parts[2]] if parts else None

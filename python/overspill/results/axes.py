@@ -1,11 +1,27 @@
-"""What a sweep varies: its axes and points."""
+"""Axes and points of a sweep."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One swept field: its values as text and, where all are quantities alike, as numbers of `unit`."""
+    """Swept field with its values.
+
+    Attributes:
+        path: Path of the field, such as `switch.buffer.size`.
+        texts: Values as text.
+        numbers: Values as numbers of `unit`; `None` if they are not quantities of one dimension.
+        unit: Unit of `numbers`.
+
+    Examples:
+        >>> import overspill
+        >>> over = {"switch.buffer.size": ["20pkt", "40pkt"]}
+        >>> results = overspill.sweep("incast.toml", over, seeds=1)
+        >>> axis = results.axes[0]
+        >>> axis.path, axis.texts, axis.numbers, axis.unit
+        ('switch.buffer.size', ['20pkt', '40pkt'], [20.0, 40.0], 'pkt')
+
+    """
 
     path: str
     texts: list[str]
@@ -15,7 +31,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Point:
-    """One combination of values: its place in the grid, its values by path, and what it sets."""
+    """Combination of values, one of each axis: index in the grid, values by path, and settings."""
 
     index: int
     values: dict[str, str]

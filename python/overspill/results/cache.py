@@ -1,4 +1,4 @@
-"""Finished runs on disk: one small Parquet file a run, named by the hash of what made it."""
+"""Finished runs on disk: one small Parquet file per run, named by the hash of its inputs."""
 
 import fcntl
 import hashlib
@@ -36,7 +36,7 @@ META = b"overspill"
 
 @dataclass(frozen=True)
 class File:
-    """A file of a finished run, by its place or its content, with its SHA-256."""
+    """File of a finished run, as its path or its content, with its SHA-256."""
 
     made: Path | bytes
     digest: str
@@ -44,10 +44,10 @@ class File:
 
 @dataclass(frozen=True)
 class Entry:
-    """A finished run: its metrics, its summary, and SHA-256 of each table kept (`None`: it wrote none).
+    """Finished run: metrics, summary, and SHA-256 of each kept table (`None`: the run wrote none).
 
-    `captures` are the files of what crossed links with their SHA-256, by link; `halves` is what the halves of
-    its window are compared by, and `config` what it was run with but for the seed.
+    `captures` are the capture files with their SHA-256 by link. `halves` are the values of both halves of the
+    window that are compared. `config` is a hash of the configuration without the seed.
     """
 
     values: dict[Key, Value]
@@ -58,39 +58,39 @@ class Entry:
     config: str = ""
 
 
-NEVER = (0, 0, 0)  # the stamp of no file: its content tells whether it is the one that was written
+NEVER = (0, 0, 0)  # stamp of no file, so that the file is compared by its content
 
 
 class Broken(Exception):
-    """A file of the store that is not what was written."""
+    """File of the store that is not what was written."""
 
 
 class Cache:
-    """The folder of finished runs; what lies in it is whole, whenever a writer was killed."""
+    """Store of finished runs in a folder; its files are complete even if a writer is killed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def file(self, key: str) -> Path:
-        """Where a run lies."""
+        """Returns the path of a run's file."""
         return self.folder / key[:2] / f"{key}.parquet"
 
     def place(self, key: str) -> Path:
-        """Where what is kept of a run beside its metrics lies."""
+        """Returns the folder of a run's tables and captures."""
         return self.folder / key[:2] / key
 
     def table(self, key: str, name: str) -> Path:
-        """Where a kept table of a run lies."""
+        """Returns the path of a kept table of a run."""
         return self.place(key) / f"{name}.parquet"
 
     def files(self, key: str, entry: Entry, tables: Sequence[str]) -> dict[Path, str]:
-        """These tables of a run, as far as it wrote them, and its captures, with their SHA-256."""
+        """Returns the files of these tables, if the run wrote them, and of its captures, with SHA-256."""
         known = {self.table(key, name): entry.tables[name] for name in tables}
         known |= {self.place(key) / name: digest for name, digest in entry.captures.values()}
         return {path: digest for path, digest in known.items() if digest is not None}
 
     def find(self, key: str, tables: Sequence[str] = ()) -> Entry | None:
-        """A run with these tables, if it lies there; `Broken` where its files are damaged."""
+        """Returns a run that has these tables, or `None`; raises `Broken` if its files are damaged."""
         entry = self.read(key)
         if entry is None or not set(tables) <= set(entry.tables):
             return None
@@ -100,16 +100,16 @@ class Cache:
         return entry
 
     def keys(self) -> set[str]:
-        """Every run that lies there."""
+        """Returns the keys of all stored runs."""
         return {path.stem for path in self.folder.glob("??/*.parquet")}
 
     def read(self, key: str) -> Entry | None:
-        """A run; `None` where there is none, `Broken` where its file is damaged."""
+        """Returns a run, or `None` if it is not stored; raises `Broken` if its file is damaged."""
         path = self.file(key)
         if not path.exists():
             return None
         try:
-            # As a file of its own: a folder's name is no column.
+            # `read_table` would take folders named `KEY=VALUE` for columns.
             with pq.ParquetFile(path, page_checksum_verification=True) as file:
                 table = file.read()
             meta = json.loads((table.schema.metadata or {})[META])
@@ -118,11 +118,11 @@ class Cache:
         except (OSError, pa.ArrowException, ValueError, KeyError, TypeError) as error:
             raise Broken(f"{path}: {' '.join(str(error).split())}") from error
         if not whole:
-            raise Broken(f"{path}: its content is not what was written")
+            raise Broken(f"{path}: its content differs from what was written")
         return entry
 
     def write(self, key: str, entry: Entry, files: Mapping[str, File]) -> None:
-        """Put a run there, its files by name first, so that it is there wholly or not at all."""
+        """Stores a run, its files by name first, so that it is stored completely or not at all."""
         path = self.file(key)
         new = path.with_name(f".{key}.{os.getpid()}.new")
         try:
@@ -138,7 +138,7 @@ class Cache:
             raise Unwritable(f"{path}: cannot be written: {error.strerror or error}") from error
 
     def put(self, key: str, name: str, made: Path | bytes) -> None:
-        """Put a file there."""
+        """Stores a file of a run."""
         path = self.place(key) / name
         cleared(path.parent, folder=True)
         cleared(path, folder=False)
@@ -150,18 +150,21 @@ class Cache:
         new.replace(path)
 
     def remove(self, key: str) -> None:
-        """Take a run away."""
+        """Removes a run."""
         for path in (self.file(key), self.place(key)):
             remove(path)
 
     @property
     def staging(self) -> Path:
-        """Where tables of runs that go on are written; what is left there is of no use."""
+        """Folder for tables of runs in progress; whatever remains there may be removed."""
         return self.folder / ".staging"
 
 
 def cleared(path: Path, folder: bool) -> None:
-    """Make place for a folder, which is there then, or for a file, where somebody has put the other."""
+    """Removes what is at a path if it is a folder instead of a file, or a file instead of a folder.
+
+    A missing folder is created.
+    """
     if path.exists() and path.is_dir() != folder:
         remove(path)
     if folder:
@@ -169,7 +172,7 @@ def cleared(path: Path, folder: bool) -> None:
 
 
 def remove(path: Path) -> None:
-    """Take away a file or a folder."""
+    """Removes a file or a folder."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -177,7 +180,7 @@ def remove(path: Path) -> None:
 
 
 def pack(key: str, entry: Entry) -> pa.Table:
-    """A run as a table, the summary and a hash over all of it in the schema's metadata."""
+    """Returns a run as a table, with the summary and a hash of everything in the schema's metadata."""
     meta = {"key": key, "digest": fingerprint(key, entry), **without_metrics(entry)}
     columns = [
         pa.array(list(entry.values), pa.string()),
@@ -190,7 +193,7 @@ def pack(key: str, entry: Entry) -> pa.Table:
 
 
 def unpack(table: pa.Table, meta: dict[str, Any]) -> Entry:
-    """A run from its table."""
+    """Returns the run in a table."""
     columns = (table.column(name).to_pylist() for name in SCHEMA.names)
     values = {parsed(name): Value(*known) for name, *known in zip(*columns, strict=True)}
     captures = {link: (name, digest) for link, (name, digest) in meta["captures"].items()}
@@ -200,7 +203,7 @@ def unpack(table: pa.Table, meta: dict[str, Any]) -> Entry:
 
 
 def without_metrics(entry: Entry) -> dict[str, Any]:
-    """All of an entry but its metrics."""
+    """Returns everything of an entry but its metrics."""
     return {
         "summary": entry.summary,
         "tables": dict(sorted(entry.tables.items())),
@@ -211,14 +214,14 @@ def without_metrics(entry: Entry) -> dict[str, Any]:
 
 
 def fingerprint(key: str, entry: Entry) -> str:
-    """SHA-256 of what an entry says, to the bit."""
+    """Returns the SHA-256 of an entry, with its values to the bit."""
     values = [[name, one.value.hex(), one.censored, one.samples] for name, one in entry.values.items()]
     text = json.dumps([key, values, without_metrics(entry)], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def stored(found: Cache, key: str) -> RunData | None:
-    """A run with what is kept of it; `None` where there is none or its file is damaged."""
+    """Returns a run with its kept files; `None` if it is not stored or its file is damaged."""
     try:
         entry = found.read(key)
     except Broken:
@@ -235,22 +238,23 @@ def stored(found: Cache, key: str) -> RunData | None:
 
 
 def run_key(config: str, seed: int, max_events: int | None, captured: Any = None) -> str:
-    """SHA-256 of one run: its configuration, its seed, where it is cut, and what of it is captured."""
+    """Returns the SHA-256 that identifies a run: configuration, seed, limit of events, and captures."""
     made_of = {"config": config, "seed": seed, "max_events": max_events}
     return digest(made_of | ({"captured": captured} if captured else {}))
 
 
 def digest(value: Any) -> str:
-    """SHA-256 of a document, whatever the order of its keys."""
+    """Returns the SHA-256 of a document, whatever the order of its keys."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 @contextmanager
 def held(out: Path) -> Iterator[Cache]:
-    """The store of a folder, for one command at a time; `BadInput` where it is another's or in use.
+    """Yields the store of a folder, locked for one command.
 
-    Where nothing was put into a folder that is new, it goes again.
+    A new folder is removed again if nothing was put into it. Raises `BadInput` if the folder is in use, or
+    has files of something else.
     """
     refuse_foreign(out)
     folder, made = out / "store", not out.exists()
@@ -273,10 +277,10 @@ def held(out: Path) -> Iterator[Cache]:
 
 @contextmanager
 def alone(mark: TextIO, place: str) -> Iterator[None]:
-    """A folder for one command at a time, by the mark of its store; `BadInput` where another has it."""
+    """Locks a folder for one command, by the mark of its store; raises `BadInput` if another has it."""
     with mark:
         try:
-            # Goes with the process, however that ends.
+            # The kernel releases the lock when the process ends, however it ends.
             fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise BadInput(f"{place}: another run or sweep is writing there") from None
@@ -288,7 +292,7 @@ def alone(mark: TextIO, place: str) -> Iterator[None]:
 
 @contextmanager
 def drawn_in(folder: Path) -> Iterator[None]:
-    """A folder of results, while a page is drawn beside them: nobody puts others there meanwhile."""
+    """Locks a folder of results while a page is drawn, so that no other results are put there."""
     place = folder / "store"
     place.mkdir(exist_ok=True)
     with alone((place / MARK).open("a+", encoding="utf-8"), str(folder)):
@@ -296,14 +300,14 @@ def drawn_in(folder: Path) -> Iterator[None]:
 
 
 def emptied(out: Path) -> None:
-    """Take away a folder in which nothing is but the mark of its store."""
+    """Removes a folder that has nothing but the mark of its store."""
     left = {path.relative_to(out).as_posix() for path in out.rglob("*")} if out.is_dir() else {"-"}
     if left <= {"store", f"store/{MARK}", store.PLAN}:
         shutil.rmtree(out, ignore_errors=True)
 
 
 def refuse_foreign(out: Path) -> None:
-    """`BadInput` unless a folder is new, empty, or of overspill."""
+    """Raises `BadInput` unless a folder is new, empty, or of overspill."""
     try:
         if out.exists() and not out.is_dir():
             raise BadInput(f"--out: {out} is a file; expected a folder")
@@ -321,7 +325,7 @@ def refuse_foreign(out: Path) -> None:
 
 
 def is_left_over(out: Path) -> bool:
-    """Whether all that a folder has was left by runs, which went on while somebody deleted it."""
+    """Returns true if a folder has only what running commands left after the folder was deleted."""
     inside = [path for path in out.iterdir() if not path.name.startswith(store.STAGING)]
     if not inside:
         return True
@@ -330,7 +334,7 @@ def is_left_over(out: Path) -> bool:
 
 
 def tidy(out: Path) -> None:
-    """Take away what a writer that was killed left half done."""
+    """Removes incomplete files of a writer that was killed."""
     folder = out / "store"
     shutil.rmtree(folder / ".staging", ignore_errors=True)
     for left in out.glob(f"{store.STAGING}*"):

@@ -1,4 +1,4 @@
-"""What makes numbers rough: packets in step, few seeds, few samples, load that was not steady."""
+"""Cautions about rough numbers: phase-locked packets, few seeds, few samples, load that was not steady."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ SHOWN = 12  # groups of metrics that a line names
 
 
 def lines(results: Finished) -> list[Line]:
-    """Every caution, the loud ones first."""
+    """Returns every caution, loud ones first."""
     return [
         *in_step(results),
         *phase.lines(results.facts),
@@ -23,7 +23,7 @@ def lines(results: Finished) -> list[Line]:
 
 
 def in_step(results: Finished) -> list[Line]:
-    """Flows that starve while others like them do not, and seeds that repeat a run to the digit."""
+    """Returns warnings about starved flows, and about seeds that repeat a run to the digit."""
     found = []
     for variant in results.variants:
         by_seed = {run.seed: starved.known(run) for run in results.runs_of(variant)}
@@ -35,7 +35,7 @@ def in_step(results: Finished) -> list[Line]:
 
 
 def few_seeds(results: Finished) -> list[Line]:
-    """Intervals of fewer than 10 seeds are rough; of one there are none, which the legend says."""
+    """Returns the caution about intervals of fewer than ten seeds; the legend covers a single seed."""
     counts = sorted({len(results.runs_of(variant)) for variant in results.variants} - {0, 1})
     if not counts or counts[0] >= stats.ENOUGH or results.fairness.idle_seeds:
         return []
@@ -43,26 +43,29 @@ def few_seeds(results: Finished) -> list[Line]:
 
 
 def rough(seeds: int) -> Line:
-    """What is said of intervals of so few seeds."""
+    """Returns the caution about intervals over this number of seeds."""
     if seeds < stats.FEWEST:
         text = (
-            f"of {seeds} seeds there are ranges, no intervals: use {stats.ENOUGH} or more for what you quote"
+            f"{seeds} seeds give ranges, not intervals. Use {stats.ENOUGH} or more for results that you quote"
         )
         return Line("FEW SEEDS", text, True)
     text = (
-        f"intervals of {seeds} seeds are rough, those of percentiles and maxima most of all: "
-        f"use {stats.ENOUGH} or more for what you quote"
+        f"intervals of {seeds} seeds are rough, above all those of percentiles and maxima. Use "
+        f"{stats.ENOUGH} or more for results that you quote"
     )
     return Line("FEW SEEDS", text, True)
 
 
 def few_samples(results: Finished) -> list[Line]:
-    """Percentiles that rest on fewer than five samples, by group, with the fewest samples that a seed has."""
+    """Returns the caution about percentiles with fewer than five samples beyond them.
+
+    It names the fewest samples that a seed has.
+    """
     found: dict[Key, int] = {}
     every = rows.every_key(results.values)
     hidden = pooled.hidden(every, results.kinds)
     for key in (one for one in every if one not in hidden):
-        # Not by rows, whose intervals take time.
+        # `results.rows` would compute intervals, which takes time.
         cells = rows.cells_of(results.values, key) if metrics.needed(key) else {}
         counts = [cell.few_samples for cell in cells.values() if cell.few_samples is not None]
         if counts:
@@ -71,9 +74,9 @@ def few_samples(results: Finished) -> list[Line]:
 
 
 def largest(fewest: Mapping[Key, int], place: str) -> list[Line]:
-    """What is said of percentiles, by name, of too few samples; nothing where there are none.
+    """Returns the caution about percentiles of too few samples, by metric the fewest; empty without any.
 
-    `place` is where all of them are.
+    `place` names where all of them are listed.
     """
     of_metrics: dict[str, dict[str, int]] = {}
     for name, count in fewest.items():
@@ -81,24 +84,30 @@ def largest(fewest: Mapping[Key, int], place: str) -> list[Line]:
         of_metrics.setdefault(metrics.find(name).title.replace(f" {part}", "", 1), {})[part] = count
     if not of_metrics:
         return []
-    # What rests on the same samples stands together: FCT and slowdown are of the same flows.
+    # Metrics of the same samples are named together: FCT and slowdown are of the same flows.
     groups: dict[str, list[str]] = {}
     for title, parts in sorted(of_metrics.items(), key=lambda one: min(one[1].values())):
         groups.setdefault(f"{', '.join(parts)} ({min(parts.values())})", []).append(title)
     texts = [f"{formats.joined(titles)} {parts}" for parts, titles in groups.items()]
     named, left = "; ".join(texts[:SHOWN]), len(texts) - SHOWN
     more = f"; and {left} more: {place}" if left > 0 else ""
-    text = f"less than five of a seed's samples lie beyond these percentiles (samples): {named}{more}"
+    text = (
+        "these percentiles are close to the maximum, since fewer than five samples of a seed are beyond "
+        f"them (number of samples): {named}{more}"
+    )
     return [Line("few samples", text)]
 
 
 def not_steady(results: Finished) -> list[Line]:
-    """Variants whose second half of the window differs from the first."""
+    """Returns warnings about variants whose second half of the window differs from the first."""
     found = []
     for variant in results.variants:
         drifts = steady.drifts([results.halves(run) for run in results.runs_of(variant)])
         if drifts:
-            hint = "; of one seed this is a hint" if drifts[0].seeds == 1 else ""
-            text = f"{variant}: {'; '.join(steady.text(one) for one in drifts)}{hint}"
+            hint = ". One seed gives only a hint" if drifts[0].seeds == 1 else ""
+            text = (
+                f"{variant}: {'; '.join(steady.text(one) for one in drifts)}. Means depend on the length "
+                f"of the run{hint}"
+            )
             found.append(Line("NOT STEADY", text, True))
     return found

@@ -1,4 +1,4 @@
-"""Rows of results as text: which of them are printed, how a cell reads, and what to know beside them."""
+"""Rows of results as text: selection of the printed rows, format of cells, and legend."""
 
 from collections.abc import Sequence
 
@@ -8,9 +8,9 @@ from overspill.results.finished_runs import Finished
 from overspill.results.key import parsed
 from overspill.results.rows import Cell, Row
 
-Cells = dict[str, tuple[str, bool]]  # by variant, its text and whether it is best
+Cells = dict[str, tuple[str, bool]]  # by variant: text of the cell, and true if the variant is best
 MOST = 16
-# The first sixteen of these that say something are printed; files have every metric.
+# The first sixteen of these metrics that have a row are printed; files have every metric.
 FIRST = (
     *("unfinished_flows", "fct_mean", "fct_p99", "qct_mean", "qct_p99", "flow_goodput_mean", "goodput_last"),
     *("drops", "trims", "detours", "bounces", "held_acks", "pauses", "cnms", "cnps", "marks"),
@@ -24,19 +24,19 @@ FIRST = (
     ),
     *("slowdown_p99", "hops_mean", "hot_link_share", "reordered_share"),
 )
-# And these before them where no flow ends.
+# Printed before the others if no flow ends.
 WITHOUT_FLOWS = ("goodput", "jain")
-WORKLOADS = 6  # without flows that end, whose goodput is printed if the sixteen leave room: the first
+WORKLOADS = 6  # most workloads without ending flows whose goodput is printed, up to sixteen rows
 COARSE = (
-    "Percentiles of packet delays, and percentiles and maxima of waits, come from histograms and are known "
-    "within 0.8 % (1/128): no interval or range of theirs is shown narrower."
+    "Percentiles of packet delays, and percentiles and maxima of waits, come from histograms with a "
+    "resolution of 0.8% (1/128). No interval or range of them is shown narrower."
 )
 
 
 def printed(rows: Sequence[Row], kinds: pooled.Kinds | None = None) -> list[Row]:
-    """The rows that say most, of sixteen metrics at most, in their order; goodput too where no flow ends.
+    """Returns the rows to print, of sixteen metrics at most; with goodput if no flow ends.
 
-    Times of flows and queries are by workload; `kinds` are the kinds of workloads.
+    Rows keep their order. Times of flows and queries are by workload; `kinds` are the kinds of workloads.
     """
     there = {row.metric.name for row in rows if row.visible} - repeated(rows)
     ended = "fct_mean" in there
@@ -62,20 +62,20 @@ def repeated(rows: Sequence[Row]) -> set[str]:
 
 
 def without_pooled(rows: Sequence[Row], kinds: pooled.Kinds) -> list[Row]:
-    """The rows but those of values over workloads that differ in kind."""
+    """Returns the rows without values over workloads that differ in kind."""
     hidden = pooled.hidden([row.metric.name for row in rows], kinds)
     return [row for row in rows if row.metric.name not in hidden]
 
 
 def by_workload(rows: Sequence[Row]) -> list[str]:
-    """The goodput of each workload without flows that end: whoever looks for a victim wants it."""
+    """Returns the goodput of each workload without ending flows, in which a victim is visible."""
     keys = [parsed(row.metric.name) for row in rows]
     ended = {key.of for key in keys if (key.metric, key.by) == ("fct_mean", "traffic")}
     return [key for key in keys if (key.metric, key.by) == ("goodput", "traffic") and key.of not in ended]
 
 
 def cells(row: Row) -> tuple[str, Cells]:
-    """One row as text: its title with the unit, and each variant's."""
+    """Returns a row as text: the title with its unit, and the cell of each variant."""
     known = [number for one in row.cells.values() for number in one.known]
     factor, unit = formats.scale(row.metric.unit, known)
     title = formats.headed(row.metric.title, unit)
@@ -83,34 +83,34 @@ def cells(row: Row) -> tuple[str, Cells]:
 
 
 def text(one: Cell, factor: float) -> str:
-    """Text of a cell, with the number of its seeds if some seeds have no value."""
+    """Returns the text of a cell, with the number of its seeds if some seeds have no value."""
     few = f" (n = {len(one.known)})" if 0 < len(one.known) < len(one.values) else ""
     return formats.cell(one, factor) + few
 
 
 def legend(results: Finished) -> str:
-    """How to read the cells."""
+    """Returns the legend of the cells."""
     counts = [len(results.runs_of(variant)) for variant in results.variants]
     seeds, every = max(counts, default=0), [cell for row in results.rows for cell in row.cells.values()]
     parts = [explained(seeds, len(results.variants) > 1)]
     if seeds >= stats.FEWEST and any(cell.span for cell in every):
-        parts.append("(least to largest) where two seeds alone have a value.")
+        parts.append("(least to largest) if only two seeds have a value.")
     if any(cell.resolution for cell in every):
         parts.append(COARSE)
     return " ".join(parts)
 
 
 def explained(seeds: int, compared: bool) -> str:
-    """How to read cells over so many seeds at most; `compared` where a variant may be called best."""
+    """Returns the legend of cells over at most `seeds` seeds; `compared` if a variant may be best."""
     if seeds < 2:
         return "One seed: no intervals, and no variant is called best. Use --seeds N."
     parts = ["mean ± half-width of the 95% interval over seeds (Student's t)."]
     if seeds < stats.FEWEST:
-        parts = ["mean (least to largest) over seeds: of so few there are no intervals."]
+        parts = ["mean (least to largest) over seeds: too few for intervals."]
     if seeds >= stats.ENOUGH:
         parts = [
-            "mean ± half-width of the 95% interval over seeds, or mean [low, high] where that is uneven "
-            "(Student's t; BCa bootstrap for percentiles, minima and maxima)."
+            "mean ± half-width of the 95% interval over seeds, or mean [low, high] if the interval is "
+            "asymmetric (Student's t; BCa bootstrap for percentiles, minima and maxima)."
         ]
     if compared and seeds >= stats.FEWEST:
         parts.append(

@@ -1,4 +1,4 @@
-"""What changed in the network while it ran, and what that cost: a row for each event."""
+"""Changes of the network during a run: one row per event, with the frames that it cost."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,19 +8,19 @@ from overspill.results.finished_runs import Finished
 from overspill.results.labels import Line
 from overspill.results.rundata import Change, RunData
 
-COSTS = "event_costs"  # entry of a kept summary: the events of a run whose tables are not kept
+COSTS = "event_costs"  # entry of a kept summary: costs of the events of a run whose tables are not kept
 LINES = 12  # events that are printed; the report has all
 
 
 @dataclass
 class Row:
-    """An event, and by variant the frames that it cost, on its link and for want of it, in each seed."""
+    """Event with the frames that it cost each variant in each seed: on its link, and for lack of it."""
 
     change: Change
     costs: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
 
     def text(self, variant: str) -> str:
-        """Frames that the event cost a variant, means over seeds.
+        """Returns the frames that the event cost a variant, as means over seeds.
 
         `340 on the link, 12 at its ports or without a route`
         """
@@ -35,12 +35,12 @@ class Row:
 
 
 def mean(value: float) -> str:
-    """A mean of counts in three digits at least."""
+    """Formats a mean of counts with three digits at least."""
     return formats.number(round(value)) if value >= 1000 else formats.trimmed(float(f"{value:.3g}"))
 
 
 def rows(results: Finished) -> list[Row]:
-    """Every event that happened in a run, in the order of time."""
+    """Returns every event that happened in a run, in order of time."""
     found: dict[Change, Row] = {}
     for variant in results.variants:
         for run in results.runs_of(variant):
@@ -51,21 +51,21 @@ def rows(results: Finished) -> list[Row]:
 
 
 def of_run(run: RunData) -> list[tuple[Change, tuple[int, int]]]:
-    """Returns the events of a run, each with the frames that were lost on its link and for want of it."""
+    """Returns the events of a run, each with the frames lost on its link and those lost for lack of it."""
     kept = run.summary.get(COSTS)
     every = costs(run) if kept is None else kept
     return [(run.changes[at], (on_link, at_ports)) for at, on_link, at_ports in every]
 
 
 def costs(run: RunData) -> list[tuple[int, int, int]]:
-    """Returns number, frames lost on the link and frames dropped for want of it of each event."""
+    """Returns by event its number, the frames lost on the link, and those dropped for lack of it."""
     number, lost, dropped = run.columns("events", "event", "lost", "dropped")
     known = zip(number.tolist(), lost.tolist(), dropped.tolist(), strict=True)
     return [(int(at), int(on_link), int(at_ports)) for at, on_link, at_ports in known]
 
 
 def document(run: RunData) -> list[dict[str, Any]]:
-    """The events of a run, for `results.json`."""
+    """Returns the events of a run, for `results.json`."""
     return [
         {
             "seed": run.seed,
@@ -80,15 +80,15 @@ def document(run: RunData) -> list[dict[str, Any]]:
 
 
 def lines(results: Finished) -> list[Line]:
-    """A line for each event, those at the start of a run first."""
+    """Returns a line for each of the first events, in order of time."""
     every = rows(results)
     found = [Line("event", describe_event(row, results)) for row in every[:LINES]]
     left = len(every) - len(found)
-    return [*found, Line("event", f"{left} more, which the report lists")] if left else found
+    return [*found, Line("event", f"{left} more are in the report")] if left else found
 
 
 def describe_event(row: Row, results: Finished) -> str:
-    """An event in a sentence: when, what, where, and the frames that it cost each variant."""
+    """Returns an event as a sentence: time, link, change, and the frames that it cost each variant."""
     having = [variant for variant in results.variants if variant in row.costs]
     head = f"{formats.time(row.change.at_ps)}: {row.change.text}"
     if not row.change.loses:

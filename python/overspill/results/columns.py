@@ -1,4 +1,4 @@
-"""The core's plain buffers as Arrow tables, without copies."""
+"""Arrow tables over the core's plain buffers, without copies."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from overspill.errors import Failed
 
-# For who reads tables through the public interface.
+# Part of the public interface, for programs that read tables.
 from overspill.results.names import PACKET_HIST as PACKET_HIST
 from overspill.results.names import REORDER as REORDER
 
@@ -22,25 +22,25 @@ TYPES = {
 }
 U32_NONE = 0xFFFF_FFFF
 U64_NONE = 0xFFFF_FFFF_FFFF_FFFF
-# Columns where one value of the buffer stands for "none"; they become nulls.
+# Columns in which one value of the buffer stands for "none"; it becomes null.
 NONE = {("flows", "query"): U32_NONE, ("flows", "end_ps"): U64_NONE}
 
 
 class Memory(Protocol):
-    """Bytes, or numbers of the core where they lie."""
+    """Bytes, or numbers of the core in place."""
 
     def __len__(self) -> int:
-        """In bytes."""
+        """Returns the size in bytes."""
 
     def __buffer__(self, flags: int, /) -> memoryview:
-        """What Python's buffer protocol gives."""
+        """Returns a view of the memory, by Python's buffer protocol."""
 
 
 Buffers = Mapping[str, tuple[str, Memory]]
 
 
 def array(dtype: str, data: Memory, none: int | None = None) -> pa.Array:
-    """One column over the given memory; `none` marks nulls."""
+    """Returns a column over the given memory, in which values equal to `none` are null."""
     if dtype not in TYPES:
         raise Failed(f"the core gave a column of the unknown type {dtype!r}")
     kind = TYPES[dtype]
@@ -56,7 +56,7 @@ def array(dtype: str, data: Memory, none: int | None = None) -> pa.Array:
 
 
 def table(name: str, buffers: Buffers) -> pa.Table:
-    """One table of a run."""
+    """Returns one table of a run."""
     columns = {
         column: array(dtype, data, NONE.get((name, column))) for column, (dtype, data) in buffers.items()
     }
@@ -66,12 +66,12 @@ def table(name: str, buffers: Buffers) -> pa.Table:
 
 
 def tables(buffers: Mapping[str, Buffers]) -> dict[str, pa.Table]:
-    """Every table of a run."""
+    """Returns every table of a run."""
     return {name: table(name, columns) for name, columns in buffers.items()}
 
 
 def numbers(table: pa.Table, column: str) -> np.ndarray:
-    """A column as numpy, nulls back as the value that stands for none."""
+    """Returns a column as a numpy array, with nulls as the value that stands for none."""
     data = table.column(column)
     if data.num_chunks == 1:
         return chunk_numbers(data.chunk(0))
@@ -81,7 +81,10 @@ def numbers(table: pa.Table, column: str) -> np.ndarray:
 
 
 def chunk_numbers(data: pa.Array) -> np.ndarray:
-    """The same of one piece; pyarrow's own way imports all its functions, longer than a small run takes."""
+    """Returns a chunk as a numpy array, with nulls as the value that stands for none.
+
+    pyarrow's own conversion imports all of its functions, which takes longer than a small run.
+    """
     if not data.null_count:
         return np.asarray(data.to_numpy())
     validity, values = data.buffers()
@@ -93,12 +96,15 @@ def chunk_numbers(data: pa.Array) -> np.ndarray:
 
 
 def distinct(values: np.ndarray) -> np.ndarray:
-    """Each value once, in order; with the counts, since numpy would import its masked arrays otherwise."""
+    """Returns the distinct values in order.
+
+    Counts are requested as well, since `numpy.unique` imports masked arrays otherwise.
+    """
     return np.asarray(np.unique(values, return_counts=True)[0])
 
 
 def identified(table: pa.Table, variant: str, seed: int, point: Mapping[str, str] | None = None) -> pa.Table:
-    """The table with the values of a point and the columns `variant` and `seed` in front."""
+    """Returns the table with the values of a point, `variant` and `seed` as first columns."""
     count = table.num_rows
     made = table.add_column(0, "seed", pa.array(np.full(count, seed, np.uint64)))
     for name, text in reversed([*(point or {}).items(), ("variant", variant)]):

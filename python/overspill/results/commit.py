@@ -1,4 +1,4 @@
-"""Results put into their folder, in the place of earlier ones, which no interrupted command takes away."""
+"""Results put into their folder in place of earlier ones, which survive an interrupted command."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from overspill.whole_files import writing
 
 
 def refuse_others(out: Path, sweep: bool) -> None:
-    """`BadInput` where a folder has results of the other kind."""
+    """Raises `BadInput` if a folder has results of the other command."""
     if (out / store.MANIFEST).is_file():
         mine, other = ("overspill sweep", "overspill run")[:: 1 if sweep else -1]
         if store.of_sweep(store.parse_manifest(out, f"`{mine}`", store.ANOTHER)) != sweep:
@@ -24,9 +24,9 @@ def refuse_others(out: Path, sweep: bool) -> None:
 
 
 def write(results: Finished, out: Path) -> None:
-    """Write results, unless runs are missing that earlier results in the folder have.
+    """Writes results, unless runs are missing that earlier results in the folder have.
 
-    Results that have all their runs take the place of any earlier ones, and know which.
+    Complete results replace any earlier ones, and record which.
     """
     before = overwritten.read(out) if not_there(results, out) else None
     if results.missing and before is not None:
@@ -44,7 +44,7 @@ def write(results: Finished, out: Path) -> None:
 
 
 def not_there(results: Finished, out: Path) -> bool:
-    """Whether earlier results in a folder have runs that these have not."""
+    """Returns true if earlier results in a folder have runs that these lack."""
     try:
         before = store.parse_manifest(out, "overspill")
     except BadInput:
@@ -53,7 +53,7 @@ def not_there(results: Finished, out: Path) -> bool:
 
 
 def before_keys(manifest: Mapping[str, Any]) -> set[str]:
-    """What tells the runs of a manifest from others."""
+    """Returns the keys that identify the runs of a manifest."""
     if store.of_sweep(dict(manifest)):
         missing = {
             (repr(one["point"]), one["variant"], seed)
@@ -74,14 +74,14 @@ def before_keys(manifest: Mapping[str, Any]) -> set[str]:
 
 
 def keys(results: Finished) -> set[str]:
-    """The same of results."""
+    """Returns the keys that identify the runs of results."""
     if results.of_sweep:
         return before_keys(results.facts)
     return {run.key or f"{run.variant} {run.seed}" for run in results.runs}
 
 
 def place(results: Finished, staging: store.Staging) -> None:
-    """Put the results of one point into a staging folder, and that in the place of earlier ones."""
+    """Writes the results of one point to a staging folder, which then replaces earlier results."""
     runs = [put(staging.folder, run) for run in results.runs]
     store.write_json(staging.folder / store.RESULTS, document.build_document(results))
     drawn = still_drawn(results, staging)
@@ -94,7 +94,7 @@ def place(results: Finished, staging: store.Staging) -> None:
 
 
 def still_drawn(results: Finished, staging: store.Staging) -> list[str]:
-    """The page and the figures of earlier results in the folder, where those are the same as these."""
+    """Returns the page and the figures of earlier results in the folder, if those are equal to these."""
     try:
         before = store.parse_manifest(staging.out, "overspill")
         same = (staging.out / store.RESULTS).read_bytes() == (staging.folder / store.RESULTS).read_bytes()
@@ -104,7 +104,7 @@ def still_drawn(results: Finished, staging: store.Staging) -> list[str]:
 
 
 def put(out: Path, run: RunData) -> RunData:
-    """Put a run's tables and captures into its folder; the run that reads them from there."""
+    """Puts a run's tables and captures into its folder, and returns the run that reads them from there."""
     place = store.folder(out, run)
     with writing(place):
         place.mkdir(parents=True, exist_ok=True)
@@ -120,7 +120,7 @@ def put(out: Path, run: RunData) -> RunData:
 
 
 def linked(there: Path, file: Path) -> None:
-    """A file under a second name; a copy where the file system knows none."""
+    """Links a file under a second name, or copies it if the file system has no hard links."""
     try:
         os.link(there, file)
     except OSError:
@@ -128,7 +128,7 @@ def linked(there: Path, file: Path) -> None:
 
 
 def write_sweep(results: Finished, out: Path) -> None:
-    """Write the tables of a sweep as Parquet and CSV, and the manifest: all beside the old ones first."""
+    """Writes the tables of a sweep as Parquet and CSV, and its manifest, to a staging folder first."""
     staging = store.Staging(out)
     try:
         files = [
@@ -154,7 +154,7 @@ def write_sweep(results: Finished, out: Path) -> None:
 
 
 def described(facts: Mapping[str, Any], out: Path) -> bool:
-    """Whether the manifest of a folder is of the same results, and so is a page beside it."""
+    """Returns true if a folder's manifest is of the same results, so that a page beside it is, too."""
     try:
         known = store.parse_manifest(out, "`overspill sweep`")
     except BadInput:
@@ -163,6 +163,6 @@ def described(facts: Mapping[str, Any], out: Path) -> bool:
 
 
 def pages(out: Path) -> list[str]:
-    """The report of a sweep and its figures, as far as they are there."""
+    """Returns the files of a sweep's report and of its figures that exist."""
     figures = [path.relative_to(out).as_posix() for path in sorted((out / "figures").glob("sweep-*"))]
     return [name for name in (store.REPORT, *figures) if (out / name).is_file()]

@@ -1,4 +1,4 @@
-"""Absence of deadlocks, said where hosts or switches may pause each other."""
+"""Statement that no deadlock was found, if hosts or switches may pause each other."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ MAY_PAUSE = "may_pause"  # entry of a kept summary
 
 
 def may_pause(run: RunData) -> bool:
-    """Returns true if ports of a run may pause each other, from the summary if its tables were not kept."""
+    """Returns true if ports of a run may pause each other, from the summary if tables are not kept."""
     kept = run.summary.get(MAY_PAUSE)
     return len(run.column("pauses", "node")) > 0 if kept is None else bool(kept)
 
 
 def none_found(results: Finished) -> Iterator[Line]:
-    """One line with the variants that may pause and have no deadlock in any run, if there are any."""
+    """Yields one line with the variants that may pause and had no deadlock in any run, if there are any."""
     pausing = [name for name in results.variants if any(map(may_pause, results.runs_of(name)))]
     free = [name for name in pausing if not any(run.deadlock for run in results.runs_of(name))]
     if free:

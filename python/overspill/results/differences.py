@@ -20,10 +20,10 @@ FIELDS = (
     pa.field("baseline", pa.string(), False),
     *tables.WHAT,
     pa.field("n", pa.uint32(), False),  # seeds that both have
-    pa.field("mean", pa.float64(), False),  # of the variant less the baseline
-    pa.field("low", pa.float64(), False),  # of the Holm-corrected 95% interval; of two seeds the least
+    pa.field("mean", pa.float64(), False),  # variant minus baseline
+    pa.field("low", pa.float64(), False),  # of the Holm-corrected 95% interval; for two seeds the least
     pa.field("high", pa.float64(), False),
-    pa.field("differs", pa.bool_(), False),  # the interval excludes 0, and nothing forbids to say so
+    pa.field("differs", pa.bool_(), False),  # true if the interval excludes 0, and no rule forbids a mark
     pa.field("note", pa.string(), False),
 )
 FILE = "differences.parquet"
@@ -36,31 +36,31 @@ LEGEND = (
 
 @dataclass(frozen=True)
 class Difference:
-    """A metric of a variant less the baseline's, with its interval over `n` seeds; of two seeds the range."""
+    """Difference of a metric from the baseline's, with its interval over `n` seeds, or range for two."""
 
     n: int
     mean: float
     low: float
     high: float
     differs: bool = False
-    note: str = ""  # what stands beside the mark, or why there is none
+    note: str = ""  # statement beside the mark, or reason against one
 
     censored = False
     resolution = 0.0
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The interval, from three seeds on."""
+        """Interval, from three seeds on."""
         return (self.low, self.high) if self.n >= stats.FEWEST else None
 
     @property
     def span(self) -> tuple[float, float] | None:
-        """The range of two seeds."""
+        """Range, for two seeds."""
         return None if self.n >= stats.FEWEST else (self.low, self.high)
 
     @property
     def ci95(self) -> float | None:
-        """Half of the interval."""
+        """Half-width of the interval."""
         return (self.high - self.low) / 2 if self.n >= stats.FEWEST else None
 
 
@@ -84,7 +84,7 @@ def of_point(values: AllValues, baseline: str, rules: Rules) -> Iterator[tuple[K
 def judged(
     one: Difference, what: tuple[Metric, str, str], pair: Mapping[str, Cell], rules: Rules
 ) -> Difference:
-    """Returns a difference whose interval excludes 0, marked or with why it is not."""
+    """Returns a difference whose interval excludes 0, with its mark or the reason against one."""
     metric, baseline, variant = what
     better = one.mean < 0 if metric.better == "lower" else one.mean > 0
     best, other = (variant, baseline) if better else (baseline, variant)
@@ -95,7 +95,7 @@ def judged(
 
 
 class Table:
-    """Differences of all points, gathered into a table."""
+    """Table of differences, gathered point by point."""
 
     def __init__(self, axes: Sequence[Axis], baseline: str) -> None:
         self.builder, self.baseline = tables.Builder(axes, FIELDS), baseline
@@ -124,7 +124,7 @@ def of_metric(table: pa.Table, axes: Sequence[Any], name: str) -> dict[Place, Di
 
 
 def document(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a row as the JSON document has it: an interval, or the range of two seeds."""
+    """Returns a row in the form of the JSON document: an interval, or the range of two seeds."""
     kind = "interval" if row["n"] >= stats.FEWEST else "range"
     found = {"baseline": row["baseline"], "mean": row["mean"], kind: [row["low"], row["high"]]}
     found |= {"seeds": row["n"], "differs": row["differs"]}
@@ -132,7 +132,7 @@ def document(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def by_place(table: pa.Table, axes: Sequence[Any]) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Returns the rows of the table as the JSON document has them, by point, variant and metric."""
+    """Returns the rows in the form of the JSON document, by point, variant and metric."""
     paths = [axis.path for axis in axes]
     return {
         (*(row[path] for path in paths), row["variant"], str(of_row(row))): document(row)

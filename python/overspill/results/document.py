@@ -1,4 +1,4 @@
-"""The JSON document: every metric of every variant over its seeds, and who is best."""
+"""JSON document of results: every metric of every variant over its seeds, and the best variant."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from overspill.results.rows import Cell, Row
 
 
 def entry(cell: Cell, unit: str, note: str = "") -> dict[str, Any]:
-    """A metric of a variant; a censored value is `{"value", "censored": true}`."""
+    """Returns a metric of a variant; a censored value is `{"value", "censored": true}`."""
     values = [
         None if one is None else {"value": one.value, "censored": True} if one.censored else one.value
         for one in cell.values
@@ -33,19 +33,19 @@ def entry(cell: Cell, unit: str, note: str = "") -> dict[str, Any]:
 
 
 def build_document(results: Finished) -> dict[str, Any]:
-    """The document of results, of one point or of a grid."""
+    """Returns the document of results, of one point or of a grid."""
     return of_sweep(results) if results.of_sweep else build(results)
 
 
 def of_sweep(results: Finished) -> dict[str, Any]:
-    """The document of a sweep, with what limits its numbers."""
+    """Returns the document of a sweep, with cautions about its numbers."""
     every = warnings.lines(results, page=True)
     limits = [line for line in every if line.loud or line.label == "few samples"]
     return sweep.document(results) | {"cautions": [f"{line.label}: {line.text}" for line in limits]}
 
 
 def build(results: Finished) -> dict[str, Any]:
-    """The document of `--json` and `results.json`."""
+    """Returns the document of one point, for `--json` and `results.json`."""
     table = results.rows
     names = [row.metric.name for row in table]
     pools = {name: pooled.note(name, names, results.kinds) for name in names}
@@ -85,9 +85,9 @@ def build(results: Finished) -> dict[str, Any]:
 
 
 def comparisons(table: Sequence[Row]) -> dict[str, Any]:
-    """By metric: the best variant, how many seeds, and its difference from the others.
+    """Returns by metric the best variant, the number of seeds, and its differences from the others.
 
-    With its Holm-corrected interval; of fewer than three seeds with the range, as in the table.
+    Each difference has its Holm-corrected interval; with fewer than three seeds its range, as in the table.
     """
     return {
         row.metric.name: {

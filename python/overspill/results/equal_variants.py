@@ -1,4 +1,4 @@
-"""Variants whose runs are one and the same: equal in all that is known of them, whatever they are called."""
+"""Variants whose runs are identical in all that is known of them, except their names."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
@@ -14,21 +14,21 @@ from overspill.stats.quantiles import Value
 
 NOTHING = Value(0.0)
 DROPS = Key("drops")
-# Of a summary, what tells of the whole run: metrics count in the measurement window alone.
-QUIET = "quiet"  # of a summary that is kept without the tables of its run: whether these tell of nothing
+QUIET = "quiet"  # entry of a summary that is kept without tables: true if the tables recorded nothing
+# Entries of a summary that cover the whole run; metrics cover only the measurement window.
 WHOLE = ("stop", "end_ps", "events", "hops", "flows", "deadlock")
-TABLES = ("flows", "activity")  # of the whole run as well, and compared where all else is equal
-# What mechanisms do over the whole run: drops, marks, detours, bounces, cuts and CNMs; pauses; held ACKs.
+TABLES = ("flows", "activity")  # also of the whole run, and compared if all else is equal
+# Actions of mechanisms over the whole run: drops, marks, detours, bounces, trims and CNMs; pauses; held ACKs.
 TRACES = ("activity", "pause_trace", "hold_trace")
-NEVER = "the buffer was never short"
+NEVER = "no buffer overflowed"
 IN_WINDOW = f"{NEVER} in the measurement window"
-EQUAL = "every number is the same"
-NAMED = 4  # of equal variants that a label names
+EQUAL = "all numbers are equal"
+NAMED = 4  # equal variants that a label names, at most
 
 
 @dataclass(frozen=True)
 class One:
-    """What is known of a run: its metrics, its summary, and its tables where they are kept."""
+    """Data of a run by which it is compared: metrics, summary, and tables if they are kept."""
 
     values: Mapping[Key, Value]
     summary: Mapping[str, Any] = field(default_factory=dict)
@@ -36,19 +36,19 @@ class One:
 
     @property
     def comparable(self) -> tuple[dict[Key, Value], list[Any]]:
-        """All but the tables; a count that is 0 is as good as one that nobody took."""
+        """Everything but the tables; counts of 0 are left out, since other runs may not count them."""
         counted = {name: one for name, one in self.values.items() if one != NOTHING}
         return counted, [self.summary.get(name) for name in WHOLE]
 
     @property
     def never_short(self) -> bool:
-        """Whether no buffer was short in the window, as far as losses were counted."""
+        """True if no buffer was short in the window, as far as losses were counted."""
         known = self.values
         return DROPS in known and not any(known[name].value for name in RAISED if name in known)
 
     @property
     def never_at_all(self) -> bool:
-        """Whether no buffer was short before the window and after it either, as far as that is known."""
+        """True if no buffer was short in the window, or before or after it, as far as that is known."""
         if not self.never_short:
             return False
         start, end = self.summary.get("window_ps", (1, 0))
@@ -58,7 +58,7 @@ class One:
 
 
 def quiet(run: RunData) -> bool:
-    """Whether no buffer was short at any time, by the tables of the whole run."""
+    """Returns true if no buffer was short at any time, by the tables of the whole run."""
     return "activity" in run.names and not any(map(run.recorded, TRACES))
 
 
@@ -66,12 +66,12 @@ BySeed = Mapping[int, One]
 
 
 def groups(runs: Mapping[str, BySeed]) -> list[tuple[str, ...]]:
-    """Variants (`variant -> seed -> run`) that are equal to another in all seeds, in groups."""
+    """Returns groups of variants (`variant -> seed -> run`) that are identical in all seeds."""
     return [names for names in classes(runs, equal) if len(names) > 1]
 
 
 def classes(runs: Mapping[str, Sized], alike: Callable[[Any, Any], bool]) -> list[tuple[str, ...]]:
-    """All names that have runs, those that are alike together, in their order."""
+    """Returns all names that have runs, in order, with those that are alike in one group."""
     found: list[tuple[Sized, list[str]]] = []
     for name, one in runs.items():
         if not one:
@@ -86,7 +86,7 @@ def classes(runs: Mapping[str, Sized], alike: Callable[[Any, Any], bool]) -> lis
 
 
 def label(names: Sequence[str]) -> str:
-    """`a025 = a1 = a8`; of many the first alone are named."""
+    """Returns the label of a group, `a025 = a1 = a8`; of many names only the first."""
     left = len(names) - NAMED + 1
     if left < 2:
         return " = ".join(names)
@@ -94,14 +94,14 @@ def label(names: Sequence[str]) -> str:
 
 
 def equal(one: BySeed, other: BySeed) -> bool:
-    """Whether all numbers and what happened to every flow are the same, over the whole run."""
+    """Returns true if all numbers and the outcomes of all flows are equal, over the whole run."""
     if one.keys() != other.keys() or any(one[seed].comparable != other[seed].comparable for seed in one):
         return False
     return all(alike(one[seed].run, other[seed].run) for seed in one)
 
 
 def alike(one: RunData | None, other: RunData | None) -> bool:
-    """Whether the tables of both say the same; those that one of both does not have say nothing."""
+    """Returns true if the tables of two runs are equal, as far as both have them."""
     if one is None or other is None:
         return True
     for name in TABLES:
@@ -116,7 +116,7 @@ def alike(one: RunData | None, other: RunData | None) -> bool:
 
 
 def why(runs: Iterable[One]) -> str:
-    """Why runs are the same, as far as it is known."""
+    """Returns the reason why runs are identical, as far as it is known."""
     every = list(runs)
     if all(one.never_at_all for one in every):
         return NEVER
@@ -124,25 +124,25 @@ def why(runs: Iterable[One]) -> str:
 
 
 def sentence(reason: str, names: Sequence[str], where: str = "") -> str:
-    """`the buffer was never short: a, b and c are one and the same run`."""
-    return f"{reason}: {formats.joined(names)} are one and the same run{where}"
+    """Returns a sentence: `no buffer overflowed: a, b and c are identical runs`."""
+    return f"{reason}: {formats.joined(names)} are identical runs{where}"
 
 
 def describe_groups(runs: Mapping[str, BySeed], found: Iterable[Sequence[str]] | None = None) -> list[str]:
-    """A sentence for each group, of `found` where the classes are known."""
+    """Returns a sentence for each group of identical variants; `found` are the classes if known."""
     every = groups(runs) if found is None else [names for names in found if len(names) > 1]
     return [sentence(why(one for name in names for one in runs[name].values()), names) for names in every]
 
 
 @dataclass
 class Swept:
-    """Finds the variants of a sweep that are the same at every point, while its runs are read."""
+    """Search for variants of a sweep that are identical at every point, while its runs are read."""
 
-    hashes: dict[str, Any] = field(default_factory=dict)  # SHA-256 of all that is known, by variant
+    hashes: dict[str, Any] = field(default_factory=dict)  # SHA-256 of all data of the runs so far, by variant
     reasons: dict[str, set[str]] = field(default_factory=dict)
 
     def add(self, point: Iterable[str], variant: str, runs: BySeed) -> None:
-        """The runs of a variant at a point."""
+        """Adds the runs of a variant at a point."""
         made = self.hashes.setdefault(variant, hashlib.sha256())
         made.update(repr(tuple(point)).encode())
         for seed, one in runs.items():
@@ -153,18 +153,18 @@ class Swept:
 
     @property
     def facts(self) -> list[dict[str, Any]]:
-        """Each group that is the same: its variants and why."""
+        """Groups of identical variants, each with its variants and the reason."""
         by_hash = by_key((made.hexdigest(), variant) for variant, made in self.hashes.items())
         return [{"variants": names, "why": self.reason(names)} for names in by_hash.values() if names[1:]]
 
     def reason(self, names: Sequence[str]) -> str:
-        """The weakest reason that these have at any point."""
+        """Returns the weakest reason of these variants at any point."""
         found = set().union(*(self.reasons[name] for name in names))
         return next(one for one in (EQUAL, IN_WINDOW, NEVER) if one in found)
 
 
 def of_facts(facts: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence for each group that the manifest of a sweep tells of."""
+    """Yields a sentence for each group of identical variants in the manifest of a sweep."""
     where = " at every point" if len(facts.get("points", ())) > 1 else ""
     for one in facts.get("same") or ():
         yield sentence(str(one["why"]), one["variants"], where)

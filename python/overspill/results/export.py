@@ -17,26 +17,32 @@ from overspill.results.results import Results
 from overspill.results.rundata import RunData
 
 PS_PER_NS = 1000
-# What the scripts of the HPCC simulator tell apart by the destination port: incast, and everything else.
+# Destination ports by which scripts of the HPCC simulator distinguish incast from everything else.
 OTHER_PORT, INCAST_PORT = 100, 200
 FIRST_PORT, PORTS = 10_000, 50_000
 
 
 @dataclass(frozen=True)
 class Written:
-    """A file, and how many flows of the run it leaves out because they did not finish."""
+    """Exported file, and the number of unfinished flows of the run that it leaves out."""
 
     path: Path
     unfinished: int
 
 
 def address(node: int) -> int:
-    """The IPv4 address of a node in the HPCC simulator: 11.x.y.1, where x and y are the bytes of its id."""
+    """Returns the IPv4 address of a node as in the HPCC simulator.
+
+    It is 11.x.y.1, where x and y are the bytes of the node's id.
+    """
     return 0x0B00_0001 + (node // 256 << 16) + (node % 256 << 8)
 
 
 def ids(run: RunData) -> np.ndarray:
-    """The id of each host: its name where all nodes are called by numbers, as there, or its number."""
+    """Returns the id of each host: its name if all nodes have numbers as names, else its number.
+
+    Raises `BadInput` for an id above 65535, which has no address.
+    """
     nodes = run.summary["nodes"]
     if all(node["name"].isascii() and node["name"].isdigit() for node in nodes):
         found = [int(node["name"]) for node in nodes]
@@ -44,17 +50,20 @@ def ids(run: RunData) -> np.ndarray:
         found = list(range(len(nodes)))
     hosts = [i for i, node in zip(found, nodes, strict=True) if node["host"]]
     if hosts and max(hosts) > 0xFFFF:
-        raise BadInput(f"{run.variant}: found a host of id {max(hosts)}; expected ids to 65535 for addresses")
+        raise BadInput(
+            f"{run.variant}: found a host with id {max(hosts)}; expected ids up to 65535, the largest in "
+            "an address"
+        )
     return np.array(hosts, np.int64)
 
 
 def nanoseconds(ps: np.ndarray) -> np.ndarray:
-    """To the nearest nanosecond."""
+    """Rounds picoseconds to the nearest nanosecond."""
     return np.asarray((ps.astype(np.uint64) + np.uint64(PS_PER_NS // 2)) // np.uint64(PS_PER_NS))
 
 
 def flows(run: RunData, *names: str) -> dict[str, np.ndarray]:
-    """Columns of the flows that have a transport and an end of their own."""
+    """Returns columns of the flows that have a transport and an end of their own."""
     table = run.table("flows")
     if table is None:
         return {name: np.zeros(0, np.uint64) for name in names}
@@ -66,9 +75,10 @@ def flows(run: RunData, *names: str) -> dict[str, np.ndarray]:
 
 
 def hpcc(run: RunData) -> tuple[str, int]:
-    """`fct.txt`, a line a finished flow: sip dip sport dport size start_ns fct_ns standalone_fct_ns.
+    """Returns the text of `fct.txt`, one line per finished flow, and the number of unfinished flows.
 
-    In the order of their ends. `standalone_fct` is ours: the FCT of the same flow alone.
+    Fields are: sip dip sport dport size start_ns fct_ns standalone_fct_ns. Lines are in the order of the
+    flows' ends. `standalone_fct` is this simulator's: the FCT of the same flow alone.
     """
     found = flows(run, "src", "dst", "bytes", "start_ps", "end_ps", "ideal_ps", "query", "role")
     data = found.get("role", np.zeros(len(found["src"]), np.uint8)) == 0
@@ -93,7 +103,10 @@ def hpcc(run: RunData) -> tuple[str, int]:
 
 
 def trace(run: RunData) -> tuple[str, int]:
-    """Every flow as `kind = "trace"` reads it, finished or not; with their queries, where there are any."""
+    """Returns every flow, finished or not, as a text that `kind = "trace"` reads, and 0.
+
+    It has queries if there are any. The second value is the number of flows left out.
+    """
     found = flows(run, "start_ps", "src", "dst", "bytes", "traffic", "query")
     names = [tables.no_formula(node["name"]) for node in run.summary["nodes"]]
     workloads = [tables.no_formula(one["name"]) for one in run.summary["traffic"]]
@@ -114,11 +127,11 @@ FORMATS: dict[str, tuple[Callable[[RunData], tuple[str, int]], str, str]] = {
 
 
 def load(folder: Path) -> Results:
-    """The results to export; `BadInput` where there are none of `overspill run`."""
+    """Returns the results to export; raises `BadInput` unless `overspill run` wrote them."""
     if store.of_sweep(store.parse_manifest(folder, "`overspill run`")):
         raise BadInput(
-            f"{folder}: is a sweep; its flows are kept only with --tables flows: "
-            "export takes a folder of `overspill run`"
+            f"{folder}: found a sweep; expected a folder of `overspill run`, since a sweep keeps flows "
+            "only with `--tables flows`"
         )
     return Results.load(folder)
 
@@ -126,10 +139,29 @@ def load(folder: Path) -> Results:
 def write(
     results: Results, form: str, out: Path | None = None, only: tuple[str | None, int | None] = (None, None)
 ) -> Iterator[Written]:
-    """Write each run in a format, or those of a variant and a seed.
+    """Writes runs in a format of another tool, one file per run.
 
-    Into a folder as `fct_SCENARIO_VARIANT_SEED.txt` or `flows_....csv`, `export` in that of the results
-    unless told otherwise; or, where there is one run, to the file `out`.
+    Args:
+        results: Results of a single point.
+        form: `hpcc` (`fct_SCENARIO_VARIANT_SEED.txt`) or `csv` (`flows_....csv`).
+        out: Folder of the files, or the file itself, with a suffix, if there is one run. Default: `export` in
+            the folder of the results.
+        only: Variant and seed to write; `None` for all.
+
+    Yields:
+        Each file as it is written.
+
+    Raises:
+        BadInput: If the format, the variant or the seed does not exist, or a file cannot be written.
+
+    Examples:
+        >>> import overspill
+        >>> from pathlib import Path
+        >>> results = overspill.run("incast.toml", variants=["drop"])
+        >>> for written in overspill.export.write(results, "csv", Path("flows.csv")):
+        ...     print(written.path, written.unfinished)
+        flows.csv 0
+
     """
     if form not in FORMATS:
         raise BadInput(f"--format: found {form!r}; expected one of {', '.join(FORMATS)}")
@@ -140,7 +172,9 @@ def write(
     runs = [run for name in results.variants for run in results.runs_of(name) if variant in (None, name)]
     runs = [run for run in runs if seed in (None, run.seed)]
     if not runs:
-        raise BadInput(f"--seed: found {seed}; expected one of a run, {', '.join(map(str, seeds(results)))}")
+        raise BadInput(
+            f"--seed: found {seed}; expected the seed of a run: {', '.join(map(str, seeds(results)))}"
+        )
     single = out is not None and bool(out.suffix) and not out.is_dir()
     if single and len(runs) > 1:
         raise BadInput(
@@ -158,5 +192,5 @@ def write(
 
 
 def seeds(results: Results) -> list[int]:
-    """The seeds that were run."""
+    """Returns the seeds of all runs."""
     return sorted({run.seed for run in results.runs})

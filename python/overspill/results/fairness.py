@@ -1,4 +1,4 @@
-"""Whether variants may be compared: the same traffic, everything finished, and seeds that matter."""
+"""Conditions of a fair comparison: same traffic, all flows finished, and seeds that matter."""
 
 import hashlib
 import json
@@ -15,18 +15,18 @@ from overspill.results.measures.completion import workloads_that
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
-RAW = ("constant", "bursts")  # traffic without flows that end
+RAW = ("constant", "bursts")  # kinds of traffic without flows that end
 MET = "traffic_met"  # entry of a kept summary: the traffic of a run whose tables are not kept
-MESSAGES = 500  # of closed loops that such a summary keeps: each takes some ten bytes of every run's file
-# Tells how much was left undone, and so is compared even then.
+MESSAGES = 500  # most messages of closed loops that such a summary keeps, at some ten bytes each
+# Compared even with unfinished flows, since it is their number.
 OF_UNFINISHED = "unfinished_flows"
 
 
 @dataclass(frozen=True)
 class Fairness:
-    """What stands against calling a variant best."""
+    """Reasons against calling a variant best."""
 
-    traffic: tuple[tuple[str, ...], ...]  # variants that carry the same traffic, together
+    traffic: tuple[tuple[str, ...], ...]  # groups of variants that carry the same traffic
     unfinished: int
     cut: bool
     idle_seeds: bool
@@ -34,11 +34,11 @@ class Fairness:
 
     @property
     def different(self) -> bool:
-        """Whether variants carry different traffic."""
+        """True if variants carry different traffic."""
         return len(self.traffic) > 1
 
     def allows(self, metric: str) -> bool:
-        """Whether a variant may be called best in a metric."""
+        """Returns true if a variant may be called best in a metric."""
         return not self.reason(metric)
 
     def reason(self, metric: str) -> str:
@@ -60,7 +60,7 @@ Values = Mapping[str, Mapping[int, Mapping[Key, Value]]]  # variant -> seed -> m
 
 
 def judge(facts: Facts, by_variant: ByVariant, values: Values) -> Fairness:
-    """The same for every metric of the results; `facts` are those of their manifest."""
+    """Returns the fairness of comparisons between variants; `facts` are those of their manifest."""
     runs = [run for several in by_variant.values() for run in several]
     return Fairness(
         tuple(same_traffic(facts, by_variant)),
@@ -72,14 +72,14 @@ def judge(facts: Facts, by_variant: ByVariant, values: Values) -> Fairness:
 
 
 def measured_alike(facts: Facts, variants: Iterable[str]) -> bool:
-    """Whether all variants count the same: window, end of a flow, steps of time, thresholds."""
+    """Returns true if all variants have the same `[measure]`: window, end of flows, bins, thresholds."""
     resolved = facts.get("resolved", {})
     tables = [resolved.get(variant, {}).get("measure") for variant in variants]
     return all(one == tables[0] for one in tables[1:])
 
 
 def same_traffic(facts: Facts, by_variant: ByVariant) -> list[tuple[str, ...]]:
-    """Variants in groups of those that meet the same traffic in every seed that all have."""
+    """Returns groups of variants that meet the same traffic in every seed that all have."""
     ran = {variant: runs for variant, runs in by_variant.items() if runs}
     any_cut = any(run.cut for runs in ran.values() for run in runs)
     if len(ran) < 2:
@@ -87,7 +87,7 @@ def same_traffic(facts: Facts, by_variant: ByVariant) -> list[tuple[str, ...]]:
     seeds = set.intersection(*({run.seed for run in runs} for runs in ran.values()))
     groups: list[tuple[str, list[list[Conversation]], list[str]]] = []
     for variant, runs in ran.items():
-        # A run that was cut may not have come to all of its flows.
+        # A run that was cut may not have reached all of its flows.
         met = [run for run in runs if run.seed in seeds and not any_cut]
         fixed = repr([raw_workloads(facts, variant), *(flows_of(run) for run in met)])
         spoken = [messages_of(run) for run in met]
@@ -101,12 +101,12 @@ def same_traffic(facts: Facts, by_variant: ByVariant) -> list[tuple[str, ...]]:
 
 
 def closed_loop(run: RunData, traffic: np.ndarray) -> np.ndarray:
-    """Which rows are of workloads whose starts depend on completions, and so on the variant."""
+    """Returns which rows are of workloads whose starts depend on completions, and so on the variant."""
     return np.isin(traffic, workloads_that(run, "closed_loop"))
 
 
 def flows_met(run: RunData) -> str:
-    """A hash of the flows that count and of raw sources, in whatever order; closed loops are left out."""
+    """Returns a hash of measured flows and raw sources in any order; closed loops are left out."""
     names = ("traffic", "start_ps", "src", "dst", "bytes", "measured", "raw")
     *facts, measured, raw = run.columns("flows", *names)
     keep = ((measured != 0) | (raw != 0)) & ~closed_loop(run, facts[0])
@@ -115,14 +115,14 @@ def flows_met(run: RunData) -> str:
 
 
 Message = tuple[int, ...]
-# The messages of one query or connection of a workload.
+# Messages of each query or connection of a workload.
 Conversation = dict[tuple[int, ...], list[Message]]
 
 
 def conversations(run: RunData) -> list[Conversation]:
-    """What closed loops say: by connection in order, and of a query as a set.
+    """Returns the messages of closed loops: by connection in order, and by query as a set.
 
-    Messages are role, source, destination and size: who spoke to whom of how much, and not when.
+    A message is role, source, destination and size, without its time.
     """
     traffic = run.column("flows", "traffic")
     keep = closed_loop(run, traffic)
@@ -183,7 +183,10 @@ def first(spoken: Conversation, cut: bool) -> list[tuple[list[int], list[Message
 
 
 def compatible(left: list[Conversation], right: list[Conversation]) -> bool:
-    """Whether two variants say the same as far as both came: which may say more is up to them."""
+    """Returns true if two variants exchange the same messages, as far as both came.
+
+    The number of messages may depend on the variant.
+    """
     for key in left[0].keys() & right[0].keys():
         if any(a != b for a, b in zip(left[0][key], right[0][key], strict=False)):
             return False
@@ -195,12 +198,12 @@ def compatible(left: list[Conversation], right: list[Conversation]) -> bool:
 
 
 def raw_workloads(facts: Facts, variant: str) -> str:
-    """What a variant says of raw sources, whose packets are in no table."""
+    """Returns the settings of a variant's raw sources, whose packets are in no table."""
     workloads = facts["resolved"].get(variant, {}).get("traffic", [])
     return json.dumps([one for one in workloads if one.get("kind") in RAW], sort_keys=True)
 
 
 def idle_seeds(values: Values) -> bool:
-    """Whether several seeds gave the same numbers in every variant."""
+    """Returns true if each variant has the same numbers in all seeds, and some have several."""
     several = [list(by_seed.values()) for by_seed in values.values() if len(by_seed) > 1]
     return bool(several) and all(one == runs[0] for runs in several for one in runs)

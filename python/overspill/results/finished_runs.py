@@ -1,4 +1,4 @@
-"""Runs side by side at one point or many: their tables, their metrics, and the warnings about them."""
+"""Finished runs at one point or many: tables, metrics, and warnings about them."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ from overspill.stats.quantiles import Value
 class Finished(Named):
     """Finished runs of a scenario; `facts` has the other entries of their manifest.
 
-    Of one point, `runs` has every run with its tables. Of a sweep, which has `axes`, it is empty: `metrics`
-    and `summary` have all, and the store in `folder` the tables that were kept.
+    `runs` has every run of a single point with its tables. It is empty for a sweep, which has `axes`:
+    `metrics` and `summary` have all values, and the store in `folder` the tables that were kept.
     """
 
     facts: dict[str, Any]
     runs: list[RunData] = field(default_factory=list)
     folder: Path | None = None
     axes: list[Axis] = field(default_factory=list)
-    # The tables of metrics and of summaries, where they are made already.
+    # Tables of metrics and of summaries, if they exist already.
     tidy: tuple[pa.Table, pa.Table] | None = None
-    # The table of differences from a baseline, of a sweep.
+    # Table of differences from a baseline, for a sweep.
     compared: pa.Table | None = None
-    # Where finished runs lie, where there is a folder for them.
+    # Folder of the store, if there is one.
     store: Path | None = None
-    # What tells these results from others that are put into their folder; empty where they have none.
+    # Digest that distinguishes these results from later ones in their folder; empty without a folder.
     identity: str = ""
-    # Earlier results of the folder whose place these took, if they have other runs.
+    # Earlier results of the folder that these replaced, if those have other runs.
     replaced: Replaced | None = None
-    # The signal that ended the command before all runs were done; no part of what is written.
+    # Signal that ended the command before all runs were done; never written to files.
     signal: int | None = None
 
     @property
@@ -89,7 +89,7 @@ class Finished(Named):
 
     @property
     def notes(self) -> list[str]:
-        """Sentences that a user should know and that are no errors."""
+        """Notes on the scenario that are not errors."""
         return list(self.facts["notes"])
 
     @property
@@ -109,12 +109,12 @@ class Finished(Named):
 
     @property
     def planned(self) -> int:
-        """Number of runs that were asked for, with equal runs counted as often as they appear."""
+        """Number of requested runs, with equal runs counted as often as they appear."""
         return len(self.points) * len(self.variants) * len(self.seeds)
 
     @property
     def missing(self) -> bool:
-        """True if runs that were asked for are absent."""
+        """True if requested runs are absent."""
         return self.finished < self.planned
 
     @property
@@ -124,7 +124,7 @@ class Finished(Named):
 
     @property
     def any_cut(self) -> bool:
-        """True if a run stopped before its time."""
+        """True if a run stopped before its planned end."""
         return bool(self.run_status.partial)
 
     @cached_property
@@ -151,7 +151,7 @@ class Finished(Named):
 
     @property
     def stuck(self) -> bool:
-        """True if links wait for each other forever in a run whose flows have to finish."""
+        """True if ports wait for each other forever in a run whose flows have to finish."""
         return any(not one.get("allowed") for one in self.run_status.deadlocks)
 
     @cached_property
@@ -160,9 +160,9 @@ class Finished(Named):
         return judge(self.facts, {variant: self.runs_of(variant) for variant in self.variants}, self.values)
 
     def runs_of(self, variant: str, point: Mapping[str, str] | None = None) -> list[RunData]:
-        """Returns a variant's runs, by seed; of a sweep those at a point, with the tables that were kept.
+        """Returns a variant's runs by seed; for a sweep those at a point, with the tables that were kept.
 
-        `BadInput` where there is no such variant or point.
+        Raises `BadInput` if there is no such variant or point.
         """
         if variant not in self.variants:
             raise BadInput(f"variant: found {variant!r}; expected one of {', '.join(self.variants)}")
@@ -224,33 +224,34 @@ class Finished(Named):
 
     @property
     def baseline(self) -> str:
-        """Variant from which differences are taken; empty if none are known."""
+        """Variant that is subtracted in differences; empty if there are none."""
         return str(self.facts.get("baseline") or "")
 
     @property
     def differences(self) -> pa.Table:
         """Differences of a sweep's variants from `baseline`: the axes, `variant`, `metric`, ..., `note`.
 
-        `BadInput` if these results have none: those of one point, and of older versions.
+        Raises `BadInput` if these results have none: those of one point, and those of older versions.
         """
         if self.compared is None:
-            raise BadInput("differences: found none; expected a sweep by this version, run the command again")
+            raise BadInput("differences: found none; expected a sweep by this version. Run the command again")
         return self.compared
 
     @cached_property
     def ranges(self) -> dict[tuple[str, ...], tuple[float, float]]:
-        """Least and largest value of each metric in two seeds or more, by the first columns of `summary`."""
+        """Range of each metric that has a value in exactly two seeds, by the first columns of `summary`."""
         return tables.ranges(self.metrics, self.summary)
 
     def metric(self, name: str, /, **label: str) -> pa.Table:
-        """Returns the rows of one metric: `metric("fct_p99")` of all, `..., size="0-100KB")` of a part.
+        """Returns the rows of one metric, of all samples or of a part.
 
-        A name is also a `Key`, or a text such as `fct_p99[size=0-100KB]`, as files have it.
+        `metric("fct_p99")` is of all flows, `metric("fct_p99", size="0-100KB")` of a part. A name may also be
+        a `Key`, or a text such as `fct_p99[size=0-100KB]`, as in files.
         """
         return tables.of_metric(self.metrics, name, label)
 
     def means(self, name: str, /, **label: str) -> pa.Table:
-        """Returns the rows of `summary` of one metric, by a name as `metric` takes it."""
+        """Returns the rows of `summary` of one metric, which is given as for `metric`."""
         return tables.of_metric(self.summary, name, label)
 
     @cached_property
@@ -281,7 +282,7 @@ class Finished(Named):
 
     @cached_property
     def rules(self) -> Rules:
-        """Rules that forbid to call a variant best, or add a statement beside the best one."""
+        """Rules that forbid calling a variant best, or add a statement beside the best one."""
         beside = unequal.compare_runs(self.runs, self.values, self.facts.get("memory") or {})
         return Rules.from_values(self.values, self.fairness, beside)
 
@@ -291,14 +292,14 @@ class Finished(Named):
         return rows.build(self.values, self.rules)
 
     def table(self, name: str) -> pa.Table:
-        """Returns a table of all runs, the axes, `variant` and `seed` first; empty if no run wrote it."""
+        """Returns a table of all runs: the axes, `variant` and `seed` first; empty if no run wrote it."""
         parts = []
         self.must_have(name)
         for run in self.each():
             part = run.table(name)
             if part is not None:
                 parts.append(columns.identified(part, run.variant, run.seed, run.point))
-        # Only hosts that probe have columns of probes: others' rows are null there.
+        # Only hosts that probe have columns of probes: the rows of others are null there.
         return (
             pa.concat_tables(parts, promote_options="default").unify_dictionaries() if parts else pa.table({})
         )
@@ -306,8 +307,8 @@ class Finished(Named):
     def batches(self, name: str, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yields a table of all runs as `table` returns it, or some columns of it, in batches.
 
-        Of what lies on disk, which is everything where there is a folder and long traces in any case, only
-        some ten thousand rows are in memory at a time.
+        Only some ten thousand rows of a table on disk are in memory at a time. All tables are on disk if the
+        results have a folder, and long traces in any case.
         """
         self.must_have(name)
         for run in self.each():
@@ -331,7 +332,7 @@ class Finished(Named):
     def each(self) -> Iterator[RunData]:
         """Yields all finished runs; those of a sweep are read one by one, with the tables that were kept.
 
-        `BadInput` of a sweep without a folder, which keeps its metrics alone.
+        Raises `BadInput` for a sweep without a folder, which keeps its metrics only.
         """
         if not self.of_sweep:
             yield from self.runs
@@ -343,7 +344,10 @@ class Finished(Named):
                     yield from (run for run in runs if run is not None)
 
     def stored(self, config: str, variant: str, seed: int, point: dict[str, str]) -> RunData | None:
-        """Returns a run of a sweep, from its store."""
+        """Returns a run of a sweep from its store; `None` if it was absent when the results were written.
+
+        Raises `BadInput` if it was deleted or damaged since.
+        """
         key = cache.run_key(config, seed, self.facts["max_events"])
         found = Cache(self.must_lie())
         run = cache.stored(found, key)
@@ -372,6 +376,6 @@ class Finished(Named):
 
 
 def few(points: Sequence[Mapping[str, str]]) -> str:
-    """Text of the first points, for a message."""
+    """Returns the first points as text, for a message."""
     more = f" and {len(points) - 3} more" if len(points) > 3 else ""
     return ", ".join(str(dict(point)) for point in points[:3]) + more

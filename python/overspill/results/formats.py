@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Formats of numbers, times and lists for readers."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -7,41 +7,41 @@ from typing import Protocol
 TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 RATES = ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
 SHORT = {"1": "", "packets": "pkt", "events": "", "flows": ""}
-ROUNDING = 1e-9  # an interval this narrow, as a share of its mean, is none
-UNEVEN = 0.1  # sides of an interval differ by more than this share of its width: 0.55 to 0.45
+ROUNDING = 1e-9  # relative width up to which an interval counts as rounding
+UNEVEN = 0.1  # an interval is uneven if its sides differ by more than this share of its width: 0.55 to 0.45
 FAMILIES = {"s": TIMES, "bit/s": RATES}
 
 
 class Averaged(Protocol):
-    """A metric over seeds, as a cell of a table shows it."""
+    """Metric over seeds, as a cell of a table shows it."""
 
     @property
     def mean(self) -> float | None:
-        """The mean; a lower bound where `censored`."""
+        """Mean over seeds; a lower bound if `censored`."""
 
     @property
     def censored(self) -> bool:
-        """Whether the true mean is only known to be at least this."""
+        """True if the true mean is only known to be at least `mean`."""
 
     @property
     def resolution(self) -> float:
-        """By how much the mean may be off since its values are middles of buckets; 0 where they are exact."""
+        """Possible error of the mean, since its values are midpoints of buckets; 0 if they are exact."""
 
     @property
     def span(self) -> tuple[float, float] | None:
-        """Its least and largest value, where there are too few for an interval."""
+        """Least and largest value, if there are too few for an interval."""
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Its 95% interval, if it has one."""
+        """95% interval, if there is one."""
 
     @property
     def ci95(self) -> float | None:
-        """Half of that."""
+        """Half-width of the 95% interval, if there is one."""
 
 
 def scale(unit: str, values: Iterable[float]) -> tuple[float, str]:
-    """One unit for a row: the largest in which its largest value is at least 1."""
+    """Returns factor and name of the unit of a row: the largest in which its largest value is at least 1."""
     if unit not in FAMILIES:
         return 1.0, SHORT.get(unit, unit)
     largest = max((abs(value) for value in values), default=0.0)
@@ -53,19 +53,19 @@ def scale(unit: str, values: Iterable[float]) -> tuple[float, str]:
 
 
 def headed(title: str, unit: str) -> str:
-    """A title with its unit behind it, unless it says it itself: `drops (pkt)`, but `saturation trees`."""
+    """Returns a title with its unit, unless it ends with it: `drops (pkt)`, but `saturation trees`."""
     return f"{title} ({unit})" if unit and title.split()[-1:] != [unit] else title
 
 
 def decimals(value: float, significant: int = 4) -> int:
-    """Digits after the point that show so many significant ones."""
+    """Returns the number of decimals that show this many significant digits."""
     if value == 0 or not math.isfinite(value):
         return 0
     return max(0, significant - 1 - math.floor(math.log10(abs(value))))
 
 
 def number(value: float, digits: int | None = None) -> str:
-    """A number with spaces between thousands, never in exponent form."""
+    """Formats a number with spaces between thousands, never with an exponent."""
     if not math.isfinite(value):
         return str(value)
     if digits is None:
@@ -74,10 +74,10 @@ def number(value: float, digits: int | None = None) -> str:
 
 
 def cell(one: Averaged, factor: float) -> str:
-    """`mean ± ci95`, `mean [low, high]` where that is not even, `> bound` where censored, `-` for nothing.
+    """Formats `mean ± ci95`, `mean [low, high]` if uneven, `> bound` if censored, or `-` without a value.
 
-    Of two seeds `mean (least to largest)`. Neither is narrower than what the mean may be off by, and a mean
-    alone has no more digits than that leaves it.
+    Two seeds give `mean (least to largest)`. Neither is narrower than the resolution of the mean, and a mean
+    alone has no more digits than its resolution allows.
     """
     if one.mean is None:
         return "-"
@@ -101,35 +101,35 @@ def cell(one: Averaged, factor: float) -> str:
 
 
 def ranged(value: float, span: tuple[float, float]) -> str:
-    """`value (least to largest)`."""
+    """Formats `value (least to largest)`."""
     low, high = span
     if high - low <= 2 * ROUNDING * abs(value):
         return number(value)
     digits = spread_digits(value, (high - low) / 2)
     if low and abs(low) < 10.0**-digits:
-        digits = decimals(low, 1)  # where else it would be 0
+        digits = decimals(low, 1)  # the bound would be printed as 0 otherwise
     if low == int(low) and high == int(high):
         return f"{number(value, 0 if value == int(value) else 1)} ({number(low, 0)} to {number(high, 0)})"
     return f"{number(value, digits)} ({number(low, digits)} to {number(high, digits)})"
 
 
 def spread(value: float, half: float) -> str:
-    """`value ± half`, two digits of the half-width, four of the value at most where it is wide."""
+    """Formats `value ± half` with two digits of the half-width, and at most five of the value."""
     if half <= ROUNDING * abs(value):
         return f"{number(value)} ± 0" if value else "0"
     digits = spread_digits(value, half)
     if half < 10.0**-digits / 2:
-        digits = decimals(half, 1)  # where else it would be ± 0
+        digits = decimals(half, 1)  # the half-width would be printed as 0 otherwise
     return f"{number(value, digits)} ± {number(half, digits)}"
 
 
 def spread_digits(value: float, half: float) -> int:
-    """Digits after the point that show two of the half-width, and five of the value at most."""
+    """Returns the decimals that show two digits of the half-width, and at most five of the value."""
     return min(decimals(half, 2), max(decimals(value, 5), 0)) if value else decimals(half, 2)
 
 
 def time(picoseconds: float) -> str:
-    """A time with its unit."""
+    """Formats a time with its unit."""
     seconds = picoseconds * 1e-12
     if picoseconds == 0:
         return "0 s"
@@ -138,13 +138,13 @@ def time(picoseconds: float) -> str:
 
 
 def trimmed(value: float) -> str:
-    """Up to six significant digits, no trailing zeros."""
+    """Formats a number with at most six significant digits and without trailing zeros."""
     text = number(value, min(decimals(value, 6), 9))
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def count(value: float) -> str:
-    """A large count, shortened: 12.3 M."""
+    """Formats a large count in short form: 12.3 M."""
     for factor, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= factor:
             return f"{value / factor:.3g} {name}"
@@ -152,7 +152,7 @@ def count(value: float) -> str:
 
 
 def listing(names: Iterable[str], limit: int = 8) -> str:
-    """Names with commas, a long list cut with how many are left."""
+    """Joins names with commas; a long list is cut and ends with the number of those left."""
     every = list(names)
     if len(every) <= limit:
         return ", ".join(every)
@@ -160,12 +160,12 @@ def listing(names: Iterable[str], limit: int = 8) -> str:
 
 
 def joined(names: Sequence[str]) -> str:
-    """All names: `a, b and c`."""
+    """Joins all names: `a, b and c`."""
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
 def seeds(values: Iterable[int]) -> str:
-    """`1-5` for a run of seeds, a list otherwise."""
+    """Formats consecutive seeds as `1-5`, and others as a list."""
     every = sorted(values)
     if len(every) > 2 and every[-1] - every[0] == len(every) - 1:
         return f"{every[0]}-{every[-1]}"

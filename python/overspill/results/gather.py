@@ -1,4 +1,4 @@
-"""Finished runs of a grid, read from a store: tables, and the facts that stand beside them."""
+"""Results of a grid, gathered from the finished runs in a store: tables, facts and warnings."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from overspill.stats.quantiles import Value
 
 @dataclass(frozen=True)
 class Planned:
-    """A point, the keys of its runs by variant and seed, and its `pointwise.settings`."""
+    """Point with the keys of its runs by variant and seed, and its `pointwise.settings`."""
 
     point: Point
     keys: Mapping[str, Sequence[str]]
@@ -33,7 +33,7 @@ class Facts:
     status: RunStatus = field(default_factory=RunStatus)
     alike: equal_variants.Swept = field(default_factory=equal_variants.Swept)
     lines: pointwise.Collected = field(default_factory=pointwise.Collected)
-    kinds: dict[str, str] = field(default_factory=dict)  # of traffic, by workload
+    kinds: dict[str, str] = field(default_factory=dict)  # kind of traffic by workload
 
     def add(
         self, planned: Planned, known: Mapping[str, Any], runs: Mapping[str, dict[int, Entry | None]]
@@ -58,7 +58,7 @@ class Facts:
 
 
 def grid(known: dict[str, Any], axes: list[Axis], planned: Sequence[Planned], found: Cache) -> Results:
-    """The results of all runs of a grid that a store has; the runs of one point are in memory at a time."""
+    """Returns the results of all stored runs of a grid, with the runs of one point in memory at a time."""
     gathered = Facts(differences.Table(axes, known["baseline"]))
 
     def runs() -> Iterator[tuple[Point, str, dict[int, dict[Key, Value]]]]:
@@ -92,7 +92,7 @@ def grid(known: dict[str, Any], axes: list[Axis], planned: Sequence[Planned], fo
 
 
 def read(found: Cache, key: str) -> Entry | None:
-    """Returns a finished run, if the store has it undamaged."""
+    """Returns a finished run, or `None` if the store does not have it undamaged."""
     try:
         return found.read(key)
     except Broken:

@@ -1,4 +1,4 @@
-"""What every table states beside its numbers: window, warm-up, drain, censored flows, load, memory."""
+"""Facts and warnings above every table: window, warm-up, drain, censored flows, load, memory."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -12,17 +12,17 @@ from overspill.results.labels import Line
 from overspill.results.measures import rates
 from overspill.results.rundata import RunData
 
-# What a switch has beside its buffers, by its key.
+# Descriptions of memory that a switch has beside its buffers, by key.
 BESIDE = {
     "bounce": "bounce queues {} a port",
-    "headers": "{} more for headers a port",
+    "headers": "{} a port for headers",
     "input": "input buffers {} a port",
-    "inside": "{} inside",
+    "inside": "internal buffers {}",
 }
 
 
 def lines(results: Finished) -> list[Line]:
-    """Every fact, the loud ones first."""
+    """Returns every line, loud ones first."""
     rough = cautions.lines(results)
     found = [
         *warnings(results),
@@ -40,13 +40,13 @@ def lines(results: Finished) -> list[Line]:
 
 
 def labelled(results: Finished) -> list[Line]:
-    """The names of variants that have a label; other lines and commands use the names."""
+    """Returns the line with the names of labelled variants, since other lines and commands use names."""
     found = [f"{name} = {label}" for name, label in results.labels.items()]
     return [Line("labels", "; ".join(found))] if found else []
 
 
 def notes(results: Finished) -> list[str]:
-    """The notes, those that say the same of several variants together."""
+    """Returns the notes, with equal notes of several variants in one."""
     by_text: dict[str, list[str]] = {}
     for note in map(str, results.facts["notes"]):
         variant, colon, text = note.partition(": ")
@@ -56,7 +56,7 @@ def notes(results: Finished) -> list[str]:
 
 
 def warnings(results: Finished) -> list[Line]:
-    """What makes the results less than whole."""
+    """Returns warnings about incomplete results: cut, missing, failed or unfinished runs, and deadlocks."""
     found = []
     for variant in results.variants:
         cut = [run for run in results.runs_of(variant) if run.cut]
@@ -76,14 +76,17 @@ def warnings(results: Finished) -> list[Line]:
         if left:
             count = sum(run.unfinished for run in left)
             measured = sum(run.summary["flows"]["measured"] for run in left)
-            text = f"{named(left)}: {count} of {measured} measured flows did not finish"
+            text = (
+                f"{named(left)}: {count} of {measured} measured flows did not finish; their values are "
+                "lower bounds. Increase `measure.drain`"
+            )
             found.append(Line("UNFINISHED FLOWS", text, True))
         found += [Line("DEADLOCK", text, True) for text in deadlocks(results.runs_of(variant))]
     return [*found, *doubts(results)]
 
 
 def deadlocks(runs: list[RunData]) -> Iterator[str]:
-    """Links that wait for each other for ever, the runs with the same cycle together."""
+    """Yields a sentence for each cycle of ports that wait for each other forever, with its runs."""
     locked = (((str(run.deadlock["class"]), *run.deadlock["cycle"]), run) for run in runs if run.deadlock)
     by_cycle = by_key(locked)
     for stuck in by_cycle.values():
@@ -92,27 +95,35 @@ def deadlocks(runs: list[RunData]) -> Iterator[str]:
 
 
 def circle(deadlock: Mapping[str, Any], runs: int) -> str:
-    """The ports of a deadlock, the class that they do not send, and since when, of several runs the first."""
+    """Describes a deadlock: its ports, the class that they cannot send, and since when.
+
+    With several runs the time is the earliest.
+    """
     cycle = deadlock["cycle"]
     way, since = " -> ".join([*cycle, cycle[0]]), formats.time(deadlock["at_ps"])
     first = " at the earliest" if runs > 1 else ""
-    waits = "where each port waits for the next"
-    return f"no port of {way}, {waits}, sends class {deadlock['class']} any more, since {since}{first}"
+    waits = "have waited for each other"
+    return f"the ports {way} {waits} in class {deadlock['class']} since {since}{first}"
 
 
 def doubts(results: Finished) -> list[Line]:
-    """What makes numbers say less than they seem to."""
+    """Returns warnings about numbers that measure nothing or cannot be compared."""
     found = []
     idle = [run for run in results.runs if not run.summary["flows"]["measured"] and not others(run)]
     for variant in dict.fromkeys(run.variant for run in idle):
-        text = f"{named([run for run in idle if run.variant == variant])}: no flow starts in the window"
+        text = (
+            f"{named([run for run in idle if run.variant == variant])}: no flow starts in the "
+            "measurement window. Change `measure.from` or `measure.to`"
+        )
         found.append(Line("NOTHING MEASURED", text, True))
     if results.fairness.different:
         groups = " | ".join(formats.listing(group) for group in results.fairness.traffic)
-        text = f"variants {groups} carry different traffic: not compared"
+        text = f"variants {groups} carry different traffic: no variant is called best"
         found.append(Line("NOT COMPARED", text, True))
     if not results.fairness.measured_alike:
-        text = "variants differ in [measure], so their numbers do not mean the same: nobody is called best"
+        text = (
+            "variants differ in `[measure]`, so their numbers are not comparable: no variant is called best"
+        )
         found.append(Line("NOT COMPARED", text, True))
     return [
         *found,
@@ -124,34 +135,34 @@ def doubts(results: Finished) -> list[Line]:
 
 
 def others(run: RunData) -> bool:
-    """Whether a run has what sends without completion times: raw sources, or flows without end."""
+    """Returns true if a run has traffic without completion times: raw sources or endless flows."""
     endless = any(workload.get("endless") for workload in run.summary["traffic"])
     return endless or int(run.summary["flows"].get("raw", 0)) > 0
 
 
 def named(runs: Sequence[RunData]) -> str:
-    """`drop, seeds 1-3`."""
+    """Returns variant and seeds of runs: `drop, seeds 1-3`."""
     return f"{runs[0].variant}, seed{'s' if len(runs) > 1 else ''} {formats.seeds(run.seed for run in runs)}"
 
 
 def scenario(results: Finished) -> Line:
-    """The name, the seeds and what was set."""
+    """Returns the line with the scenario's name, seeds and settings."""
     done = {variant: [run.seed for run in results.runs_of(variant)] for variant in results.variants}
     if len({tuple(seeds) for seeds in done.values()}) == 1:
         ran = next(iter(done.values()))
         text = f"seed{'s' if len(ran) != 1 else ''} {formats.seeds(ran) or 'none'} (n = {len(ran)})"
     else:
-        each = (f"{variant}: {formats.seeds(seeds) or 'none'}" for variant, seeds in done.items())
-        text = "seeds finished, " + "; ".join(each)
+        each = (f"{variant} {formats.seeds(seeds) or 'none'}" for variant, seeds in done.items())
+        text = "finished seeds: " + "; ".join(each)
     given = [one if len(one) <= 200 else f"{one[:200]}…" for one in results.facts["sets"]]
     sets = f"; set {', '.join(given)}" if given else ""
     if results.fairness.idle_seeds:
-        text += "; all seeds gave the same values: one run in effect"
+        text += "; all seeds gave the same values, so they count as one run"
     return Line("scenario", f"{results.scenario}, {text}{sets}")
 
 
 def ended(results: Finished) -> Iterable[Line]:
-    """When each variant's runs came to their end."""
+    """Yields the line with the times at which each variant's runs ended."""
     parts = []
     for variant in results.variants:
         ends = sorted({instant(run.end_ps) for run in results.runs_of(variant)}, key=lambda one: one[1])
@@ -159,12 +170,12 @@ def ended(results: Finished) -> Iterable[Line]:
             last = f" to {ends[-1][0]}" if len(ends) > 1 else ""
             parts.append(f"{variant} {ends[0][0]}{last}")
     if parts:
-        note = "simulated time until the last event, timers that no flow needs any more included"
+        note = "simulated time until the last event, including timers that no flow needs"
         yield Line("ended", f"{'; '.join(parts)} ({note})")
 
 
 def instants(ends: Sequence[int]) -> str:
-    """When runs ended: `48.8 ms to 89.2 ms`; exactly where all did at once."""
+    """Formats the ends of runs: `48.8 ms to 89.2 ms`, or the exact time if all are equal."""
     first, last = min(ends), max(ends)
     if first == last:
         return formats.time(first)
@@ -172,13 +183,13 @@ def instants(ends: Sequence[int]) -> str:
 
 
 def instant(picoseconds: int) -> tuple[str, float]:
-    """A time in three digits, and itself."""
+    """Returns a time in three digits, as text and as a number."""
     rounded = float(f"{picoseconds:.3g}")
     return formats.time(rounded), rounded
 
 
 def window(results: Finished) -> Iterable[Line]:
-    """The measurement window, warm-up and drain."""
+    """Yields lines with the measurement window, warm-up and drain."""
     if not results.runs:
         return
     groups = grouped(results, lambda variant: windows.text(results, variant))
@@ -187,7 +198,7 @@ def window(results: Finished) -> Iterable[Line]:
 
 
 def grouped(results: Finished, text: Any) -> list[tuple[str, str]]:
-    """Variants with the same text share a line; one line without names if all do."""
+    """Returns the texts of variants, those with the same text together; without names if all share one."""
     texts = ((text(variant), variant) for variant in results.variants)
     by_text = by_key((one, variant) for one, variant in texts if one is not None)
     if len(by_text) == 1:
@@ -196,7 +207,7 @@ def grouped(results: Finished, text: Any) -> list[tuple[str, str]]:
 
 
 def flows(results: Finished) -> Line:
-    """How many flows count, and how many of them are censored."""
+    """Returns the line with the number of measured flows, and of those that are censored."""
     parts = []
     for variant in results.variants:
         runs = results.runs_of(variant)
@@ -210,7 +221,7 @@ def flows(results: Finished) -> Line:
 
 
 def load(results: Finished) -> list[Line]:
-    """The load that workloads ask for, what came of it in the same terms, and what links carried in all."""
+    """Returns lines with the offered load, the achieved load in the same terms, and the carried load."""
     asked: dict[str, None] = {}
     for run in results.runs:
         for workload in rates.asking(run):
@@ -224,7 +235,7 @@ def load(results: Finished) -> list[Line]:
 
 
 def offered(asked: Mapping[str, Any], when: active.Active | None) -> str:
-    """A load over the window, as what is achieved; and while it is sent, where that is a part of it."""
+    """Formats an offered load over the window, and while it is sent if that is a part of the window."""
     fraction, of = asked["fraction"], terms(asked)
     if when is None:
         return f"{digits(fraction)} {of} while it sends"
@@ -236,17 +247,17 @@ def offered(asked: Mapping[str, Any], when: active.Active | None) -> str:
 
 
 def digits(value: float) -> str:
-    """A load in three digits."""
+    """Formats a load in three digits."""
     return formats.trimmed(float(f"{value:.3g}"))
 
 
 def terms(offered: Mapping[str, Any]) -> str:
-    """What a load is a share of, and which bytes count."""
+    """Returns the terms of a load: the links that it is a share of, and the bytes that count."""
     return f"of {rates.LINKS[offered['of']]} in {offered['bytes']} bytes"
 
 
 def achieved(results: Finished, variant: str) -> str | None:
-    """What arrived of each workload that asks for a load, and what of it was started: means over seeds."""
+    """Returns the achieved load of each workload, and the load started, as means over seeds."""
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for run in results.runs_of(variant):
         for workload, got, started in rates.achieved(run):
@@ -260,7 +271,7 @@ def achieved(results: Finished, variant: str) -> str | None:
 
 
 def carried(results: Finished, variant: str) -> str | None:
-    """What a variant's links carried of everything: means over seeds."""
+    """Returns the load that a variant's links carried in total, as means over seeds."""
     by_seed = list(results.values[variant].values())
     told = []
     for name, kind in (("load_payload", "payload"), ("load_wire", "wire")):
@@ -275,37 +286,37 @@ def carried(results: Finished, variant: str) -> str | None:
 
 
 def memory(results: Finished) -> list[Line]:
-    """Each variant's switch memory, flagged where unequal."""
+    """Returns lines with each variant's switch memory, and a warning if it is unequal."""
     known = results.facts["memory"]
     totals = {variant: unequal.total(known[variant]) for variant in results.variants if variant in known}
     differ = len(set(totals.values())) > 1
     groups = grouped(results, lambda variant: memory_text(known.get(variant)))
     found = [Line("switch memory", variants + text) for variants, text in groups]
     if differ:
-        text = "the variants' switches do not have the same memory: this is not like for like"
+        text = "the switches of the variants have unequal memory, so the comparison is not like for like"
         found.append(Line("UNEQUAL MEMORY", text, True))
     return found
 
 
 def memory_text(memory: dict[str, Any] | None) -> str | None:
-    """A variant's memory in words."""
+    """Describes a variant's memory."""
     if memory is None:
         return None
     return "; ".join(switch_memory(one) for one in memory["switches"]) or "no switches"
 
 
 def switch_memory(one: dict[str, Any]) -> str:
-    """One tier's memory in words."""
+    """Describes one tier's memory."""
     parts = f"{one['ports']} ports, buffer {one['buffer'] or 'unlimited'}"
     parts += "".join(f", {text.format(one[key])}" for key, text in BESIDE.items() if one.get(key))
     if one.get("held"):
         amount, ports = one["held"]
-        parts += f", {amount} for held ACKs at {ports} of them"
+        parts += f", {amount} for held ACKs at {ports} ports"
     return f"{one['count']} {one['tier']} x {total_text(one['total'])} ({parts})"
 
 
 def total_text(total: dict[str, int] | None) -> str:
-    """A switch's whole memory; `400 pkt + 50 000 B` where buffer and bounce queues count differently."""
+    """Formats the total memory of a switch, as `400 pkt + 50 000 B` if its parts count differently."""
     if not total:
         return "unlimited"
     units = {"packets": "pkt", "bytes": "B"}
@@ -313,7 +324,10 @@ def total_text(total: dict[str, int] | None) -> str:
 
 
 def work(results: Finished) -> Line:
-    """How much was simulated; the speed is of the machine, and is told while it runs."""
+    """Returns the line with the number of simulated packet-hops and events.
+
+    The speed depends on the machine, and is shown during the run.
+    """
     events = sum(run.summary["events"] for run in results.runs)
     hops = sum(run.summary["hops"] for run in results.runs)
     return Line("simulated", f"{formats.count(hops)} packet-hops, {formats.count(events)} events")

@@ -1,4 +1,4 @@
-"""Facts that stand beside numbers, each under a label, and what each label means."""
+"""Lines beside numbers, each with a label, and the meaning of each label."""
 
 from dataclasses import dataclass
 
@@ -6,109 +6,109 @@ from overspill.errors import plain
 
 LABELS = {
     "PARTIAL RESULT": (
-        "Runs ended before their time, or are missing: their window is cut, and so is what they count."
+        "Runs that ended before the end of their measurement window, or are missing. Their counts cover "
+        "only a part of the window."
     ),
-    "INTERRUPTED": "Somebody or something stopped the command; what was finished by then is shown.",
-    "FAILED": "A run failed; the text says why. The others are shown.",
+    "INTERRUPTED": "The command was stopped. Runs that were finished by then are shown.",
+    "FAILED": "A run failed, for the reason in the text. The other runs are shown.",
     "UNFINISHED FLOWS": (
-        "Measured flows that did not finish before the drain ended. What depends on them is a lower bound "
-        "(`> x`), and no variant is called best. `measure.drain` gives them longer."
+        "Measured flows that did not finish before the drain ended. Values that depend on them are lower "
+        "bounds (`> x`), and no variant is called best. A longer `measure.drain` gives them more time."
     ),
-    "DEADLOCK": (
-        "Paused ports that wait for each other in a cycle: none of them will ever send that class again."
-    ),
-    "NOT KNOWN": ("An older version wrote these results without the data that some warnings need."),
+    "DEADLOCK": "Paused ports that wait for each other in a cycle: none of them ever sends that class again.",
+    "NOT KNOWN": "An older version wrote these results without the data that some warnings need.",
     "NOTHING MEASURED": "No flow starts in the measurement window (`measure.from` to `measure.to`).",
-    "NOT COMPARED": "Variants carry different traffic or measure differently, so nobody is called best.",
+    "NOT COMPARED": (
+        "Variants with different traffic or different `[measure]`, so that no variant is called best."
+    ),
     "NOT STEADY": (
         "The second half of the measurement window differs from the first: queues or slowdowns still grow or "
-        "shrink, and means depend on how long the run was."
+        "shrink, and means depend on the length of the run."
     ),
     "STARVED FLOWS": (
-        "Flows that got next to nothing while their peers did not: same workload, size, path and start. "
-        "Packets that reach a full queue in the same order again and again do that, and real hosts are not "
-        "that even. Flows with a window got less than 1% of their peers' mean, raw sources less than 25%; "
-        "queue pairs (RoCE) waited for timeouts for 25% of their time or more, or never finished. The text "
-        "names the one that got least and the parameter that ends it. `overspill run --check-phase` finds "
-        "results that depend on starts, not flows that stay phase-locked at any start."
+        "Flows that got almost nothing while their peers of the same workload, size, path and start did "
+        "not. Packets that reach a full queue in the same order again and again cause this; real hosts "
+        "are not that regular. Limits: flows with a window get less than 1% of their peers' mean, raw "
+        "sources less than 25%. Queue pairs (RoCE) wait for timeouts for 25% of their time or more, or "
+        "never finish. The text names the flow that got least, and a parameter that helps. `overspill "
+        "run --check-phase` finds results that depend on starts, but not flows that stay phase-locked at "
+        "any start."
     ),
     "SEEDS ALIKE": (
-        "Three seeds or more gave the same number, all of them or the means of flows to six digits. Either "
-        "nothing random reaches the flows, or their packets are in step. Seeds are no repetition then, and "
-        "an interval of ± 0 says nothing of how sure the number is: give starts a `jitter`, or see "
-        "`overspill run --check-phase`."
+        "Three seeds or more gave the same numbers, or the same means of flows to six digits. Either "
+        "random draws do not affect the flows, or their packets are phase-locked. Such seeds give no "
+        "independent repetitions, and an interval of ± 0 is not a measure of certainty. Give starts a "
+        "`jitter`, or see `overspill run --check-phase`."
     ),
-    "HANGS ON TIES": (
-        "Metrics that moved by more than their own interval when all starts were moved by less than the time "
-        "of one frame (`overspill run --check-phase`): they hang on who came first at an instant."
+    "SENSITIVE TO TIE-BREAKING": (
+        "Metrics that changed by more than their own interval when all starts moved by less than the "
+        "time of one frame (`overspill run --check-phase`). They depend on the order of simultaneous "
+        "events."
     ),
     "phase check": (
-        "What became of the runs that `overspill run --check-phase` did once more with all starts moved by "
-        "less than the time of one frame: nothing moved, or the starts were scattered already."
+        "Result of the runs that `overspill run --check-phase` repeats with all starts moved by less "
+        "than the time of one frame: no metric changed, or the starts had such a jitter already."
     ),
     "PHASE CHECK": (
-        "Runs of `overspill run --check-phase` that are missing, or workloads whose starts cannot be moved: "
-        "of these the check says nothing."
+        "Runs of `overspill run --check-phase` that are missing, or workloads whose starts cannot be "
+        "moved. The check does not cover them."
     ),
     "SAME RUN": (
-        "Variants that are equal in every metric, in all that is counted over the whole run (events, "
-        "packet-hops, flows, its end) and, of one point, in every flow: what they change never came into "
-        "play. Where nothing was lost, marked, detoured, bounced, cut, returned, held or paused, and no CNM "
-        "or CNP was sent, no buffer ever ran out. If only the measurement window was recorded, this holds "
-        "for the window alone."
+        "Variants that are equal in every metric, in all counts of the whole run (events, packet-hops, "
+        "flows, its end) and, at one point, in every flow. The settings in which they differ had no "
+        "effect. `no buffer overflowed`: nothing was lost, marked, detoured, bounced, cut, returned, "
+        "held or paused, and no CNM or CNP was sent. If only the measurement window was recorded, this "
+        "is true for the window alone."
     ),
-    "UNEQUAL MEMORY": (
-        "The switches of the variants do not have the same memory in all, bounce queues included."
-    ),
-    "FEW SEEDS": (
-        "With fewer than ten seeds intervals are rough, and with two there are none: do not quote them."
-    ),
-    "few samples": (
-        "Percentiles beyond which fewer than five samples of a seed lie: little more than the maximum."
-    ),
-    "scenario": "The name of the scenario, the seeds, and what was set.",
+    "UNEQUAL MEMORY": ("The switches of the variants have unequal memory in total, including bounce queues."),
+    "FEW SEEDS": ("Intervals of fewer than ten seeds are rough, and two seeds give none: do not quote them."),
+    "few samples": ("Percentiles with fewer than five samples of a seed beyond them: close to the maximum."),
+    "scenario": "Name of the scenario, its seeds, and the settings given by `--set`.",
     "measured": (
-        "The measurement window: which flows count, how much of the start is left out as warm-up, and for "
-        "how long after it the run goes on for flows to finish."
+        "The measurement window: which flows count, how much of the start is excluded as warm-up, and "
+        "for how long after the window the run continues so that flows can finish."
     ),
     "ended": (
-        "The simulated time at which the runs of each variant stopped, from the first seed to the last: all "
-        "measured flows were finished and no event was left, or `duration` and the drain were over. Timers "
-        "that are still set keep a run going, so this does not tell when traffic ended; FCT and QCT do."
+        "Simulated time at which the runs of each variant stopped, from the first seed to the last: all "
+        "measured flows were finished and no event was left, or `duration` and the drain were over. "
+        "Timers that are still set keep a run going, so this is not the end of the traffic; for that see "
+        "FCT and QCT."
     ),
     "censored flows": (
-        "Measured flows that did not finish, of all: of their FCT only a lower bound is known."
+        "Number of measured flows that did not finish, of all measured flows. Only a lower bound of "
+        "their FCT is known."
     ),
     "offered load": (
-        "What a workload asks for over the whole measurement window, as a share of the links and in the "
-        "bytes that are named; where it sends in a part of the window alone (`start`, `stop`, `repeat`), "
-        "also what it asks for while it sends, and when that is."
+        "Load that a workload requests over the whole measurement window, as a share of the links and in "
+        "the bytes that are named. If it sends in a part of the window only (`start`, `stop`, `repeat`), "
+        "also its load while it sends, and that time."
     ),
     "achieved load": (
-        "What arrived of it in the measurement window, over its whole length, in the same terms as the "
-        "offered load, and what was started in the window: drawn sizes and gaps miss what is asked for."
+        "Payload of the workload that arrived in the measurement window, over the whole window, in the "
+        "same terms as the offered load; and the load of the flows that started in the window. Random "
+        "sizes and gaps do not meet the offered load exactly."
     ),
-    "carried load": "What links carried of everything in the measurement window, by level of the network.",
+    "carried load": "Load of all traffic on the links in the measurement window, by level of the network.",
     "switch memory": "Memory of all switches of a tier: buffers, bounce queues and input buffers.",
     "deadlock": "Variants whose ports may pause each other and that had no deadlock.",
     "transport": "Transport settings of variants: kind, congestion control, initial window, RTO, MSS, ECN.",
-    "event": "A change of the network, when, and the frames that it cost each variant.",
+    "event": "Change of the network, its time, and the frames that it cost each variant.",
     "simulated": "Packet-hops and events of all runs.",
-    "note": "What a user should know of the scenario, and is no error.",
-    "swept": "The axes of a sweep and their values.",
+    "note": "Advice about the scenario that is not an error.",
+    "swept": "Axes of a sweep and their values.",
     "together": "Axes that move together.",
-    "finished": "Points, variants and runs of a sweep that are done.",
+    "finished": "Points, variants and runs of a sweep that are finished.",
     "labels": "Names of variants, each with the `label` that tables and figures show.",
-    "figures": "How many metrics of a sweep have figures, and how to draw the others.",
-    "Run": "The run in which a packet was followed: scenario, variant, seed.",
-    "Packet": "The packet that was followed: its flow, and which of its emissions.",
-    "PART": "Not all of a paper was asked for.",
+    "figures": "Number of metrics of a sweep that have figures, and the function that draws the others.",
+    "Run": "Run in which a packet was followed: scenario, variant, seed.",
+    "Packet": "Packet that was followed: its flow, and its number among the packets that the host sent.",
+    "PART": "Only a part of a paper was requested.",
 }
 
-# Labels that one command alone prints; all others stand above the tables of `run` and `sweep` alike.
+# Labels that only one command prints; all others are above the tables of both `run` and `sweep`.
 ALONE = {
     "NOT KNOWN": "sweep",
-    "HANGS ON TIES": "run --check-phase",
+    "SENSITIVE TO TIE-BREAKING": "run --check-phase",
     "phase check": "run --check-phase",
     "PHASE CHECK": "run --check-phase",
     "swept": "sweep",
@@ -123,12 +123,12 @@ ALONE = {
 
 @dataclass(frozen=True)
 class Line:
-    """A fact about the results; `loud` where it limits what they mean."""
+    """Statement about the results; `loud` if it limits what they mean."""
 
     label: str
     text: str
     loud: bool = False
 
     def __post_init__(self) -> None:
-        """What a user has set or named is told on one line, whatever it has."""
+        """Puts the text on one line, whatever a user has set or named."""
         object.__setattr__(self, "text", plain(self.text))

@@ -1,4 +1,4 @@
-"""Achieved load beside the load that an axis of a sweep asks for."""
+"""Achieved load beside the load that an axis of a sweep requests."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from overspill.results import tables
 from overspill.results.finished_runs import Finished
 from overspill.results.key import Key
 
-# An axis that asks for a load: that of the workload that it names.
+# Axis that requests a load of the workload that it names.
 PATH = re.compile(r"traffic\.(?P<workload>.+)\.load(\.fraction)?")
-APART = 0.05  # of the load asked for: an achieved load that is nearer is not shown
+APART = 0.05  # share of the requested load; a smaller deviation is not shown
 
 Place = tuple[str, ...]  # values of the axes
 
 
 def achieved(sweep: Finished) -> dict[str, dict[Place, str]]:
-    """Returns the achieved load at each point by axis, if an axis asks for a load and it differs anywhere.
+    """Returns the achieved load at each point by axis, if an axis requests a load and it differs anywhere.
 
-    `0.301`, or `0.28 to 0.31` if variants differ.
+    A text is `0.301`, or `0.28 to 0.31` if variants differ.
     """
     known = {axis.path: of_axis(sweep, at) for at, axis in enumerate(sweep.axes)}
     return {
@@ -31,14 +31,14 @@ def achieved(sweep: Finished) -> dict[str, dict[Place, str]]:
 
 
 def by_value(sweep: Finished, at: int) -> dict[str, float]:
-    """Returns the mean achieved load by value of an axis, likewise."""
+    """Returns the mean achieved load by value of an axis; empty if it differs nowhere."""
     every = ((place[at], load) for place, loads in of_axis(sweep, at).items() for load in loads)
     found = by_key(every)
     return {value: stats.mean(loads) for value, loads in found.items()}
 
 
 def of_axis(sweep: Finished, at: int) -> dict[Place, list[float]]:
-    """Returns the achieved load of each variant at each point; empty if it is that asked for everywhere."""
+    """Returns the achieved load of each variant at each point; empty if it is as requested everywhere."""
     axis = sweep.axes[at]
     parts = PATH.fullmatch(axis.path)
     if parts is None or axis.numbers is None or not sweep.summary.num_rows:

@@ -1,7 +1,7 @@
-"""Raw sources that a full port locks out: their peers' packets take every free place, again and again.
+"""Raw sources that a full port locks out: their peers' packets always take the free buffer space.
 
-Raw sources send at the same rate whatever is lost, so a port that drops by chance leaves all of them the
-same share. Unequal shares of thousands of packets mean that arrivals at the full port are phase-locked.
+Raw sources send at the same rate whatever is lost, so a port that drops by chance leaves all of them the same
+share. Unequal shares of thousands of packets mean that arrivals at the full port are phase-locked.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from overspill.results.measures.rates import over_life
 from overspill.results.rundata import RunData
 from overspill.results.victims import Starved, name_flow
 
-SHARE = 0.25  # of the mean of the peers: chance leaves each of them nearly the whole of it
-APART = 0.01  # of the active time, in which the starts of peers lie
-ENOUGH = 1000 * 1460  # bytes that the mean of the peers brings
+SHARE = 0.25  # of the mean of the peers: by chance each of them gets nearly all of it
+APART = 0.01  # of the active time, within which peers start
+ENOUGH = 1000 * 1460  # fewest bytes that peers deliver on average
 COLUMNS = ("flow", "traffic", "src", "dst", "start_ps", "end_ps", "received", "raw")
 
 
 def find_locked_out(run: RunData) -> list[Starved]:
-    """Workloads of raw sources, some of which a full port locks out.
+    """Returns workloads of raw sources of which a full port locks out some.
 
     Peers are of one workload, send to one host over links of one rate, and begin together. All losses of the
-    run are at the last ports, toward hosts: so peers share their only bottleneck.
+    run are at the last ports, toward hosts, so that peers share their only bottleneck.
     """
     flows = dict(zip(COLUMNS, run.columns("flows", *COLUMNS), strict=True))
     full = bottlenecks(run) if flows["raw"].any() else np.zeros(0)
@@ -54,7 +54,7 @@ def find_locked_out(run: RunData) -> list[Starved]:
 
 
 def bottlenecks(run: RunData) -> np.ndarray:
-    """Hosts whose last port dropped packets; none if packets were lost anywhere else."""
+    """Returns hosts whose last port dropped packets; empty if packets were lost anywhere else."""
     reasons = [name for name in run.column_names("ports") if name.startswith("drop_")]
     node, peer, *lost = run.columns("ports", "node", "peer", *reasons)
     dropping = np.sum(lost, axis=0) > 0 if len(node) else np.zeros(0, bool)
@@ -63,7 +63,7 @@ def bottlenecks(run: RunData) -> np.ndarray:
 
 
 def first_port(run: RunData, hosts: np.ndarray) -> np.ndarray:
-    """Row of each host's port in the table of ports; the row behind the last one for a host without any."""
+    """Returns the row of each host's port in the table of ports, or the number of rows if it has none."""
     node = run.column("ports", "node")
     row = np.full(len(run.is_host), len(node))
     row[node[::-1]] = np.arange(len(node))[::-1]
@@ -73,7 +73,7 @@ def first_port(run: RunData, hosts: np.ndarray) -> np.ndarray:
 def groups(
     places: np.ndarray, flows: dict[str, np.ndarray], rates: np.ndarray, active: np.ndarray
 ) -> Iterator[np.ndarray]:
-    """Places of flows to the same host, over links of the same rate, that begin together; two or more."""
+    """Yields groups of flows to the same host, over links of one rate, that begin together."""
     keys = np.stack([flows["dst"][places].astype(np.float64), rates[places]], axis=1)
     index = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
     for number in range(int(index.max(initial=-1)) + 1):

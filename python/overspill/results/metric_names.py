@@ -1,4 +1,4 @@
-"""Metrics by the names that users give them: those of files, and those that tables print."""
+"""Lookup of metrics by the names that users give: those of files, and those that tables print."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ PARTS = {**dict.fromkeys(SIZES, "size"), **dict.fromkeys(REASONS, "reason"), **d
 def key_of(text: str, workloads: Collection[str], field: str = "metric") -> Key:
     """Returns the metric that a text names, in a scenario with these workloads.
 
-    Of a scenario's only workload it is the metric of all. `BadInput` if there is no such metric or part.
+    The metric of a scenario's only workload is the metric of all. Raises `BadInput` if there is no such
+    metric or part.
     """
     parts = FORM.fullmatch(text.strip())
     name = metric_of(parts["metric"] if parts else text, text, field)
@@ -51,7 +52,7 @@ def metric_of(name: str, text: str, field: str) -> str:
 
 
 def unknown(name: str, text: str, field: str) -> BadInput:
-    """Returns what is said of a text with a name that no metric has."""
+    """Returns the error for a text with a name that no metric has."""
     meant = hint(name, metrics.REGISTRY)
     return BadInput(f"{field}: found {text}; expected one of `overspill list metrics`{meant}")
 
@@ -63,7 +64,7 @@ def hint(name: str, known: Iterable[str]) -> str:
 
 
 def part_of(name: str, label: str, workloads: Collection[str]) -> str:
-    """Returns the label that distinguishes a part whose label is not given: workloads come first."""
+    """Returns the label of a part that is given by its value only; workloads come first."""
     if label in workloads:
         return "traffic"
     return PARTS.get(label) or ("tier" if name in OF_TIERS else "traffic")

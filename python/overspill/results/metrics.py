@@ -1,4 +1,4 @@
-"""Every metric: its name, unit and meaning, for tables, JSON, documentation and `overspill explain`."""
+"""Every metric: name, unit and meaning, for tables, JSON, documentation and `overspill explain`."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -43,7 +43,7 @@ SECTIONS: dict[str, list[Metric]] = {
 }
 ALL: list[Metric] = [metric for section in SECTIONS.values() for metric in section]
 REGISTRY: dict[str, Metric] = {metric.name: metric for metric in ALL}
-# Subjects whose counts are raised by mechanisms: where one is above 0, a buffer was short or seemed so.
+# Subjects whose counts mechanisms raise: if one is above 0, a buffer was short, or seemed to be.
 MECHANISMS = ("packets", "bounces", "holds", "congestion", "pauses")
 COUNTS = ("packets", "frames", "pauses", "flows", "trees")  # units of counts
 RAISED = tuple(
@@ -77,17 +77,20 @@ PARTS = (
 
 
 def base(key: str) -> str:
-    """`fct_p99[size=0-100KB]` is the metric `fct_p99`; `drops[reason=..]` is `drops_by_reason`, and so on."""
+    """Returns the name of a metric in the registry, without its label.
+
+    It is `fct_p99` for `fct_p99[size=0-100KB]`, and `drops_by_reason` for `drops[reason=..]`.
+    """
     return parsed(key).registered
 
 
 def name(row: Mapping[str, Any]) -> Key:
-    """The key of what a row of `Results.metrics` or `summary` is of, as results have it."""
+    """Returns the key of a row of `Results.metrics` or `Results.summary`."""
     return of_row(row)
 
 
 def find(key: str) -> Metric:
-    """The metric of a value's key, titled with what it is restricted to."""
+    """Returns the metric of a key, titled with the part that it is restricted to."""
     known = parsed(key)
     metric = REGISTRY[known.registered]
     if not known.by:
@@ -97,18 +100,18 @@ def find(key: str) -> Metric:
 
 
 def needed(key: str) -> int:
-    """Samples, for a percentile to be more than the largest; 0 for what is no percentile."""
+    """Returns the samples that a percentile needs to be more than the largest; 0 for other metrics."""
     return NEEDED.get(parsed(key).statistic, 0)
 
 
 def one_size(keys: Collection[Key]) -> set[Key]:
-    """Those by bin of sizes, where all flows are in one: they say again what is said of all."""
+    """Returns the metrics by size bin if all flows are in one bin, since they repeat those of all flows."""
     by_size = {key for key in keys if key.by == "size"}
     return by_size if len({key.of for key in by_size}) == 1 else set()
 
 
 def measure(run: RunData) -> dict[Key, Value]:
-    """Every metric that this run has a value of, in the order of the registry."""
+    """Returns every metric that this run has a value of, in the order of the registry."""
     found: dict[Key, Value] = {}
     for part in PARTS:
         found.update(part(run))

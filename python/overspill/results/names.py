@@ -1,4 +1,4 @@
-"""Names of the core: tables, reasons, and what numbers in tables stand for; by `make docs`."""
+"""Names of tables, reasons and numbered kinds in the core; made by `make docs`."""
 
 TABLES = (
     "flows",

@@ -1,4 +1,4 @@
-"""Earlier results of a folder whose place a later command took, and the command that shows them again."""
+"""Earlier results of a folder that a later command replaced, and the command that shows them again."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Replaced:
         return [*found, "--out", str(self.out)]
 
     def text(self, scenario: str) -> str:
-        """Returns one sentence or two: the results that were replaced, and how to show them again."""
+        """Returns one or two sentences: the results that were replaced, and how to show them again."""
         seeds = len(self.before["seeds"])
         counted = f"{seeds} seed{'s' if seeds > 1 else ''} of {', '.join(self.before['variants'])}"
         settings = f" with {', '.join(self.before['sets'])}" if self.before["sets"] else ""

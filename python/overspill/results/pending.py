@@ -1,4 +1,4 @@
-"""The plan of a sweep without tables yet: with it `overspill report` makes them from the store."""
+"""Plan of a sweep without tables yet, from which `overspill report` makes them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from overspill.results.results import Results
 
 
-SETTINGS = ("settings", "settings_of")  # of the plan alone: each once, and which of them each point has
+SETTINGS = ("settings", "settings_of")  # entries of the plan only: distinct settings, and index by point
 
 
 def write(out: Path, facts: dict[str, Any], settings: Sequence[str]) -> None:
-    """Keeps what a sweep's manifest is to say, and settings of its points, until its tables are written."""
+    """Keeps the future manifest of a sweep and the settings of its points, until its tables are written."""
     places = {text: at for at, text in enumerate(dict.fromkeys(settings))}
     plan = facts | dict(zip(SETTINGS, (list(places), [places[text] for text in settings]), strict=True))
     store.write_text(out / store.PLAN, json.dumps(store.sealed(plan), ensure_ascii=False, allow_nan=False))
@@ -29,7 +29,7 @@ def complete(out: Path) -> None:
     """Writes the tables of a sweep that was stopped before it could, from its finished runs.
 
     Does nothing if no sweep is pending, if none of its runs is finished, or if earlier results in the folder
-    have runs that it lacks. Whoever calls this holds the folder's store.
+    have runs that it lacks. The caller must hold the folder's store.
     """
     if not (out / store.PLAN).is_file():
         return
@@ -40,7 +40,7 @@ def complete(out: Path) -> None:
 
 
 def read(out: Path) -> dict[str, Any]:
-    """Returns the plan of a folder; `BadInput` where it is not as it was written."""
+    """Returns the plan of a folder; raises `BadInput` if it is not as it was written."""
     path = out / store.PLAN
     again = "expected the plan of a sweep. Run the same `overspill sweep` to continue"
     try:

@@ -1,4 +1,4 @@
-"""Runs beside the same with their starts moved by less than a frame's time: the metrics that this moves."""
+"""Phase check: metrics that change if all starts are moved by less than a frame's time."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from overspill.results.labels import Line
 from overspill.results.tables import Summary
 from overspill.stats.quantiles import Value
 
-BOUND = 0.01  # of the mean: histograms are known within 0.8 %, and a frame's time is no news
-HINT = 0.25  # of it where seeds are too few for intervals
+BOUND = 0.01  # of the mean: histograms are known within 0.8%, and a frame's time is no finding
+HINT = 0.25  # of the mean, with too few seeds for intervals
 NAMED = 6  # metrics that a line names
-SHOWN = 12  # rows of the table, of each variant
+SHOWN = 12  # rows of the table per variant
 
 BySeed = Mapping[int, Mapping[Key, Value]]
 Facts = Mapping[str, Any]
@@ -24,7 +24,7 @@ Facts = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Pair:
-    """A metric in the same seeds, as the scenario has it and with starts moved."""
+    """Values of a metric in the same seeds, with the scenario's starts and with moved ones."""
 
     name: Key
     before: Sequence[float]
@@ -32,18 +32,21 @@ class Pair:
 
     @property
     def differences(self) -> list[float]:
-        """Seed by seed."""
+        """Differences by seed: moved minus original."""
         return [stats.subtract(new, old) for old, new in zip(self.before, self.after, strict=True)]
 
     @property
     def share(self) -> float:
-        """By how much the mean moves, of the larger of both."""
+        """Change of the mean, as a share of the larger mean."""
         means = stats.mean(self.before), stats.mean(self.after)
         return abs(stats.mean(self.differences)) / max(map(abs, means), default=1.0)
 
 
 def pairs(before: BySeed, after: BySeed) -> list[Pair]:
-    """Every metric that differs in any seed, of the seeds in which both have it; none that has bounds."""
+    """Returns every metric that differs in any seed, with the seeds in which both runs have it.
+
+    Metrics with lower bounds are left out.
+    """
     seeds = [seed for seed in before if seed in after]
     names = dict.fromkeys(name for seed in seeds for name in before[seed])
     for again in metrics.one_size(names):
@@ -61,11 +64,11 @@ def pairs(before: BySeed, after: BySeed) -> list[Pair]:
 
 
 def moved(every: Sequence[Pair]) -> list[Pair]:
-    """Those that moved by more than chance: by more than their own interval and by a share of their mean.
+    """Returns the metrics that moved by more than chance: out of their interval, by a share of their mean.
 
-    With three seeds or more, the paired differences differ from 0 as well, corrected for how many metrics
-    there are: of so many, some would move so by chance. With fewer, ranges lie apart and the share is a
-    quarter.
+    With three seeds or more, the paired differences must also differ from 0. They are corrected for the
+    number of metrics, since some of many would move so by chance. With fewer, ranges must not overlap, and
+    the share is a quarter.
     """
     many = [pair for pair in every if len(pair.before) >= stats.FEWEST]
     sure = stats.rejected([pair.differences for pair in many])
@@ -75,24 +78,24 @@ def moved(every: Sequence[Pair]) -> list[Pair]:
 
 
 def beyond(pair: Pair) -> bool:
-    """Whether the mean moves out of its own interval."""
+    """Returns true if the mean moves out of its own interval."""
     low, high = interval(pair.name, pair.before) or (0.0, 0.0)
     return pair.share > BOUND and not low <= stats.mean(pair.after) <= high
 
 
 def apart(pair: Pair) -> bool:
-    """Whether the values of few seeds all lie on one side of the others."""
+    """Returns true if the values of few seeds are all on one side of the others."""
     gap = max(min(pair.after) - max(pair.before), min(pair.before) - max(pair.after))
     return gap > 0 and pair.share > HINT
 
 
 def interval(name: Key, values: Sequence[float]) -> stats.Interval | None:
-    """The interval of a metric, as tables have it."""
+    """Returns the interval of a metric, as in tables."""
     return stats.interval(values, metrics.find(name).order_statistic)
 
 
 def compared(told: Facts, before: Mapping[str, BySeed], after: Mapping[str, BySeed]) -> dict[str, Any]:
-    """What is kept of a check; `told` is what was moved, kept and refused, and runs that failed."""
+    """Returns the result of a check; `told` has the workloads moved, kept and refused, and the failures."""
     variants = {}
     for variant in told["moved"]:
         old, new = before.get(variant, {}), after.get(variant, {})
@@ -105,7 +108,7 @@ def compared(told: Facts, before: Mapping[str, BySeed], after: Mapping[str, BySe
 
 
 def entry(pair: Pair) -> dict[str, Any]:
-    """A metric that moved, with its numbers."""
+    """Returns a metric that moved, with its numbers."""
     return {
         "unit": metrics.find(pair.name).unit,
         "before": numbers(pair.name, pair.before),
@@ -114,7 +117,7 @@ def entry(pair: Pair) -> dict[str, Any]:
 
 
 def numbers(name: Key, values: Sequence[float]) -> dict[str, Any]:
-    """Mean and interval; of two seeds the range, of one neither."""
+    """Returns mean and interval; for two seeds the range, for one neither."""
     bounds = interval(name, values) if len(values) >= stats.FEWEST else None
     ends = bounds or ((min(values), max(values)) if len(values) > 1 else None)
     found: dict[str, Any] = {"n": len(values), "mean": stats.mean(values)}
@@ -122,7 +125,7 @@ def numbers(name: Key, values: Sequence[float]) -> dict[str, Any]:
 
 
 def lines(facts: Facts) -> list[Line]:
-    """What a check has found, the variants with moved metrics first."""
+    """Returns the findings of a check, variants with moved metrics first."""
     known = facts.get("phase")
     if not known:
         return []
@@ -130,38 +133,43 @@ def lines(facts: Facts) -> list[Line]:
 
 
 def hanging(known: Facts) -> Iterator[Line]:
-    """Variants with metrics that moved."""
+    """Yields warnings about variants with metrics that moved."""
     for variant, one in known["variants"].items():
         names = ranked(one["metrics"])
         if names:
             named = "; ".join(metrics.find(name).title for name in names[:NAMED])
             named += f"; and {len(names) - NAMED} more" if len(names) > NAMED else ""
-            text = f"{variant}: moved by more than {limit(one, 'their')} {when(known)}: {named}"
-            yield Line("HANGS ON TIES", text + hint(one), True)
+            text = (
+                f"{variant}: these metrics changed by more than {limit(one, 'their')} {when(known)}: {named}"
+            )
+            yield Line("SENSITIVE TO TIE-BREAKING", text + hint(one), True)
 
 
 def steady(known: Facts) -> Iterator[Line]:
-    """Variants of which nothing moved, and those where there was nothing to move."""
+    """Yields lines on variants in which no metric moved, and on those without anything to move."""
     still = [name for name, one in known["variants"].items() if one["seeds"] and not one["metrics"]]
     if still:
         one = known["variants"][still[0]]
-        text = f"no metric moved by more than {limit(one, 'its')} {when(known)}{hint(one)}"
+        text = f"no metric changed by more than {limit(one, 'its')} {when(known)}{hint(one)}"
         yield Line("phase check", f"{formats.joined(still)}: {text}")
     scattered = [name for name in known["kept"] if name not in {**known["moved"], **known["refused"]}]
     if scattered:
-        text = f"every workload has a jitter of {frame(known)}, the time of a frame, or more: nothing to move"
+        text = (
+            f"no start was moved, since every workload has a jitter of at least {frame(known)}, the time "
+            "of a frame"
+        )
         yield Line("phase check", f"{formats.joined(scattered)}: {text}")
 
 
 def left(known: Facts) -> Iterator[Line]:
-    """Workloads that could not be moved, and runs of the check that are not there."""
+    """Yields warnings about workloads that could not be moved, and about missing runs of the check."""
     by_reason: dict[str, list[str]] = {}
     for by_name in known["refused"].values():
         for name, why in by_name.items():
             if name not in by_reason.setdefault(why, []):
                 by_reason[why].append(name)
     for why, names in by_reason.items():
-        yield Line("PHASE CHECK", f"starts of {formats.joined(names)} cannot be moved: {why}", True)
+        yield Line("PHASE CHECK", f"the starts of {formats.joined(names)} cannot be moved: {why}", True)
     absent = [name for name, one in known["variants"].items() if one["missing"]]
     if absent:
         runs = sum(known["variants"][name]["missing"] for name in absent)
@@ -172,38 +180,38 @@ def left(known: Facts) -> Iterator[Line]:
 
 
 def frame(known: Facts) -> str:
-    """The time of a frame."""
+    """Formats the time of a frame."""
     return formats.time(known["frame_ps"])
 
 
 def when(known: Facts) -> str:
-    """What was done."""
-    return f"when starts were moved by less than {frame(known)}"
+    """Returns the description of the move."""
+    return f"when starts moved by less than {frame(known)}"
 
 
 def limit(one: Facts, whose: str) -> str:
-    """By how much a metric has to move."""
+    """Returns the amount by which a metric has to move."""
     if len(one["seeds"]) >= stats.FEWEST:
         return f"{whose} own 95% interval"
-    return f"{whose} range and {HINT * 100:.0f} %"
+    return f"{whose} range and {HINT * 100:.0f}% of the mean"
 
 
 def hint(one: Facts) -> str:
-    """What few seeds leave open."""
+    """Returns the caution about few seeds; empty if there are enough."""
     if len(one["seeds"]) >= stats.FEWEST:
         return ""
-    return "; of so few seeds this is a hint"
+    return ". So few seeds give only a hint"
 
 
 def ranked(names: Mapping[str, Any]) -> list[str]:
-    """Metrics, those of the printed table first."""
+    """Returns metrics with those of the printed table first."""
     first = {name: at for at, name in enumerate((*cells.WITHOUT_FLOWS, *cells.FIRST))}
     return sorted(names, key=lambda name: first.get(name, len(first)))
 
 
 @dataclass(frozen=True)
 class Row:
-    """A metric that moved, in words."""
+    """Metric that moved, as text."""
 
     variant: str
     title: str
@@ -212,7 +220,7 @@ class Row:
 
 
 def table(facts: Facts) -> tuple[list[Row], int]:
-    """The rows to print, and how many more there are."""
+    """Returns the rows to print, and the number of further ones."""
     known = facts.get("phase") or {"variants": {}}
     found, more = [], 0
     for variant, one in known["variants"].items():
@@ -223,7 +231,7 @@ def table(facts: Facts) -> tuple[list[Row], int]:
 
 
 def row(variant: str, name: str, one: Facts) -> Row:
-    """A metric of a variant, both numbers in one unit."""
+    """Returns a metric of a variant, with both numbers in one unit."""
     both = [summary(name, one[part]) for part in ("before", "after")]
     factor, unit = formats.scale(one["unit"], [part.mean for part in both])
     title = formats.headed(metrics.find(parsed(name)).title, unit)
@@ -231,7 +239,7 @@ def row(variant: str, name: str, one: Facts) -> Row:
 
 
 def summary(name: str, one: Facts) -> Summary:
-    """The numbers of a metric as a cell takes them."""
+    """Returns the numbers of a metric in the form that a cell takes."""
     within = metrics.find(parsed(name)).within * abs(one["mean"])
     bounds, span = one.get("interval"), one.get("range")
     half = (bounds[1] - bounds[0]) / 2 if bounds else None

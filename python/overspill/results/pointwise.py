@@ -1,4 +1,4 @@
-"""Facts and warnings that `run` prints, of each point of a sweep: collected from its runs, and merged."""
+"""Facts and warnings of each point of a sweep, as `run` prints them: collected, and merged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from overspill.results.axes import Point
 from overspill.results.finished_runs import Finished
 from overspill.results.labels import LABELS, Line
 
-# Labels that are merged over all points elsewhere, as their texts name points and metrics themselves.
+# Labels that are merged over all points elsewhere, since their texts name points and metrics themselves.
 WHOLE = (
     *("PARTIAL RESULT", "INTERRUPTED", "FAILED", "UNFINISHED FLOWS", "DEADLOCK", "STARVED FLOWS"),
     *("SEEDS ALIKE", "SAME RUN", "FEW SEEDS", "few samples", "scenario", "note"),
@@ -29,7 +29,7 @@ KEPT = ("name", "kind", "start", "stop", "repeat", "interval", "transport")
 
 
 def settings(document: Mapping[str, Any]) -> str:
-    """Returns what lines need of a scenario, as JSON: measurement, memory, workloads and transports."""
+    """Returns the settings that lines need, as JSON: measurement, memory, workloads and transports."""
     resolved, memory = document["resolved"], document.get("memory") or {}
     kept = {
         name: {
@@ -44,7 +44,7 @@ def settings(document: Mapping[str, Any]) -> str:
 
 
 def workload(keys: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the keys of a workload that lines need; of raw sources all, which are no flows."""
+    """Returns the keys of a workload that lines need; all keys of raw sources."""
     whole = keys.get("kind") in fairness.RAW
     return {name: one for name, one in keys.items() if whole or name in KEPT}
 
@@ -60,7 +60,7 @@ def workloads(settings: Iterable[str]) -> list[str]:
 
 @dataclass
 class Collected:
-    """Lines of all points so far; equal ones of several points are one entry."""
+    """Lines of all points so far; equal lines of several points are one entry."""
 
     points: int = 0
     found: dict[str, dict[tuple[str, bool], list[int]]] = field(default_factory=dict)
@@ -95,21 +95,21 @@ class Collected:
 
 
 def lines_of(results: Finished) -> list[Line]:
-    """Returns the lines of one point of a sweep, but those that are merged elsewhere."""
+    """Returns the lines of one point of a sweep, except those that are merged elsewhere."""
     if not all(run_facts.known(run.summary) for run in results.runs):
         return [Line(UNKNOWN, OLD, True)]
     return [line for line in header.lines(results) if line.label not in WHOLE]
 
 
 def lines(facts: Mapping[str, Any], loud: int = LOUD, quiet: int = QUIET) -> list[Line]:
-    """Returns the lines of all points, so many texts of each label at most."""
+    """Returns the lines of all points, with at most `loud` or `quiet` texts of each label."""
     if "lines" not in facts:
         return [Line(UNKNOWN, OLD, True)] if facts.get("points") else []
     return [line for entry in facts["lines"] for line in merged(entry, facts, (loud, quiet))]
 
 
 def merged(entry: Mapping[str, Any], facts: Mapping[str, Any], most: tuple[int, int]) -> Iterable[Line]:
-    """Returns the lines of a label: texts that hold at every point first."""
+    """Yields the lines of a label: texts that hold at every point first."""
     every = sorted(entry["texts"], key=lambda one: one["points"] != "all")
     shown = [one for one in every if one["points"] == "all"]
     limit = max(most[0 if any(one["loud"] for one in every) else 1], len(shown))

@@ -1,4 +1,4 @@
-"""Metrics of flows and queries by workload, in place of a value over workloads that differ in kind."""
+"""Metrics of flows and queries by workload, in place of a value over workloads of different kinds."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def mixed(name: str, known: Collection[str], kinds: Kinds) -> list[Key]:
 
 
 def shown(name: str, known: Collection[str], kinds: Kinds) -> list[Key]:
-    """Returns what is shown for a metric: by workload, and of all unless workloads differ in kind."""
+    """Returns the keys shown for a metric: by workload, and of all unless workloads differ in kind."""
     found = parts(name, known)
     return found if mixed(name, known, kinds) else [parsed(name), *found]
 
@@ -51,9 +51,11 @@ def hidden(known: Collection[str], kinds: Kinds) -> set[str]:
 
 
 def note(name: str, known: Collection[str], kinds: Kinds) -> str:
-    """Returns what stands beside the value over workloads of different kinds in files; empty for others."""
+    """Returns the note beside a value over workloads of different kinds; empty for other values."""
     found = mixed(name, known, kinds)
     if not found:
         return ""
     each = ", ".join(f"{one.of}: {kinds.get(one.of) or 'unknown'}" for one in found)
-    return f"pooled over workloads of different kinds ({each}): use {found[0]} and the others"
+    return (
+        f"pooled over workloads of different kinds ({each}): use {found[0]} and those of the other workloads"
+    )

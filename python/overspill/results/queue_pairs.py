@@ -1,7 +1,7 @@
-"""Queue pairs (RoCE) that go-back-N holds up: never finished, or finished after long waits for timeouts.
+"""Queue pairs (RoCE) that go-back-N holds up: never finished, or finished after long timeouts.
 
-A queue pair that has lost a packet sends all after it in vain. Two that overload a port by turns lose all
-that they send while the other one gets the whole link.
+After a loss, a queue pair sends all later packets in vain. Two that overload a port by turns lose all that
+they send while the other one gets the whole link.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from overspill.results.measures.rates import over_life
 from overspill.results.rundata import RunData
 from overspill.results.victims import Starved, name_flow
 
-WAITED = 0.25  # share of a flow's time in which nothing was acknowledged: more is a stall
-AGAIN = 0.5  # packets sent again, of those of its data: fewer were no lockout
+WAITED = 0.25  # share of a flow's time spent waiting for timeouts: more is a stall
+AGAIN = 0.5  # retransmissions per data packet: fewer are no lockout
 COUNTS = ("retransmits", "fast_retransmits", "timeouts")
-LOST = 0.01  # lost data, of what was sent again: fewer losses do not explain that
+LOST = 0.01  # lost data packets per retransmission: fewer do not explain the retransmissions
 COLUMNS = (
     "flow", "traffic", "src", "dst", "bytes", "start_ps", "end_ps", "received", "measured", "role", *COUNTS
 )  # fmt: skip
 
 
 def find_stalled(run: RunData) -> list[Starved]:
-    """Workloads with queue pairs that did not finish, or that stalled."""
+    """Returns workloads with queue pairs that did not finish, or that stalled."""
     found = []
     for number, workload in enumerate(run.summary["traffic"]):
         how = workload.get("go_back")
@@ -40,7 +40,7 @@ def find_stalled(run: RunData) -> list[Starved]:
 
 
 def data_flows(run: RunData, workload: int, endless: bool) -> dict[str, np.ndarray]:
-    """Columns of the flows of a workload that carry data and count."""
+    """Returns columns of the data flows of a workload that are measured or endless."""
     flows = dict(zip(COLUMNS, run.columns("flows", *COLUMNS), strict=True))
     keep = (flows["traffic"] == workload) & (flows["role"] == DATA)
     keep &= endless | (flows["measured"] != 0)
@@ -59,9 +59,9 @@ class Pairs:
     timeout: float
 
     def unfinished(self) -> Starved | None:
-        """Queue pairs that went back and did not finish; none in a run that was cut."""
+        """Returns queue pairs that went back and did not finish; `None` for a run that was cut."""
         late = (self.flows["end_ps"] == U64_NONE) & (self.flows["bytes"] > 0)
-        # One that has lost nothing only needs more time.
+        # A queue pair without losses only needs more time.
         stuck = np.flatnonzero(late & (self.flows["timeouts"] + self.flows["fast_retransmits"] > 0))
         if not len(stuck) or self.run.cut:
             return None
@@ -70,7 +70,7 @@ class Pairs:
         return self.found(stuck, worst, "unfinished", words)
 
     def stalled(self) -> Starved | None:
-        """Queue pairs that waited long for timeouts and sent most of their data again."""
+        """Returns queue pairs that waited long for timeouts and sent most of their data again."""
         ended = (self.flows["end_ps"] != U64_NONE) | (self.flows["bytes"] == 0)
         waited = self.flows["timeouts"] * self.timeout / self.active
         packets = -(-self.flows["received"].astype(np.float64) // self.mss)
@@ -81,13 +81,13 @@ class Pairs:
         worst = int(stalled[np.argmax(waited[stalled])])
         share, time = min(1.0, float(waited[worst])), formats.time(self.active[worst] * 1e12)
         words = (
-            f"{went_back(self.flows, worst)} beside {packets[worst]:,.0f} of its data; "
-            f"{share:.0%} of {time} were waits for timeouts"
+            f"{went_back(self.flows, worst)} for {packets[worst]:,.0f} data packets; it waited for "
+            f"timeouts during {share:.0%} of {time}"
         )
         return self.found(stalled, worst, "stalled" if self.loses(stalled) else "early", words)
 
     def loses(self, places: np.ndarray) -> bool:
-        """True if losses explain what these queue pairs sent again, or if the run did not count losses."""
+        """Returns true if losses explain the retransmissions of these queue pairs, or were not counted."""
         lost = self.run.column("flows", "data_drops")
         if not len(lost):
             return True
@@ -95,24 +95,24 @@ class Pairs:
         return bool(of_flow > LOST * self.flows["retransmits"][places].sum())
 
     def found(self, places: np.ndarray, worst: int, kind: str, words: str) -> Starved:
-        """Summary of queue pairs at these places, with the one that does worst."""
+        """Returns the summary of the queue pairs at these places, with the worst one."""
         name = str(self.run.summary["traffic"][int(self.flows["traffic"][worst])]["name"])
         named = f"{name_flow(self.run, self.flows, worst)}: {words}"
         return Starved(name, len(self.active), len(places), 0.0, kind, named)
 
 
 def went_back(flows: dict[str, np.ndarray], place: int) -> str:
-    """Returns how often a queue pair went back, and what it sent again."""
+    """Returns the numbers of go-backs and of retransmissions of a queue pair as text."""
     naks, timeouts = int(flows["fast_retransmits"][place]), int(flows["timeouts"][place])
     resent = int(flows["retransmits"][place])
     return (
-        f"went back {naks + timeouts:,} times ({naks:,} NAKs, {timeouts:,} timeouts) and sent {resent:,} "
-        "packets again"
+        f"went back {naks + timeouts:,} times ({naks:,} NAKs, {timeouts:,} timeouts) and retransmitted "
+        f"{resent:,} packets"
     )
 
 
 def progress(run: RunData, flows: dict[str, np.ndarray], place: int, active: float) -> str:
-    """Returns how far an unfinished queue pair is, and when its host last received data, if counted."""
+    """Returns the progress of an unfinished queue pair, and when its host last received data, if counted."""
     got, size = int(flows["received"][place]), int(flows["bytes"][place])
     found = f"{went_back(flows, place)}, {100 * got / size:.0f}% of its {size:,} B arrived in "
     found += formats.time(active * 1e12)

@@ -1,4 +1,4 @@
-"""Seeds that repeat a run to the digit, where they should not: the interval ± 0 is none."""
+"""Seeds that repeat a run to the digit although they should not, so that ± 0 is no interval."""
 
 from __future__ import annotations
 
@@ -12,39 +12,40 @@ from overspill.results.formats import joined
 from overspill.results.key import Key
 from overspill.stats.quantiles import Value
 
-# Chance that reaches flows moves one of these. QCT, a maximum, is no such: a link that is never idle ends
-# with its last byte at the same instant, whoever comes first.
+# Metrics that change if chance reaches the flows. QCT is a maximum and is not one of them: a link that is
+# never idle sends its last byte at the same instant, whichever flow comes first.
 MOVED = ("fct_mean", "flow_goodput_min")
-DIGITS = 6  # significant ones: one segment more or less moves flows of a gigabyte by as much
+DIGITS = 6  # significant digits: one segment more or less changes flows of a gigabyte by as much
 
 BySeed = Mapping[int, Mapping[Key, Value]]
 
 
 @dataclass(frozen=True)
 class Alike:
-    """Metrics that seeds have in common; none are named where it is all of them."""
+    """Metrics that are equal in all seeds; empty if all metrics are."""
 
     seeds: int
     metrics: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
-        """What that means."""
+        """Warning about the equal seeds."""
         if not self.metrics:
             return (
-                f"every number is the same in all {self.seeds} seeds: nothing that is drawn at random makes "
-                "a difference, seeds are no repetition, and ± 0 is no interval"
+                f"every number is the same in all {self.seeds} seeds: random draws have no effect. Seeds "
+                "give no independent repetitions, so ± 0 is not an interval"
             )
         titles = joined([metrics.find(name).title for name in self.metrics])
         are = "are" if len(self.metrics) > 1 else "is"
         return (
-            f"{titles} {are} the same to {DIGITS} digits in all {self.seeds} seeds: chance does not reach "
-            "flows, or their packets are in step; seeds do not repeat them, and ± 0 is no interval"
+            f"{titles} {are} the same to {DIGITS} digits in all {self.seeds} seeds: random draws do not "
+            "affect flows, or their packets are phase-locked. Seeds give no independent repetitions, so "
+            "± 0 is not an interval"
         )
 
 
 def find_repeats(by_seed: BySeed) -> Alike | None:
-    """What three seeds or more of a variant have in common that chance should tell apart."""
+    """Returns metrics that are equal in three or more seeds of a variant although chance should vary them."""
     every = list(by_seed.values())
     if len(every) < stats.FEWEST or not every[0]:
         return None
@@ -55,7 +56,7 @@ def find_repeats(by_seed: BySeed) -> Alike | None:
 
 
 def same(values: Sequence[Value | None]) -> bool:
-    """Whether all have a value, and no two differ in these digits."""
+    """Returns true if all seeds have a value, and all are equal to `DIGITS` digits."""
     known = [one.value for one in values if one is not None and not one.censored]
     if len(known) < len(values):
         return False
@@ -63,7 +64,7 @@ def same(values: Sequence[Value | None]) -> bool:
 
 
 def lines(variants: Mapping[str, BySeed]) -> list[str]:
-    """A sentence for each kind, the variants that share it together."""
+    """Returns a sentence for each finding, with the variants that share it."""
     found = ((find_repeats(by_seed), variant) for variant, by_seed in variants.items())
     by_text = by_key((alike.text, variant) for alike, variant in found if alike is not None)
     return [f"{joined(names)}: {text}" for text, names in by_text.items()]

@@ -1,4 +1,4 @@
-"""Every metric of all variants over their seeds: intervals, comparisons, and who is best."""
+"""Every metric of all variants over their seeds: intervals, comparisons, and the best variant."""
 
 from __future__ import annotations
 
@@ -21,52 +21,52 @@ AllValues = Mapping[str, Mapping[int, Mapping[Key, Value]]]  # variant -> seed -
 
 @dataclass(frozen=True)
 class Cell:
-    """A metric of one variant: a value per seed (`None` where a seed has none)."""
+    """Metric of one variant, with a value per seed (`None` for a seed without one)."""
 
     seeds: Sequence[int]
     values: Sequence[Value | None]
     best: bool = False
-    resampled: Interval | None = None  # its 95% interval where that is not Student's t
-    needed: int = 0  # samples, for a percentile to be more than the largest
-    within: float = 0.0  # the share of a value by which it may be off
+    resampled: Interval | None = None  # 95% interval, if it is not Student's t
+    needed: int = 0  # samples that a percentile needs to be more than the largest
+    within: float = 0.0  # possible error, as a share of a value
 
     @property
     def known(self) -> list[float]:
-        """The values that there are."""
+        """Values of the seeds that have one."""
         return [one.value for one in self.values if one is not None]
 
     @property
     def censored(self) -> bool:
-        """Whether any value is only a lower bound."""
+        """True if any value is only a lower bound."""
         return any(one is not None and one.censored for one in self.values)
 
     @property
     def mean(self) -> float | None:
-        """The mean over seeds; a lower bound where `censored`."""
+        """Mean over seeds; a lower bound if `censored`."""
         return stats.mean(self.known) if self.known else None
 
     @property
     def resolution(self) -> float:
-        """By how much the mean may be off since its values are middles of buckets."""
+        """Possible error of the mean, since its values are midpoints of buckets."""
         return self.within * abs(self.mean or 0.0)
 
     @property
     def span(self) -> Interval | None:
-        """Its least and largest value where there are two; more have an interval."""
+        """Least and largest value if there are two; more have an interval."""
         known = self.known
         two = 1 < len(known) < stats.FEWEST and not self.censored
         return (min(known), max(known)) if two else None
 
     @property
     def interval(self) -> Interval | None:
-        """Its 95% interval; none of fewer than three seeds or where `censored`."""
+        """95% interval; `None` with fewer than three seeds, or if `censored`."""
         if self.censored or len(self.known) < stats.FEWEST:
             return None
         return self.resampled or stats.interval(self.known)
 
     @property
     def ci95(self) -> float | None:
-        """Half-width of its 95% interval."""
+        """Half-width of the 95% interval."""
         bounds = self.interval
         if bounds is None:
             return None
@@ -74,13 +74,13 @@ class Cell:
 
     @property
     def few_samples(self) -> int | None:
-        """The fewest samples that a value rests on, where this is too few for its percentile."""
+        """Fewest samples of a seed, if they are too few for the percentile."""
         counts = [one.samples for one in self.values if one is not None and one.samples is not None]
         return min(counts) if counts and min(counts) < self.needed else None
 
     @property
     def samples(self) -> int | None:
-        """Number of samples that its values rest on, of all seeds; `None` where that is not known."""
+        """Number of samples in all seeds; `None` if it is not known."""
         counts = [one.samples for one in self.values if one is not None and one.samples is not None]
         return sum(counts) if counts else None
 
@@ -94,29 +94,29 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """A metric of all variants."""
+    """Metric of all variants."""
 
     metric: Metric
     cells: dict[str, Cell]
     comparison: stats.Comparison | None
-    note: str = ""  # what stands beside a star, or why there is none although all intervals exclude 0
+    note: str = ""  # statement beside a star, or reason against one although all intervals exclude 0
 
     @property
     def known(self) -> bool:
-        """Whether any run has a value of it."""
+        """True if any run has a value of the metric."""
         return any(cell.known for cell in self.cells.values())
 
     @property
     def visible(self) -> bool:
-        """Returns true if the metric has a row in the table: some counts have one only if they are not 0."""
+        """True if the metric has a row in the table: some counts have one only if they are not 0."""
         counted = any(number for cell in self.cells.values() for number in cell.known)
         return self.known and (self.metric.zero_shown or counted)
 
 
 def build(values: AllValues, rules: Rules) -> list[Row]:
-    """Every metric that any run has, in the order of the registry; `rules` say which may be compared.
+    """Returns every metric that any run has, in the order of the registry; `rules` limit comparisons.
 
-    All intervals that are resampled are made at once, since that takes time.
+    All bootstrapped intervals are computed together, which is faster.
     """
     drafts = [draft(values, key) for key in every_key(values)]
     of_cells = resample(sample for one in drafts for sample in one.cells_resampled.values())
@@ -147,18 +147,18 @@ def cells_of(values: AllValues, key: Key) -> dict[str, Cell]:
 
 
 def losses(seeds: Iterable[Mapping[Key, Value]]) -> float:
-    """Frames that a variant lost, the mean over its seeds."""
+    """Returns the frames that a variant lost, as the mean over its seeds."""
     known = [values[DROPS].value for values in seeds if DROPS in values]
     return stats.mean(known) if known else 0.0
 
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules that forbid to call a variant best, or add a statement beside the best one."""
+    """Rules that forbid calling a variant best, or add a statement beside the best one."""
 
     fairness: Fairness
     unequal: Unequal
-    lost: Mapping[str, float]  # frames by variant
+    lost: Mapping[str, float]  # lost frames by variant
 
     @staticmethod
     def from_values(values: AllValues, fairness: Fairness, unequal: Unequal) -> Rules:
@@ -173,7 +173,7 @@ class Rules:
         why = self.fairness.reason(metric.name)
         if why or not varies(cells):
             return why or "all seeds gave the same value"
-        # Who loses the frames that would have waited longest has the shorter waits.
+        # The variant that loses the frames with the longest waits shows shorter waits.
         if metric.survivors and any(self.lost[best] > self.lost[one.variant] for one in against):
             return "the best variant lost more frames"
         coarse = metric.within and any(
@@ -188,7 +188,7 @@ Values = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Draft:
-    """A metric of all variants before its intervals are known."""
+    """Metric of all variants before its intervals are known."""
 
     metric: Metric
     cells: dict[str, Cell]
@@ -196,7 +196,7 @@ class Draft:
 
     @property
     def cells_resampled(self) -> dict[str, Values]:
-        """Values of the cells whose interval is resampled."""
+        """Values of the cells whose interval is bootstrapped."""
         if not self.metric.order_statistic:
             return {}
         found = {name: tuple(cell.known) for name, cell in self.cells.items() if not cell.censored}
@@ -207,7 +207,7 @@ Known = dict[Values, Interval | None]
 
 
 def draft(values: AllValues, key: Key) -> Draft:
-    """One metric of all variants, in pairs on their common seeds."""
+    """Returns one metric of all variants, paired on their common seeds."""
     metric, cells = metrics.find(key), cells_of(values, key)
     exact = {variant: cell.exact for variant, cell in cells.items()}
     complete = {variant: one for variant, one in exact.items() if one is not None}
@@ -215,7 +215,7 @@ def draft(values: AllValues, key: Key) -> Draft:
 
 
 def resample(samples: Iterable[Values]) -> Known:
-    """The intervals of all samples."""
+    """Returns the bootstrapped intervals of all samples."""
     by_length: dict[int, dict[Values, None]] = {}
     for values in samples:
         by_length.setdefault(len(values), {})[values] = None
@@ -227,7 +227,7 @@ def resample(samples: Iterable[Values]) -> Known:
 
 
 def row(one: Draft, known: Known, rules: Rules) -> Row:
-    """One metric of all variants, compared; `known` are intervals that are resampled."""
+    """Returns the row of a metric with its comparison; `known` has the bootstrapped intervals."""
     cells = dict(one.cells)
     for variant, values in one.cells_resampled.items():
         cells[variant] = replace(cells[variant], resampled=known[values])
@@ -244,7 +244,7 @@ def row(one: Draft, known: Known, rules: Rules) -> Row:
 
 
 def samples(cells: Mapping[str, Cell]) -> dict[str, int | None]:
-    """Returns how many samples the values of each variant rest on, where that is known."""
+    """Returns the number of samples of each variant's values; `None` if it is not known."""
     return {variant: cell.samples for variant, cell in cells.items()}
 
 

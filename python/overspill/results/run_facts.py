@@ -1,4 +1,4 @@
-"""Facts that a run's tables have and warnings need, for a summary that is kept without the tables."""
+"""Facts from a run's tables that warnings need, for a summary that is kept without the tables."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from overspill.results import changes, deadlocks, equal_variants, fairness
 from overspill.results.measures import rates
 from overspill.results.rundata import RunData
 
-# Where one of these is missing, an older version kept the run, and its warnings are not known.
+# If one of these is missing, an older version stored the run, and its warnings are not known.
 NEEDED = (fairness.MET, rates.ACHIEVED, changes.COSTS, deadlocks.MAY_PAUSE)
 
 
 def facts(run: RunData) -> dict[str, Any]:
-    """Returns the entries that the summary of a run gets before its tables are dropped."""
+    """Returns the entries that are added to a run's summary before its tables are dropped."""
     return {
         equal_variants.QUIET: equal_variants.quiet(run),
         fairness.MET: fairness.kept_traffic(run),

@@ -1,4 +1,4 @@
-"""What is told of finished runs beside their metrics: which are missing, cut, unfinished or in a deadlock."""
+"""Status of runs beside their metrics: missing, cut, unfinished, or in a deadlock."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,27 +11,27 @@ from overspill.results.key import Key
 from overspill.results.tables import Runs
 from overspill.stats.quantiles import Value
 
-NONE = 2**64  # more samples than there are
+NONE = 2**64  # more samples than any run has
 
 
 @dataclass
 class RunStatus:
-    """What is told of runs while they are read from the store."""
+    """Status of runs, gathered while they are read from the store."""
 
     finished: int = 0
     unfinished: list[dict[str, Any]] = field(default_factory=list)
     partial: list[dict[str, Any]] = field(default_factory=list)
     deadlocks: list[dict[str, Any]] = field(default_factory=list)
     missing: list[dict[str, Any]] = field(default_factory=list)
-    seeds: set[int] = field(default_factory=set)  # how many, of points and variants that have several
-    idle: bool = True  # all seeds gave the same values
+    seeds: set[int] = field(default_factory=set)  # numbers of seeds of points and variants that have several
+    idle: bool = True  # true if all seeds gave the same values
     starved: list[dict[str, Any]] = field(default_factory=list)
-    alike: list[dict[str, Any]] = field(default_factory=list)  # where seeds repeat a run to the digit
-    samples: dict[Key, int] = field(default_factory=dict)  # the fewest of percentiles that need more
+    alike: list[dict[str, Any]] = field(default_factory=list)  # places where seeds repeat a run to the digit
+    samples: dict[Key, int] = field(default_factory=dict)  # fewest samples of percentiles that need more
 
     @staticmethod
     def from_facts(facts: Mapping[str, Any]) -> "RunStatus":
-        """What a manifest of a sweep tells."""
+        """Returns the status that the manifest of a sweep has."""
         return RunStatus(
             int(facts["runs"]["finished"]),
             list(facts["unfinished"]),
@@ -41,7 +41,7 @@ class RunStatus:
         )
 
     def measured(self, point: Point, variant: str, by_seed: Runs) -> None:
-        """The values of a point and variant."""
+        """Adds the values of a point and variant."""
         found = repeated_seeds.find_repeats(by_seed)
         if found is not None:
             where = {"point": list(point.values.values()), "variant": variant, "seeds": list(by_seed)}
@@ -59,14 +59,14 @@ class RunStatus:
 
     @property
     def rough(self) -> dict[str, Any]:
-        """How few seeds there are where these are too few, and how few samples by metric."""
+        """Number of seeds if there are too few, and the samples of metrics that have too few."""
         few = min(self.seeds, default=stats.ENOUGH)
         names = tables.ordered({0: dict.fromkeys(self.samples, Value(0.0))})
         ordered = {name: self.samples[name] for name in names}
         return {"seeds": few if few < stats.ENOUGH and not self.idle else None, "samples": ordered}
 
     def add(self, point: Point, variant: str, by_seed: Mapping[int, Mapping[str, Any] | None]) -> None:
-        """The summaries of a point and variant."""
+        """Adds the summaries of a point and variant."""
         where = {"point": list(point.values.values()), "variant": variant}
         there = {seed: summary for seed, summary in by_seed.items() if summary is not None}
         self.finished += len(there)
@@ -99,5 +99,5 @@ class RunStatus:
 
 
 def late(summary: Mapping[str, Any]) -> bool:
-    """Whether a run left measured flows unfinished although the scenario does not allow it."""
+    """Returns true if a run left measured flows unfinished although the scenario does not allow it."""
     return bool(summary["flows"].get("unfinished", 0)) and not summary["allow_unfinished"]

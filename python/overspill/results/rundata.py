@@ -1,4 +1,4 @@
-"""One finished run: its summary and its tables, in memory or on disk."""
+"""Finished run: its summary and its tables, in memory or on disk."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ CUT = {
 
 @dataclass(frozen=True)
 class Change:
-    """An event of the network: when, at which link, what; and whether frames may be lost by it."""
+    """Event of the network: time in ps, link, and change; `loses` is true if frames may be lost by it."""
 
     at_ps: int
     link: str
@@ -31,12 +31,12 @@ class Change:
 
     @property
     def text(self) -> str:
-        """`leaf0:spine1 down`, `h7 rate 100Mbps`."""
+        """Text of the event: `leaf0:spine1 down`, `h7 rate 100Mbps`."""
         return f"{self.link} {self.what}"
 
 
 class RunData:
-    """One variant with one seed."""
+    """Finished run of one variant with one seed: its summary, tables and captures."""
 
     def __init__(
         self,
@@ -45,9 +45,9 @@ class RunData:
         digests: Mapping[str, str] | None = None,
     ) -> None:
         self.summary = summary
-        # SHA-256 of its files as far as they are known.
+        # SHA-256 of the run's files, as far as known.
         self.digests = dict(digests or {})
-        # Files of what crossed links, by link, and who keeps them where they are.
+        # Capture files by link, and the owner that keeps them.
         self.captures: dict[str, Path] = {}
         self.owner: Spill | None = None
         if isinstance(tables, Path):
@@ -60,43 +60,43 @@ class RunData:
             tables = {name: found for name, found in there.items() if found is not None}
             self.captures = {link: folder / file for link, file in summary.get("captures", {}).items()}
         self._tables: Mapping[str, pa.Table | Stored] = tables
-        # Its metrics, and what the halves of its window are compared by, once somebody has measured them.
+        # Metrics, and the compared values of both halves of the window, once they are computed.
         self.values: dict[Key, Value] | None = None
         self.halves: dict[str, tuple[float, float]] | None = None
-        # What it is known by in a store.
+        # Key in a store.
         self.key = ""
-        # Where it stands in a sweep.
+        # Point of a sweep: values by path.
         self.point: dict[str, str] = {}
 
     @property
     def variant(self) -> str:
-        """The variant's name."""
+        """Name of the variant."""
         return str(self.summary["variant"])
 
     @property
     def seed(self) -> int:
-        """The seed."""
+        """Seed of the run."""
         return int(self.summary["seed"])
 
     @property
     def names(self) -> list[str]:
-        """The tables there are."""
+        """Names of the run's tables."""
         return list(self._tables)
 
     def recorded(self, name: str) -> bool:
-        """Whether a table has rows: one that nobody asked for may be there, too, and is empty then."""
+        """Returns true if a table has rows; a table that was not requested may exist and is empty then."""
         found = self._tables.get(name)
         return found is not None and (found.rows if isinstance(found, Stored) else found.num_rows) > 0
 
     def table(self, name: str, names: Sequence[str] | None = None) -> pa.Table | None:
-        """A table, or some columns of it; `None` where the run did not write it."""
+        """Returns a table, or some columns of it; `None` if the run did not write it."""
         found = self._tables.get(name)
         if isinstance(found, Stored):
             return found.read(names)
         return found if found is None or names is None else found.select(list(names))
 
     def batches(self, name: str, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """A table, or some columns of it, bit by bit: of what lies on disk, little is in memory."""
+        """Yields a table, or some columns of it, in batches, so that little of a file is in memory."""
         found = self._tables.get(name)
         if isinstance(found, Stored):
             yield from found.batches(names)
@@ -104,41 +104,41 @@ class RunData:
             yield from (found if names is None else found.select(list(names))).to_batches()
 
     def file(self, name: str) -> Path | None:
-        """Where a table lies; `None` where it is in memory or there is none."""
+        """Returns the file of a table; `None` if it is in memory or does not exist."""
         found = self._tables.get(name)
         return found.path if isinstance(found, Stored) else None
 
     def stored(self, folder: Path) -> "RunData":
-        """The same run, its tables now read from this folder when needed."""
+        """Returns the same run with its tables read from this folder when needed."""
         run = RunData(self.summary, folder, self.digests)
         run.values, run.halves, run.key = self.values, self.halves, self.key
         return run
 
     def known_as(self, told: Mapping[str, Any]) -> "RunData":
-        """The same run under another name: these entries of its summary are others."""
+        """Returns the same run with these entries of its summary replaced."""
         run = RunData({**self.summary, **told}, self._tables, self.digests)
         run.captures, run.owner = self.captures, self.owner
         run.values, run.halves, run.key = self.values, self.halves, self.key
         return run
 
     def captured(self, files: dict[str, Path], owner: Spill | None) -> None:
-        """Links were captured into these files, which lie there as long as their owner."""
+        """Records the capture files by link, which exist as long as their owner."""
         self.captures, self.owner = files, owner
         if files:
             self.summary["captures"] = {link: path.name for link, path in files.items()}
 
     def column(self, table: str, column: str) -> np.ndarray:
-        """A column as numpy; empty where there is no such table or column."""
+        """Returns a column as a numpy array; empty if there is no such table or column."""
         known = column in self.column_names(table)
         return self.columns(table, column)[0] if known else np.zeros(0, np.uint64)
 
     def column_names(self, table: str) -> list[str]:
-        """The columns of a table; none where there is no such table."""
+        """Returns the column names of a table; empty if there is no such table."""
         found = self._tables.get(table)
         return [] if found is None else found.names if isinstance(found, Stored) else found.column_names
 
     def columns(self, table: str, *names: str) -> tuple[np.ndarray, ...]:
-        """Several columns of one table."""
+        """Returns several columns of one table as numpy arrays."""
         data = self.table(table, names)
         if data is None:
             return tuple(np.zeros(0, np.uint64) for _ in names)
@@ -146,51 +146,55 @@ class RunData:
 
     @cached_property
     def tiers(self) -> np.ndarray:
-        """The tier of every node."""
+        """Tier of each node."""
         return np.array([node["tier"] for node in self.summary["nodes"]], dtype=object)
 
     @cached_property
     def is_host(self) -> np.ndarray:
-        """Whether each node is a host."""
+        """Boolean array: true for each node that is a host."""
         return np.array([bool(node["host"]) for node in self.summary["nodes"]], dtype=bool)
 
     @cached_property
     def changes(self) -> list[Change]:
-        """The events of its scenario in the order of time, whether the run came so far or not."""
+        """Events of the scenario in order of time, including those that the run did not reach."""
         return [Change(**one) for one in self.summary.get("changes", [])]
 
     def node_name(self, node: int) -> str:
-        """The name of a node."""
+        """Returns the name of a node."""
         return str(self.summary["nodes"][node]["name"])
 
     @property
     def end_ps(self) -> int:
-        """When the run ended."""
+        """Simulated time in ps at which the run ended."""
         return int(self.summary["end_ps"])
 
     @property
     def window_ps(self) -> tuple[int, int]:
-        """The measurement window; cut only with the run: after a run that is done, nothing moves."""
+        """Measurement window in ps.
+
+        The window of a run that was cut ends with the run. That of a completed run keeps its length, since
+        nothing happens after the run.
+        """
         start, end = (int(instant) for instant in self.summary["window_ps"])
         return start, max(start, min(end, self.end_ps)) if self.cut else end
 
     @property
     def cut(self) -> bool:
-        """Whether the run was stopped before its time."""
+        """True if the run was stopped before its planned end."""
         return bool(self.summary["stop"] in CUT)
 
     @property
     def cut_by(self) -> str:
-        """What stopped it before its time."""
+        """Reason why the run was stopped before its planned end."""
         return CUT[self.summary["stop"]]
 
     @property
     def deadlock(self) -> dict[str, Any] | None:
-        """Paused links that wait for each other for ever: `at_ps`, `class`, `cycle`."""
+        """Cycle of paused ports that wait for each other forever (`at_ps`, `class`, `cycle`), or `None`."""
         found: dict[str, Any] | None = self.summary.get("deadlock")
         return found
 
     @property
     def unfinished(self) -> int:
-        """Measured flows that did not finish."""
+        """Number of measured flows that did not finish."""
         return int(self.summary["flows"].get("unfinished", 0))

@@ -1,7 +1,7 @@
-"""Flows that get next to nothing while others just like them do not, for longer than chance explains.
+"""Flows that starve while similar flows do not, for longer than chance explains.
 
-Two flows whose packets meet a full queue in the same order again and again can stay so for ever: one of
-them always finds room and the other never does. No real network is that exact.
+Two flows whose packets reach a full queue in the same order again and again can stay so forever: one of them
+always finds free buffer space and the other never does. No real network is that exact.
 """
 
 from __future__ import annotations
@@ -18,20 +18,21 @@ from overspill.results.rundata import RunData
 from overspill.results.victims import Starved as Starved
 from overspill.results.victims import name_flow
 
-SHARE = 0.01  # of the mean goodput of its peers: less than that is next to nothing
-APART = 0.01  # of a flow's active time, in which the starts of its peers lie
-ENOUGH = 1000 * 1460  # bytes that the mean of its peers brings in a flow's active time
-# Retransmissions in a row that were lost, each twice as long after the one before it.
+SHARE = 0.01  # of the mean goodput of a flow's peers: less means that it starves
+APART = 0.01  # of a flow's active time, within which its peers start
+ENOUGH = 1000 * 1460  # fewest bytes that peers deliver on average in a flow's active time
+# Fewest timeouts of a starved flow; the RTO doubles with each one in a row.
 TIMEOUTS = 3
-CHANCE = 0.01  # that independent losses starve any of the peers so
-SEGMENT = 9000  # bytes of the largest segments: more of them would make the share of losses smaller
+CHANCE = 0.01  # largest probability that independent losses starve any of the peers this much
+SEGMENT = 9000  # bytes of the largest segment; smaller ones would lower the share of losses
 COLUMNS = ("src", "dst", "bytes", "ideal_ps", "retransmits", "timeouts")
 
 
 def starved_workloads(run: RunData) -> list[Starved]:
-    """Workloads of a run that have starved flows; if links lose, only those with unfinished queue pairs.
+    """Returns the workloads of a run that have starved flows.
 
-    Losses by events starve flows as well.
+    If events lose frames, which starves flows as well, only workloads with unfinished queue pairs are
+    returned.
     """
     if any(change.loses for change in run.changes):
         return [one for one in queue_pairs.find_stalled(run) if one.kind == "unfinished"]
@@ -39,7 +40,7 @@ def starved_workloads(run: RunData) -> list[Starved]:
 
 
 def of_windows(run: RunData) -> Iterator[Starved]:
-    """Workloads of TCP or pFabric, some flows of which get next to nothing."""
+    """Yields workloads of TCP or pFabric that have starved flows."""
     for one in watched(run, *COLUMNS):
         if run.summary["traffic"][one.workload].get("go_back"):
             continue
@@ -52,18 +53,18 @@ def of_windows(run: RunData) -> Iterator[Starved]:
 
 
 def known(run: RunData) -> list[Starved]:
-    """The same, as it was kept with the run, or taken now."""
+    """Returns the workloads with starved flows, from the summary if it has them."""
     kept = run.summary.get("starved")
     return starved_workloads(run) if kept is None else [Starved(**one) for one in kept]
 
 
 def kept(run: RunData) -> list[dict[str, Any]]:
-    """The same as a summary keeps it."""
+    """Returns the workloads with starved flows in the form that a summary keeps."""
     return [asdict(one) for one in starved_workloads(run)]
 
 
 def slowest(run: RunData, flows: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Bits per second of the slower of a flow's two hosts' links; 0 where nobody says."""
+    """Returns the rate in bit/s of the slower host link of each flow; 0 if it is not known."""
     node, rate = run.columns("ports", "node", "rate_bps")
     size = 1 + max(
         (int(column.max()) for column in (node, flows["src"], flows["dst"]) if len(column)), default=0
@@ -74,7 +75,7 @@ def slowest(run: RunData, flows: Mapping[str, np.ndarray]) -> np.ndarray:
 
 
 def starving(one: Watched, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Places of the flows that starve, and their shares of the mean goodput of their peers."""
+    """Returns the places of starved flows, and their shares of the mean goodput of their peers."""
     parts = [of_group(one, group) for group in groups(one, rates)]
     if not parts:
         return np.zeros(0, np.int64), np.zeros(0)
@@ -83,9 +84,9 @@ def starving(one: Watched, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def groups(one: Watched, rates: np.ndarray) -> Iterator[np.ndarray]:
-    """Places of active flows of the same size, that need the same time alone, over links as fast.
+    """Yields places of active flows with the same size, ideal time and rate of links.
 
-    Only those groups in which a flow had timeouts enough: of others nothing is told.
+    Only groups of several flows are included, one of which has at least `TIMEOUTS` timeouts.
     """
     active = np.flatnonzero(one.active > 0)
     silent = one.flows["timeouts"][active] >= TIMEOUTS
@@ -102,7 +103,7 @@ def groups(one: Watched, rates: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def of_group(one: Watched, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Places and shares of a group's starved flows: each is held against those that began when it did."""
+    """Returns places and shares of a group's starved flows, each compared with flows of the same start."""
     places = places[np.argsort(one.flows["start_ps"][places], kind="stable")]
     start, active, got = one.flows["start_ps"][places].astype(np.float64), one.active[places], one.got[places]
     again = one.flows["retransmits"][places].astype(np.float64)
@@ -114,7 +115,7 @@ def of_group(one: Watched, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.asarray(total[last] - total[first])
 
     count = last - first
-    mean = summed(got / active) / count  # bytes a second
+    mean = summed(got / active) / count  # bytes per second
     resent = summed(again)
     lost = resent / np.maximum(resent + summed(got) / SEGMENT, 1.0)
     timeouts = one.flows["timeouts"][places].astype(np.float64)
@@ -159,7 +160,7 @@ WHOM = {"window": "flows", "raw": "raw sources", "stalled": PAIRS, "early": PAIR
 
 
 def sentence(seeds: Iterable[Iterable[Starved]]) -> str:
-    """Warning about starved flows of all seeds of a variant, by kind of sender."""
+    """Returns the warning about starved flows of all seeds of a variant, by kind of sender."""
     most: dict[tuple[str, str], Starved] = {}
     for one in (one for every in seeds for one in every):
         known = most.get((one.kind, one.traffic))
@@ -174,6 +175,6 @@ def sentence(seeds: Iterable[Iterable[Starved]]) -> str:
 
 
 def describe(one: Starved) -> str:
-    """Number of starved flows and the one that got least: `1 of 2 flows of a [h0 -> h2 (flow 1), 0.2%]`."""
+    """Describes starved flows and the worst one: `1 of 2 flows of a [h0 -> h2 (flow 1), 0.2%]`."""
     worst = f" [{one.worst}]" if one.worst else ""
     return f"{one.starved} of {one.flows} {WHOM[one.kind]} of {one.traffic}{worst}"

@@ -1,7 +1,8 @@
-"""Whether load was steady in the measurement window: its two halves compared, over seeds.
+"""Steadiness of the load in the measurement window: its two halves compared, over seeds.
 
-Only where load is offered all the time: every workload with measured flows starts some in each quarter of the
-window, or is endless and has begun by the end of the first. A single incast has no two halves to compare.
+Only load that is offered all the time is compared: every workload with measured flows starts some in each
+quarter of the window, or is endless and has begun by the end of the first. A single incast has no two halves
+to compare.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from overspill.results.columns import distinct
 from overspill.results.measures.completion import all_flows, kept, workloads_that
 from overspill.results.rundata import RunData
 
-LIMIT, HINT = 0.10, 0.25  # of the mean of both halves: over several seeds, with one
-MOST_TIMES = 10  # a larger ratio of halves is not told more exactly
+LIMIT, HINT = 0.10, 0.25  # of the mean of both halves: limit over several seeds, limit with one
+MOST_TIMES = 10  # larger ratios of halves are printed as `more than 10 times`
 NAMES = {"slowdown": "slowdown mean", "queue": "mean of all queues", "goodput": "goodput"}
 
 Halves = Mapping[str, tuple[float, float]]
@@ -26,7 +27,7 @@ Halves = Mapping[str, tuple[float, float]]
 
 @dataclass(frozen=True)
 class Drift:
-    """How far the second half is from the first, as a share of the mean of both."""
+    """Difference between the halves of the window."""
 
     what: str
     first: float
@@ -35,12 +36,12 @@ class Drift:
 
     @property
     def share(self) -> float:
-        """The difference over the mean of both."""
+        """Difference of the second half from the first, as a share of the mean of both."""
         return (self.second - self.first) / ((self.first + self.second) / 2)
 
 
 def ongoing(run: RunData) -> bool:
-    """Whether all load of a run goes on through the window."""
+    """Returns true if all load of a run goes on through the window."""
     start, end = run.window_ps
     flows = all_flows(run)
     endless = np.isin(flows["traffic"], workloads_that(run, "endless"))
@@ -59,7 +60,7 @@ def ongoing(run: RunData) -> bool:
 
 
 def halves(run: RunData) -> dict[str, tuple[float, float]]:
-    """What is compared, in both halves of the window; empty where load does not go on."""
+    """Returns the compared values of both halves of the window; empty if load does not go on."""
     if not ongoing(run):
         return {}
     found: dict[str, tuple[float, float]] = {}
@@ -82,7 +83,7 @@ def halves(run: RunData) -> dict[str, tuple[float, float]]:
 
 
 def by_bin(run: RunData, table: str, column: str) -> tuple[float, float] | None:
-    """The sum over the bins of each half, of as many bins; none where nobody counted."""
+    """Returns the sums over the bins of both halves, of equal length; `None` if nothing was recorded."""
     width = int(run.summary["bin_ps"])
     first, last = -(-run.window_ps[0] // width), run.window_ps[1] // width
     count = (last - first) // 2
@@ -98,9 +99,9 @@ def by_bin(run: RunData, table: str, column: str) -> tuple[float, float] | None:
 
 
 def drifts(seeds: Sequence[Halves]) -> list[Drift]:
-    """What differs between the halves: by more than 10 %, its interval over seeds without 0.
+    """Returns values whose halves differ by more than 10%, with an interval over seeds that excludes 0.
 
-    With one seed, by more than 25 %.
+    With one seed the limit is 25%.
     """
     found = []
     for what in NAMES:
@@ -121,20 +122,20 @@ def drifts(seeds: Sequence[Halves]) -> list[Drift]:
 
 
 def text(drift: Drift) -> str:
-    """Drift in words, bounded: `slowdown mean 4.1 in the first half of the window, 6.3 in the second`."""
+    """Describes a drift: `slowdown mean 4.1 in the first half of the window, 6.3 in the second`."""
     name, halves = NAMES[drift.what], "half of the window"
     if not drift.second:
-        return f"{name} is 0 in the second {halves}, and was not in the first"
+        return f"{name} is 0 in the second {halves}, but not in the first"
     if not drift.first:
-        return f"{name} is 0 in the first {halves}, and not in the second"
+        return f"{name} is 0 in the first {halves}, but not in the second"
     ratio = drift.second / drift.first
     if drift.what == "slowdown":
-        return f"{name} {drift.first:.3g} in the first {halves}, {drift.second:.3g} in the second"
-    return f"{name} of the second {halves} is {compared(ratio)} the first half's"
+        return f"{name} is {drift.first:.3g} in the first {halves} and {drift.second:.3g} in the second"
+    return f"{name} in the second {halves} is {compared(ratio)} that in the first half"
 
 
 def compared(ratio: float) -> str:
-    """Ratio as people say it: `57% of`, `3.2 times`, `more than 10 times`."""
+    """Formats a ratio: `57% of`, `3.2 times`, `more than 10 times`."""
     if ratio > MOST_TIMES:
         return f"more than {MOST_TIMES} times"
     return f"{ratio:.2g} times" if ratio >= 2 else f"{100 * ratio:.3g}% of"

@@ -1,4 +1,4 @@
-"""Results on disk: Parquet per run, `manifest.json` with everything that made them, `results.json`."""
+"""Results on disk: Parquet files per run, `manifest.json` with all inputs, and `results.json`."""
 
 import hashlib
 import json
@@ -20,27 +20,27 @@ from overspill.results.stream import file_digest
 MANIFEST = "manifest.json"
 RESULTS = "results.json"
 REPORT = "report.html"
-PLAN = "store/plan.json"  # of a sweep whose tables are not written yet
-STAGING = ".overspill-new-"  # and the process
-ANOTHER = "remove the file, or give a new folder"  # where something new is to be written
+PLAN = "store/plan.json"  # plan of a sweep whose tables are not written yet
+STAGING = ".overspill-new-"  # prefix of a staging folder; the process id follows
+ANOTHER = "remove the file, or give a new folder"  # advice if new results are to be written
 FORMAT = 1
-DRAWN = ("report", "digest")  # what of a manifest a page changes
-IN_LINES = ("networks", "runs")  # what of a manifest is long, and stands last
+DRAWN = ("report", "digest")  # entries of a manifest that a page changes
+IN_LINES = ("networks", "runs")  # long entries of a manifest, which come last
 Lines = Mapping[str, Sequence[str]]
-SWEEP = "overspill-sweep"  # begins the format of a sweep's manifest
+SWEEP = "overspill-sweep"  # beginning of the format of a sweep's manifest
 SWEEP_FORMAT = f"{SWEEP}-1"
 
 
 def slug(name: str) -> str:
-    """A name as one part of a path; different names stay different."""
+    """Returns a name as one component of a path; different names stay different."""
     safe = re.sub(r"[^A-Za-z0-9_.\-]", lambda match: "".join(f"%{b:02X}" for b in match[0].encode()), name)
     return re.sub(r"^\.", "%2E", safe) or "%"
 
 
 class Staging:
-    """New results beside the old ones in the same folder, which they replace only when they are whole.
+    """New results beside the old ones in the same folder, which they replace once they are complete.
 
-    Whoever makes one holds the folder's store, so that no other command writes there.
+    The caller holds the folder's store, so that no other command writes there.
     """
 
     def __init__(self, out: Path) -> None:
@@ -50,11 +50,11 @@ class Staging:
             self.folder.mkdir(parents=True)
 
     def commit(self, kept: Iterable[str] = ()) -> None:
-        """Move what is new to its place, then take away what only the old manifest lists, but for `kept`."""
+        """Moves new files into place, then removes files that only the old manifest lists, except `kept`."""
         new = {path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file()}
         with whole_files.writing(self.out):
             old = owned(self.out) - new - set(kept)
-            # The manifest goes last: until then the old one tells that something is missing.
+            # The manifest goes last: until then the old one reveals that files are missing.
             for name in sorted(new, key=lambda name: (name == MANIFEST, name)):
                 (self.out / name).parent.mkdir(parents=True, exist_ok=True)
                 (self.folder / name).replace(self.out / name)
@@ -62,17 +62,17 @@ class Staging:
         self.discard()
 
     def discard(self) -> None:
-        """Take away what was not committed."""
+        """Removes what was not committed."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def shortened(text: str) -> str:
-    """A path that a line can hold."""
+    """Returns a path that fits on a line."""
     return text if len(text) <= 100 else f"{text[:60]}...{text[-30:]}"
 
 
 def owned(out: Path) -> set[str]:
-    """The files of the results in a folder, by what their manifest lists."""
+    """Returns the files of the results in a folder, as their manifest lists them."""
     if not (out / MANIFEST).is_file():
         return set()
     manifest = read_manifest(out)
@@ -83,13 +83,13 @@ def owned(out: Path) -> set[str]:
 
 
 def inside(name: str) -> bool:
-    """Whether a name of a manifest stays in its folder."""
+    """Returns true if a name in a manifest stays in its folder."""
     path = PurePosixPath(name)
     return not path.is_absolute() and ".." not in path.parts
 
 
 def remove(out: Path, names: Iterable[str]) -> None:
-    """Take away files, and the folders that are empty then."""
+    """Removes files, and the folders that become empty."""
     for name in names:
         (out / name).unlink(missing_ok=True)
         for parent in (out / name).parents:
@@ -99,9 +99,9 @@ def remove(out: Path, names: Iterable[str]) -> None:
 
 
 def list_report(out: Path, names: Iterable[str], more: bool = False) -> None:
-    """Put the report's files into the manifest, so that the next results replace them and no others.
+    """Lists the report's files in the manifest, so that the next results replace them and no others.
 
-    They take the place of those that are listed there, unless there are to be `more`.
+    They replace the files listed before, unless `more` is set.
     """
     manifest = read_manifest(out)
     before = {name for name in manifest.get("report", ()) if inside(name)}
@@ -113,34 +113,34 @@ def list_report(out: Path, names: Iterable[str], more: bool = False) -> None:
 
 
 def folder(out: Path, run: RunData) -> Path:
-    """Where a run's tables lie."""
+    """Returns the folder of a run's tables."""
     return out / "runs" / slug(run.variant) / f"seed-{run.seed}"
 
 
 def write_table(table: pa.Table, path: Path) -> None:
-    """A table as a file, as all of them are written."""
+    """Writes a table to a compressed Parquet file."""
     with whole_files.replacing(path) as new:
         pq.write_table(table, new, compression="zstd")
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a document, numbers in full."""
+    """Writes a document, with numbers in full precision."""
     write_text(path, dump(value))
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a document as a whole or not at all."""
+    """Writes a document completely or not at all."""
     with whole_files.writing(path):
         whole_files.write_text(path, text + "\n")
 
 
 def dump(value: Any) -> str:
-    """JSON as everywhere here: indented, keys in their own order, no NaN."""
+    """Returns JSON with indentation, keys in their own order, and no NaN."""
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def dump_entries(value: Any, levels: int) -> str:
-    """JSON with each entry of the outer levels on a line of its own, so that large documents stay small."""
+    """Returns JSON with each entry of the outer levels on its own line, which keeps large documents small."""
     if levels == 0 or not value or not isinstance(value, Mapping | list):
         return json.dumps(value, separators=(",", ": "), ensure_ascii=False, allow_nan=False)
     if isinstance(value, list):
@@ -150,24 +150,24 @@ def dump_entries(value: Any, levels: int) -> str:
 
 
 def in_lines(manifest: Mapping[str, Any], lines: Lines) -> str:
-    """The same of a manifest, each network and each run in one line: to indent all nodes takes long."""
+    """Returns a manifest as JSON with each network and each run on one line, which is faster to write."""
     parts = [dump(head(manifest)).removesuffix("\n}")]
     parts += (f'  "{name}": [\n    ' + ",\n    ".join(texts) + "\n  ]" for name, texts in lines.items())
     return ",\n".join(parts) + "\n}"
 
 
 def head(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a manifest is short."""
+    """Returns the short entries of a manifest."""
     return {key: value for key, value in manifest.items() if not is_long(key, value)}
 
 
 def is_long(key: str, value: Any) -> bool:
-    """Whether each entry has a line of its own."""
+    """Returns true if each item of an entry has a line of its own."""
     return key in IN_LINES and isinstance(value, list | tuple)
 
 
 def long_lines(manifest: Mapping[str, Any]) -> Lines:
-    """The rest, each entry as one line."""
+    """Returns the long entries of a manifest, each item as one line."""
     return {
         name: [json.dumps(entry, ensure_ascii=False, allow_nan=False) for entry in manifest[name]]
         for name in IN_LINES
@@ -176,7 +176,7 @@ def long_lines(manifest: Mapping[str, Any]) -> Lines:
 
 
 def write_manifest(out: Path, facts: dict[str, Any], runs: Sequence[RunData]) -> str:
-    """Write `manifest.json`: facts, and each run with its summary and hashes of its files; its identity."""
+    """Writes `manifest.json` with facts, runs, summaries and hashes of files; returns its identity."""
     entries = []
     for run in runs:
         place = folder(out, run)
@@ -194,9 +194,9 @@ def write_manifest(out: Path, facts: dict[str, Any], runs: Sequence[RunData]) ->
 
 
 def parse_manifest(out: Path, writers: str, then: str = "run again") -> dict[str, Any]:
-    """The manifest of a folder that `writers` wrote, of whatever format; `BadInput` where there is none.
+    """Returns the manifest of a folder, of any format; raises `BadInput` if there is no valid one.
 
-    Where it is not as it was written, the message says what to do `then`.
+    `writers` names the commands that write such a folder. `then` is the advice if the manifest was changed.
     """
     path, expected = out / MANIFEST, f"expected a folder that {writers} wrote"
     try:
@@ -223,7 +223,7 @@ def parse_manifest(out: Path, writers: str, then: str = "run again") -> dict[str
 
 
 def seal(manifest: Mapping[str, Any], lines: Lines | None = None) -> str:
-    """SHA-256 of what a manifest says; who has its long lines gives them."""
+    """Returns the SHA-256 of a manifest; `lines` are its long lines, if they are computed already."""
     made = hashlib.sha256(json.dumps(head(manifest), ensure_ascii=True).encode())
     for name, texts in (long_lines(manifest) if lines is None else lines).items():
         made.update("\n".join(("", name, *texts)).encode())
@@ -231,24 +231,24 @@ def seal(manifest: Mapping[str, Any], lines: Lines | None = None) -> str:
 
 
 def sealed(manifest: Mapping[str, Any], lines: Lines | None = None) -> dict[str, Any]:
-    """A manifest as it is written: with a digest, so that no other is taken for it."""
+    """Returns a manifest as it is written, with a digest that reveals changes."""
     known = {key: value for key, value in manifest.items() if key != "digest"}
     return known | {"digest": seal(known, lines)}
 
 
 def identity(manifest: Mapping[str, Any], lines: Lines | None = None) -> str:
-    """SHA-256 of what tells results from others: all that their manifest says but what is drawn of them."""
+    """Returns the SHA-256 that distinguishes results: of all of their manifest except what is drawn."""
     known = dict(sorted((key, value) for key, value in manifest.items() if key not in DRAWN))
     return seal(known, lines)
 
 
 def of_sweep(manifest: dict[str, Any]) -> bool:
-    """Whether a manifest is that of a sweep."""
+    """Returns true if a manifest is that of a sweep."""
     return str(manifest.get("format", "")).startswith(SWEEP)
 
 
 def read_manifest(out: Path, then: str = "run again") -> dict[str, Any]:
-    """The manifest of a folder of results; `then` as above."""
+    """Returns the manifest of results of one point; `then` is the advice if it was changed."""
     manifest = parse_manifest(out, "`overspill run`", then)
     if of_sweep(manifest):
         raise BadInput(f"{out}: is a sweep; expected a folder that `overspill run` wrote")
@@ -258,7 +258,7 @@ def read_manifest(out: Path, then: str = "run again") -> dict[str, Any]:
 
 
 def read_runs(out: Path, manifest: dict[str, Any]) -> list[RunData]:
-    """The runs of a manifest; `BadInput` where a file is missing or was changed."""
+    """Returns the runs of a manifest; raises `BadInput` if a file is missing or was changed."""
     runs = []
     try:
         for entry in manifest["runs"]:
@@ -270,14 +270,16 @@ def read_runs(out: Path, manifest: dict[str, Any]) -> list[RunData]:
             run.key = str(entry.get("key", ""))
             runs.append(run)
     except (KeyError, TypeError, AttributeError):
-        raise BadInput(f"{out / MANIFEST}: not a whole manifest of `overspill run`") from None
+        raise BadInput(f"{out / MANIFEST}: incomplete manifest of `overspill run`") from None
     return runs
 
 
 def check(path: Path, expected: str) -> None:
-    """A file is there and is the one that was written."""
+    """Raises `BadInput` unless a file exists and is the one that was written."""
     if not path.is_file():
         raise BadInput(f"{path}: missing; the manifest names it")
     found = file_digest(path)
     if found != expected:
-        raise BadInput(f"{path}: found SHA-256 {found[:12]}...; the manifest says {expected[:12]}...")
+        raise BadInput(
+            f"{path}: found SHA-256 {found[:12]}...; expected {expected[:12]}... as in the manifest"
+        )

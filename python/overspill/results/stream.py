@@ -1,4 +1,4 @@
-"""Tables that grow with simulated time, written to disk while their run goes on."""
+"""Tables that grow with simulated time, written to disk during their run."""
 
 import hashlib
 import shutil
@@ -18,27 +18,27 @@ import pyarrow.parquet as pq
 from overspill.errors import BadInput
 from overspill.whole_files import writing
 
-ROWS = 1 << 17  # of one table, in memory before they are written as a row group
+ROWS = 1 << 17  # rows of one table in memory before they are written as a row group
 BATCH = 1 << 16  # rows read at a time
 
 
 class Spill:
-    """A temporary folder, made when first needed, that goes when nobody holds this any more."""
+    """Temporary folder, made when first needed and removed with its last reference."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.path: Path | None = None
 
     def __reduce__(self) -> Any:
-        """It goes with its process."""
+        """Raises `BadInput`, since the folder is removed with its process."""
         raise BadInput(
-            "results with captures or long tables cannot be pickled: these lie in a temporary folder "
-            "that goes with this process; run with `out`"
+            "results with captures or long tables cannot be pickled: their temporary folder is deleted "
+            "with this process. Run with `out`"
         )
 
     @property
     def folder(self) -> Path:
-        """The folder."""
+        """Path of the folder."""
         with self.lock:
             if self.path is None:
                 with writing(tempfile.gettempdir()):
@@ -49,9 +49,9 @@ class Spill:
 
 @dataclass(frozen=True)
 class Stored:
-    """A table on disk; `owner` keeps its folder there.
+    """Table on disk; `owner` keeps its folder.
 
-    Where later results may take its place, `known` is what tells it from theirs, and SHA-256 of its file.
+    If later results may replace the file, `known` has its stamp and its SHA-256.
     """
 
     path: Path
@@ -60,13 +60,13 @@ class Stored:
 
     @staticmethod
     def among_results(path: Path, digest: str) -> "Stored | None":
-        """A table in a folder of results, with the SHA-256 that its file has; `None` without a file."""
+        """Returns a table in a folder of results, with the SHA-256 of its file; `None` without a file."""
         found = stamp(path) if path.is_file() else None
         return None if found is None else Stored(path, known=(found, digest))
 
     @property
     def is_own(self) -> bool:
-        """Whether the file is still the one that it was, or a copy."""
+        """True if the file is still the one that was written, or a copy of it."""
         if self.known is None:
             return True
         known, digest = self.known
@@ -75,37 +75,38 @@ class Stored:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """What is no Parquet is `BadInput`, and so is what belongs to other results."""
+        """Raises `BadInput` in the block for a file that is not Parquet, or that belongs to other results."""
         try:
             if not self.is_own:
                 raise BadInput(
-                    f"{self.path}: not the table of these results: deleted, damaged, or of a later command; "
-                    "load them anew, run the same command again, or give each command a folder of its own"
+                    f"{self.path}: not the table of these results: deleted, damaged, or of a later "
+                    "command. Load the results again, run the same command again, or use a separate "
+                    "folder for each command"
                 )
             yield
         except (OSError, pa.ArrowException) as error:
             raise BadInput(f"{self.path}: cannot be read as Parquet: {error}") from error
 
     def read(self, names: Sequence[str] | None = None) -> pa.Table:
-        """The table, or some columns of it."""
+        """Returns the table, or some columns of it."""
         with self.reading():
-            # As a file of its own: a folder's name is no column.
+            # `read_table` would take folders named `KEY=VALUE` for columns.
             return pq.ParquetFile(self.path).read(columns=None if names is None else list(names))
 
     @property
     def names(self) -> list[str]:
-        """Its columns."""
+        """Names of the columns."""
         with self.reading():
             return list(pq.read_schema(self.path).names)
 
     @property
     def rows(self) -> int:
-        """How many rows it has."""
+        """Number of rows."""
         with self.reading():
             return int(pq.read_metadata(self.path).num_rows)
 
     def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """The table bit by bit."""
+        """Yields the table in batches."""
         with self.reading():
             # Buffering ahead would read the whole file into memory.
             file = pq.ParquetFile(self.path, pre_buffer=False)
@@ -113,7 +114,7 @@ class Stored:
 
 
 def stamp(path: Path) -> tuple[int, int, int] | None:
-    """What tells a file from another in its place, but for a copy of it; `None` where there is none."""
+    """Returns what distinguishes a file from others in its place, except copies; `None` without a file."""
     try:
         stat = path.stat()
     except OSError:
@@ -123,20 +124,20 @@ def stamp(path: Path) -> tuple[int, int, int] | None:
 
 @lru_cache(maxsize=4096)
 def digest_of(path: Path, _stamp: tuple[int, int, int]) -> str:
-    """SHA-256 of a file as long as nobody changes it."""
+    """Returns the SHA-256 of a file, computed once for each stamp."""
     return file_digest(path) if path.is_file() else ""
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of a file."""
+    """Returns the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class Sink:
-    """The tables of one run: what does not fit goes to a folder, under other names until it is whole.
+    """Tables of one run: long ones go to a folder, under temporary names until they are complete.
 
-    `where` gives the folder and who keeps it there; it is asked when the first rows come.
+    `where` returns the folder and the owner that keeps it; it is called when the first rows arrive.
     """
 
     def __init__(self, where: Callable[[], tuple[Path, Spill | None]]) -> None:
@@ -152,7 +153,7 @@ class Sink:
             self.discard(self.place)
 
     def append(self, tables: Mapping[str, pa.Table]) -> None:
-        """Write more rows of these tables, a row group of each."""
+        """Writes more rows of these tables, as one row group each."""
         if self.place is None:
             self.place, self.owner = self.where()
         with writing(self.place):
@@ -164,7 +165,7 @@ class Sink:
                 self.writers[name].write_table(table)
 
     def close(self, rest: Mapping[str, pa.Table]) -> dict[str, pa.Table | Stored]:
-        """Write the last rows of what has gone to disk, and give all tables."""
+        """Writes the last rows of tables on disk, and returns all tables."""
         tables: dict[str, pa.Table | Stored] = dict(rest)
         if self.writers:
             self.append({name: rest[name] for name in self.writers if rest[name].num_rows})
@@ -179,9 +180,9 @@ class Sink:
         return tables
 
     def discard(self, place: Path) -> None:
-        """Take away what was written."""
+        """Removes what was written."""
         for writer in self.writers.values():
-            # It goes in any case.
+            # Errors do not matter: the files are removed in any case.
             with suppress(OSError, pa.ArrowException):
                 writer.close()
         self.writers.clear()

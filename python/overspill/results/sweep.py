@@ -1,4 +1,4 @@
-"""What is told of the results of a grid: its document, cautions, and summaries of a metric."""
+"""Results of a grid: JSON document, cautions, and summaries of a metric."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
@@ -16,7 +16,7 @@ from overspill.results.tables import Summary
 
 
 def document(sweep: Finished) -> dict[str, Any]:
-    """One JSON document: points, their variants, every metric with its values by seed."""
+    """Returns the JSON document of a sweep: points, variants, and every metric with its values by seed."""
     paths = [axis.path for axis in sweep.axes]
     values: dict[tuple[Any, ...], dict[int, Any]] = {}
     for row in sweep.metrics.to_batches():
@@ -75,7 +75,7 @@ def document(sweep: Finished) -> dict[str, Any]:
 
 
 def cautions(facts: Mapping[str, Any], shown: Collection[str] | None = None) -> list[Line]:
-    """What makes a sweep's numbers say less, of the metrics shown or all."""
+    """Returns cautions about a sweep's numbers, for the metrics shown or all."""
     known = facts.get("rough") or {"seeds": None, "samples": {}}
     few = {parsed(name): n for name, n in known["samples"].items() if shown is None or name in shown}
     equal = [Line("SAME RUN", text, True) for text in equal_variants.of_facts(facts)]
@@ -88,7 +88,7 @@ def cautions(facts: Mapping[str, Any], shown: Collection[str] | None = None) -> 
 
 
 def in_step(facts: Mapping[str, Any]) -> list[Line]:
-    """Flows that starve, and seeds that repeat a run to the digit: the first place of each, and how many."""
+    """Returns warnings about starved flows and repeated seeds: the first place, and the number of others."""
     found = []
     starving = facts.get("starved") or []
     for one in starving[:1]:
@@ -101,7 +101,7 @@ def in_step(facts: Mapping[str, Any]) -> list[Line]:
 
 
 def place(facts: Mapping[str, Any], one: Mapping[str, Any]) -> str:
-    """A point and a variant: `switch.buffer.size=50pkt, drop, seeds 1-3`."""
+    """Describes a point, a variant and seeds: `switch.buffer.size=50pkt, drop, seeds 1-3`."""
     pairs = zip(facts["axes"], one["point"], strict=True)
     at = [f"{axis['path']}={text}" for axis, text in pairs]
     seeds = f"seed{'s' if len(one['seeds']) > 1 else ''} {formats.seeds(one['seeds'])}"
@@ -109,14 +109,14 @@ def place(facts: Mapping[str, Any], one: Mapping[str, Any]) -> str:
 
 
 def more(places: Sequence[Any]) -> str:
-    """How many other points and variants there are."""
+    """Returns the number of other points and variants as text; empty without any."""
     left = len(places) - 1
-    return f" (and at {left} more: a point, a variant)" if left else ""
+    return f" (and at {left} more combinations of point and variant)" if left else ""
 
 
 def legend(sweep: Finished, shown: Collection[str] | None = None) -> str:
-    """How to read the cells of a sweep's tables, of the metrics shown or all."""
-    import pyarrow.compute as pc  # slow to load, and of use to sweeps alone
+    """Returns the legend of a sweep's tables, for the metrics shown or all."""
+    import pyarrow.compute as pc  # slow to load, and needed for sweeps only
 
     most = pc.max(sweep.summary.column("n")).as_py() or 0
     parts = [f"{explained(most, False)} `>` marks a lower bound: some flows did not finish."]
@@ -129,7 +129,7 @@ def legend(sweep: Finished, shown: Collection[str] | None = None) -> str:
 
 
 def rows(sweep: Finished, metric: str) -> dict[tuple[str, ...], Summary]:
-    """The summaries of a metric, by values of the axes and variant."""
+    """Returns the summaries of a metric, by values of the axes and variant."""
     some = sweep.means(metric)
     names = tables.placed(some)
     at = len(sweep.axes) + 1  # the axes and the variant come first

@@ -1,4 +1,4 @@
-"""The tables that runs write, each by its name."""
+"""Tables that runs write, as properties by name."""
 
 from __future__ import annotations
 
@@ -9,51 +9,57 @@ import pyarrow as pa
 
 
 def of_runs(table: str, doc: str) -> property:
-    """A property with a table of all runs, which `doc` describes."""
+    """Returns a property that is a table of all runs; `doc` describes it."""
     return property(methodcaller("table", table), doc=doc)
 
 
 class Named(ABC):
-    """Tables of all runs."""
+    """Tables of all runs as properties."""
 
     @abstractmethod
     def table(self, name: str) -> pa.Table:
-        """A table of all runs; empty where no run wrote it."""
+        """Returns a table of all runs; empty if no run wrote it."""
 
-    flows = of_runs("flows", "Every flow; `end_ps` is null where it did not finish.")
-    ports = of_runs("ports", "Every port's counters.")
+    flows = of_runs("flows", "Flows; `end_ps` is null if a flow did not finish.")
+    ports = of_runs("ports", "Counters of each port.")
     queues = of_runs(
-        "queue_hist", "How long each queue held how many frames, and how many arrivals found so many."
+        "queue_hist", "Time that each queue held each number of frames, and number of arrivals that found it."
     )
     queue_sojourn = of_runs(
         "queue_sojourn",
-        "How long frames waited in each queue until their transmission began, ps, as histograms.",
+        "Waiting time of frames in each queue until their transmission began, in ps, as histograms.",
     )
     host_goodput = of_runs(
-        "host_goodput", "Payload bytes that each host got in order, by bin; empty bins are left out."
+        "host_goodput", "Payload bytes that each host received in order, by bin; empty bins are omitted."
     )
     flow_goodput = of_runs(
-        "flow_goodput", 'The same for each flow, where the scenario says `measure.goodput = "flows"`.'
+        "flow_goodput",
+        'Payload bytes that each flow delivered in order, by bin, if `measure.goodput = "flows"`.',
     )
     links = of_runs(
-        "links", "Wire bits of frames that began to leave by each port, by bin, where the scenario says so."
+        "links",
+        "Wire bits of frames whose transmission began at each port, by bin, if `measure.links` is set.",
     )
     reorder = of_runs(
         "reorder",
-        "Displacement (0), buffer occupancy (1), extent (2), number (3) of data packets received, as counts."
-        "\n\nBy workload, where it says `measure.reordering`.",
+        "Displacement (0), buffer occupancy (1), extent (2), number (3) of received data packets, as "
+        "counts.\n\nBy workload, if `measure.reordering` is set.",
     )
-    queue_trace = of_runs("queue_trace", "Each queue over time, by bin; empty bins are left out.")
+    queue_trace = of_runs(
+        "queue_trace", "Queue length over time at each queue, by bin; empty bins are omitted."
+    )
     sub_queues = of_runs(
         "sub_queues",
-        "The queues of every switch port and their limits in packets, 0 for none."
-        "\n\nClass c has queue 2·c and, for what was bounced, 2·c + 1; with `measure.sub_queues`.",
+        "Queues of every switch port and their limits in packets, 0 without a limit.\n\nClass c has "
+        "queue 2·c and, for bounced frames, 2·c + 1; if `measure.sub_queues` is set.",
     )
     sub_queue_hist = of_runs(
         "sub_queue_hist",
-        "How long each of them held how many frames; arrivals and decisions that found so many.",
+        "Time that each of these queues held each number of frames; arrivals and decisions that found it.",
     )
-    sub_queue_trace = of_runs("sub_queue_trace", "Each of them over time, by bin; empty bins are left out.")
+    sub_queue_trace = of_runs(
+        "sub_queue_trace", "Length over time of each of these queues, by bin; empty bins are omitted."
+    )
     activity = of_runs(
         "activity", "Drops (0), marks (1), detours (2), bounces (3), cuts (4) and CNMs (5) by bin and node."
     )
@@ -67,44 +73,45 @@ class Named(ABC):
     )
     packets = of_runs(
         "packets",
-        "Every packet, where the scenario says `measure.packets`; read anew each time, and see `batches`.",
+        "Packets, if `measure.packets` is set; read from disk each time, see `batches`.",
     )
     detour_steps = of_runs(
         "detour_steps",
-        "Every detour of packets with at least so many as the scenario's `measure.detours` says.",
+        "Detours of packets with at least the number of detours in `measure.detours`.",
     )
     holds = of_runs(
-        "holds", "How many ACKs each port held in the window, how long, and how long it was congested."
+        "holds", "Number of ACKs that each port held in the window, their time, and the time of congestion."
     )
     hold_trace = of_runs("hold_trace", "ACKs that each port holds over time, and its state.")
     congestion_points = of_runs(
-        "congestion_points", "How many CNMs and CNPs each port made in the window, and how strong CNMs were."
+        "congestion_points",
+        "Number of CNMs and CNPs that each port created in the window, and the feedback of CNMs.",
     )
-    limited_flows = of_runs("limited_flows", "Flows that had a rate limit, and for how long in the window.")
-    inputs = of_runs("inputs", "The memory of each input of switches that have some, in the window.")
+    limited_flows = of_runs("limited_flows", "Flows that had a rate limit, and its time in the window.")
+    inputs = of_runs("inputs", "Memory of each input in the window, for switches with input memory.")
     fabric_buffers = of_runs(
         "fabric_buffers",
-        "Each buffer inside `fabric` switches, in the window: how full it was, and what moved into it.",
+        "Occupancy of each buffer inside `fabric` switches in the window, and traffic into it.",
     )
-    notices = of_runs("notices", "Every CNM and CNP, where the scenario says `measure.notices`.")
+    notices = of_runs("notices", "CNMs and CNPs, if `measure.notices` is set.")
     rate_limits = of_runs(
-        "rate_limits", "Every change of a flow's rate limit, where the scenario says `measure.rate_limits`."
+        "rate_limits", "Changes of the rate limits of flows, if `measure.rate_limits` is set."
     )
     input_trace = of_runs(
         "input_trace",
-        "What each input holds for each output over time, where the scenario says `measure.inputs`.",
+        "Bytes that each input holds for each output over time, if `measure.inputs` is set.",
     )
     fabric_trace = of_runs(
         "fabric_trace",
-        "Each buffer inside `fabric` switches over time, where the scenario says `measure.inputs`.",
+        "Bytes in each buffer inside `fabric` switches over time, if `measure.inputs` is set.",
     )
     sent_trace = of_runs(
         "sent_trace",
-        "Bytes of each flow that begin to leave its hosts over time, where it says `measure.sent`.",
+        "Bytes of each flow whose transmission begins at its hosts over time, if `measure.sent` is set.",
     )
     pauses = of_runs(
-        "pauses", "How often and how long each port was paused by its far end in each class, in the window."
+        "pauses", "Number and total time of pauses of each port by its far end, by class, in the window."
     )
     pause_trace = of_runs(
-        "pause_trace", "Every time in which a class could not leave by a port, in the order of their ends."
+        "pause_trace", "Intervals in which a class was paused at a port, in the order of their ends."
     )

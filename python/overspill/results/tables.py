@@ -1,4 +1,4 @@
-"""The tables of a sweep: every value of every run, and their means and intervals over seeds."""
+"""Tables of a sweep: every value of every run, and means and intervals over seeds."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,8 +23,8 @@ from overspill.whole_files import replacing
 VARIANT = pa.field("variant", pa.string(), False)
 WHAT = (
     pa.field("metric", pa.string(), False),
-    pa.field("by", pa.string(), False),  # what the value is told apart by: traffic, size, reason, ...
-    pa.field("of", pa.string(), False),  # and which of these it is of; both empty where it is of all
+    pa.field("by", pa.string(), False),  # label that distinguishes the part: traffic, size, reason, ...
+    pa.field("of", pa.string(), False),  # value of that label; both empty for all samples
     pa.field("unit", pa.string(), False),
 )
 VALUES = (
@@ -46,18 +46,21 @@ SUMMARY = (
 )
 METRICS, MEANS = "sweep.parquet", "summary.parquet"
 FILES = (METRICS, "sweep.csv", MEANS, "summary.csv")
-FORMULA = r"^[=+\-@\t\r]"  # how cells begin that spreadsheets compute
+FORMULA = r"^[=+\-@\t\r]"  # first character of a cell that spreadsheets compute
 NUMBER = r"^[+-]?[0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?$"
 BATCH = 50_000  # rows gathered before they become columns
 
-NUMBERS = ("n", "mean", "ci95", "low", "high", "censored")  # of a summary
+NUMBERS = ("n", "mean", "ci95", "low", "high", "censored")  # columns of a summary
 
 Runs = Mapping[int, Mapping[Key, Value]]  # seed -> metric -> value
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A metric over seeds; `ci95` is half of its 95% interval, `None` of fewer than three or if censored."""
+    """Metric over seeds; `ci95` is the half-width of its 95% interval.
+
+    There is no interval with fewer than three seeds, or if a value is censored.
+    """
 
     n: int
     mean: float
@@ -65,24 +68,24 @@ class Summary:
     low: float | None
     high: float | None
     censored: bool
-    resolution: float = 0.0  # by how much the mean may be off since its values are middles of buckets
-    span: bootstrap.Interval | None = None  # the least and largest value where there are two
+    resolution: float = 0.0  # possible error of the mean, since its values are midpoints of buckets
+    span: bootstrap.Interval | None = None  # least and largest value if there are two
 
     @property
     def interval(self) -> bootstrap.Interval | None:
-        """The 95% interval."""
+        """95% interval, if there is one."""
         return None if self.low is None or self.high is None else (self.low, self.high)
 
     @staticmethod
     def from_row(row: Mapping[str, Any], span: bootstrap.Interval | None = None) -> "Summary":
-        """The summary that a row of the table of summaries has; the range of two values is in no row."""
+        """Returns the summary of a row of the table of summaries; `span` is the range of two values."""
         within = metrics.REGISTRY[of_row(row).registered].within
         numbers = {name: row[name] for name in NUMBERS}
         return Summary(**numbers, resolution=within * abs(row["mean"]), span=span)
 
 
 def summarise(values: Sequence[Value], interval: bootstrap.Interval | None) -> Summary:
-    """The mean over seeds, and its interval unless any value is a lower bound."""
+    """Returns the mean over seeds, and its interval unless any value is a lower bound."""
     known, censored = [one.value for one in values], any(one.censored for one in values)
     if censored or interval is None:
         return Summary(len(known), stats.mean(known), None, None, None, censored)
@@ -91,7 +94,10 @@ def summarise(values: Sequence[Value], interval: bootstrap.Interval | None) -> S
 
 
 def intervals(samples: Sequence[tuple[Key, Sequence[Value]]]) -> list[bootstrap.Interval | None]:
-    """The interval of each metric's values: by the bootstrap where `overspill run` does so, all at once."""
+    """Returns the interval of each metric's values, with all bootstraps of one length done together.
+
+    The metrics that are bootstrapped are those of `overspill run`.
+    """
     found: list[bootstrap.Interval | None] = []
     resampled: dict[int, list[int]] = {}
     for at, (metric, values) in enumerate(samples):
@@ -107,7 +113,7 @@ def intervals(samples: Sequence[tuple[Key, Sequence[Value]]]) -> list[bootstrap.
 
 
 class Builder:
-    """Gathers rows into columns, so that few of them are Python's at any time."""
+    """Builder of a table that turns rows into columns in batches, which saves memory."""
 
     def __init__(self, axes: Sequence[Axis], fields: Sequence[pa.Field]) -> None:
         names = [pa.field(axis.path, pa.string(), False) for axis in axes]
@@ -116,27 +122,27 @@ class Builder:
         self.batches: list[pa.RecordBatch] = []
 
     def add(self, point: Point, *cells: object) -> None:
-        """Add a row."""
+        """Adds a row."""
         self.rows.append((*point.values.values(), *cells))
         if len(self.rows) >= BATCH:
             self.flush()
 
     def flush(self) -> None:
-        """Make columns of the rows."""
+        """Turns the gathered rows into columns."""
         columns = zip(*self.rows, strict=True)
         arrays = [pa.array(column, field.type) for column, field in zip(columns, self.schema, strict=True)]
         self.batches.append(pa.record_batch(arrays, schema=self.schema))
         self.rows.clear()
 
     def table(self) -> pa.Table:
-        """All rows."""
+        """Returns the table of all rows."""
         if self.rows:
             self.flush()
         return pa.Table.from_batches(self.batches, self.schema).combine_chunks()
 
 
 def build(axes: Sequence[Axis], runs: Iterable[tuple[Point, str, Runs]]) -> tuple[pa.Table, pa.Table]:
-    """The table of values and that of summaries, in the order of points, variants, seeds, metrics."""
+    """Returns the tables of values and of summaries, ordered by points, variants, seeds and metrics."""
     values, summary = Builder(axes, VALUES), Builder(axes, SUMMARY)
     places: list[tuple[Point, str]] = []
     samples: list[tuple[Key, Sequence[Value]]] = []
@@ -162,12 +168,12 @@ Place = tuple[str, ...]  # values of the axes, variant, metric, by, of
 
 
 def placed(table: pa.Table) -> list[str]:
-    """The columns of a table of summaries that say what a row is of."""
+    """Returns the columns of a table of summaries that identify a row."""
     return list(table.column_names[: table.column_names.index("unit")])
 
 
 def ranges(values: pa.Table, summary: pa.Table) -> dict[Place, bootstrap.Interval]:
-    """The least and largest value of what has one in two seeds, by its place in the table of summaries."""
+    """Returns the range of each metric that has a value in exactly two seeds, by its place in `summary`."""
     if 2 not in summary.column("n").unique().to_pylist():
         return {}
     import pyarrow.compute as compute
@@ -181,20 +187,20 @@ def ranges(values: pa.Table, summary: pa.Table) -> dict[Place, bootstrap.Interva
 
 
 def without(table: pa.Table, names: set[Key]) -> pa.Table:
-    """The rows of other metrics."""
+    """Returns the rows of all other metrics."""
     if not names:
         return table
-    import pyarrow.compute as compute  # slow to load, and of use to sweeps alone
+    import pyarrow.compute as compute  # slow to load, and needed for sweeps only
 
     for by, of in {(key.by, key.of) for key in names}:
-        # By bin of sizes, all metrics go together.
+        # All metrics of a size bin are removed together, so the label identifies them.
         mine = compute.and_(compute.equal(table.column("by"), by), compute.equal(table.column("of"), of))
         table = table.filter(compute.invert(mine))
     return table.combine_chunks()
 
 
 def of_metric(table: pa.Table, name: str, label: Label = ALL) -> pa.Table:
-    """The rows of a metric: of all, of what a label says, or by its name as files have it."""
+    """Returns the rows of a metric: of all samples, of the part of a label, or by its name as in files."""
     import pyarrow.compute as compute
 
     key = asked(name, label)
@@ -211,7 +217,7 @@ def of_metric(table: pa.Table, name: str, label: Label = ALL) -> pa.Table:
 
 
 def asked(name: str, label: Label) -> Key:
-    """The key that a user's words stand for; `BadInput` where no metric is called so."""
+    """Returns the key of a name and a label from a user; raises `BadInput` if there is no such metric."""
     if not isinstance(name, str) or len(label) > 1 or not all(isinstance(of, str) for of in label.values()):
         raise BadInput(f"metric: found {name!r} with {label}; expected a name, and one label with a text")
     try:
@@ -224,37 +230,40 @@ def asked(name: str, label: Label) -> Key:
 
 
 def names_in(table: pa.Table) -> list[Key]:
-    """Every metric of a table, in its order."""
+    """Returns every metric of a table, in its order."""
     columns = (table.column(name).to_pylist() for name in ("metric", "by", "of"))
     return [of_cells(*row) for row in dict.fromkeys(zip(*columns, strict=True))]
 
 
 @lru_cache(maxsize=4096)
 def unit(name: str) -> str:
-    """The unit of a metric."""
+    """Returns the unit of a metric."""
     return metrics.find(name).unit
 
 
 @lru_cache(maxsize=4096)
 def needed(name: str) -> int:
-    """Samples that a percentile needs."""
+    """Returns the samples that a percentile needs."""
     return metrics.needed(name)
 
 
 def ordered(by_seed: Runs) -> Iterator[Key]:
-    """Every metric that any seed has, in the order of the registry."""
+    """Yields every metric that any seed has, in the order of the registry."""
     place = {name: at for at, name in enumerate(metrics.REGISTRY)}
     names = dict.fromkeys(name for found in by_seed.values() for name in found)
     yield from sorted(names, key=lambda name: place[name.registered])
 
 
 def no_formula(text: str) -> str:
-    """A text as a cell that no spreadsheet computes, as `without_formulas` has it."""
+    """Returns a text as a cell that no spreadsheet computes, as `without_formulas` does."""
     return f"'{text}" if re.search(FORMULA, text) and not re.search(NUMBER, text) else text
 
 
 def without_formulas(table: pa.Table) -> pa.Table:
-    """Texts that a spreadsheet would take for a formula, behind an apostrophe; numbers stay as they are."""
+    """Returns a table with an apostrophe before texts that spreadsheets take for formulas.
+
+    Numbers stay as they are.
+    """
     import pyarrow.compute as compute
 
     for at, field in enumerate(table.schema):
@@ -269,7 +278,7 @@ def without_formulas(table: pa.Table) -> pa.Table:
 
 
 def labelled(table: pa.Table, labels: Mapping[str, str]) -> pa.Table:
-    """A table with the labels of variants in a column behind their names; unchanged without labels."""
+    """Returns a table with the labels of variants in a column after their names; unchanged without labels."""
     if not labels:
         return table
     texts = [labels.get(name, name) for name in table.column("variant").to_pylist()]
@@ -279,7 +288,7 @@ def labelled(table: pa.Table, labels: Mapping[str, str]) -> pa.Table:
 
 
 def write(table: pa.Table, path: Path, labels: Mapping[str, str]) -> list[Path]:
-    """A table as Parquet and, with the labels of its variants, as CSV, each in its place at once."""
+    """Writes a table as Parquet and, with the labels of its variants, as CSV; returns both files."""
     import pyarrow.csv as pc
 
     files = [path.with_suffix(".parquet"), path.with_suffix(".csv")]

@@ -1,4 +1,4 @@
-"""Transport settings that hold in a run, by variant if they differ."""
+"""Transport settings of a run, by variant if they differ."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from overspill.results.finished_runs import Finished
 from overspill.results.labels import Line
 
 RAW = ("constant", "bursts")  # kinds of traffic without a transport
-DCTCP = ("dctcp", "linux_dctcp", "linux_2_6_38_dctcp")  # their data are ECN-capable in any case
+DCTCP = ("dctcp", "linux_dctcp", "linux_2_6_38_dctcp")  # their data packets are always ECN-capable
 
 
 def lines(results: Finished) -> Iterator[Line]:
-    """One line for each group of variants with the same transports; none if nothing has a transport."""
+    """Yields one line for each group of variants with the same transports; none without transports."""
     resolved = results.facts.get("resolved") or {}
     texts = ((describe_all(resolved.get(variant) or {}), variant) for variant in results.variants)
     by_text = by_key((text, variant) for text, variant in texts if text)
@@ -24,7 +24,7 @@ def lines(results: Finished) -> Iterator[Line]:
 
 
 def describe_all(scenario: Mapping[str, Any]) -> str:
-    """Transports of a variant: the common one, those of workloads by name, and how many hosts have others."""
+    """Describes the transports of a variant: the common one, those of workloads, and overrides of hosts."""
     base = scenario.get("transport")
     flows = [one for one in scenario.get("traffic", []) if one["kind"] not in RAW]
     if not base or not flows:
@@ -37,12 +37,12 @@ def describe_all(scenario: Mapping[str, Any]) -> str:
         if own and own != base:
             found.append(f"{one['name']} {describe(own)}")
     if any("transport" in one for one in scenario.get("override", [])):
-        found.append("some hosts have others (`[[override]]`)")
+        found.append("some hosts use other transports (`[[override]]`)")
     return "; ".join(dict.fromkeys(found))
 
 
 def describe(transport: Mapping[str, Any]) -> str:
-    """One transport: `linux, cubic, initial window 10pkt, minimum RTO 200ms, MSS 1448B, ECN off`."""
+    """Describes a transport: `linux, cubic, initial window 10pkt, minimum RTO 200ms, MSS 1448B, ECN off`."""
     found = [str(transport["kind"])]
     if "congestion_control" in transport:
         found.append(str(transport["congestion_control"]))

@@ -1,7 +1,7 @@
-"""Differences between variants beside the one that is compared: samples, load and memory.
+"""Differences between variants beside the compared metric: samples, load and memory.
 
-A star beside a number is read as "this variant is better". It says so beside the star if the variants were
-measured on other samples, carried another load, or had switches with another memory.
+A star beside a number means that this variant is better. A note beside the star says if the variants were
+measured on other samples, carried another load, or had switches with other memory.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from overspill.results.metrics import Metric
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
-LOADS = 0.05  # of the largest: achieved loads that differ by more are stated
-# Sections of metrics that rest on measured flows, also where a value does not carry its samples.
+LOADS = 0.05  # of the largest: larger differences of achieved loads are stated
+# Metrics of measured flows, including those whose values do not have their number of samples.
 OF_FLOWS = frozenset(one.name for part in ("flows", "senders") for one in metrics.SECTIONS[part])
 
 Values = Mapping[str, Mapping[int, Mapping[Key, Value]]]  # variant -> seed -> metric
@@ -44,7 +44,7 @@ class Unequal:
         return "; ".join(part for part in parts if part)
 
     def samples(self, metric: Metric, samples: Mapping[str, int | None]) -> list[int]:
-        """Returns the samples of each variant; of what senders count the measured flows."""
+        """Returns the samples of each variant; for metrics of senders the measured flows."""
         known = [count for count in samples.values() if count is not None]
         if not known and parsed(metric.name).registered in OF_FLOWS:
             known = [self.measured[variant] for variant in samples if variant in self.measured]

@@ -1,4 +1,4 @@
-"""Lines that stand above the tables of results, of `run` and `sweep` alike: warnings first, then facts."""
+"""Lines above the tables of results, for `run` and `sweep` alike: warnings first, then facts."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from overspill.results.sweep import cautions
 if TYPE_CHECKING:
     from overspill.results.finished_runs import Finished
 
-TEXTS = 12  # of each label on a page
+TEXTS = 12  # texts of each label on a page
 
 
 def lines(results: Finished, shown: Collection[str] | None = None, page: bool = False) -> list[Line]:
-    """Returns every line, the loud ones first.
+    """Returns every line, loud ones first.
 
-    Of a sweep, `shown` are the metrics that are printed; a page has more texts of each label.
+    `shown` are the printed metrics of a sweep; a page has more texts of each label.
     """
     if not results.of_sweep:
         return header.lines(results)
@@ -35,7 +35,7 @@ def lines(results: Finished, shown: Collection[str] | None = None, page: bool = 
 
 
 def plan(sweep: Finished, most: int) -> list[Line]:
-    """Returns what was swept, with so many values of an axis at most."""
+    """Returns the lines that describe a sweep, with at most `most` values of each axis."""
     axes = "; ".join(f"{axis.path} = {formats.listing(axis.texts, most)}" for axis in sweep.axes)
     seeds = f"seed{'s' if len(sweep.seeds) > 1 else ''} {formats.seeds(sweep.seeds)} (n = {len(sweep.seeds)})"
     sets = f"; set {', '.join(sweep.facts['sets'])}" if sweep.facts["sets"] else ""
@@ -46,12 +46,12 @@ def plan(sweep: Finished, most: int) -> list[Line]:
 
 
 def warnings(results: Finished) -> list[Line]:
-    """Returns the loud lines."""
+    """Returns the warnings about results: the lines that limit what the numbers mean."""
     return [line for line in lines(results) if line.loud]
 
 
 def of_sweep(sweep: Finished) -> list[Line]:
-    """What makes a sweep less than whole."""
+    """Returns warnings about missing, failed, cut or unfinished runs of a sweep, and deadlocks."""
     found = []
     if sweep.interrupted:
         text = f"stopped by the user: {sweep.finished} of {sweep.planned} runs are finished and shown"
@@ -68,7 +68,7 @@ def of_sweep(sweep: Finished) -> list[Line]:
 
 
 def where(sweep: Finished, one: dict[str, Any]) -> str:
-    """A point, a variant, and seeds."""
+    """Describes a point, a variant and seeds."""
     point = zip(sweep.axes, one["point"], strict=True)
     at = ", ".join(f"{axis.path}={text}" for axis, text in point)
     place = f"{at}: {one['variant']}" if at else one["variant"]

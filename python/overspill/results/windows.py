@@ -1,4 +1,4 @@
-"""The measurement window in words, with the values that it does not bound or makes rough."""
+"""Measurement window in words, with cautions about values that it does not bound or makes rough."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from overspill.results.finished_runs import Finished
 from overspill.results.key import Key
 from overspill.results.rundata import RunData
 
-SHARES = ("load_wire", "load_payload", "link_utilisation_max")  # of the capacity of links
+SHARES = ("load_wire", "load_payload", "link_utilisation_max")  # shares of the capacity of links
 
 
 def text(results: Finished, variant: str) -> str | None:
@@ -18,15 +18,15 @@ def text(results: Finished, variant: str) -> str | None:
     if not runs:
         return None
     start, end = runs[0].summary["window_ps"]
-    warm = f"warm-up of {formats.time(start)} left out" if start else "no warm-up left out"
-    after = f"drain up to {formats.time(runs[0].summary['drain_ps'])}"
+    warm = f"warm-up of {formats.time(start)} excluded" if start else "no warm-up"
+    after = f"drain of up to {formats.time(runs[0].summary['drain_ps'])}"
     more = [*exceeding(results, variant), *endless(results, runs), *partial(results, variant)]
-    between = f"flows that start in {formats.time(start)} to {formats.time(end)}"
+    between = f"flows that start from {formats.time(start)} to {formats.time(end)}"
     return "; ".join([between, warm, after, *more])
 
 
 def exceeding(results: Finished, variant: str) -> Iterable[str]:
-    """Yields the reason if links carried more than they can: frames count whole where they begin."""
+    """Yields a caution if links carry more than their capacity, since frames count whole where they begin."""
     shares = [
         value.value
         for by_seed in results.values[variant].values()
@@ -35,8 +35,8 @@ def exceeding(results: Finished, variant: str) -> Iterable[str]:
     ]
     if any(share > 1 for share in shares):
         yield (
-            "frames count whole where they begin, and the window is so short that loads and utilisations "
-            "exceed 100%"
+            "a frame counts in full when its transmission begins; in so short a window loads and "
+            "utilisations exceed 100%"
         )
 
 
@@ -54,7 +54,7 @@ def endless(results: Finished, runs: Sequence[RunData]) -> Iterable[str]:
 
 
 def partial(results: Finished, variant: str) -> Iterable[str]:
-    """Yields the reason if only other runs have a value of `data_drops`."""
+    """Yields a caution if only other runs have a value of `data_drops`."""
     missing = [Key("data_drops") not in one for one in results.values[variant].values()]
     known = any(Key("data_drops") in one for by_seed in results.values.values() for one in by_seed.values())
     if known and any(missing):

@@ -1,4 +1,4 @@
-"""Intervals of means by the bias-corrected and accelerated bootstrap (Efron 1987), many at once."""
+"""Intervals of means by the bias-corrected and accelerated bootstrap (Efron 1987), of many samples."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,20 +6,21 @@ import numpy as np
 
 RESAMPLES = 4999
 AT_ONCE = 1 << 24  # numbers in memory at a time
-SEED = 0x0E57A7  # the same draws for everybody: equal data have equal intervals, whatever stands beside them
-SAME = 1e-12  # a spread that is no more than rounding
+SEED = 0x0E57A7  # fixed seed: equal data have equal intervals, whichever samples are computed with them
+SAME = 1e-12  # relative spread up to which values count as equal: rounding
 
 Interval = tuple[float, float]
 
 
 def means_of(data: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """The means of all rows under a drawing of columns: how often each was drawn, times its values.
+    """Returns a function from drawn column indices to the resampled mean of each row.
 
-    All rows share the draws, and drawing is what takes time.
+    Each mean weights the values of a row by how often their columns were drawn. All rows share the draws,
+    since drawing takes most of the time.
     """
 
     def means(drawn: np.ndarray) -> np.ndarray:
-        """A row of means for every row of data."""
+        """Returns the resampled means: one row of means for each row of data."""
         draws = drawn.reshape(-1, drawn.shape[-1])
         count, size = draws.shape[0], data.shape[1]
         places = draws + size * np.arange(count)[:, None]
@@ -31,9 +32,10 @@ def means_of(data: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def intervals(samples: Sequence[Sequence[float]], levels: Sequence[float]) -> list[list[Interval | None]]:
-    """The interval of the mean of each sample, by sample and confidence; all samples have the same length.
+    """Returns the BCa interval of the mean of each sample, by sample and confidence level.
 
-    A sample whose values are all equal has an interval without width. `None` where BCa gives none.
+    All samples have the same length. A sample whose values are all equal has an interval of width 0. An
+    interval is `None` if BCa yields no finite ends.
     """
     data = np.asarray(samples, dtype=np.float64)
     if not len(data):
@@ -53,7 +55,10 @@ def intervals(samples: Sequence[Sequence[float]], levels: Sequence[float]) -> li
 
 
 def scaled(data: np.ndarray, levels: Sequence[float]) -> list[list[Interval | None]]:
-    """The same of rows that are not constant; each is brought to a size where squares and cubes are exact."""
+    """Returns BCa intervals of rows that are not constant, by row and confidence level.
+
+    Each row is divided by its largest absolute value, so that squares and cubes stay in range.
+    """
     sizes = np.abs(data).max(axis=1)
     count = data.shape[1]
     means = means_of(data / sizes[:, None])
@@ -72,12 +77,12 @@ def scaled(data: np.ndarray, levels: Sequence[float]) -> list[list[Interval | No
 def corrections(
     means: Callable[[np.ndarray], np.ndarray], resampled: np.ndarray, count: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """By row, the bias z0 and the acceleration a (Efron and Tibshirani 1993, equations 14.14 and 14.15)."""
-    from scipy.special import ndtri  # slow to load, and of use to many seeds alone
+    """Returns the bias z0 and the acceleration a by row (Efron and Tibshirani 1993, eq. 14.14 and 14.15)."""
+    from scipy.special import ndtri  # slow to load, and needed for bootstraps only
 
     own = means(np.arange(count))[:, None]
     below = np.count_nonzero(resampled < own, axis=-1) + np.count_nonzero(resampled <= own, axis=-1)
-    # Each value left out in turn.
+    # Jackknife: each value is left out in turn.
     others = np.array([np.delete(np.arange(count), at) for at in range(count)])
     left = means(others)
     moved = (count - 1) * (left.mean(axis=-1, keepdims=True) - left)
@@ -87,7 +92,7 @@ def corrections(
 
 
 def shares(bias: np.ndarray, acceleration: np.ndarray, level: float) -> np.ndarray:
-    """By row, the shares of resamples that are to lie below both ends (equation 14.10)."""
+    """Returns by row the shares of resamples below the two ends of the interval (equation 14.10)."""
     from scipy.special import ndtr, ndtri
 
     outer = float(ndtri((1 - level) / 2))
@@ -96,7 +101,7 @@ def shares(bias: np.ndarray, acceleration: np.ndarray, level: float) -> np.ndarr
 
 
 def bounds(resampled: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """By row, the values of sorted resamples below which such shares lie, linearly between two; or NaN."""
+    """Returns by row the quantiles of sorted resamples at these shares, interpolated linearly, or NaN."""
     known = (below >= 0) & (below <= 1)
     share = np.where(known, below, 0.5)
     place = share * RESAMPLES + (1 - share)

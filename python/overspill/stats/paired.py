@@ -1,4 +1,4 @@
-"""Confidence over seeds, and comparison of variants paired on the same seeds."""
+"""Confidence intervals over seeds, and comparison of variants paired on the same seeds."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,40 +9,38 @@ from overspill.stats import bootstrap
 from overspill.stats.bootstrap import Interval
 
 LEVEL = 0.95
-FEWEST = 3  # seeds from which on there are intervals to tell by
-ENOUGH = 10  # seeds from which on order statistics are bootstrapped, and intervals are more than rough
-
-# The interval of a difference, by the other variant's name and the confidence.
+FEWEST = 3  # seeds: with fewer, no interval decides a comparison
+ENOUGH = 10  # seeds: with fewer, order statistics are not bootstrapped, and intervals are rough
 
 
 @lru_cache(maxsize=256)
 def t_quantile(confidence: float, degrees: int) -> float:
-    """Two-sided quantile of Student's t: half of what is left out lies on either side."""
-    from scipy.special import stdtrit  # slow to load, and of no use to one seed
+    """Returns the two-sided quantile of Student's t: half of the rest is beyond it on either side."""
+    from scipy.special import stdtrit  # slow to load, and not needed for one seed
 
     return float(stdtrit(degrees, 0.5 + confidence / 2))
 
 
 def mean(values: Sequence[float]) -> float:
-    """The mean, summed exactly."""
+    """Returns the mean, computed from an exactly rounded sum."""
     return math.fsum(values) / len(values)
 
 
 def half_width(values: Sequence[float], confidence: float = LEVEL) -> float | None:
-    """Half-width of the interval of the mean (Student's t); `None` with fewer than two values."""
+    """Returns the half-width of the mean's interval (Student's t); `None` with fewer than two values."""
     count = len(values)
     return None if count < 2 else t_quantile(confidence, count - 1) * standard_error(values)
 
 
 def standard_error(values: Sequence[float]) -> float:
-    """Standard error of the mean of at least two values."""
+    """Returns the standard error of the mean of at least two values."""
     centre = mean(values)
     variance = math.fsum((value - centre) ** 2 for value in values) / (len(values) - 1)
     return math.sqrt(variance / len(values))
 
 
 def p_value(differences: Sequence[float]) -> float:
-    """Two-sided p of the paired t-test that the mean difference is 0."""
+    """Returns the two-sided p-value of the paired t-test for a mean difference of 0."""
     from scipy.special import stdtr
 
     error, centre = standard_error(differences), mean(differences)
@@ -53,7 +51,11 @@ def p_value(differences: Sequence[float]) -> float:
 
 @dataclass(frozen=True)
 class Difference:
-    """The best variant's value less another's, with its Holm-corrected interval; of two seeds, its range."""
+    """Mean difference between two variants with its interval: Holm-corrected, or the range for two seeds.
+
+    `compare` subtracts each other variant from the best one, `from_baseline` the baseline from each other
+    one.
+    """
 
     variant: str
     mean: float
@@ -62,13 +64,13 @@ class Difference:
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether the interval lies wholly on one side of 0."""
+        """True if the interval is entirely on one side of 0."""
         return self.low > 0.0 or self.high < 0.0
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The variant with the best mean against every other, over `n` common seeds."""
+    """Comparison of the variant with the best mean and every other variant, over `n` common seeds."""
 
     best: str
     n: int
@@ -77,21 +79,21 @@ class Comparison:
 
     @property
     def marked(self) -> bool:
-        """Whether the best differs from every other, and may be told."""
+        """True if the best variant differs from every other one, in a fair comparison with enough seeds."""
         told = self.fair and self.n >= FEWEST
         return told and bool(self.against) and all(one.excludes_zero for one in self.against)
 
 
 def ranged(name: str, differences: Sequence[float]) -> Difference:
-    """A mean difference with the least and the largest."""
+    """Returns a mean difference whose interval is the range of the differences."""
     return Difference(name, mean(differences), min(differences), max(differences))
 
 
 def holm(best: str, others: Mapping[str, Sequence[float]]) -> tuple[Difference, ...]:
-    """Intervals of paired differences by Student's t, Holm-corrected (Holm 1979).
+    """Returns intervals of paired differences by Student's t, Holm-corrected (Holm 1979).
 
-    In order of p, the j-th of m gets confidence 1 - 0.05 / (m - j + 1), until one does not exclude 0; the
-    rest keep that one's confidence. Of few seeds a bootstrap of differences excludes 0 far too often.
+    In order of p, the j-th of m differences has confidence 1 - 0.05 / (m - j + 1), until one does not exclude
+    0. The rest keep the confidence of that one. A bootstrap of few differences would exclude 0 far too often.
     """
     order = sorted(others, key=lambda name: (p_value(others[name]), name))
     found: dict[str, Difference] = {}
@@ -105,10 +107,11 @@ def holm(best: str, others: Mapping[str, Sequence[float]]) -> tuple[Difference, 
 
 
 def rejected(samples: Sequence[Sequence[float]]) -> list[bool]:
-    """Of which samples the mean differs from 0, of many that hang together (Benjamini and Hochberg 1995).
+    """Returns by sample whether its mean differs from 0, among many samples (Benjamini and Hochberg 1995).
 
-    The k smallest of m values of p, for the largest k whose own is 0.05·k/m or less: where no mean differs,
-    any is named in one case of twenty, and of those that are named one in twenty is so by chance.
+    Rejects the k smallest of m p-values, for the largest k whose p-value is at most 0.05·k/m. If no mean
+    differs from 0, any sample is named in one case of twenty. Of the samples named, one in twenty is named by
+    chance.
     """
     known = [p_value(values) for values in samples]
     ordered, count = sorted(known), len(known)
@@ -117,26 +120,26 @@ def rejected(samples: Sequence[Sequence[float]]) -> list[bool]:
 
 
 def corrected(left: int) -> float:
-    """The confidence where so many comparisons are left."""
+    """Returns the confidence level of one comparison if `left` comparisons are left."""
     return 1 - (1 - LEVEL) / left
 
 
 def subtract(left: float, right: float) -> float:
-    """The difference; 0 where it is no more than rounding, which must not make anybody best."""
+    """Returns the difference, or 0 if it is rounding only, which must not decide the best variant."""
     difference = left - right
     return 0.0 if abs(difference) <= 1e-12 * max(abs(left), abs(right)) else difference
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """The variant with the best mean, and its differences from every other one, seed by seed."""
+    """Variant with the best mean, with its difference from every other variant by seed."""
 
     best: str
     n: int
     others: Mapping[str, Sequence[float]]
 
     def compared(self) -> Comparison:
-        """With Holm-corrected intervals; with ranges where seeds are too few for them."""
+        """Returns the comparison with Holm-corrected intervals, or with ranges for under `FEWEST` seeds."""
         if self.n < FEWEST:
             ranges = tuple(ranged(name, values) for name, values in self.others.items())
             return Comparison(self.best, self.n, ranges)
@@ -144,9 +147,9 @@ class Pairs:
 
 
 def pair(values: Mapping[str, Mapping[int, float]], better: str) -> Pairs | None:
-    """Variants (`variant -> seed -> value`) on their common seeds; `better` is `lower` or `higher`.
+    """Pairs variants (`variant -> seed -> value`) on their common seeds; `better` is `lower` or `higher`.
 
-    `None` where nothing can be said: one variant, or fewer than two seeds that all share.
+    Returns `None` for another `better`, a single variant, or fewer than two common seeds.
     """
     if better not in ("lower", "higher") or len(values) < 2:
         return None
@@ -181,18 +184,22 @@ def from_baseline(values: Mapping[str, Mapping[int, float]], baseline: str) -> l
 
 
 def chosen(paired: Mapping[str, Sequence[float]], least: int, below: float) -> dict[str, Sequence[float]]:
-    """Returns the samples with at least so many values, and less than so many."""
+    """Returns the samples with at least `least` and fewer than `below` values."""
     return {name: every for name, every in paired.items() if least <= len(every) < below}
 
 
 def compare(values: Mapping[str, Mapping[int, float]], better: str) -> Comparison | None:
-    """Compare variants as `pair` takes them."""
+    """Compares variants, given as for `pair`; returns `None` if they cannot be paired."""
     pairs = pair(values, better)
     return None if pairs is None else pairs.compared()
 
 
 def interval(values: Sequence[float], order_statistic: bool = False) -> Interval | None:
-    """The 95% interval of the mean over seeds; of many, `bootstrap.intervals` is faster."""
+    """Returns the 95% interval of the mean over seeds; `None` with fewer than two values.
+
+    The mean of an order statistic is bootstrapped from `ENOUGH` values on. `bootstrap.intervals` is faster
+    for many samples.
+    """
     half = half_width(values)
     if half is None:
         return None

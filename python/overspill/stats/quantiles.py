@@ -1,4 +1,4 @@
-"""Percentiles by nearest rank: of samples, of right-censored samples, of histograms."""
+"""Nearest-rank percentiles of samples, of right-censored samples and of histograms."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -8,13 +8,17 @@ import numpy as np
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p99.9": 99.9}
 
 
-# With fewer samples, fewer than five lie at or beyond the percentile: 5 / (1 - p).
+# Fewest samples for a percentile p, 5 / (1 - p), so that at least five are at or beyond it.
 NEEDED = {"p95": 100, "p99": 500, "p99.9": 5000}
 
 
 @dataclass(frozen=True)
 class Value:
-    """A number; where `censored`, the true one is at least this. A percentile knows of how many samples."""
+    """Measured value; a lower bound of the true value if `censored`.
+
+    `samples` is the number of samples that a percentile or a mean was computed from, `None` if not
+    applicable.
+    """
 
     value: float
     censored: bool = False
@@ -22,17 +26,17 @@ class Value:
 
 
 def rank(percent: float, count: int) -> int:
-    """The nearest rank, 1 to `count`: the smallest k with k / count >= percent / 100."""
-    # In thousandths of a percent, so that 99.9 % of 1000 is 999 and not a rounding error above it.
+    """Returns the nearest rank, 1 to `count`: the smallest k with k / count >= percent / 100."""
+    # Integer thousandths of a percent: 99.9% of 1000 is rank 999, without a rounding error above it.
     parts = round(percent * 1000)
     return max(1, min(count, -(-parts * count // 100_000)))
 
 
 def percentile(values: np.ndarray, open_ended: np.ndarray, percent: float) -> Value | None:
-    """Nearest rank of samples of which some are only known to be at least their value.
+    """Returns the nearest-rank percentile of samples of which the open-ended ones are lower bounds.
 
-    The k-th smallest of the known bounds never exceeds the true percentile. It is exact where it does not
-    change when every open-ended sample is taken for infinite; otherwise the result is censored.
+    The k-th smallest lower bound never exceeds the true percentile. It is exact if it stays the same with
+    every open-ended sample taken as infinite; otherwise the result is censored. `None` without samples.
     """
     if len(values) == 0:
         return None
@@ -45,12 +49,12 @@ def percentile(values: np.ndarray, open_ended: np.ndarray, percent: float) -> Va
 
 
 def mean(values: np.ndarray, open_ended: np.ndarray) -> Value | None:
-    """The mean; censored where any sample is."""
+    """Returns the mean, censored if any sample is open-ended; `None` without samples."""
     return Value(float(values.mean()), bool(open_ended.any())) if len(values) else None
 
 
 def summary(values: np.ndarray, open_ended: np.ndarray) -> dict[str, Value]:
-    """Mean and percentiles, by name, with how many samples there are; empty where there are none."""
+    """Returns mean and percentiles by name, each with the number of samples; empty without samples."""
     average = mean(values, open_ended)
     if average is None:
         return {}
@@ -63,12 +67,12 @@ def summary(values: np.ndarray, open_ended: np.ndarray) -> dict[str, Value]:
 
 
 def weighted(values: np.ndarray, weights: np.ndarray, percents: Sequence[float]) -> list[float | None]:
-    """Nearest ranks of integer-weighted values: the smallest that so much weight is at or below."""
+    """Returns nearest-rank percentiles of integer-weighted values; `None` for each if all weights are 0."""
     exact = whole_numbers(weights)
     total = int(exact.sum()) if len(weights) else 0
     if total == 0:
         return [None for _ in percents]
-    # Equal values in any order: all weight of theirs is at the same one.
+    # A stable sort is not needed: equal values yield the same percentile in any order.
     order = np.argsort(values)
     below = np.cumsum(exact[order])
     kind = int if below.dtype == object else below.dtype.type
@@ -77,24 +81,24 @@ def weighted(values: np.ndarray, weights: np.ndarray, percents: Sequence[float])
 
 
 def whole_numbers(weights: np.ndarray) -> np.ndarray:
-    """Weights of a type in which their sum is exact: of any size where 64 bits are too few."""
+    """Returns weights in a type that sums them exactly: 64 bits, or Python integers beyond that."""
     fits = weights.sum(dtype=np.float64) < 2.0**63
     return weights.astype(np.uint64 if fits else object)
 
 
 def counted(values: np.ndarray, counts: np.ndarray, percents: Sequence[float]) -> list[Value | None]:
-    """The same of samples, each so often; with how many there are."""
+    """Returns percentiles of values that occur `counts` times each, with the number of samples."""
     samples = int(counts.sum(dtype=np.uint64))
     found = weighted(values, counts, percents)
     return [None if one is None else Value(one, samples=samples) for one in found]
 
 
 def seconds(picoseconds: Value | None) -> Value | None:
-    """A time in seconds."""
+    """Converts picoseconds to seconds."""
     return None if picoseconds is None else replace(picoseconds, value=picoseconds.value * 1e-12)
 
 
 def weighted_mean(values: np.ndarray, weights: np.ndarray) -> float | None:
-    """The weighted mean."""
+    """Returns the weighted mean; `None` if all weights are 0."""
     total = float(weights.sum(dtype=np.float64)) if len(weights) else 0.0
     return float((values.astype(np.float64) * weights.astype(np.float64)).sum()) / total if total else None

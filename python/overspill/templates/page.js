@@ -20,7 +20,7 @@
   function withUnit(value, kind) {
     const [factor, unit] = UNITS[kind].find((one) => value >= one[0] * 0.9999) || UNITS[kind].at(-1);
     const number = Number((value / factor).toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 });
-    return (number.replaceAll(",", "\u2009") + " " + unit).trim();
+    return (number.replaceAll(",", "\u2009") + (unit === "%" ? "" : " ") + unit).trim();
   }
   function evenTicks(low, high, most) {
     const rough = (high - low) / most, power = 10 ** Math.floor(Math.log10(rough));

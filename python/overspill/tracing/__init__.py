@@ -1,4 +1,4 @@
-"""The trace of one packet: which packet, the passes that find it, its words, its files."""
+"""Trace of one packet: arguments, simulation passes, text, figures and files."""
 
 from overspill.tracing.packet_trace import PacketTrace
 from overspill.tracing.run import trace

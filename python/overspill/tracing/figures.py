@@ -1,4 +1,4 @@
-"""A packet trace: the arcs that it crossed; detours over time, and queues, around its destination."""
+"""Figures of a packet trace: its path, and detours and queues around its destination."""
 
 from __future__ import annotations
 
@@ -34,37 +34,37 @@ from overspill.tracing.text import summary
 
 FORWARD, DETOUR, BOUNCE = Look(COLOURS[0]), Look(COLOURS[1], (3.0, 1.4)), Look(COLOURS[2], (1.0, 1.2))
 LOOKS = {"": FORWARD, "detour": DETOUR, "bounce": BOUNCE}
-NAMES = {"": "sent on the normal way", "detour": "detoured", "bounce": "bounced"}
-THINNEST, THICKEST = 1.2, 5.6  # points: crossed once, and as often as any
-FEW = 8  # where no arc was crossed oftener, so often is the thickest
+NAMES = {"": "forwarded normally", "detour": "detoured", "bounce": "bounced"}
+THINNEST, THICKEST = 1.2, 5.6  # points: width of an arc crossed once, and of the arc crossed most often
+FEW = 8  # crossings that the thickest arc stands for at least
 INSTANT = Look(GREY, (4, 2), 1.0)
 
 
 def build_figures(traced: PacketTrace) -> dict[str, Chart]:
-    """Every figure that there is something to draw for."""
+    """Returns every figure that the trace has data for."""
     found = [path(traced), detours(traced), occupancy(traced)]
     return {chart.name: chart for chart in found if chart is not None}
 
 
 def path(traced: PacketTrace) -> Chart:
-    """The arcs, as thick as they were often crossed; those that detours chose are dashed."""
+    """Returns the figure of the path: width shows the number of crossings, dashes detours and bounces."""
     layout = placed(traced)
     turned = [one for one in LOOKS if any(arc.turned == one for arc in traced.arcs)]
     legend = [Entry(one or "normal", NAMES[one], look(one, 0.25)) for one in turned]
     facts = traced.facts
-    which = f"packet {facts['n']} of flow {facts['flow']}{', backwards,' if facts['reverse'] else ''}"
+    which = f"{'reverse ' if facts['reverse'] else ''}packet {facts['n']} of flow {facts['flow']}"
     which = traced.which if facts["notice"] else which
     several = len(set(layout.shown.values())) < len(layout.shown)
-    more = "; switches that met the same nodes are one box" if several else ""
+    more = "; switches with the same neighbours on the path are one box" if several else ""
     caption = (
-        f"The path of {which} of {facts['variant']} (seed {facts['seed']}): {summary(traced)[0]}. "
-        "The number at an arc is how often the packet crossed it, as is its width. Only nodes where it was "
-        f"are shown{more}."
+        f"Path of {which} in {traced.facts['variant']} (seed {facts['seed']}): {summary(traced)[0]}. The "
+        "number at an arc, like its width, shows how often the packet crossed it. Only nodes that it "
+        f"visited are shown{more}."
     )
     panel = Panel(marks=[graph(traced, layout)])
     return Chart(
         "path",
-        "The path of the packet",
+        "Path of the packet",
         caption,
         [panel],
         height=ROW * (layout.height - 0.3) + 0.2,
@@ -73,15 +73,15 @@ def path(traced: PacketTrace) -> Chart:
 
 
 def look(turned: str, share: float) -> Look:
-    """An arc that was crossed so often, from 0, which is once, to 1."""
+    """Returns the look of an arc for a share from 0, one crossing, to 1, the most crossings."""
     base, width = LOOKS[turned], THINNEST + (THICKEST - THINNEST) * share
-    # Dashes are in units of the width, and would be long in a wide line.
+    # Dashes are in units of the line's width, and would be too long in a wide line.
     dash = tuple(length * max(0.45, 1.6 / width) for length in base.dash)
     return Look(base.colour, dash, round(width, 2))
 
 
 def graph(traced: PacketTrace, layout: Layout) -> Graph:
-    """Nodes as boxes, arcs between them."""
+    """Returns the graph with nodes as boxes and arcs between them."""
     counts: Counter[tuple[int, int, str]] = Counter()
     for one in traced.arcs:
         counts[layout.shown[one.start], layout.shown[one.end], one.turned] += one.count
@@ -100,27 +100,27 @@ def graph(traced: PacketTrace, layout: Layout) -> Graph:
 
 
 def boxes(traced: PacketTrace, layout: Layout, group: list[int], plain: str) -> Nodes:
-    """Nodes of one colour."""
+    """Returns boxes of nodes of one colour."""
     x, y = (np.array([layout.places[at][axis] for at in group]) for axis in (0, 1))
     hover = []
     for shown in group:
         nodes = [at for at, by in layout.shown.items() if by == shown]
         stays = sum(visit.node in nodes for visit in traced.visits)
         who = formats.listing([escaped(traced.names[at]) for at in nodes])
-        hover.append(f"{who}<br>{common.counted(stays, 'stay')}")
+        hover.append(f"{who}<br>{common.counted(stays, 'visit')}")
     names = [layout.names[at] for at in group]
     return Nodes(x, y, np.full(len(group), np.nan), names, hover, "box", 8.0, plain)
 
 
 def around(traced: PacketTrace) -> str:
-    """Which switches the other figures show."""
+    """Returns a description of the switches that the other figures show."""
     if traced.facts["topology"] == "fat_tree":
         return "the destination's pod"
     return "the destination's switch and its neighbours"
 
 
 def detours(traced: PacketTrace) -> Chart | None:
-    """When each switch around the destination detoured a packet."""
+    """Returns the figure of detours by each switch around the destination over time, or `None`."""
     pod = traced.pod
     nodes, times = traced.numbers("detours", "node", "time_ps")
     counts = [int((nodes == node).sum()) for node in pod]
@@ -158,14 +158,14 @@ def detours(traced: PacketTrace) -> Chart | None:
 
 
 def reach(marks: list[Mark]) -> tuple[float, float]:
-    """From the first mark to the last, and a little more."""
+    """Returns the extent of the marks along x, with a small margin."""
     start, end = extent([Panel(marks=marks)], "x")
     margin = 0.02 * (end - start) or measures.PS
     return start - margin, end + margin
 
 
 def detours_caption(traced: PacketTrace, count: int) -> str:
-    """What the figure of detours shows."""
+    """Returns the caption of the figure of detours."""
     total, left_out = traced.tables["detours"].num_rows, traced.facts["detours_left_out"]
     more = (
         f" Only the first {formats.number(total)} detours are known: {left_out} came after them."
@@ -173,14 +173,15 @@ def detours_caption(traced: PacketTrace, count: int) -> str:
         else ""
     )
     return (
-        f"When switches of {around(traced)} detoured a packet, one mark each, {formats.number(count)} in "
-        f"all; other switches detoured {common.counted(total - count, 'packet')} in that time: the trace, "
-        f"as much before and after it, and t1 to t3. The axis ends where there are no more marks.{more}"
+        f"Detours by switches of {around(traced)}, one mark each, {formats.number(count)} in total; "
+        f"other switches detoured {common.counted(total - count, 'packet')} in that time. The period "
+        "covers the trace, the same time before and after it, and t1 to t3. The axis ends at the last "
+        f"mark.{more}"
     )
 
 
 def occupancy(traced: PacketTrace) -> Chart | None:
-    """How many frames waited at every port of these switches, at three instants."""
+    """Returns the figure of frames queued at each port of these switches at three instants, or `None`."""
     pod = traced.pod
     ports = {node: [port for of, port in traced.peers if of == node] for node in pod}
     most = max((max(one) + 1 for one in ports.values() if one), default=0)
@@ -200,31 +201,31 @@ def occupancy(traced: PacketTrace) -> Chart | None:
         marks: list[Mark] = [Span(0, most), Heat(values, np.arange(most + 1), names)]
         panels.append(Panel(title, Axis("port", ticks=ticks), Axis(), marks))
     largest = float(packets[np.isin(node, pod)].max())
-    halves = " The first half of a switch's ports leads down, the other up." if is_tree(traced) else ""
+    halves = " The first half of a switch's ports leads down, the second half up." if is_tree(traced) else ""
     fewer = any(len(ports[of]) < most for of in pod)
-    grey = " Grey: a switch has no such port." if fewer else ""
+    grey = " Grey: the switch has no such port." if fewer else ""
     caption = (
-        f"Frames that wait at each port of {around(traced)}, one row per switch, at three instants: "
+        f"Queued frames at each port of {around(traced)}, one row per switch, at three instants: "
         f"{rule(traced)}.{halves}{grey}"
     )
-    colours = Colours(0, max(1.0, largest), "frames that wait", whole=True, zero=True)
+    colours = Colours(0, max(1.0, largest), "queued frames", whole=True, zero=True)
     height = min(5.5, 1.1 + 0.2 * len(pod))
     return Chart("occupancy", "Queues at three instants", caption, panels, 3, height, colours=colours)
 
 
 def is_tree(traced: PacketTrace) -> bool:
-    """Whether ports are numbered from below."""
+    """Returns true if switches number their ports from the hosts upward."""
     return bool(traced.facts["topology"] == "fat_tree")
 
 
 def rule(traced: PacketTrace) -> str:
-    """What the instants are."""
+    """Returns a description of the three instants."""
     if traced.facts["instants_asked"]:
-        return "those asked for"
+        return "the given ones"
     turns = traced.count(DETOURED) + traced.count(BOUNCED)
     what = "detour or bounce" if traced.count(BOUNCED) else "detour"
     return (
-        f"the packet's first {what}, its last, and half-way"
+        f"the packet's first {what}, its last, and half-way between"
         if turns > 1
-        else "both ends of the trace, and half-way"
+        else "both ends of the trace, and half-way between"
     )

@@ -1,4 +1,4 @@
-"""Where the nodes of a packet trace are drawn, and the arcs between them."""
+"""Positions of the nodes of a packet trace in its figure, and the curves between them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ import numpy as np
 if TYPE_CHECKING:
     from overspill.tracing.packet_trace import PacketTrace
 
-WIDTH, ROW = 8.7, 1.35  # inches: all of x, and from row to row
-HALF_LETTER, HALF_HEIGHT = 0.03, 0.12  # inches of a box: half a letter's width, half its height
-APART = 0.045  # inches between points of a curve
-GAP = 0.085  # of the width, at least, between nodes of a row
-MOST = 6  # nodes of a row that are all drawn
+WIDTH, ROW = 8.7, 1.35  # inches: width of the figure, and distance between rows
+HALF_LETTER, HALF_HEIGHT = 0.03, 0.12  # inches: half the width of a letter, and half the height of a box
+APART = 0.045  # inches between neighbouring points of a curve
+GAP = 0.085  # smallest distance between nodes of a row, as a share of the width
+MOST = 6  # nodes of a row that are all drawn; in longer rows, equal ones are merged
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Places by node: x from 0 to 1, y upwards from 0, a row at every whole number.
+    """Position of each node by its number: x from 0 to 1, y upward from 0, one row per whole number.
 
-    `shown` has the node that stands for a node: for itself, or for all that met the same nodes.
+    `shown` maps each node to the node that is drawn for it: itself, or one for all that met the same nodes.
     """
 
     places: dict[int, tuple[float, float]]
@@ -33,11 +33,14 @@ class Layout:
 
     @property
     def height(self) -> float:
-        """Rows between the lowest and the highest node, one more."""
+        """Number of rows from the lowest to the highest node."""
         return max(y for _, y in self.places.values()) - min(y for _, y in self.places.values()) + 1
 
     def curve(self, ends: tuple[int, int], again: bool) -> tuple[np.ndarray, np.ndarray]:
-        """From box to box, bent to the right, so that directions are apart; more beside another arc."""
+        """Returns the curve between two boxes, bent to the right so that both directions are visible.
+
+        It is bent further if `again` is set, which means that another arc joins the same two nodes.
+        """
         start, end = (np.array(self.places[at]) * (WIDTH, ROW) for at in ends)
         way = end - start
         length = float(np.hypot(*way)) or 1.0
@@ -50,17 +53,17 @@ class Layout:
         return kept[:, 0] / WIDTH, kept[:, 1] / ROW
 
     def inside(self, points: np.ndarray, node: int) -> np.ndarray:
-        """Which points are in a node's box."""
+        """Returns which points are inside the box of a node."""
         middle = np.array(self.places[node]) * (WIDTH, ROW)
         half = np.array([0.06 + HALF_LETTER * len(self.names[node]), HALF_HEIGHT])
         return np.asarray((np.abs(points - middle) < half).all(axis=1))
 
 
 def placed(traced: PacketTrace) -> Layout:
-    """Hosts below, the other tiers above as far as they are from hosts, in the order of the trace.
+    """Returns the layout of a trace: hosts in the bottom row, switches above by their distance from hosts.
 
-    Switches that are all as far from hosts stand on an ellipse. Of a row with many, those that met the same
-    nodes are one.
+    Nodes of a row keep the order of the trace. More than three switches at a single distance form an ellipse.
+    In a long row, nodes that met the same nodes are merged.
     """
     level = heights(traced, neighbours(traced))
     visited = list(dict.fromkeys(visit.node for visit in traced.visits))
@@ -85,7 +88,7 @@ def placed(traced: PacketTrace) -> Layout:
 def merged(
     traced: PacketTrace, visited: list[int], level: dict[int, int]
 ) -> tuple[dict[int, int], dict[int, str]]:
-    """Which node stands for each node, and what it is called."""
+    """Returns the node that is drawn for each node, and the label of each drawn node."""
     met: dict[int, set[int]] = {node: set() for node in visited}
     for arc in traced.arcs:
         met[arc.start].add(arc.end)
@@ -105,7 +108,7 @@ def merged(
 
 
 def neighbours(traced: PacketTrace) -> dict[int, set[int]]:
-    """Who is linked to whom."""
+    """Returns the neighbours of each node."""
     found: dict[int, set[int]] = {}
     for (node, _), peer in traced.peers.items():
         found.setdefault(node, set()).add(peer)
@@ -113,7 +116,7 @@ def neighbours(traced: PacketTrace) -> dict[int, set[int]]:
 
 
 def heights(traced: PacketTrace, near: dict[int, set[int]]) -> dict[int, int]:
-    """Links to the nearest host."""
+    """Returns the number of links from each node to the nearest host."""
     found = {at: 0 for at, node in enumerate(traced.network["nodes"]) if node["host"]}
     waiting = deque(found)
     while waiting:
@@ -126,7 +129,7 @@ def heights(traced: PacketTrace, near: dict[int, set[int]]) -> dict[int, int]:
 
 
 def spread(row: list[int], known: tuple[dict[int, set[int]], dict[int, float]], first: bool) -> None:
-    """Places a row: evenly in the order of the trace, or near what it is linked to."""
+    """Places the nodes of a row: evenly in the order of the trace, or near their neighbours."""
     near, x = known
     if first:
         x.update(zip(row, even(len(row)), strict=True))
@@ -149,17 +152,17 @@ def spread(row: list[int], known: tuple[dict[int, set[int]], dict[int, float]], 
 
 
 def even(count: int) -> Iterable[float]:
-    """So many places from 0 to 1."""
+    """Returns `count` evenly spaced positions between 0 and 1."""
     return [(at + 0.5) / count for at in range(count)]
 
 
 def mean(values: list[float]) -> float:
-    """The middle of the figure where there is nothing."""
+    """Returns the mean, or the middle of the figure (0.5) without values."""
     return sum(values) / len(values) if values else 0.5
 
 
 def ellipse(rows: dict[int, list[int]], near: dict[int, set[int]]) -> dict[int, tuple[float, float]]:
-    """Switches of one row around the middle, hosts outside of their switch."""
+    """Returns positions with the switches on an ellipse and each host outside of its switch."""
     found: dict[int, tuple[float, float]] = {}
     ring = next(row for at, row in rows.items() if at > 0)
     for at, node in enumerate(ring):

@@ -1,4 +1,4 @@
-"""Which packet of which variant, and when to look at queues, as a user writes it."""
+"""Parsing of the arguments of `overspill trace`: the packet, its variant, and times to record queues."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from overspill.results import formats
 
 U32_MAX, U64_MAX = 2**32 - 1, 2**64 - 1
 FORMS = "expected most_detoured, most_bounced, first_trimmed, first_held, first_cnm or flow=F,n=N[,reverse]"
-# A packet is cut once at most, and of equals the first to end is found.
+# A packet is trimmed at most once; among equals, the first to end is found.
 NAMED = {
     "most_detoured": "detoured",
     "most_bounced": "bounced",
@@ -19,7 +19,7 @@ NAMED = {
     "first_held": "held",
     "first_cnm": "tells",
 }
-# The slot and its kind by which switches do that.
+# Slot and kind of the mechanism that causes each event.
 DOES = {
     "detoured": ("overflow", "detour"),
     "bounced": ("overflow", "bounce"),
@@ -35,7 +35,7 @@ INSTANTS = 3
 
 @dataclass(frozen=True)
 class Packet:
-    """A packet by its identity, or by what there is most of, a value of `NAMED`."""
+    """Packet given by its identity, or by the event that it has the most of, a value of `NAMED`."""
 
     most: str = ""
     flow: int = 0
@@ -44,7 +44,7 @@ class Packet:
 
     @staticmethod
     def parse(text: str) -> "Packet":
-        """What `--packet` says."""
+        """Parses the value of `--packet`; raises `BadInput` if it is not valid."""
         bare = text.replace(" ", "")
         if bare in NAMED:
             return Packet(NAMED[bare])
@@ -57,19 +57,19 @@ class Packet:
         return Packet("", flow, n, bool(found[3]))
 
     def __str__(self) -> str:
-        """As it may be written."""
+        """Formats the packet in the syntax of `--packet`."""
         if self.most:
             return next(name for name, most in NAMED.items() if most == self.most)
         return f"flow={self.flow},n={self.n}{',reverse' if self.reverse else ''}"
 
     @property
     def asked(self) -> str | tuple[int, bool, int]:
-        """As the core takes it."""
+        """Packet in the form that the core takes."""
         return self.most or (self.flow, self.reverse, self.n)
 
 
 def instants(text: str | None) -> tuple[int, int, int] | None:
-    """`--at t1,t2,t3` in ps; `None` where it is not given."""
+    """Parses the value of `--at`, `t1,t2,t3`, into picoseconds; `None` if the option is not given."""
     if text is None:
         return None
     found = [TIME.fullmatch(part.strip()) for part in text.split(",")]
@@ -78,21 +78,21 @@ def instants(text: str | None) -> tuple[int, int, int] | None:
         raise BadInput(f"--at: found {text!r}; expected three times, such as 1.2ms,1.5ms,2ms")
     first, second, third = times
     if not first <= second <= third:
-        raise BadInput(f"--at: found {text!r}; expected times in their order")
+        raise BadInput(f"--at: found {text!r}; expected times in ascending order")
     return first, second, third
 
 
 def picoseconds(found: re.Match[str]) -> int:
-    """A time that was matched."""
+    """Converts a matched time to picoseconds."""
     return int(Fraction(found[1]) * UNITS[found[2]])
 
 
 def variant(loaded: Mapping[str, Any], wanted: str | None, packet: Packet) -> str:
-    """The variant that is asked for, or the first whose switches do what the packet is to be found by.
+    """Returns the variant named by the user, or the first whose switches cause the event of `packet`.
 
-    For a packet that is told by its number, the first that detours, else the first that bounces, else the
-    first that cuts, else the first that holds ACKs, else the first that sends congestion messages, else the
-    first.
+    For a packet given by its number, it is the first that detours. Without one, it is the first that bounces,
+    trims, holds ACKs, or sends congestion messages, in this order of preference, or the first of all. Raises
+    `BadInput` if there is no such variant.
     """
     names: Sequence[str] = loaded["variants"]
     if wanted is not None and wanted not in names:
@@ -112,14 +112,14 @@ def variant(loaded: Mapping[str, Any], wanted: str | None, packet: Packet) -> st
 
 
 def does(resolved: Mapping[str, Any], wanted: tuple[str, str]) -> bool:
-    """Whether a slot of any switch of a variant, or of any port, is filled so."""
+    """Returns true if a slot of any switch or port of a variant has this kind of mechanism."""
     slot, kind = wanted
     tables = [table for one in resolved["switches"] for table in (one, *one.get("ports", {}).values())]
     return any(table[slot]["kind"] == kind for table in tables if slot in table)
 
 
 def within(instants: tuple[int, int, int] | None, resolved: Mapping[str, Any]) -> None:
-    """`BadInput` where an instant lies after the latest end that a run of the variant can have."""
+    """Raises `BadInput` if a time is after the latest end that a run of the variant can have."""
     spans = [TIME.fullmatch(text) for text in (resolved["duration"], resolved["measure"]["drain"])]
     end = sum(picoseconds(one) for one in spans if one is not None)
     if instants is not None and all(spans) and instants[-1] > end:

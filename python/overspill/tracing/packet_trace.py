@@ -1,4 +1,4 @@
-"""A packet trace: where the packet was, what happened to it there, and what switches did meanwhile."""
+"""Trace of one packet: visits to nodes, events there, and the state of switches nearby."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,14 +16,14 @@ from overspill.results.names import DOING, REASONS
 EMITTED, ARRIVED, DETOURED, BOUNCED, MARKED, TRIMMED = range(6)
 HELD, RELEASED, STORED, CROSSED, MOVED, STARTED, DELIVERED, CAME_BACK = range(6, len(DOING))
 NO_PORT, NO_COUNT = 0xFFFF, 0xFFFF_FFFF
-# Not on the way to a port, or not for certain; the port is that it came in by.
+# Losses without a next hop, or possibly without one; the port of such a step is the input port.
 UNROUTED = ("ttl_expired", "no_route", "link_down", "link_loss", "corrupted")
-LONGEST_LOOP = 4  # nodes in a loop that a path tells once with its count
+LONGEST_LOOP = 4  # nodes of the longest loop that a path prints once with its count
 
 
 @dataclass
 class Visit:
-    """A stay at a node: what happened there, and where to the packet left."""
+    """Visit to a node: events there, and the next hop."""
 
     node: int
     since_ps: int
@@ -33,12 +33,12 @@ class Visit:
     stored_ps: int | None = None
     left_ps: int | None = None
     to: int | None = None
-    turned: str = ""  # `detour` or `bounce`
+    turned: str = ""  # `detour`, `bounce`, or empty for a normal next hop
 
 
 @dataclass(frozen=True)
 class Arc:
-    """A link in one direction, and how often the packet crossed it; as detours and bounces apart."""
+    """Link in one direction with the number of times the packet crossed it, by cause (`turned`)."""
 
     start: int
     end: int
@@ -47,7 +47,11 @@ class Arc:
 
 
 class PacketTrace:
-    """One packet of one run; `facts` say which, `network` is as the core tells it."""
+    """Trace of one packet of one run.
+
+    `facts` identify the packet and its run, `tables` have the recorded steps, and `network` is the network as
+    the core describes it.
+    """
 
     def __init__(self, facts: dict[str, Any], tables: dict[str, pa.Table], network: dict[str, Any]) -> None:
         self.facts, self.tables, self.network = facts, tables, network
@@ -58,22 +62,22 @@ class PacketTrace:
             self.peers[link["b"], link["b_port"]] = link["a"]
 
     def numbers(self, table: str, *names: str) -> list[np.ndarray]:
-        """Columns of a table."""
+        """Returns columns of a table as arrays."""
         return [columns.numbers(self.tables[table], name) for name in names]
 
     @cached_property
     def steps(self) -> list[dict[str, int]]:
-        """What happened, a row a step, in the order of time."""
+        """Events of the packet in order of time, one row each."""
         found: list[dict[str, int]] = self.tables["steps"].to_pylist()
         return found
 
     def count(self, what: int) -> int:
-        """How often something happened."""
+        """Returns the number of events of this kind, an index of `DOING`."""
         return sum(step["what"] == what for step in self.steps)
 
     @property
     def fate(self) -> str:
-        """`delivered`, `came_back`, why it was lost, or `under_way`."""
+        """Outcome of the packet: `delivered`, `came_back`, the reason of its loss, or `under_way`."""
         last = self.steps[-1]["what"]
         if not self.facts["ended"]:
             return "under_way"
@@ -82,13 +86,13 @@ class PacketTrace:
 
     @property
     def times_ps(self) -> tuple[int, int]:
-        """When it was emitted, and when it was delivered, or came back, or was lost, or the run ended."""
+        """Time of emission, and time of delivery, return, loss or the end of the run, in ps."""
         end, last = self.facts.get("run_end"), self.steps[-1]["time_ps"]
         return self.steps[0]["time_ps"], end["at_ps"] if end and not self.facts["ended"] else last
 
     @property
     def which(self) -> str:
-        """`flow 3, packet 7`, `flow 3, reverse packet 7`, `CNM 0 of s0 about flow 3`."""
+        """Name of the packet: `flow 3, packet 7`, `flow 3, reverse packet 7`, `CNM 0 of s0 about flow 3`."""
         facts = self.facts
         if facts.get("notice"):
             return f"CNM {facts['n']} of {self.names[facts['src']]} about flow {facts['flow']}"
@@ -102,7 +106,7 @@ class PacketTrace:
 
     @cached_property
     def visits(self) -> list[Visit]:
-        """Its stays, from its source on."""
+        """Visits of the packet to nodes, from its source on."""
         found = [Visit(self.steps[0]["node"], self.steps[0]["time_ps"])]
         for step in self.steps:
             if step["what"] == ARRIVED:
@@ -112,10 +116,11 @@ class PacketTrace:
         return found
 
     def add(self, visit: Visit, step: dict[str, int]) -> None:
-        """A step of a stay."""
+        """Adds an event to a visit."""
         what, port = step["what"], self.peers.get((step["node"], step["port"]))
         if what == STORED:
-            # A packet that is cut where it waits may go on to another queue: it has waited since it came.
+            # A packet that is trimmed in a queue may move to another one; it has waited since it was first
+            # stored.
             if visit.stored_ps is None:
                 visit.before, visit.stored_ps = step["before"], step["time_ps"]
         elif what in (CROSSED, MOVED):
@@ -143,7 +148,10 @@ class PacketTrace:
             visit.happened.append(DOING[what])
 
     def inside(self, step: dict[str, int]) -> str:
-        """The buffer inside a switch that it has moved to: its stage's, or one of an internal link."""
+        """Returns the name of the buffer inside a switch to which a packet moved.
+
+        It is that of its stage, or one before or behind an internal link.
+        """
         ports = sum(node == step["node"] for node, _ in self.peers)
         link, behind = divmod(step["buffer"] - ports, 2)
         if link < 0:
@@ -151,26 +159,27 @@ class PacketTrace:
         return f"behind link {link}" if behind else f"before link {link}"
 
     def name(self, node: int | None) -> str:
-        """A node's name."""
+        """Returns the name of a node, or `?` for `None`."""
         return "?" if node is None else self.names[node]
 
     @cached_property
     def arcs(self) -> list[Arc]:
-        """The links that it crossed, in the order of their first time."""
+        """Links that the packet crossed, in the order of the first crossing."""
         stays = zip(self.visits[:-1], self.visits[1:], strict=True)
         counts = Counter((a.node, b.node, a.turned) for a, b in stays)
         return [Arc(start, end, count, turned) for (start, end, turned), count in counts.items()]
 
     @property
     def path(self) -> list[str]:
-        """The names of the nodes where it was."""
+        """Names of the visited nodes."""
         return [self.names[visit.node] for visit in self.visits]
 
     @cached_property
     def pod(self) -> list[int]:
-        """The switches around its destination, that of the destination first.
+        """Switches around the destination, the destination's own first.
 
-        In a fat-tree its pod, elsewhere the destination's switch and that one's neighbours.
+        In a fat-tree these are the switches of its pod, elsewhere its switch and the neighbours of that
+        switch.
         """
         near = by_key((node, peer) for (node, _), peer in sorted(self.peers.items()))
         hosts = {at for at, node in enumerate(self.network["nodes"]) if node["host"]}
@@ -184,11 +193,11 @@ class PacketTrace:
         return [edge, *sorted(below - {edge}), *others]
 
     def tier(self, node: int) -> str:
-        """A node's tier."""
+        """Returns the tier of a node."""
         return str(self.network["nodes"][node]["tier"])
 
     def waiting(self) -> Iterator[dict[str, Any]]:
-        """Ports of the pod's switches where something waited at one of the three instants."""
+        """Yields the ports of switches in `pod` that had queued packets at one of the three instants."""
         pod = set(self.pod)
         for row in self.tables["occupancy"].to_pylist():
             if row["node"] in pod:
@@ -196,7 +205,7 @@ class PacketTrace:
                 yield row | {"node": self.names[row["node"]], "to": to}
 
     def document(self) -> dict[str, Any]:
-        """What `--json` prints."""
+        """Returns the trace as the document that `--json` prints."""
         facts, (start, end) = self.facts, self.times_ps
         nodes, times = self.numbers("detours", "node", "time_ps")
         seen = {int(node): [int(at) for at in times[nodes == node]] for node in sorted(set(nodes.tolist()))}
@@ -235,7 +244,7 @@ class PacketTrace:
         }
 
     def named_step(self, step: dict[str, int]) -> dict[str, Any]:
-        """A step with names."""
+        """Returns a step with names of nodes and events in place of numbers."""
         what = step["what"]
         found: dict[str, Any] = {"time_ps": step["time_ps"], "node": self.names[step["node"]]}
         found["what"] = DOING[what] if what < len(DOING) else "lost"
@@ -258,7 +267,7 @@ class PacketTrace:
 
 
 def compressed(path: Sequence[str]) -> str:
-    """A path as text, loops that come again at once told once with their count."""
+    """Returns a path as text, in which a repeated loop is printed once with its count."""
     parts, at = list[str](), 0
     while at < len(path):
         size, times = loop(path[at:])
@@ -269,7 +278,7 @@ def compressed(path: Sequence[str]) -> str:
 
 
 def loop(path: Sequence[str]) -> tuple[int, int]:
-    """How many nodes come again at once at the beginning of a path, and how often they are there."""
+    """Returns the length of the loop at the beginning of a path, and how often it is repeated."""
     best = (1, 1)
     for size in range(1, min(LONGEST_LOOP, len(path) // 2) + 1):
         times = 1

@@ -1,4 +1,4 @@
-"""The passes over a run that find a packet, follow it and look around it."""
+"""Simulation passes that find a packet, follow it, and record the switches around its destination."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from overspill.tracing.packet_trace import PacketTrace
 if TYPE_CHECKING:
     from overspill._core import Scenario
 
-PASSES = ("", "finding the packet", "following it", "looking around")
+PASSES = ("", "finding the packet", "following the packet", "recording switches nearby")
 
 
 @dataclass(frozen=True)
 class Options:
-    """Which packet of which run."""
+    """Packet to trace, with the variant, seed and settings of its run."""
 
     packet: str
     variant: str | None = None
@@ -46,17 +46,38 @@ def trace(
     sets: Iterable[str] | Mapping[str, object] = (),
     at: str | None = None,
 ) -> PacketTrace:
-    """The trace of a packet: by a name of `overspill trace --help` or `flow=F,n=N[,reverse]`.
+    """Traces one packet: the nodes that it visits, what happens to it there, and nearby queues.
 
-    Without `variant`, of the first that detours (or bounces, cuts, holds ACKs, sends congestion messages).
-    Without `seed`, of the scenario's. `at` are three times at which queues are looked at. `BadInput`
-    where there is no such packet.
+    Args:
+        scenario: Path of the scenario file.
+        packet: A name that `overspill trace --help` lists, such as `most_detoured`, or
+            `flow=F,n=N[,reverse]`.
+        variant: Variant to run. Default: the first whose switches do what `packet` names. For a packet given
+            by its number, the first that detours, else bounces, trims, holds ACKs, or sends congestion
+            messages, else the first.
+        seed: Seed of the run. Default: the scenario's.
+        sets: Settings that override fields of the scenario, as `path=value` texts or as a mapping by path.
+        at: Three times at which queues are recorded, such as `1.2ms,1.5ms,2ms`. Default: its first and last
+            detour or bounce, or both ends of the trace, and half-way between.
+
+    Returns:
+        The trace, of which `document()` is what `overspill trace --json` prints.
+
+    Raises:
+        BadInput: If there is no such packet, or an argument is not valid.
+
+    Examples:
+        >>> import overspill
+        >>> packet = overspill.trace("incast.toml", "flow=0,n=0").document()
+        >>> packet["fate"], packet["hops"]
+        ('delivered', 2)
+
     """
     return execute(scenario, Options(packet, variant, seed, sets, at))
 
 
 def execute(scenario: str | Path, options: Options) -> PacketTrace:
-    """Find it; Ctrl-C is `KeyboardInterrupt` within a second."""
+    """Runs the passes and returns the trace; Ctrl-C raises `KeyboardInterrupt` within a second."""
     wanted, instants = Packet.parse(options.packet), words.instants(options.at)
     text = source.read(scenario)
     scene = core.scenario(text.path, text.text, source.overrides(options.sets))
@@ -80,7 +101,7 @@ Asked = tuple[Packet, tuple[int, int, int] | None]
 def passes(
     scene: Scenario, job: Task, asked_for: Asked, listener: Listener, stop: interrupts.Asked
 ) -> dict[str, Any]:
-    """Go through all passes; what the core has found."""
+    """Runs all passes and returns the core's results."""
     packet, instants = asked_for
     listener.begin([job] * (len(PASSES) - 1 if packet.most else len(PASSES) - 2), ())
     try:
@@ -103,5 +124,5 @@ def passes(
 
 
 def named(job: Task, status: Mapping[str, Any]) -> Task:
-    """A pass, as progress shows it."""
+    """Returns the task of a pass with the name that the progress display shows."""
     return Task(f"{PASSES[status['pass']]}: {job.variant}", job.seed)

@@ -1,4 +1,4 @@
-"""A packet trace as text: a row a stay at a node, and a summary."""
+"""Packet trace as text: one row per visit to a node, and a summary."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,11 +18,11 @@ from overspill.tracing.packet_trace import (
     compressed,
 )
 
-HEADS = ("time (us)", "node", "what happened", "leaves to", "queue", "waited (us)")
+HEADS = ("time (us)", "node", "events", "next hop", "queue", "waited (us)")
 
 
 def cells(traced: PacketTrace, visit: Visit) -> list[str]:
-    """A stay: when, where, what happened, where it left to, what waited before it, how long it did."""
+    """Returns the row of a visit: time, node, events, next node, queued frames ahead, waiting time."""
     waited = ""
     if visit.left_ps is not None and visit.stored_ps is not None:
         waited = us(visit.left_ps - visit.stored_ps)
@@ -34,17 +34,17 @@ def cells(traced: PacketTrace, visit: Visit) -> list[str]:
 
 
 def us(picoseconds: int) -> str:
-    """Microseconds, to the nanosecond."""
+    """Formats picoseconds as microseconds, to the nanosecond."""
     return formats.number(picoseconds / 1e6, 3)
 
 
 def summary(traced: PacketTrace) -> list[str]:
-    """What became of it, and its path."""
+    """Returns the summary of a trace: outcome and counts, path, feedback, end of the run."""
     start, end = traced.times_ps
-    under_way = f"under way when the run ended at {formats.time(end)},"
+    under_way = f"in flight when the run ended at {formats.time(end)},"
     fates = {
         "delivered": f"delivered to {traced.path[-1]}",
-        "came_back": f"sent back, at its source {traced.path[-1]}",
+        "came_back": f"returned to its source {traced.path[-1]}",
         "under_way": under_way,
     }
     fate = fates.get(traced.fate, f"lost at {traced.path[-1]} ({traced.fate})")
@@ -62,22 +62,24 @@ def summary(traced: PacketTrace) -> list[str]:
 
 
 def said(message: Mapping[str, Any] | None) -> list[str]:
-    """Rows with the feedback of a congestion message."""
+    """Returns the feedback of a congestion message as a line; empty for other packets."""
     if message is None:
         return []
     above, more = message["q_off"], message["q_delta"]
     length = f"{formats.number(abs(above))} B {'above' if above >= 0 else 'below'} the set point"
     change = f"{formats.number(abs(more))} B {'more' if more >= 0 else 'less'} than at the last sample"
-    return [f"says: feedback {message['feedback']} of 63 at the port to {message['to']}: {length}, {change}"]
+    return [
+        f"message: feedback {message['feedback']} of 63 at the port to {message['to']}: {length}, {change}"
+    ]
 
 
 def run_end(found: Mapping[str, Any]) -> list[str]:
-    """What kept it: links that wait for each other for ever, or a run that failed."""
+    """Returns lines on a deadlock or a failed run, which kept the packet from its destination."""
     deadlock, failed = found.get("deadlock"), found.get("failed")
     told = [f"DEADLOCK: {header.circle(deadlock, 1)}"] if deadlock else []
     return [*told, f"FAILED: the run failed: {failed}"] if failed else told
 
 
 def counted(count: int, name: str) -> str:
-    """`1 hop`, `2 hops`."""
+    """Formats a count with its noun: `1 hop`, `2 hops`."""
     return f"{count} {name}{'' if count == 1 else 's'}"

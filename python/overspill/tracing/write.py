@@ -1,4 +1,4 @@
-"""The files of a packet trace: `trace.json`, an offline page, and its figures."""
+"""Files of a packet trace: `trace.json`, an offline page, and its figures."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -13,7 +13,7 @@ DOCUMENT, PAGE = "trace.json", "trace.html"
 
 
 def check(folder: Path) -> None:
-    """`BadInput` unless the folder is new, empty, or holds a trace."""
+    """Raises `BadInput` unless the folder is new, empty, or holds a trace."""
     try:
         if folder.exists() and not folder.is_dir():
             raise BadInput(f"--out: {folder} is a file; expected a folder")
@@ -26,7 +26,10 @@ def check(folder: Path) -> None:
 
 
 def write(traced: PacketTrace, folder: Path, formats: Collection[str] = ()) -> Path:
-    """Write them, in place of those of an earlier trace, figures in these formats; the page's path."""
+    """Writes the files of a trace in place of earlier ones, and returns the path of the page.
+
+    `formats` are the file formats in which figures are saved as well.
+    """
     from overspill.report import page
     from overspill.tracing import figures as charts
     from overspill.tracing import text

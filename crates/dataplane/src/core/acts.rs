@@ -1,4 +1,4 @@
-//! Execution of the acts that agents ask for, one by one.
+//! Execution of the acts that agents request, one by one.
 
 use super::agents::Work;
 use super::alarm::{AgentAt, Timer};
@@ -18,7 +18,8 @@ struct Message {
 }
 
 impl Core {
-    /// Performs all queued acts except those that need a lookup. They cannot wait until all idle ports have started.
+    /// Performs all queued acts except those that need a lookup. A pause must precede the data of a port that starts
+    /// later in this step, so it cannot wait until all idle ports have started.
     pub(super) fn perform_at_once<F: Fib, O: Out>(&mut self, step: &mut Step<F, O>) {
         for _ in 0..self.work.len() {
             match self.work.pop_front() {
@@ -74,6 +75,7 @@ impl Core {
             if set_ece {
                 pkt.head.flags = pkt.head.flags.with(Flags::ECE);
             }
+            // The window may only shrink: the receiver's own bound stays in force.
             pkt.window = pkt.window.min(window.unwrap_or(u16::MAX));
             let at = step.out.spot(port);
             step.out.observer().released(at, &pkt);

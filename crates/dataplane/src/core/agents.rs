@@ -1,7 +1,8 @@
-//! Agents at the ports of a node: when they are called, and what is done for them.
+//! Agents at the ports of a node: their calls, their accounts, and their requests.
 //!
-//! What they ask for waits in one list, first in, first out. The node does it where it may look up: packets
-//! that are released or made here come out of the list one by one, the rest is done in passing.
+//! Requests are in one list, first in, first out. `Switch::do_work` handles it, since only the switch has the
+//! forwarding table. Packets that are released or made here come out one by one; all other requests are done in
+//! passing.
 
 use super::alarm::{AgentAt, Alarm};
 use super::{Core, Step};
@@ -17,31 +18,31 @@ use mech::{Account, Act, Acts, Agent, AgentContext, AgentSlot, Env, Head};
 use mech::{Needs, Pass, PortId, Purpose, Rule, Samples, Stream, TimerId};
 use units::Time;
 
-/// What agents have asked for and is not done.
+/// Request that is not done yet.
 #[derive(Clone)]
 pub(crate) enum Work {
-    /// Of an agent.
+    /// Act that an agent requested.
     Act(AgentAt, Act),
-    /// A packet to be looked up.
+    /// Packet to look up.
     Packet(Pkt),
 }
 
-/// The agents of a node.
+/// Agents of a node.
 #[derive(Clone)]
 pub(crate) struct Agents {
     ports: Vec<AtPort>,
     acts: Acts,
-    /// Messages made here.
+    /// Congestion messages made here.
     pub(crate) created: Tally,
 }
 
-/// What a port has of agents.
+/// Agents of a port, and the packets that they hold.
 #[derive(Clone)]
 struct AtPort {
     agents: Vec<OneAgent>,
-    /// What any of them follows.
+    /// Accounts that any agent of the port follows.
     follows: Vec<Account>,
-    /// Whether any of them is asked about what comes in.
+    /// True if any agent of the port is called for each arrival before lookup.
     holds: bool,
     held: Queue,
 }
@@ -49,9 +50,9 @@ struct AtPort {
 #[derive(Clone)]
 struct OneAgent {
     agent: Box<dyn Agent>,
-    /// Slot that it fills.
+    /// Slot that the agent fills.
     slot: &'static str,
-    /// Instant of its last timer, and how many of its timers have run out then.
+    /// Instant of the agent's last timer, and the number of its earlier timers at that instant.
     last_timers: (Time, u32),
     rng: Stream,
     timers: [Alarm; 8],
@@ -60,28 +61,29 @@ struct OneAgent {
 /// Slots of a port that agents fill, in the order of [`super::PortSetup::agents`].
 const SLOTS: [&str; 3] = ["ack_hold", "notify", "pause"];
 
-/// Rule of an agent that holds a packet.
+/// Rule that an agent breaks if it holds a packet without declaring it.
 const HELD: Rule = Rule::Undeclared { used: "`Pass::Hold`", declare: "`held: Some(bytes)` in `needs()`" };
 
-/// Largest number of timers of one agent that may expire at one instant: an agent that sets more never lets time go on.
+/// Largest number of timers of one agent that may expire at one instant. An agent that sets more would stop simulated
+/// time.
 const MOST_TIMERS: u32 = 1024;
 
-/// An entry of the list that a step ends with.
+/// Entry of the list that a step ends with.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ready {
-    /// An idle port got something: it begins to send.
+    /// Idle port that received something to send.
     Port(PortId),
-    /// Work is pending. Its place in the list decides which ports send before it is done.
+    /// Pending work. Its position in the list decides which ports start before the work is done.
     Work,
 }
 
-/// What an agent at a port follows.
+/// Returns the accounts that an agent at a port follows.
 pub(super) fn followed(agent: &dyn Agent, port: PortId) -> impl Iterator<Item = Account> {
     Account::of_port(port).filter(|of| agent.levels(*of) != Account::UNWATCHED)
 }
 
 impl OneAgent {
-    /// Counts a timer that has run out; true if there are too many at this instant.
+    /// Counts a timer that has expired, and returns true if there are too many at this instant.
     fn has_too_many_timers(&mut self, now: Time) -> bool {
         let (last, count) = self.last_timers;
         self.last_timers = (now, if last == now { count.saturating_add(1) } else { 0 });
@@ -90,7 +92,7 @@ impl OneAgent {
 }
 
 impl Agents {
-    /// Of these ports, by their slots; `None` where all are empty.
+    /// Creates the agents of ports from their slots; `None` if all slots are empty.
     pub(super) fn new(ports: Vec<Vec<AgentSlot>>, seed: u64, node: u32) -> Option<Box<Agents>> {
         let at_port = |(port, slots): (usize, Vec<AgentSlot>)| {
             let port = PortId(port as u16);
@@ -118,20 +120,20 @@ impl Agents {
         some.then(|| Box::new(Agents { ports, acts: Acts::default(), created: Tally::default() }))
     }
 
-    /// What is followed at any port.
+    /// Returns the accounts that are followed at any port.
     pub(super) fn follows(&self) -> Vec<Account> {
         self.ports.iter().flat_map(|at| at.follows.iter().copied()).collect()
     }
-    /// By port: the memory that one of its agents samples.
+    /// Returns the memory that an agent samples, by port.
     pub(super) fn samples(&self) -> Vec<Option<Samples>> {
         let of = |at: &AtPort| at.agents.iter().find_map(|one| one.agent.needs().samples);
         self.ports.iter().map(of).collect()
     }
-    /// Whether any is asked about what comes in.
+    /// Returns true if any agent is called for each arrival before lookup.
     pub(super) fn hold(&self) -> bool {
         self.ports.iter().any(|at| at.holds)
     }
-    /// Levels that nobody of a port need be called between.
+    /// Levels between which no agent of a port needs a call.
     fn levels(&self, port: PortId, of: Account) -> (u64, u64) {
         let each = self.ports[usize::from(port.0)].agents.iter().map(|one| one.agent.levels(of));
         each.fold(Account::UNWATCHED, |all, own| (all.0.max(own.0), all.1.min(own.1)))
@@ -152,14 +154,14 @@ impl Agents {
     fn get(&mut self, at: AgentAt) -> Option<&mut OneAgent> {
         self.ports[usize::from(at.port.0)].agents.get_mut(usize::from(at.which))
     }
-    /// The alarm of a timer of an agent.
+    /// Alarm of a timer of an agent.
     pub(super) fn alarm(&mut self, at: AgentAt, id: TimerId) -> Option<&mut Alarm> {
         let one = self.get(at)?;
         Some(&mut one.timers[usize::from(id.0 & 7)])
     }
 }
 
-/// The port that an account is of.
+/// Returns the port of an account.
 fn port_of(of: Account) -> PortId {
     match of {
         Account::Output(port) | Account::AllInput(port) => port,
@@ -168,9 +170,10 @@ fn port_of(of: Account) -> PortId {
 }
 
 impl Core {
-    /// Counts bytes that come or go, and calls those whose levels they pass. PRECONDITION: there are agents.
+    /// Counts bytes that come or go, and calls the agents whose levels are exceeded. PRECONDITION: there are agents.
     #[inline]
     pub(super) fn count_bytes<F: Fib, O>(&mut self, delta: Delta, stored: Option<&Head>, step: &Step<F, O>) {
+        // This compare is all that a frame costs while every account is between its levels.
         if self.store.accounts.change(&delta) {
             self.call_outside(&delta, stored, step);
         }
@@ -182,6 +185,8 @@ impl Core {
             let Some(bytes) = self.store.accounts.outside(of) else { continue };
             let port = port_of(of);
             for at in self.agents_at(port) {
+                // The levels in the account are the narrowest of all agents of the port, so each agent is compared with
+                // its own here.
                 let outside = |agent: &dyn Agent| Account::is_outside(bytes, agent.levels(of));
                 self.call(at, stored, step, |agent, at, env| {
                     if outside(agent) {
@@ -189,6 +194,7 @@ impl Core {
                     }
                 });
             }
+            // Levels may depend on an agent's state, so each call may change them.
             self.ask_levels(port, Some(of));
         }
     }
@@ -198,7 +204,8 @@ impl Core {
         (0..count as u8).map(move |which| AgentAt { port, which })
     }
 
-    /// Calls an agent; what it asks for is done before an idle port of this step sends, or after all have.
+    /// Calls an agent. Its requests are done before the next idle port of this step sends, or, if they need a lookup,
+    /// after all have.
     fn call<F: Fib, O, T>(
         &mut self,
         at: AgentAt,
@@ -220,7 +227,7 @@ impl Core {
         Some(answer)
     }
 
-    /// Appends what an agent has asked for to the list.
+    /// Appends the requests of an agent to the list.
     fn take_acts(&mut self, at: AgentAt) {
         let Some(agents) = &mut self.agents else { return };
         if !agents.acts.list.is_empty() {
@@ -229,7 +236,7 @@ impl Core {
         }
     }
 
-    /// Asks the agents of a port for their levels: of one account, or of all that they follow.
+    /// Updates the levels of one account of a port, or of all accounts that its agents follow.
     fn ask_levels(&mut self, port: PortId, of: Option<Account>) {
         let Some(agents) = &self.agents else { return };
         let own = of.is_none().then(|| agents.ports[usize::from(port.0)].follows.iter().copied());
@@ -238,12 +245,12 @@ impl Core {
         }
     }
 
-    /// The levels of all agents, when the node is built.
+    /// Sets the levels of all agents when the node is built.
     pub(super) fn ask_all_levels(&mut self) {
         (0..self.store.ports.len()).for_each(|port| self.ask_levels(PortId(port as u16), None));
     }
 
-    /// Whether a packet that has just come in goes on to lookup; else it is held, or lost.
+    /// Returns true if a packet that has just come in goes on to lookup. Otherwise it is held or lost.
     pub(crate) fn passes<F: Fib, O: Out>(&mut self, pkt: &Pkt, step: &mut Step<F, O>) -> bool {
         let port = pkt.head.ingress;
         if !self.agents.as_ref().is_some_and(|agents| agents.ports[usize::from(port.0)].holds) {
@@ -251,6 +258,7 @@ impl Core {
         }
         let mut pass = Pass::Forward;
         for at in self.agents_at(port) {
+            // Slots are called in order, and the first that does not forward the packet decides.
             if pass == Pass::Forward {
                 let answer = self.call(at, None, step, |agent, at, env| agent.on_arrival(&pkt.head, at, env));
                 pass = answer.unwrap_or(Pass::Forward);
@@ -271,13 +279,15 @@ impl Core {
 
     fn hold<F: Fib, O: Out>(&mut self, pkt: &Pkt, step: &mut Step<F, O>) {
         let Some(agents) = &mut self.agents else { return };
+        // A held packet is in no queue of a port, since it may still leave by any. It is in the account of its input
+        // port.
         self.store.arena.push(&mut agents.ports[usize::from(pkt.head.ingress.0)].held, *pkt, 0);
         let at = step.out.spot(pkt.head.ingress);
         step.out.observer().held(at, pkt);
         self.count_bytes(Delta::held(&pkt.head), None, step);
     }
 
-    /// Does what agents have asked for, first to last, until a packet is to be looked up.
+    /// Performs requests in order until one is a packet to look up, and returns that packet.
     pub(crate) fn next_packet<F: Fib, O: Out>(&mut self, step: &mut Step<F, O>) -> Option<Pkt> {
         loop {
             match self.work.pop_front()? {
@@ -303,7 +313,7 @@ impl Core {
         self.break_rule(slot, at.port, rule);
     }
 
-    /// A timer of an agent has run out.
+    /// Handles a timer of an agent.
     pub(super) fn agent_timer<F: Fib, O>(&mut self, at: AgentAt, id: TimerId, step: &Step<F, O>) {
         let one = self.agents.as_mut().and_then(|agents| agents.get(at));
         if one.is_some_and(|one| one.has_too_many_timers(step.now)) {
@@ -313,7 +323,7 @@ impl Core {
         self.ask_levels(at.port, None);
     }
 
-    /// The far end of a port is told something about pausing.
+    /// Informs the agents of a port that a pause frame begins to leave.
     pub(super) fn pause_was_sent(&mut self, port: PortId, frame: &PauseFrame, now: Time) {
         for at in self.agents_at(port) {
             let Some(agents) = &mut self.agents else { return };
@@ -325,11 +335,12 @@ impl Core {
         self.ask_levels(port, None);
     }
 
-    /// The link of a port has gone down, or is back.
+    /// Resets the timers of a port's agents and informs the agents, when the link has gone down or is back.
     pub(super) fn agents_forget(&mut self, port: PortId, now: Time) {
         for at in self.agents_at(port) {
             let Some(agents) = &mut self.agents else { return };
             let one = &mut agents.ports[usize::from(port.0)].agents[usize::from(at.which)];
+            // Pauses sent over the dead link are void, so agents start again without timers.
             for timer in &mut one.timers {
                 timer.set(Time::NEVER);
             }
@@ -339,17 +350,17 @@ impl Core {
         self.ask_levels(port, None);
     }
 
-    /// How the far end of a port is held back from here.
+    /// Returns the mechanism that holds back the far end of a port.
     pub(super) fn pausing_at(&self, port: PortId) -> Option<&dyn Pausing> {
         let at = self.agents.as_ref()?.ports.get(usize::from(port.0))?;
         at.agents.iter().find_map(|one| one.agent.pausing())
     }
 
-    /// Messages made here, and packets and bytes that agents hold.
+    /// Congestion messages made here, and the packets and bytes that agents hold.
     pub(crate) fn agents_tally(&self) -> (Tally, (u64, u64)) {
         self.agents.as_ref().map_or_else(Default::default, |agents| (agents.created, agents.held()))
     }
-    /// How many messages agents have made here, and how many packets they hold.
+    /// Returns the numbers of congestion messages made here and of packets held here.
     pub fn made_and_held(&self) -> (u64, u64) {
         let (created, (held, _)) = self.agents_tally();
         (created.packets, held)

@@ -1,25 +1,25 @@
-//! Timers of a node's ports: what they are for, and deadlines that move.
+//! Timers of a node's ports, and deadlines that move.
 
 use mech::{PortId, TimerId};
 use units::Time;
 
-/// An agent of a node: its port, and which of the port's agents it is.
+/// Agent of a node, by its port and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AgentAt {
     pub(crate) port: PortId,
     pub(crate) which: u8,
 }
 
-/// What timers of a core are for; packed into an event's index.
+/// Purpose of a core's timer, packed into the index of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
-    /// One that an agent has armed.
+    /// Timer that an agent has armed.
     Agent(AgentAt, TimerId),
-    /// The quanta of a class run out.
+    /// Expiry of the pause of a class.
     Over(PortId, u8),
-    /// A received request takes effect.
+    /// Effect of a received pause frame.
     Effect(PortId),
-    /// The first of the headers that are being cut is done.
+    /// End of the cut that was begun first.
     Cut,
 }
 
@@ -31,6 +31,7 @@ impl Timer {
             Timer::Effect(port) => (port, 2, 0),
             Timer::Cut => (PortId(0), 3, 0),
         };
+        // Two bits for the agent suffice: a port has one agent for each of three slots.
         (port.0 as u32) << 7 | kind << 5 | which
     }
     pub(super) const fn from_index(index: u32) -> Option<Timer> {
@@ -45,7 +46,7 @@ impl Timer {
     }
 }
 
-/// A deadline, and the one event that is pending for it, which stays where it is when the deadline moves.
+/// Deadline, and the one event that is pending for it. The event stays when the deadline moves to a later instant.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Alarm {
     due: Time,
@@ -55,7 +56,7 @@ pub(super) struct Alarm {
 impl Alarm {
     pub(super) const OFF: Alarm = Alarm { due: Time::NEVER, event: Time::NEVER };
 
-    /// When an event has to be set, where the pending one comes too late.
+    /// Sets the deadline, and returns the instant of a new event if the pending one comes too late.
     pub(super) fn set(&mut self, due: Time) -> Option<Time> {
         self.due = due;
         let sooner = due < self.event;
@@ -64,8 +65,12 @@ impl Alarm {
             due
         })
     }
-    /// Its event has come: whether it is due, or else when the event has to be set again.
+    /// Handles the alarm's event. `Ok` means that the deadline has come.
+    ///
+    /// # Errors The instant at which an event must be set again; `None` if this event is stale or the deadline was
+    /// taken back.
     pub(super) fn rings(&mut self, now: Time) -> Result<(), Option<Time>> {
+        // An earlier deadline has replaced this event: events cannot be taken back, so they are ignored.
         if self.event != now {
             return Err(None);
         }

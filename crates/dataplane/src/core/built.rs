@@ -1,4 +1,7 @@
-//! How the output side of a node is made from its slots, and whether its departures may be computed.
+//! Construction of a node's output side from its slots, and the decision whether its departures may be computed.
+//!
+//! A departure is computed at arrival only if nothing later can change its order or its time. Results are bit-identical
+//! with and without; a computed departure saves its event and the calls of the slots.
 
 use super::agents::{Agents, followed};
 use super::pausing::Pausing;
@@ -20,50 +23,50 @@ use mech::{Account, Acts, Agent, AgentSlot, Asks, Lane, Lanes, PortId, Purpose, 
 use std::collections::VecDeque;
 use units::{Amount, Clock, Dur};
 
-/// One output port as it is to be built.
+/// Setup of one output port.
 pub struct PortSetup {
-    /// Rate out of it.
+    /// Rate of the link out of the port.
     pub clock: Clock,
-    /// Whether its far end is a switch.
+    /// True if the far end of the port is a switch.
     pub is_switch: bool,
-    /// Its marking slot.
+    /// Marking slot of the port.
     pub marking: MarkingSlot,
-    /// Its scheduler slot.
+    /// Scheduler slot of the port.
     pub scheduler: SchedulerSlot,
-    /// Its part in pausing; `None` where no port of the network is ever paused.
+    /// Pause setup of the port; `None` if no port of the network is ever paused.
     pub pause: Option<PauseSetup>,
-    /// Its slots `ack_hold`, `notify` and `pause`.
+    /// Agents of the port in the slots `ack_hold`, `notify` and `pause`, in this order.
     pub agents: Vec<AgentSlot>,
-    /// Its rate may change or its link go down, so that departures cannot be known ahead.
+    /// True if the rate of the port may change or its link may go down, so that departures cannot be known ahead.
     pub changes: bool,
 }
 
-/// A node's output side as it is to be built.
+/// Setup of a node's output side.
 pub struct CoreSetup {
-    /// The node's number.
+    /// Number of the node.
     pub node: u32,
-    /// The seed of the run.
+    /// Seed of the run.
     pub seed: u64,
-    /// What a frame costs on the wire.
+    /// Header, frame and gap sizes.
     pub framing: Framing,
-    /// The buffer slot.
+    /// Buffer slot.
     pub buffer: BufferSlot,
-    /// The overflow slot.
+    /// Overflow slot.
     pub overflow: OverflowSlot,
-    /// The lanes of every port beside the normal one.
+    /// Lanes of every port beside the normal one.
     pub lanes: Lanes,
-    /// The highest traffic class in use.
+    /// Highest traffic class in use.
     pub top_class: u8,
-    /// Whether departures may be computed at arrival.
+    /// True if departures may be computed at arrival.
     pub may_compute: bool,
-    /// The ports.
+    /// Ports, in the order of their numbers.
     pub ports: Vec<PortSetup>,
-    /// The input side, where arrivals wait there first.
+    /// Input side, if arrivals wait at their inputs first.
     pub inputs: Option<InputSetup>,
 }
 
 impl Core {
-    /// The output side described by `setup`.
+    /// Creates the output side described by `setup`.
     pub fn new(setup: CoreSetup) -> Core {
         let memory = Core::plain_memory(&setup);
         let asks = setup.overflow.peek().asks();
@@ -108,6 +111,7 @@ impl Core {
         let (mut pausing, mut agents) = (Vec::new(), Vec::new());
         for (i, p) in setup.ports.into_iter().enumerate() {
             let computed = memory.and_then(|memory| Core::limits(memory, PortId(i as u16), &p));
+            // A slot that is called for every arrival may divert even a frame that fits.
             core.direct |= computed.is_some() && asks != Asks::Always;
             pausing.extend(p.pause);
             agents.push(p.agents);
@@ -135,11 +139,11 @@ impl Core {
         core
     }
 
-    /// The memory of each port, where nothing that the ports have in common can change the order or the
-    /// time of a departure once it is known.
+    /// Memory of each port, if nothing that the ports share can change the order or the time of a known departure;
+    /// `None` otherwise.
     fn plain_memory(setup: &CoreSetup) -> Option<Room> {
         let needs = setup.overflow.peek().needs();
-        // What came in by a port waits at any; and whoever draws a frame may ask how full its way out is.
+        // Frames that came in by a port may wait at any other, and an agent that samples may read the fill of any port.
         let follows_input = |(port, agent): (u16, &dyn Agent)| {
             let of_input = |of| matches!(of, Account::Entered(..) | Account::Input(..) | Account::AllInput(_));
             agent.needs().samples.is_some() || followed(agent, PortId(port)).any(of_input)
@@ -147,6 +151,10 @@ impl Core {
         let slots = setup.ports.iter().zip(0..).flat_map(|(p, port)| p.agents.iter().map(move |slot| (port, slot)));
         let by_input = slots.filter_map(|(port, slot)| Some((port, slot.peek()?))).any(follows_input);
         let visits = setup.ports.iter().any(Core::visits);
+        // Inputs, several classes or lanes change which frame leaves next. A mechanism that removes or visits packets
+        // needs them in the arena, where frames with computed departures never are. A header that is being cut joins
+        // its queue late. Shared memory (`plain()` is `None`) makes one port's decisions depend on the departures of
+        // others.
         let plain = !by_input
             && setup.may_compute
             && setup.inputs.is_none()
@@ -165,9 +173,12 @@ impl Core {
         port.marking.peek().needs().visits || port.scheduler.peek().needs().visits || agents()
     }
 
-    /// What an arrival is compared with at a port that cannot change it either.
+    /// Limits that an arrival is compared with, if nothing of this port can change a known departure either; `None`
+    /// otherwise.
     fn limits(memory: Room, id: PortId, port: &PortSetup) -> Option<Limits> {
         let mark = port.marking.peek().plain()?;
+        // A followed account must change at the instant of each departure. Pauses and rate changes delay departures
+        // that are known already.
         let followed = port.agents.iter().filter_map(AgentSlot::peek).any(|agent| followed(agent, id).next().is_some());
         (!followed && !port.changes && !port.scheduler.reorders() && port.pause.is_none()).then_some(Limits {
             packets: memory.packets,
@@ -177,8 +188,8 @@ impl Core {
         })
     }
 
-    /// The queues of every port, and how long each may get; `None` where that is not fixed. All normal queues
-    /// of a port share theirs.
+    /// Returns the queues of every port and the limit of each; the limit is `None` if it is not fixed. All normal
+    /// queues of a port share one limit.
     pub fn queues(&self) -> impl Iterator<Item = (QueueId, Option<Amount>)> {
         let normal = self.store.buffer.peek().plain().and_then(Room::amount);
         let lanes = self.store.lanes;

@@ -1,8 +1,8 @@
-//! Frames that cross the fabric of a `cioq` switch, from the memory of an input to the buffer of an output.
+//! Transfers through the fabric of a `cioq` switch, from the memory of an input to the buffer of an output.
 //!
-//! An output takes one frame at a time. Its arbiter is asked when a step is nearly over: all arrivals are stored by
-//! then, and idle ports have begun to send. The end of a transfer is an event of the same phase as the end of a
-//! transmission; its index is that of the output, counted on from the last port.
+//! An output takes one frame at a time. Its arbiter chooses near the end of a step: all arrivals are stored by then,
+//! and idle ports have begun to send. The end of a transfer is an event of the same phase as the end of a transmission;
+//! its index is the number of ports plus the output.
 
 use super::agents::Ready;
 use super::moved::Frame;
@@ -15,7 +15,8 @@ use mech::overflow::DropReason;
 use mech::{PacketKind, PortId};
 
 impl Core {
-    /// Something waits for an output, or it has room: its arbiter is asked before this step is over.
+    /// Schedules the arbiter of an output for the end of this step, since a frame waits for the output or space became
+    /// free.
     pub(super) fn ask_arbiter(&mut self, output: PortId) {
         if let Some(stages) = self.stages() {
             stages.ask(output.0);
@@ -26,7 +27,7 @@ impl Core {
         }
     }
 
-    /// A frame that is to leave by a port waits at its input: whoever may take it is asked before this step is over.
+    /// Schedules the arbiter that may move a frame from `input`, where it waits for the port `output`.
     pub(super) fn ask_for(&mut self, input: PortId, output: PortId) {
         if let Some(stages) = self.stages() {
             stages.ask_for_input(input);
@@ -35,7 +36,7 @@ impl Core {
         self.ask_arbiter(output);
     }
 
-    /// Idle outputs take the frames that their arbiters choose.
+    /// Lets idle outputs take the frames that their arbiters choose.
     pub(super) fn begin_transfers<F, O: Out>(&mut self, step: &mut Step<F, O>) {
         if self.stages().is_some() {
             return self.begin_moves(step);
@@ -57,7 +58,8 @@ impl Core {
         }
     }
 
-    /// A frame has crossed to an output: it waits there, or is lost where the link of the output died meanwhile.
+    /// Handles the end of a transfer: the frame joins its queue at the output, or is lost if the output's link has
+    /// died.
     pub(super) fn transfer_ended<F: Fib, O: Out>(&mut self, output: PortId, step: &mut Step<F, O>) {
         if self.stages().is_some() {
             return self.move_ended(output.0, step);
@@ -69,7 +71,7 @@ impl Core {
         }
     }
 
-    /// A frame has left the memory of its input.
+    /// Reports that a frame has left the memory of its input.
     pub(super) fn tell_crossed<O: Out>(&self, output: PortId, pkt: &Pkt, out: &mut O) {
         if pkt.head.kind() != PacketKind::Notice {
             let (at, input) = (out.spot(output), out.spot(pkt.head.ingress).port);
@@ -77,10 +79,12 @@ impl Core {
         }
     }
 
-    /// A frame that lies here and is counted at a port joins its queue there, or is lost where the link of the port died
-    /// meanwhile; whether it waits there. `from` are the memories that it lay in.
+    /// Appends a frame that is counted at a port to its queue there, and returns true; drops it and returns false if
+    /// the link of the port has died. `from` are the memories that it was in.
     pub(super) fn join<F: Fib, O: Out>(&mut self, slot: u32, to: QueueAt, from: Sides, step: &mut Step<F, O>) -> bool {
         let port = to.port;
+        // `take_waiting` reaches queues only. A frame that was crossing or being cut when the link died arrives here
+        // later.
         if self.store.ports[usize::from(port.0)].closed {
             let pkt = self.store.arena.discard(slot);
             self.taken_out(Frame { at: to, slot, head: &pkt.head }, from, step);
@@ -96,8 +100,8 @@ impl Core {
         true
     }
 
-    /// Checks that what each port counts as waiting lies in its queues or at the inputs, and that the inputs' memory
-    /// holds what lies there.
+    /// Checks that each port's count equals the frames in its queues and at inputs, and that the memory of inputs holds
+    /// exactly the frames there.
     pub(crate) fn inputs_balance(&self) -> bool {
         let Some(inputs) = &self.store.inputs else { return true };
         let whole = |(port, p): (u16, &Port)| {

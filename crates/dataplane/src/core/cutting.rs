@@ -1,5 +1,5 @@
-//! What cutting does to a packet that arrives and to one that waits, and what is counted and told of it. Whether there
-//! is room for what is left, [`Core::store`] says as of any packet.
+//! Cuts of arriving and of queued packets, with their counts and notifications. [`Core::store`] tests the capacity for
+//! the header that remains, as for any packet.
 
 use super::alarm::Timer;
 use super::moved::Frame;
@@ -11,7 +11,7 @@ use crate::{Freed, Leaves, Observer, Out, Pkt, Stored};
 use mech::{Ecn, PktId, PortId};
 
 impl Core {
-    /// Cuts a packet; whether it is any shorter now.
+    /// Cuts a packet, and returns true if it is shorter now.
     pub(super) fn trim<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) -> bool {
         let (had_mark, carried) = (pkt.head.ecn() == Ecn::Ce, pkt.carried());
         let bytes = pkt.cut(&self.overflow.peek().cut(), self.framing.min_frame);
@@ -31,7 +31,8 @@ impl Core {
         true
     }
 
-    /// Stores what is left of a packet; where cutting takes a time it has its place and is in its queue when that is over.
+    /// Stores the header of a cut packet. If cutting takes time, the header has its memory now and joins its queue
+    /// afterwards.
     pub(super) fn store_cut<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, to: QueueAt, mark: bool, step: &mut Step<F, O>) {
         let Some(to) = self.take(pkt, to, mark, step) else { return };
         if self.store.cutting.is_none() {
@@ -39,21 +40,24 @@ impl Core {
         }
         let QueueAt { port, queue } = to;
         let before = self.store.ports[usize::from(port.0)].waiting();
+        // Memory is allocated from the cut on, so that decisions, marks and accounts see the header before it joins its
+        // queue.
         self.store.allocate(port, queue, &pkt.head);
         let p = &mut self.store.ports[usize::from(port.0)];
         p.rest.stamp += 1;
-        let slot = self.store.arena.lay(*pkt, p.rest.stamp);
+        let slot = self.store.arena.allocate(*pkt, p.rest.stamp);
         Core::tell_stored(port, pkt, Stored { queue, before, leaves: Leaves::Slot(PktId(slot)) }, step.out);
         self.count_stored(Frame { at: to, slot, head: &pkt.head }, self.store.buffered(), step);
         self.begin_cut((slot, pkt.head.size), Onward::Queue(to), step);
     }
 
-    /// What is left of a packet turns round, when the time of cutting is over.
+    /// Returns the header of a cut packet to its source, after the time of cutting.
     pub(super) fn send_back_cut<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) {
         if self.store.cutting.is_none() {
             return self.send_back(pkt, port, step);
         }
-        let slot = self.store.arena.lay(*pkt, 0);
+        // This header has no port yet and is counted at none; `going_back` counts it for conservation.
+        let slot = self.store.arena.allocate(*pkt, 0);
         self.begin_cut((slot, pkt.head.size), Onward::Back(port), step);
     }
 
@@ -62,7 +66,7 @@ impl Core {
         first.into_iter().for_each(|at| self.wake_me(Timer::Cut, at, step.out));
     }
 
-    /// The time of cutting is over for the first headers.
+    /// Ends the cuts whose time is over.
     pub(super) fn end_cuts<F: Fib, O: Out>(&mut self, step: &mut Step<F, O>) {
         loop {
             let Some(cutting) = &mut self.store.cutting else { return };
@@ -79,13 +83,13 @@ impl Core {
         }
     }
 
-    /// Frames and bytes that are being cut out of packets and will go back to their sources.
+    /// Frames and bytes of headers that are being cut and will go back to their sources.
     pub(crate) fn going_back(&self) -> (u64, u64) {
         self.store.cutting.as_ref().map_or((0, 0), |cutting| cutting.going_back())
     }
 
-    /// Cuts a packet that waits at a port, and returns true if anything was cut; `None` if the packet does not wait there. It
-    /// keeps its position, or moves to the queue of cut packets.
+    /// Cuts a queued packet, and returns true if it is shorter now; `None` if the packet is not queued at the port. The
+    /// packet keeps its position, or moves to the queue of cut packets.
     pub(super) fn trim_waiting<F: Fib, O: Out>(
         &mut self,
         id: PktId,
@@ -108,7 +112,7 @@ impl Core {
         Some(true)
     }
 
-    /// A packet that waits has become this one.
+    /// Replaces a queued packet by its shorter form.
     fn shorten<F: Fib, O: Out>(&mut self, id: PktId, at: QueueAt, cut: &Pkt, step: &mut Step<F, O>) {
         let QueueAt { port, queue } = at;
         let bytes = self.store.shorten(at, id.0, cut);
@@ -116,7 +120,7 @@ impl Core {
         self.count_trimmed(Frame { at, slot: id.0, head: &cut.head }, bytes, step);
     }
 
-    /// Takes a packet out of its queue, for another one of the same port.
+    /// Removes a packet from its queue so that it can join another queue of the same port.
     fn take_again<F: Fib, O: Out>(&mut self, id: PktId, at: QueueAt, pkt: &Pkt, step: &mut Step<F, O>) {
         let QueueAt { port, queue } = at;
         self.store.take_out(at, id.0);

@@ -1,4 +1,4 @@
-//! Links that die and come back, and ports whose rate changes, as a node learns of it.
+//! Links that die and return, and ports whose rate changes.
 
 use super::moved::Frame;
 use super::{Core, Step};
@@ -11,44 +11,47 @@ use mech::{PortId, QueueId};
 use units::Clock;
 
 mech::choice! {
-    /// What becomes of the frames that wait for a port when its link is known to be dead.
+    /// Outcome for the frames that are queued at a port when its link is known to be dead.
     #[derive(Default)]
     pub enum DeadPort {
-        /// They are dropped, and so is what is sent there later.
+        /// Drops them, and frames that are sent to the port later.
         #[default]
         Drop = "drop",
-        /// They wait until the link is back, and so does what is sent there later.
+        /// Keeps them until the link is back, and frames that are sent to the port later.
         Wait = "wait",
-        /// They are looked up again, once; what is sent to the dead port all the same is dropped.
+        /// Looks them up again, once. Frames that are sent to the dead port all the same are dropped.
         LookUp = "look_up",
     }
 }
 
 impl Core {
-    /// Frames that begin to leave by a port from now on do so at another rate; the one under way goes on at the old.
+    /// Changes the rate of a port for frames that begin to leave from now on. The frame in transmission keeps the old
+    /// rate.
     pub fn set_clock(&mut self, port: PortId, clock: Clock) {
         self.store.ports[usize::from(port.0)].set_clock(clock);
     }
 
-    /// The link of a port is known to be dead: nothing leaves by it any more, and what its ends had said to each
-    /// other about pausing is forgotten.
+    /// Closes a port whose link is known to be dead: nothing leaves by it, and the pause state of both its ends is
+    /// void.
     pub(crate) fn close<F: Fib, O: Out>(&mut self, port: PortId, waits: bool, step: &mut Step<F, O>) {
         self.forget_pause(port, step.now, step.out);
         self.agents_forget(port, step.now);
         let p = &mut self.store.ports[usize::from(port.0)];
+        // After `forget_pause`, which would clear these bits. With `waits` the port still stores frames but sends none.
         (p.closed, p.rest.dead, p.rest.paused) = (!waits, true, u32::MAX);
     }
 
-    /// The link of a port is known to be back.
+    /// Reopens a port whose link is known to be back.
     pub(crate) fn reopen<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) {
         let p = &mut self.store.ports[usize::from(port.0)];
+        // Before `forget_pause`, which schedules the port for each class that it resumes.
         (p.closed, p.rest.dead, p.rest.paused) = (false, false, 0);
         self.forget_pause(port, step.now, step.out);
         self.agents_forget(port, step.now);
         self.try_schedule(port, step.now, step.out);
     }
 
-    /// Takes out all that waits for a port: the queue that is served first comes first, each from its front.
+    /// Removes all frames that wait for a port, from the most urgent queue to the least urgent, each from its front.
     pub(crate) fn take_waiting<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) -> Vec<Pkt> {
         let mut taken = Vec::new();
         for queue in (0..self.store.ports[usize::from(port.0)].rest.queues.len()).rev() {
@@ -90,11 +93,13 @@ impl Core {
         Some(pkt)
     }
 
-    /// A packet that waited for a port is taken out before its turn.
+    /// Counts a packet that left its queue at a port before its turn.
     pub(super) fn taken_out<F: Fib, O: Out>(&mut self, frame: Frame, leaves: Sides, step: &mut Step<F, O>) {
         let QueueAt { port, queue } = frame.at;
         self.store.free(port, queue, frame.head);
         let p = &mut self.store.ports[usize::from(port.0)];
+        // Not `sent`: the invariant `enqueued = sent + evicted + queued` must hold for frames that leave without
+        // transmission.
         p.counts_mut().evicted += 1;
         p.counts_mut().evicted_bytes += u64::from(frame.head.size);
         let freed = Freed { queue, after: p.waiting(), started: None };
@@ -102,7 +107,7 @@ impl Core {
         self.count_left(frame, leaves, step);
     }
 
-    /// Loses all that waits for a port whose link is dead.
+    /// Drops all frames that wait for a port whose link is dead.
     pub(crate) fn drop_waiting<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) {
         for pkt in self.take_waiting(port, step) {
             self.drop(&pkt, port, DropReason::LinkDown, step);

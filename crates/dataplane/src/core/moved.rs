@@ -1,5 +1,5 @@
-//! What is counted for agents where a frame comes to a memory of a node, goes on to another, or is gone from one. Messages
-//! about congestion are in no account.
+//! Accounts that agents follow: bytes are counted whenever a frame joins a memory of a node, moves to another or
+//! leaves. Congestion messages are in no account.
 
 use super::{Core, Step};
 use crate::accounts::{Delta, Sides};
@@ -8,18 +8,18 @@ use crate::port::{Port, QueueAt};
 use crate::sampled::InMemory;
 use mech::{Head, Lane, PortId, Side};
 
-/// A frame that lies here.
+/// Frame in a memory of this node.
 #[derive(Clone, Copy)]
 pub(super) struct Frame<'a> {
-    /// The queue that it waits in, or is to join.
+    /// Queue that the frame waits in or is to join.
     pub(super) at: QueueAt,
-    /// Where it lies in the arena.
+    /// Slot of the frame in the arena.
     pub(super) slot: u32,
     pub(super) head: &'a Head,
 }
 
 impl Frame<'_> {
-    /// The memories of ports that it lies in, of these.
+    /// Memories of ports in which the frame is, among `sides`.
     fn memories(&self, sides: Sides) -> impl Iterator<Item = InMemory> + use<> {
         let Frame { at: QueueAt { port, .. }, slot, head } = *self;
         let input = sides.input.then_some(InMemory { port: head.ingress, side: Side::Input, slot });
@@ -29,7 +29,7 @@ impl Frame<'_> {
 }
 
 impl Core {
-    /// A frame takes units of memories that are sampled.
+    /// Adds the memory units of a frame to memories that are sampled.
     #[inline]
     pub(super) fn join_units(&mut self, frame: Frame, sides: Sides) {
         if let Some(sampled) = &mut self.store.sampled {
@@ -38,7 +38,7 @@ impl Core {
         }
     }
 
-    /// Its units are free.
+    /// Frees the memory units of a frame.
     #[inline]
     pub(super) fn leave_units(&mut self, frame: Frame, sides: Sides) {
         if let Some(sampled) = &mut self.store.sampled {
@@ -46,22 +46,24 @@ impl Core {
         }
     }
 
-    /// Whether what happens to a frame of a queue is counted.
+    /// Returns true if frames of a queue are in the accounts.
     #[inline]
     pub(super) fn is_counted(&self, at: QueueAt) -> bool {
         self.agents.is_some() && at.queue.lane() != Lane::Notice
     }
 
-    /// A frame is stored.
+    /// Counts a frame that was stored.
     #[inline]
     pub(super) fn count_stored<F: Fib, O>(&mut self, frame: Frame, joins: Sides, step: &Step<F, O>) {
         if self.is_counted(frame.at) {
+            // Units change before agents are called: an agent may draw a unit in the same call and must see this
+            // frame's.
             self.join_units(frame, joins);
             self.count_bytes(Delta::stored(frame.at.port, frame.head, joins), Some(frame.head), step);
         }
     }
 
-    /// A frame that waited here is gone.
+    /// Counts a frame that has left.
     #[inline]
     pub(super) fn count_left<F: Fib, O>(&mut self, frame: Frame, leaves: Sides, step: &Step<F, O>) {
         if self.is_counted(frame.at) {
@@ -70,7 +72,7 @@ impl Core {
         }
     }
 
-    /// A frame has crossed from the memory of its input to the buffer of its output.
+    /// Counts a frame that has crossed from the memory of its input to the buffer of its output.
     #[inline]
     pub(super) fn count_crossed<F: Fib, O>(&mut self, frame: Frame, step: &Step<F, O>) {
         if self.is_counted(frame.at) {
@@ -80,7 +82,7 @@ impl Core {
         }
     }
 
-    /// So many bytes of a frame that waits in the buffer of its port are cut off.
+    /// Counts bytes that were cut off a frame in the buffer of its port.
     #[inline]
     pub(super) fn count_trimmed<F: Fib, O>(&mut self, frame: Frame, bytes: u16, step: &Step<F, O>) {
         if self.is_counted(frame.at) {
@@ -94,7 +96,7 @@ impl Core {
         }
     }
 
-    /// Checks that the accounts that agents follow are of what lies here.
+    /// Checks that the accounts equal the frames in the memories of this node.
     pub(crate) fn accounts_balance(&self) -> bool {
         let Some(agents) = &self.agents else { return true };
         let accounts = &self.store.accounts;
@@ -105,6 +107,8 @@ impl Core {
         let inputs = ports().filter_map(|port| Some((port, accounts.of_input(port)?)));
         let inputs = match &self.store.inputs {
             Some(own) => inputs.into_iter().all(|(port, bytes)| bytes == own.used(port).1 + agents.held_at(port)),
+            // Without inputs a frame stays in the account of its input port until it leaves by an output. Only the sums
+            // over all ports can be compared.
             None => {
                 let (many, bytes) = inputs.fold((0, 0), |sum, (_, bytes)| (sum.0 + 1, sum.1 + bytes));
                 let waits = self.store.ports.iter().map(|p| p.counted().1).sum::<u64>();
@@ -114,7 +118,7 @@ impl Core {
         outputs && inputs && accounts.balanced() && self.units_balance()
     }
 
-    /// Checks that memories that are sampled have the units of the frames that are in them.
+    /// Checks that sampled memories have exactly the units of the frames in them.
     fn units_balance(&self) -> bool {
         let Some(sampled) = &self.store.sampled else { return true };
         let sides = self.store.buffered();

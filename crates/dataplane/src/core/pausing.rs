@@ -1,4 +1,7 @@
-//! Pausing: requests of the pause slots, the frames that carry them, and what a port does on receiving one.
+//! Pausing: the pause frames that a port sends, and what a port does when it receives one.
+//!
+//! Each port has a gate with two independent halves. `far_paused` is about pauses that this node requested of the far
+//! end, and `paused` about those that the far end requested here.
 
 use super::alarm::{Alarm, Timer};
 use super::{Core, Step};
@@ -12,39 +15,40 @@ use mech::{ClassSet, HostId, Lane, PortId, QueueId, View};
 use std::collections::VecDeque;
 use units::{Dur, Time};
 
-/// A port of a network with pause, as it is to be built.
+/// Pause setup of one port, in a network where ports may be paused.
 #[derive(Clone)]
 pub struct PauseSetup {
-    /// From the arrival of a request until it takes effect here.
+    /// Time from the arrival of a pause frame until it takes effect here.
     pub response: Dur,
-    /// Bytes that may come in on top of the slot's threshold.
+    /// Headroom in bytes above the slot's XOFF threshold.
     pub headroom: u64,
-    /// The longest that a request waits here for the frame under way.
+    /// Longest time that a pause frame waits at this port for the frame in transmission.
     pub waits: Dur,
-    /// From when a request begins to leave here until nothing comes any more that began before it took effect.
+    /// Time from the start of a pause frame's transmission until no frame arrives any more that the far end began
+    /// before the pause took effect.
     pub away: Dur,
 }
 
-/// One port's part.
+/// Pause state of one port.
 #[derive(Clone)]
 pub(super) struct Gate {
     pub(super) setup: PauseSetup,
-    /// Classes that the far end has been told not to send, and when it was told first.
+    /// Classes that are paused at the far end, and the instant of the first request for each.
     far_paused: ClassSet,
     far_paused_since: [Time; 8],
-    /// What the next frame says, which is not on the wire yet.
+    /// Contents of the next pause frame, which is not in transmission yet.
     pending_frame: Option<PauseFrame>,
-    /// Classes that this port may not send, since when, and until when.
+    /// Classes that this port may not send, the start of each pause, and the timer that ends it.
     pub(super) paused: ClassSet,
     pub(super) since: [Time; 8],
     over: [Alarm; 8],
-    /// Requests that were received and have not taken effect, first to last.
+    /// Received pause frames that have not taken effect, in order of arrival.
     pending_requests: VecDeque<(Time, PauseFrame)>,
     pub(super) resumes: [Resumes; 8],
 }
 
 impl Gate {
-    /// How long a pause of a class lasts, where what the far end sends after it has expired may have come by now.
+    /// Duration of a pause of a class, if frames that the far end sent after its expiry may have arrived by now.
     fn expired(&self, slot: &dyn mech::pause::Pausing, class: u8, now: Time) -> Option<Dur> {
         if !self.far_paused.has(class) || slot.holds(self.setup.waits) {
             return None;
@@ -55,14 +59,14 @@ impl Gate {
     }
 }
 
-/// How often a class was resumed.
+/// Number of resumes of a class, by direction.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Resumes {
     pub(super) sent: u64,
     pub(super) received: u64,
 }
 
-/// What a core has in a network where ports may be paused.
+/// Pause state of a node, in a network where ports may be paused.
 #[derive(Clone)]
 pub(crate) struct Pausing {
     pub(super) gates: Vec<Gate>,
@@ -88,18 +92,18 @@ impl Pausing {
     }
 }
 
-/// The queues of a class that a pause holds back, a bit each.
+/// Set of the queues of a class that a pause holds back, one bit each.
 fn queues(class: usize) -> u32 {
     Lane::PAUSED.iter().fold(0, |set, lane| set | QueueId::new(class as u8, *lane).bit())
 }
 
-/// The classes of a set.
+/// Returns the classes of a set.
 fn each(set: ClassSet) -> impl Iterator<Item = usize> {
     (0..8).filter(move |class| set.has(*class as u8))
 }
 
 impl Core {
-    /// Timers of this node's ports have indices from here on.
+    /// Sets the index from which the timers of this node's ports are numbered.
     pub(crate) fn timers_from(&mut self, base: u32) {
         self.timer_base = base;
     }
@@ -112,7 +116,7 @@ impl Core {
         out.timer(self.timer_base | timer.index(), at);
     }
 
-    /// A frame is to leave by a port, before all else; one that waits there says this too.
+    /// Queues a pause frame at a port, ahead of all data. It is merged with a frame that waits there already.
     pub(super) fn queue_pause_frame<O: Out>(&mut self, port: PortId, frame: PauseFrame, now: Time, out: &mut O) {
         if self.store.ports[usize::from(port.0)].rest.dead {
             return;
@@ -123,7 +127,7 @@ impl Core {
         self.try_schedule(port, now, out);
     }
 
-    /// Sends the frame that waits at a port.
+    /// Sends the pause frame that waits at a port.
     pub(super) fn send_control<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
         let p = &mut self.store.ports[usize::from(port.0)];
         p.rest.control = false;
@@ -131,6 +135,7 @@ impl Core {
         let gate = &mut pausing.gates[usize::from(port.0)];
         let Some(frame) = gate.pending_frame.take() else { return };
         let again = ClassSet(frame.xoff.0 & gate.far_paused.0);
+        // A refresh does not move the start: the age of the first request tells whether a pause may have expired.
         each(frame.xoff.minus(again)).for_each(|class| gate.far_paused_since[class] = now);
         gate.far_paused = gate.far_paused.minus(frame.xon).union(frame.xoff);
         each(frame.xon).for_each(|class| gate.resumes[class].sent += 1);
@@ -148,7 +153,7 @@ impl Core {
         self.pause_was_sent(port, &frame, now);
     }
 
-    /// A PAUSE or PFC frame has arrived.
+    /// Handles a received PAUSE or PFC frame.
     pub(crate) fn on_pause_frame<O: Out>(&mut self, pkt: &Pkt, now: Time, out: &mut O) {
         let (port, frame) = (pkt.head.ingress, PauseFrame::from_packet(pkt));
         let (Some(pausing), Some(frame)) = (&mut self.pausing, frame) else { return };
@@ -160,6 +165,8 @@ impl Core {
         if gate.setup.response == Dur::ZERO {
             return self.apply_pause(port, frame, now, out);
         }
+        // All frames take the same response time and take effect in order of arrival, so one timer serves the first of
+        // them.
         let at = now + gate.setup.response;
         gate.pending_requests.push_back((at, frame));
         if gate.pending_requests.len() == 1 {
@@ -167,12 +174,14 @@ impl Core {
         }
     }
 
-    /// A request takes effect: the frame under way goes on to its end.
+    /// Applies a received pause frame. The frame in transmission is completed.
     fn apply_pause<O: Out>(&mut self, port: PortId, frame: PauseFrame, now: Time, out: &mut O) {
         let p = &mut self.store.ports[usize::from(port.0)];
         let (duration, in_use) = (p.quanta(frame.quanta), ClassSet(((1u16 << p.classes()) - 1) as u8));
         for class in each(ClassSet(frame.xoff.0 & in_use.0)) {
             let Some(gate) = self.gate(port) else { return };
+            // A refresh moves the deadline of a running pause. The first start of the pause stays, for the search for
+            // deadlocks.
             let alarm = gate.over[class].set(now + duration);
             if !gate.paused.has(class as u8) {
                 gate.paused = gate.paused.union(ClassSet::single(class as u8));
@@ -189,7 +198,7 @@ impl Core {
         }
     }
 
-    /// A class may leave by a port again.
+    /// Lets a class leave by a port again.
     fn resume_class<O: Out>(&mut self, port: PortId, class: usize, now: Time, out: &mut O) {
         let Some(gate) = self.gate(port).filter(|gate| gate.paused.has(class as u8)) else { return };
         gate.paused = gate.paused.minus(ClassSet::single(class as u8));
@@ -200,18 +209,21 @@ impl Core {
         self.try_schedule(port, now, out);
     }
 
-    /// The link of a port has gone down, or is back: neither frames that were sent over it nor those that wait count.
+    /// Forgets all pause state of a port whose link has gone down or is back. Pause frames sent over that link, and
+    /// those that wait, are void.
     pub(super) fn forget_pause<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
         (0..8).for_each(|class| self.resume_class(port, class, now, out));
         let Some(gate) = self.gate(port) else { return };
         gate.pending_requests.clear();
         gate.pending_frame = None;
         gate.far_paused = ClassSet::NONE;
+        // The search for deadlocks compares the counts of both ends of a link to see a resume in flight. Both ends
+        // start again from zero here, whatever was lost on the dead link.
         gate.resumes = [Resumes::default(); 8];
         self.store.ports[usize::from(port.0)].rest.control = false;
     }
 
-    /// A timer of this node's ports has run out.
+    /// Handles a timer of this node's ports.
     pub(crate) fn timer<F: Fib, O: Out>(&mut self, index: u32, step: &mut Step<F, O>) {
         let (now, Some(timer)) = (step.now, Timer::from_index(index)) else { return };
         let rings = |alarm: &mut Alarm| alarm.rings(now);
@@ -222,6 +234,7 @@ impl Core {
         };
         match (rung, timer) {
             (None, _) => {}
+            // `None`: the event is stale, or its deadline was taken back. An instant: the deadline has moved on.
             (Some(Err(again)), _) => again.into_iter().for_each(|at| self.wake_me(timer, at, step.out)),
             (Some(Ok(())), Timer::Agent(at, id)) => self.agent_timer(at, id, step),
             (Some(Ok(())), Timer::Over(port, class)) => self.resume_class(port, usize::from(class), now, step.out),
@@ -230,7 +243,7 @@ impl Core {
         }
     }
 
-    /// Requests whose time of response is over take effect.
+    /// Applies the received pause frames whose response time is over.
     fn take_effect<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
         loop {
             let Some(gate) = self.gate(port) else { return };
@@ -245,7 +258,7 @@ impl Core {
         }
     }
 
-    /// What is to be told where a packet that found no memory at `out` should never have been lost.
+    /// Describes the loss of a packet that found no memory at `out`, if its class is lossless.
     pub(super) fn lossless_violation(
         &self,
         pkt: &Pkt,
@@ -260,6 +273,7 @@ impl Core {
         if !pause_group.has(class) {
             return None;
         }
+        // A loss after a pause expired is not blamed on headroom.
         let expired = gate.expired(slot, class, now);
         let look = Look::new(&self.store, &Nowhere, None);
         let held = each(pause_group).map(|class| look.allocated(ingress, class as u8)).sum::<u64>();
@@ -280,7 +294,7 @@ impl Core {
     }
 }
 
-/// Tables that nobody asks.
+/// Forwarding table without routes, for views that look nothing up.
 pub(super) struct Nowhere;
 
 impl Fib for Nowhere {

@@ -1,4 +1,4 @@
-//! Room for an arrival at the cost of a packet that waits, and packets that go back to where they came from.
+//! Space for an arrival at the cost of a queued packet, and packets that return to their source.
 
 use super::agents::{Ready, Work};
 use super::moved::Frame;
@@ -8,9 +8,9 @@ use crate::{Out, Pkt};
 use mech::overflow::{DropReason, Fate};
 use mech::{Flags, PktId, PortId, Rule};
 
-/// Outcome of the attempt to remove or cut a packet that waits.
+/// Outcome of the attempt to remove or cut a queued packet.
 enum Victim {
-    /// The packet does not wait at the port.
+    /// The packet is not queued at the port.
     Gone,
     /// The packet has nothing to cut.
     Uncut,
@@ -19,8 +19,7 @@ enum Victim {
 }
 
 impl Core {
-    /// Evicts or cuts what waits, and asks again, as long as something is to be. Where it is gone already,
-    /// simultaneous arrivals have chosen the same one.
+    /// Evicts or cuts queued packets and repeats the decision until it names no further one.
     #[cold]
     pub(super) fn make_room<F: Fib, O: Out>(
         &mut self,
@@ -29,8 +28,10 @@ impl Core {
         mut decision: Decision,
         step: &mut Step<F, O>,
     ) -> Decision {
-        // Each question removes or cuts one packet, so that a mechanism that comes to an end asks no more often.
+        // Each round removes or cuts one packet, so a mechanism that converges needs at most one round more than there
+        // are packets.
         let waiting = self.store.ports[usize::from(port.0)].waiting();
+        // Only the first choice may be stale: on a snapshot another arrival may have removed the same packet meanwhile.
         let (mut left, mut may_be_gone) = (waiting, self.before.is_some());
         while let Fate::Evict(id) | Fate::TrimWaiting(id) = decision.fate {
             match self.remove_or_cut(id, port, decision, step) {
@@ -71,7 +72,7 @@ impl Core {
         }
     }
 
-    /// Returns true if the packet waited at the port, and is gone now.
+    /// Removes a packet, and returns true if it was queued at the port.
     fn evict<F: Fib, O: Out>(&mut self, id: PktId, port: PortId, step: &mut Step<F, O>) -> bool {
         let Some(at) = self.store.find(port, id.0) else { return false };
         let (pkt, empty) = self.store.take_out(at, id.0);
@@ -83,8 +84,8 @@ impl Core {
         true
     }
 
-    /// A packet turns round: its source is its destination now. It is looked up when this decision is over. A NIC
-    /// has no way but out, and what comes back already is not sent to and fro.
+    /// Returns a packet to its source, which becomes its destination. The packet is looked up after this decision. A
+    /// NIC has no other port, and a packet that is on its way back already is not returned again.
     pub(super) fn send_back<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) {
         if self.store.ports.len() == 1 || pkt.head.flags.has(Flags::RETURNED) {
             return self.drop(pkt, port, DropReason::BufferFull, step);

@@ -1,4 +1,5 @@
-//! Checks of what mechanisms return. A mechanism that breaks a rule of its slot loses the packet at most, and ends the run.
+//! Checks of the results of mechanisms. A mechanism that breaks a rule of its slot loses at most the packet, and ends
+//! the run with an error; it cannot hang or crash the run.
 
 use super::agents::Ready;
 use super::{Core, Decision, Step};
@@ -74,7 +75,7 @@ impl Core {
         }
     }
 
-    /// Checks the fate of an arrival. `seen` is a rule that the mechanism broke while it looked around.
+    /// Checks the fate of an arrival. `seen` is a rule that the mechanism broke by reading its view.
     #[cold]
     pub(super) fn check_decision(&mut self, decision: Decision, seen: Seen, pkt: &Pkt, port: PortId) -> Decision {
         if seen.is_some() || !self.acts.list.is_empty() {
@@ -90,7 +91,7 @@ impl Core {
         let needs = &self.needs;
         let when = |wrong: bool, rule: Rule| wrong.then_some(rule);
         let port = |port: PortId| when(usize::from(port.0) >= self.store.ports.len(), Rule::NoPort(port));
-        // A message about congestion keeps its queue where its lane is absent.
+        // A congestion message keeps its queue at a node without a lane for it.
         let queue = |queue: QueueId| {
             let own = pkt.head.kind() == PacketKind::Notice && queue == pkt.head.queue();
             when(!own && !is_for_data(queue), Rule::NoQueue(queue))
@@ -116,7 +117,7 @@ impl Core {
         class.is_some_and(|class| self.needs.cut_class != Some(class)).then_some(CUT_CLASS)
     }
 
-    /// Loses an arrival whose overflow mechanism chose a packet that it may not remove.
+    /// Loses an arrival if its overflow mechanism chose a packet that it may not remove.
     pub(super) fn refuse_victim(&mut self, id: PktId, port: PortId) -> Decision {
         let rule = if self.store.waits_anywhere(id) { Rule::Elsewhere(id) } else { Rule::NoPacket(id) };
         self.break_rule("overflow", port, rule);

@@ -1,4 +1,7 @@
-//! Who leaves next, and when a port is woken for it.
+//! Start of transmissions: the next frame of a port, and the wake-up of the port when its link becomes idle.
+//!
+//! A port has a pending wake-up only while something waits for its link. An idle port with nothing to send costs no
+//! event.
 
 use super::agents::Ready;
 use super::moved::Frame;
@@ -11,7 +14,8 @@ use mech::{Env, PktId, PortId, PortView, QueueId, Rule};
 use units::Time;
 
 impl Core {
-    /// Sees to it that a port with something to send does: now, or when the frame under way has ended.
+    /// Schedules a port that has something to send: in this step if its link is idle, or else when the current frame
+    /// ends.
     #[inline]
     pub(super) fn try_schedule<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
         let p = &mut self.store.ports[usize::from(port.0)];
@@ -22,52 +26,60 @@ impl Core {
             p.rest.waking = true;
             out.wake(port, p.free_at);
         } else {
+            // An idle port starts at the end of the step, so that its scheduler chooses among all arrivals.
             p.rest.listed = true;
             self.ready.push(Ready::Port(port));
         }
     }
-    /// The frame on the wire of `port` has ended and something waits: send the next. Numbers from that of ports on are
-    /// of outputs to which a frame has crossed.
+    /// Handles the end of a transmission after which something waits: sends the next frame. Indices beyond the last
+    /// port mean the end of a transfer to the output `index - ports`.
     #[inline]
     pub(crate) fn ended<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) {
         if usize::from(port.0) >= self.store.ports.len() {
             return self.transfer_ended(PortId(port.0 - self.store.ports.len() as u16), step);
         }
+        // Ends of transmission precede the arrivals of the same instant. The next frame starts and frees its memory
+        // now, so an arrival of this instant finds that memory free.
         self.store.ports[usize::from(port.0)].rest.waking = false;
         self.send(port, step);
     }
 
-    /// Whether the wire of `port` is free, its link is not known to be dead, and nothing that waits here may go out by it.
+    /// Returns true if a port is free for another frame: its link is idle and not known to be dead, and no queued frame
+    /// may leave.
     pub(crate) fn is_idle(&self, port: PortId, now: Time) -> bool {
         let p = &self.store.ports[usize::from(port.0)];
         p.free_at <= now && p.rest.eligible & !p.rest.paused == 0 && !p.rest.control && !p.rest.dead
     }
 
-    /// A NIC has more to send by `port` than waits here, or has not: it is asked when the frame under way has ended.
+    /// Records whether the NIC has more frames for `port` than are queued there, so that it is woken for them.
     pub(crate) fn has_more<O: Out>(&mut self, port: PortId, more: bool, now: Time, out: &mut O) {
         self.store.ports[usize::from(port.0)].rest.more = more;
         self.try_schedule(port, now, out);
     }
 
-    /// Whether no idle port got something in this step, and nothing was asked for: who asks is on that list too.
+    /// Returns true if no idle port received a frame in this step and no work is pending (pending work is on the list
+    /// too).
     #[inline(always)]
     pub(crate) fn is_quiet(&self) -> bool {
         self.ready.is_empty()
     }
-    /// Whether something that was asked for is not done.
+    /// Returns true if requests of agents or packets to look up are pending.
     #[inline]
     pub(crate) fn has_work(&self) -> bool {
         !self.work.is_empty()
     }
-    /// What is asked for in this step is done again: frames that have started in it no longer wait.
+    /// Begins another round of the same step, in which frames that started in an earlier round no longer count as
+    /// waiting.
     pub(crate) fn begin_round(&mut self) {
         self.store.ports.iter_mut().for_each(|port| port.begin_round());
     }
 
-    /// Idle ports that got something in this step begin to send. What agents ask for meanwhile is done before the
-    /// next of them does, but for packets that are to be looked up.
+    /// Lets idle ports begin to send. Requests of agents are done before the next port starts, except for packets that
+    /// need a lookup.
     #[inline]
     pub(crate) fn finish<F: Fib, O: Out>(&mut self, step: &mut Step<F, O>) {
+        // A start may cause acts, such as a resume of the far end. Acts that need no lookup are done before the next
+        // port starts. Packets to look up wait for `Switch::do_work`, after all idle ports have started.
         while let Some(next) = self.ready.pop() {
             if !self.work.is_empty() {
                 self.perform_at_once(step);
@@ -78,12 +90,15 @@ impl Core {
             }
         }
         if self.store.inputs.is_some() {
+            // Arbiters choose last: all arrivals are stored by now, and ports that started have freed space in their
+            // buffers.
             self.begin_transfers(step);
         }
         self.tell_broken(step.out);
     }
 
     fn send<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) {
+        // Control frames precede all data of their port, and no pause holds them back.
         if self.store.ports[usize::from(port.0)].rest.control {
             return self.send_control(port, step.now, step.out);
         }
@@ -91,12 +106,14 @@ impl Core {
         let Some((pkt, empty)) = self.store.remove(QueueAt { port, queue }, id.0) else {
             return self.break_rule("scheduler", port, Rule::NotQueued(queue, id));
         };
+        // Memory is freed when transmission begins: the frame on the link is counted nowhere.
         self.store.free(port, queue, &pkt.head);
         let p = &mut self.store.ports[usize::from(port.0)];
         p.counts_mut().sent += 1;
         p.counts_mut().sent_bytes += u64::from(pkt.head.size);
         p.free_at = step.now + p.time(pkt.head.size);
         let (end, more, after) = (p.free_at, p.rest.is_ready(), p.waiting());
+        // A frame that arrives before `end` finds `waking` set and adds no second event.
         p.rest.waking = more;
         Core::tell_freed(port, Freed { queue, after, started: Some(id) }, step.out);
         step.out.transmit(port, &pkt, end);
@@ -105,9 +122,11 @@ impl Core {
         }
         let frame = Frame { at: QueueAt { port, queue }, slot: id.0, head: &pkt.head };
         self.count_left(frame, self.store.buffered(), step);
+        // A queue whose frames still wait at inputs, or are being cut, has not run empty; RED would decay too early.
         if empty && !self.store.more_comes(QueueAt { port, queue }) {
             self.run_empty(step.now, port);
         }
+        // The departure freed space in the output buffer, so a waiting transfer may fit now.
         if self.store.inputs.is_some() {
             self.ask_arbiter(port);
         }
@@ -130,6 +149,8 @@ impl Core {
         if eligible == 0 {
             return None;
         }
+        // With one non-empty queue every scheduler that keeps the order within queues must serve its first packet.
+        // Round robin charges a class only while another one waits, so it need not see this departure either.
         if eligible.is_power_of_two() && !scheduler.reorders() {
             let queue = QueueId(eligible.trailing_zeros() as u8);
             let first = self.store.arena.first(&p.rest.queues[usize::from(queue.0)]);

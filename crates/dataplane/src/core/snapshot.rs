@@ -1,17 +1,17 @@
-//! Arrivals of an instant that do not see one another: each is asked about a mark of the queue as it was when the
-//! first of them was stored there. What marking keeps beside the queue, as an average and its draws, still moves
-//! from one to the next.
+//! Marks for simultaneous arrivals on a snapshot: the marking slot sees each queue as it was before the first of these
+//! arrivals was stored there. State of the marking slot itself, such as an average and draws, still changes with each
+//! arrival.
 
 use super::Core;
 use crate::packet_store::PacketStore;
 use crate::port::QueueAt;
 
-/// By queue that arrivals of the instant have asked to join, what waited in it before the first of them.
+/// Frames and bytes in each queue before the first arrival of the instant was stored there.
 #[derive(Clone, Default)]
 pub(super) struct Before(Vec<(QueueAt, (u32, u64))>);
 
 impl Before {
-    /// Frames and bytes that marking sees in a queue.
+    /// Frames and bytes that the marking slot sees in a queue.
     pub(super) fn backlog(&mut self, at: QueueAt, store: &PacketStore) -> (u32, u64) {
         if let Some((_, before)) = self.0.iter().find(|(queue, _)| *queue == at) {
             return *before;
@@ -23,11 +23,11 @@ impl Before {
 }
 
 impl Core {
-    /// What is stored from here on belongs to one snapshot.
+    /// Begins a snapshot: frames stored from here on do not see each other.
     pub(crate) fn begin_snapshot(&mut self) {
         self.before = Some(Before::default());
     }
-    /// It is over.
+    /// Ends the snapshot.
     pub(crate) fn end_snapshot(&mut self) {
         self.before = None;
     }

@@ -1,8 +1,12 @@
-//! Frames that move inside a `fabric` switch, from the memory of an input through its stages to the buffer of an output, and
-//! the copies that inputs keep until these are acknowledged.
+//! Moves of frames inside a `fabric` switch, from the memory of an input through the stages to the buffer of an output.
+//! Inputs may keep copies until the acknowledgements arrive.
 //!
-//! The end of a move is an event of the same phase as the end of a transmission; its index is that of the target, counted on
-//! from the last port, and acknowledgements have the one after the last target.
+//! A frame inside the fabric is in neither memory of [`Sides`], and still counts as queued for its port. A copy has an
+//! arena slot of its own, which counts in the account and the memory units of its input. It is no packet that the node
+//! holds.
+//!
+//! The end of a move is an event of the same phase as the end of a transmission. Its index is the number of ports plus
+//! the target; acknowledgements have the index after the last target.
 
 use super::moved::Frame;
 use super::{Core, Step};
@@ -19,7 +23,7 @@ impl Core {
         self.store.inputs.as_mut()?.stages.as_deref_mut()
     }
 
-    /// Idle targets take the frames that their arbiters choose.
+    /// Lets idle targets take the frames that their arbiters choose.
     pub(super) fn begin_moves<F, O: Out>(&mut self, step: &mut Step<F, O>) {
         let ports = self.store.ports.len() as u16;
         while let Some(target) = self.stages().and_then(Stages::next_asking) {
@@ -31,9 +35,11 @@ impl Core {
         }
     }
 
-    /// A frame has got to a target, or an acknowledgement to an input.
+    /// Handles the arrival of a frame at a target, or of an acknowledgement at an input.
     #[cold]
     pub(super) fn move_ended<F: Fib, O: Out>(&mut self, target: u16, step: &mut Step<F, O>) {
+        // Space became free somewhere, so arbiters must choose again: an entry on the list makes the step reach
+        // `finish`.
         self.ready.push(super::agents::Ready::Work);
         let Some(stages) = self.stages() else { return };
         if target == stages.targets() {
@@ -62,50 +68,52 @@ impl Core {
         }
     }
 
-    /// A frame begins to move to a target, where it has room.
+    /// Reports the fill of a target's buffer when a frame begins to move to it and takes its space there.
     fn tell_occupied<O: Out>(&mut self, target: u16, out: &mut O) {
         let to = self.stages().filter(|stages| !stages.is_output(target)).and_then(|stages| stages.goal(target));
         to.into_iter().for_each(|to| self.tell_room(target, to, out));
     }
 
-    /// How much room is taken in the buffer that a target is, after a frame for this queue has got it or left.
+    /// Reports the fill of a target's buffer after a frame for queue `of` has taken space there or left it.
     fn tell_room<O: Out>(&mut self, target: u16, of: QueueAt, out: &mut O) {
         let ports = self.store.ports.len() as u16;
         let (stages, at) = (self.stages().filter(|_| of.queue.lane() != Lane::Notice), out.spot(of.port));
         stages.into_iter().for_each(|all| out.observer().occupied(at, target - ports, all.occupied(target)));
     }
 
-    /// A frame has left its virtual output queue for good: its memory is free, or its copy's now.
+    /// Ends the stay of a frame in its virtual output queue: its memory is freed, or goes over to its copy.
     fn left_input<F: Fib, O: Out>(&mut self, item: &mut Item, step: &mut Step<F, O>) {
         let pkt = *self.store.arena.get(item.slot);
         let (counted, frame) =
             (item.to.queue.lane() != Lane::Notice, Frame { at: item.to, slot: item.slot, head: &pkt.head });
+        // Congestion messages use no memory of inputs, so no copy of them is kept either.
         if !counted || !self.stages().is_some_and(|stages| stages.keeps_copies()) {
             self.store.inputs.iter_mut().for_each(|inputs| inputs.free(pkt.head.ingress, item.to.queue, item.size));
             self.tell_crossed(item.to.port, &pkt, step.out);
             return self.count_from_input(frame, step);
         }
-        item.copy = self.store.arena.lay(pkt, item.stamp);
+        item.copy = self.store.arena.allocate(pkt, item.stamp);
         let (to, copy) = (item.to, item.copy);
         self.stages().into_iter().for_each(|stages| stages.keep(copy, to));
         self.count_copied(frame, Frame { slot: copy, ..frame });
     }
 
-    /// A frame is in the buffer of its output, or is lost where the link there has died.
+    /// Delivers a frame to the buffer of its output; drops it if the link there has died.
     fn leave_fabric<F: Fib, O: Out>(&mut self, item: &Item, step: &mut Step<F, O>) {
         let ports = self.store.ports.len() as u16;
         let head = self.store.arena.get(item.slot).head;
+        // The acknowledgement is for the delivery to the output. It is sent even if the link there has died.
         if let Some(at) = self.stages().and_then(|stages| stages.acknowledge(item, step.now)) {
             let index = ports + self.stages().map_or(0, |stages| stages.targets());
             step.out.wake(PortId(index), at);
         }
-        // Lost, it is gone from no memory but that of its way.
+        // If the frame is lost here, only the account of its output changes: it has left its input already.
         if self.join(item.slot, item.to, Sides::OUTPUT, step) {
             self.count_to_output(Frame { at: item.to, slot: item.slot, head: &head }, step);
         }
     }
 
-    /// Copies whose acknowledgements have come are freed.
+    /// Frees the copies whose acknowledgements have arrived.
     fn free_copies<F: Fib, O: Out>(&mut self, step: &mut Step<F, O>) {
         while let Some((copy, to)) = self.stages().and_then(|stages| stages.next_acknowledged(step.now)) {
             let pkt = self.store.arena.discard(copy);
@@ -121,7 +129,7 @@ impl Core {
         }
     }
 
-    /// A frame, or its copy, is gone from the memory of its input, and waits for its port as before.
+    /// Counts a frame, or its copy, as gone from the memory of its input. The frame still waits for its port.
     fn count_from_input<F: Fib, O>(&mut self, frame: Frame, step: &Step<F, O>) {
         if self.is_counted(frame.at) {
             self.leave_units(frame, Sides::INPUT);
@@ -129,7 +137,7 @@ impl Core {
         }
     }
 
-    /// A copy has the memory that a frame had.
+    /// Moves the memory units of a frame to its copy.
     fn count_copied(&mut self, frame: Frame, copy: Frame) {
         if self.is_counted(frame.at) {
             self.leave_units(frame, Sides::INPUT);
@@ -137,7 +145,8 @@ impl Core {
         }
     }
 
-    /// A frame has come out of the stages to the buffer of its output, for which it has waited all the while.
+    /// Counts a frame as arrived in the buffer of its output. It has counted as waiting for that port since its
+    /// arrival.
     fn count_to_output<F: Fib, O>(&mut self, frame: Frame, step: &Step<F, O>) {
         if self.is_counted(frame.at) {
             self.join_units(frame, Sides::OUTPUT);

@@ -1,4 +1,4 @@
-//! How pausing stands at a node, for whoever looks at the whole network.
+//! State of pausing at a node, for the search for deadlocks in the whole network.
 
 use super::Core;
 use super::pausing::Nowhere;
@@ -9,35 +9,36 @@ use crate::port::QueueAt;
 use mech::{ClassSet, Head, Lane, PortId, QueueId, View};
 use units::Time;
 
-/// What the slot of a port has paused at its far end.
+/// Classes that the pause slot of a port holds back at the far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PauseSent {
-    /// Classes for which its far end is paused, until it is resumed.
+    /// Classes for which the far end is paused until this port resumes it.
     pub paused: ClassSet,
-    /// How often the far end was resumed for this class.
+    /// Number of resumes sent to the far end, by class.
     pub resumes: [u64; 8],
 }
 
-/// What the far end of a port has paused there.
+/// Classes that the far end of a port holds back there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PauseInEffect {
     /// Classes that may not leave.
     pub paused: ClassSet,
-    /// Since when.
+    /// Start of the pause, by class.
     pub since: [Time; 8],
-    /// How often this class was resumed by the far end.
+    /// Number of resumes received from the far end, by class.
     pub resumes: [u64; 8],
 }
 
 impl Core {
-    /// What a port's slot has paused at its far end; `None` where it has none.
+    /// Returns the classes that a port has paused at its far end; `None` if the port has no pause slot.
     pub fn pause_sent(&self, port: PortId) -> Option<PauseSent> {
         let gate = &self.pausing.as_ref()?.gates[usize::from(port.0)];
         let slot = self.pausing_at(port)?;
+        // A pause that may expire before it is refreshed ends by itself, so it is part of no deadlock.
         let paused = if slot.holds(gate.setup.waits) { slot.paused() } else { ClassSet::NONE };
         Some(PauseSent { paused, resumes: gate.resumes.map(|resumes| resumes.sent) })
     }
-    /// What a port may not send; `None` where no port of the network is ever paused.
+    /// Returns the classes that a port may not send; `None` if no port of the network is ever paused.
     pub fn pause_in_effect(&self, port: PortId) -> Option<PauseInEffect> {
         let gate = &self.pausing.as_ref()?.gates[usize::from(port.0)];
         Some(PauseInEffect {
@@ -46,18 +47,18 @@ impl Core {
             resumes: gate.resumes.map(|resumes| resumes.received),
         })
     }
-    /// The classes that a port may not send.
+    /// Returns the classes that a port may not send.
     pub(crate) fn paused_classes(&self, port: PortId) -> ClassSet {
         let gate = self.pausing.as_ref().map(|pausing| &pausing.gates[usize::from(port.0)]);
         gate.map_or(ClassSet::NONE, |gate| gate.paused)
     }
-    /// The classes that are resumed together with one, and the bytes down to which they have to fall for it
-    /// while so many of the shared memory are free.
+    /// Returns the classes that are resumed together with `class`, and their XON threshold in bytes, with `free` bytes
+    /// free in the shared memory.
     pub fn resumes_at(&self, port: PortId, class: u8, free: Option<u64>) -> Option<(ClassSet, u64)> {
         let slot = self.pausing_at(port)?;
         Some((slot.pause_group(class), slot.thresholds(free).1))
     }
-    /// Bytes of a class that wait at a port, by the port that they came in by.
+    /// Returns the bytes of a class that wait at a port, by input port.
     pub(crate) fn waiting_by_ingress(&self, port: PortId, class: u8) -> Vec<u64> {
         let look = Look::new(&self.store, &Nowhere, None);
         let mut bytes = vec![0; self.store.ports.len()];
@@ -70,8 +71,8 @@ impl Core {
         }
         bytes
     }
-    /// What never ceases to count for the ports that it came in by, by port that it waits for and class, while ports may not
-    /// send these classes.
+    /// Returns the bytes that never leave the account of their input while ports may not send the classes `stuck`, by
+    /// input, output and class.
     pub fn stays(&self, stuck: &[ClassSet]) -> Vec<Stays> {
         if self.store.inputs.is_some() {
             return self.store.stays_at_inputs(stuck);
@@ -85,16 +86,16 @@ impl Core {
         };
         (0..).map(PortId).zip(stuck).flat_map(of_port).filter(|stays| stays.bytes > 0).collect()
     }
-    /// Bytes that the shared memory has free while ports hold so many; `None` where none is shared.
+    /// Returns the free bytes of the shared memory while ports hold `held` bytes each; `None` if no memory is shared.
     pub fn shared_free(&self, held: &[u64]) -> Option<u64> {
         let buffer = self.store.buffer.peek();
         buffer.free(held.iter().map(|bytes| bytes.saturating_sub(buffer.reserved())).sum())
     }
-    /// PAUSE and PFC frames made here, and those that ended here.
+    /// Returns the numbers of PAUSE and PFC frames made here and of those that ended here.
     pub fn control_frames(&self) -> (u64, u64) {
         self.pausing.as_ref().map_or((0, 0), |pausing| (pausing.sent.packets, pausing.received.packets))
     }
-    /// The same as tallies.
+    /// Returns the tallies of PAUSE and PFC frames made here and of those that ended here.
     pub(crate) fn control(&self) -> (Tally, Tally) {
         self.pausing.as_ref().map_or_else(Default::default, |pausing| (pausing.sent, pausing.received))
     }

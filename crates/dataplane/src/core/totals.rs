@@ -1,4 +1,4 @@
-//! What the output side of a node has counted, and what it holds.
+//! Counts of a node's output side, and the packets that it holds.
 
 use super::Core;
 use crate::PayloadCounts;
@@ -7,23 +7,23 @@ use mech::PortId;
 use units::Time;
 
 impl Core {
-    /// A packet has come back to this NIC, since a switch sent it back.
+    /// Counts a packet that a switch sent back to this NIC.
     pub(crate) fn count_returned(&mut self) {
         self.counts(PortId(0)).returned += 1;
     }
 
-    /// Packets that it holds.
+    /// Returns the number of packets held here.
     pub fn held(&self) -> usize {
         self.store.arena.held() - self.copies().count()
     }
 
-    /// Where the copies lie that inputs keep of frames which have gone on.
+    /// Returns the arena slots of copies that inputs keep of frames that have gone on.
     fn copies(&self) -> impl Iterator<Item = u32> + '_ {
         let stages = self.store.inputs.iter().flat_map(|inputs| &inputs.stages);
         stages.flat_map(|stages| stages.copies().map(|(_, slot)| slot))
     }
 
-    /// Payload that was lost or cut at its ports, or is in packets that it holds.
+    /// Returns the payload that was lost or cut at the ports, or is in packets held here.
     pub(crate) fn payload(&self) -> PayloadCounts {
         let of = |port: &Port| {
             let counts = port.counts();
@@ -35,24 +35,24 @@ impl Core {
         self.store.ports.iter().map(of).sum::<PayloadCounts>() + held
     }
 
-    /// The ports.
+    /// Returns the ports.
     pub fn ports(&self) -> &[Port] {
         &self.store.ports
     }
 
-    /// Begins the largest numbers of waiting frames and bytes of all ports anew. PRECONDITION: what has left by now is
-    /// accounted for.
+    /// Restarts the maxima of queued frames and bytes of all ports from their present values. PRECONDITION: ports are
+    /// settled.
     pub fn restart_largest(&mut self) {
         self.store.ports.iter_mut().for_each(Port::restart_largest);
     }
 
-    /// Accounts for what has left by `now`, so that counts can be read. PRECONDITION: no step of that instant is
-    /// under way.
+    /// Accounts for computed departures up to and including `now`, so that counts can be read. PRECONDITION: no step of
+    /// that instant is in progress.
     pub fn settle(&mut self, now: Time) {
         self.store.ports.iter_mut().filter(|port| port.computed).for_each(|port| port.settle_after(now));
     }
 
-    /// Frames that wait in a port's memory although their departure is computed and they are on their
+    /// Returns the number of frames with computed departures that still count as waiting although they are on their
     /// link already.
     pub fn waiting_ahead(&self) -> u64 {
         self.store.ports.iter().filter(|port| port.computed).map(|port| u64::from(port.waiting())).sum()

@@ -1,4 +1,4 @@
-//! Flows of a run that is divided: every partition knows all flows, and has the ends of those that end in it.
+//! Flows of a run that is divided: every partition has all flows, but the live ends only of those that end in it.
 
 use super::persistent::Persistent;
 use super::{Ends, FlowTable, NONE};
@@ -6,22 +6,22 @@ use crate::transport::FlowInfo;
 use mech::FlowId;
 
 impl FlowTable {
-    /// Flows that are entered from now on have the numbers `first`, `first + step` and so on.
+    /// Numbers flows that are added from now on `first`, `first + step` and so on.
     pub fn share_numbers(&mut self, first: u32, step: u32) {
         self.shared = Some((first, step));
     }
 
-    /// The number that the next flow gets.
+    /// Returns the number of the next flow.
     pub fn next_number(&self) -> u32 {
         self.shared.map_or(self.info.len() as u32, |(next, _)| next)
     }
 
-    /// Enters a flow that another partition has entered.
+    /// Adds a flow that another partition has added.
     pub fn copy(&mut self, info: FlowInfo) {
         self.put(info, Ends::NEW);
     }
 
-    /// A message was written to a persistent connection by a host of another partition.
+    /// Records a message that a host of another partition wrote to a persistent connection.
     pub fn copy_message(&mut self, connection: FlowId, message: FlowId) {
         if !self.is_persistent(connection) {
             self.make_persistent(connection);
@@ -29,8 +29,8 @@ impl FlowTable {
         self.write(connection, message);
     }
 
-    /// One table of those of all partitions: the flows of `order` in that order, each with the partitions of its
-    /// sender and of its receiver.
+    /// Joins the tables of all partitions into one, with the flows of `order` in that order. Each flow has the
+    /// partitions of its sender and of its receiver.
     pub fn gather(
         parts: &[&FlowTable],
         order: &[(FlowId, usize, usize)],

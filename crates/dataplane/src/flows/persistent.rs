@@ -1,4 +1,4 @@
-//! Connections that are persistent: messages are stretches of one stream of bytes.
+//! Persistent connections: messages are ranges of one stream of bytes.
 
 use super::{FlowTable, NONE};
 use crate::out::{Out, Outcome};
@@ -6,33 +6,33 @@ use crate::transport::{Sender, SenderStats};
 use mech::FlowId;
 use std::collections::VecDeque;
 
-/// A persistent connection: where its messages end.
+/// Persistent connection, and the ends of its messages.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Persistent {
     connection: FlowId,
     /// Messages that are not acknowledged, in the order in which they were written.
     open: VecDeque<Message>,
-    /// How many of them the receiver has.
+    /// Number of open messages that the receiver has.
     delivered: usize,
     /// Bytes written.
     written: u64,
-    /// What the sender had done when a message was acknowledged last.
+    /// Statistics of the sender when a message was last acknowledged.
     reported: Option<SenderStats>,
 }
 
-/// A message of a persistent connection.
+/// Message of a persistent connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The flow that it is.
+    /// Flow that stands for the message.
     pub flow: FlowId,
-    /// Bytes of the connection before its first.
+    /// Bytes of the connection before the first byte of the message.
     pub start: u64,
-    /// Bytes of the connection up to its last.
+    /// Bytes of the connection up to the last byte of the message.
     pub end: u64,
 }
 
 impl Persistent {
-    /// Flows get other numbers.
+    /// Renumbers the flows of the connection by `rank`.
     pub(super) fn renumber(&mut self, rank: impl Fn(FlowId) -> FlowId) {
         self.connection = rank(self.connection);
         self.open.iter_mut().for_each(|message| message.flow = rank(message.flow));
@@ -40,8 +40,8 @@ impl Persistent {
 }
 
 impl SenderStats {
-    /// What was done since it had done `before`: counts of retransmissions, recoveries, timeouts,
-    /// echoes, PACKs, probes and what was undone; the rest is as it stands.
+    /// Statistics since `before`: counts of retransmissions, recoveries, timeouts, echoes, PACKs, probes and undos are
+    /// differences; all other fields keep their present values.
     fn since(&self, before: Option<&SenderStats>) -> SenderStats {
         let Some(before) = before else { return *self };
         SenderStats {
@@ -58,7 +58,7 @@ impl SenderStats {
 }
 
 impl FlowTable {
-    /// A flow's connection is persistent.
+    /// Marks the connection of a flow as persistent.
     pub(crate) fn make_persistent(&mut self, connection: FlowId) {
         self.ends[connection.0 as usize].persistent = self.persistent.len() as u32;
         self.persistent.push(Persistent { connection, ..Persistent::default() });
@@ -68,7 +68,7 @@ impl FlowTable {
         self.persistent.get_mut(self.ends[connection.0 as usize].persistent as usize)
     }
 
-    /// A message is written behind the others.
+    /// Appends a message to a persistent connection.
     pub(crate) fn write(&mut self, connection: FlowId, message: FlowId) {
         let bytes = self.info(message).bytes;
         let Some(persistent) = self.persistent_of(connection) else { return };
@@ -77,7 +77,7 @@ impl FlowTable {
         persistent.open.push_back(Message { flow: message, start, end: persistent.written });
     }
 
-    /// The receiver of a persistent connection has so many bytes in order.
+    /// Reports messages of a persistent connection whose bytes the receiver has, `received` of them in order.
     #[inline(never)]
     pub(crate) fn deliver(&mut self, connection: FlowId, received: u64, out: &mut impl Out) {
         let Some(persistent) = self.persistent_of(connection) else { return };
@@ -87,8 +87,8 @@ impl FlowTable {
         }
     }
 
-    /// The sender of a persistent connection has been told something. What it did since the last message
-    /// that was acknowledged is put to the next one.
+    /// Reports messages of a persistent connection that are acknowledged. Statistics since the last acknowledged
+    /// message go to the next one.
     #[inline(never)]
     pub(crate) fn acknowledge(&mut self, connection: FlowId, sender: &Sender, out: &mut impl Out) {
         let Some(persistent) = self.persistent_of(connection) else { return };
@@ -97,28 +97,28 @@ impl FlowTable {
             out.finished(Outcome::Acknowledged(flow, &stats.since(persistent.reported.as_ref())));
             persistent.reported = Some(stats);
             persistent.open.pop_front();
-            // A receiver in another partition of the run counts there.
+            // A receiver in another partition counts deliveries there.
             persistent.delivered = persistent.delivered.saturating_sub(1);
         }
     }
 
-    /// Whether a flow opened a persistent connection.
+    /// Returns true if a flow opened a persistent connection.
     pub fn is_persistent(&self, flow: FlowId) -> bool {
         self.ends[flow.0 as usize].persistent != NONE
     }
 
-    /// The messages of a persistent connection that are not known to have arrived.
+    /// Returns the messages of a persistent connection that are not acknowledged.
     pub fn open_messages(&self, connection: FlowId) -> impl Iterator<Item = &Message> {
         let persistent = self.persistent.get(self.ends[connection.0 as usize].persistent as usize);
         persistent.into_iter().flat_map(|persistent| &persistent.open)
     }
 
-    /// The persistent connections.
+    /// Returns the persistent connections.
     pub fn persistent_connections(&self) -> impl Iterator<Item = FlowId> {
         self.persistent.iter().map(|persistent| persistent.connection)
     }
 
-    /// What the sender of a persistent connection did since the last message that was acknowledged.
+    /// Statistics of the sender of a persistent connection since the last message that was acknowledged.
     pub fn since_reported(&self, connection: FlowId, stats: &SenderStats) -> SenderStats {
         let persistent = self.persistent.get(self.ends[connection.0 as usize].persistent as usize);
         stats.since(persistent.and_then(|persistent| persistent.reported.as_ref()))

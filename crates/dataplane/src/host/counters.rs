@@ -1,4 +1,4 @@
-//! What a host says of itself: the ends of flows that live there, and packets that came, went and stayed.
+//! Counts of a host: live ends of flows, and packets that came, went and stayed.
 
 use super::Host;
 use crate::PayloadCounts;
@@ -9,66 +9,66 @@ use crate::transport::{Receiver, Sender};
 use mech::FlowId;
 
 impl Host {
-    /// Ends of flows that live here.
+    /// Number of live ends of flows.
     pub fn live_ends(&self) -> usize {
         self.senders.live() + self.receivers.live()
     }
-    /// The NIC.
+    /// Returns the NIC.
     pub fn nic(&self) -> &Core {
         &self.nic
     }
-    /// The NIC, to settle its counters.
+    /// Returns the NIC, to settle its counters.
     pub fn nic_mut(&mut self) -> &mut Core {
         &mut self.nic
     }
-    /// The senders that have not finished.
+    /// Returns the senders that have not finished.
     pub fn unfinished(&self) -> impl Iterator<Item = (FlowId, &Sender)> {
         self.senders.slots.iter().flatten().map(|(flow, sender)| (*flow, sender))
     }
-    /// The receivers that wait for more.
+    /// Returns the receivers that wait for more data.
     pub fn receiving(&self) -> impl Iterator<Item = (FlowId, &Receiver)> {
         self.receivers.slots.iter().flatten().map(|(flow, receiver)| (*flow, receiver))
     }
-    /// Messages about congestion that have come for a flow which is sent here, and the last of them.
+    /// Returns the number of congestion messages for a flow that is sent here, and the last of them.
     pub fn notices(&self, flow: FlowId) -> (u64, Option<mech::Notice>) {
         self.limiters.notices_of(flow)
     }
-    /// Packets that switches have sent back to this host, their source.
+    /// Number of packets that switches have sent back to this host, their source.
     pub fn returned(&self) -> u64 {
         self.nic.ports()[0].counts().returned
     }
-    /// Flows get other numbers.
+    /// Renumbers the flows of live ends by `rank`.
     pub fn renumber(&mut self, rank: impl Fn(FlowId) -> FlowId) {
         self.senders.slots.iter_mut().flatten().for_each(|(flow, _)| *flow = rank(*flow));
         self.receivers.slots.iter_mut().flatten().for_each(|(flow, _)| *flow = rank(*flow));
     }
-    /// Packets that its transports have made.
+    /// Number of packets made by its transports.
     pub fn originated(&self) -> u64 {
         self.originated.packets
     }
-    /// Packets that have reached its transports.
+    /// Number of packets that have reached its transports.
     pub fn consumed(&self) -> u64 {
         self.consumed.packets
     }
-    /// Frames that wait for their turn in queues of flows.
+    /// Number of frames that wait in queues of flows.
     pub fn waiting_in_flows(&self) -> u64 {
         self.pulled.as_ref().map_or(0, |pulled| pulled.queues().held().packets)
     }
-    /// Frames that came in.
+    /// Number of frames that came in.
     pub fn received(&self) -> u64 {
         self.received.packets
     }
-    /// Frames that came in, were for somebody else and could not go back.
+    /// Number of frames that came in for another host and were not sent out again.
     pub fn misdirected(&self) -> u64 {
         self.misdirected.packets
     }
 
-    /// Copies of flooded frames that came in and were for somebody else.
+    /// Number of flood copies that came in for other hosts.
     pub fn flood_copies_discarded(&self) -> u64 {
         self.flood_copies_discarded.packets
     }
 
-    /// What its transports have sent and got, what was lost at its NIC, and what waits here.
+    /// Returns the payload that its transports sent and received, that was lost at its NIC, and that waits here.
     pub fn payload(&self) -> PayloadCounts {
         let waiting = self.pulled.as_ref().map_or(0, |pulled| pulled.queues().held().payload);
         let own = PayloadCounts {
@@ -81,8 +81,8 @@ impl Host {
         own + self.nic.payload()
     }
 
-    /// Checks `received + originated = sent + consumed + dropped + flood_copies_discarded + control_received + held + queued`, in
-    /// packets and in bytes; control frames are PAUSE and PFC frames.
+    /// Checks `received + originated = sent + consumed + dropped + flood_copies_discarded + control_received + held +
+    /// queued`, in packets and in bytes; control frames are PAUSE and PFC frames.
     pub fn conserves(&self) -> bool {
         let port = &self.nic.ports()[0];
         let counts = port.counts();

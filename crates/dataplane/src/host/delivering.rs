@@ -1,4 +1,4 @@
-//! What has come up the stack: to whom it is handed, and what an end of a flow does then.
+//! Delivery of packets that have come up the stack, and the actions of the ends of flows.
 
 use super::{Host, HostStep, NIC, Timer};
 use crate::flows::{GONE, NONE};
@@ -18,6 +18,7 @@ impl Host {
         }
         self.hand_up(pkt, step);
         if pkt.ext != NO_EXT {
+            // Only copies of flooded frames share an extension; all others skip the search for other users.
             match pkt.head.flags.has(Flags::FLOODED) {
                 true => step.exts.free_shared(pkt.ext),
                 false => step.exts.free(pkt.ext),
@@ -37,6 +38,7 @@ impl Host {
                 self.with_sender(ends.sender, step, |s, io| s.receive(pkt, io));
             }
         } else if ends.receiver == GONE {
+            // The peer may have missed the last ACK. The receiver is gone, but `left` suffices to repeat that ACK.
             self.reply(pkt, step);
         } else {
             let slot = if ends.receiver == NONE { self.open(flow, step) } else { ends.receiver };
@@ -44,7 +46,7 @@ impl Host {
         }
     }
 
-    /// A switch has sent a packet back.
+    /// Handles a packet that a switch has sent back.
     fn on_returned<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         self.nic.count_returned();
         self.tell(pkt, step);
@@ -54,7 +56,7 @@ impl Host {
         }
     }
 
-    /// Hands on what is for no transport.
+    /// Delivers a packet that is for no transport.
     fn hand_aside<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         let flow = pkt.head.flow;
         match pkt.body() {
@@ -99,7 +101,7 @@ impl Host {
         let cfg = step.tcp.at(|| step.flows.info(*flow).ends());
         let timers_set = &mut self.timers_set;
         act(sender, &mut Io { now: step.now, cfg, exts: step.exts, out: step.released, timers_set });
-        // One that is done may still wait with a segment that it need not send again after all.
+        // A sender that is done may still have a segment to resend that is no longer needed.
         let (flow, deadline, waits) = (*flow, sender.deadline(), sender.waits() && !sender.done());
         if sender.is_persistent() {
             step.flows.acknowledge(flow, sender, &mut step.out);

@@ -1,21 +1,21 @@
-//! Where the network's messages about flows end that a host sends: at the rate limiters of its NIC.
+//! Congestion messages that have reached the source host of their flow.
 
 use mech::{FlowId, Notice};
 use std::collections::BTreeMap;
 
-/// What each flow that was ever told about has been told; few flows ever are.
+/// Number of messages and the last one, for each flow that had any.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Limiters {
     told: BTreeMap<FlowId, (u64, Notice)>,
 }
 
 impl Limiters {
-    /// A message about a flow.
+    /// Records a message about a flow.
     pub(super) fn on_notice(&mut self, flow: FlowId, notice: Notice) {
         let told = self.told.entry(flow).or_insert((0, notice));
         *told = (told.0 + 1, notice);
     }
-    /// How many messages about a flow have come, and the last of them.
+    /// Returns the number of messages about a flow, and the last of them.
     pub(super) fn notices_of(&self, flow: FlowId) -> (u64, Option<Notice>) {
         self.told.get(&flow).map_or((0, None), |(count, last)| (*count, Some(*last)))
     }

@@ -1,4 +1,4 @@
-//! A NIC that takes frames from its flows' queues, one at a time, and segments from transports as it sends them.
+//! NIC that takes frames from its flows' queues, one at a time, and has transports make segments when they leave.
 
 use super::{Host, HostStep, NIC, Timer};
 use crate::flow_queues::{FlowQueues, Next};
@@ -9,32 +9,33 @@ use mech::FlowId;
 use mech::host::{FlowOrder, Reaction};
 use units::{Dur, Time};
 
-/// What a host has whose NIC serves its flows in turn.
+/// State of a host whose NIC serves its flows in turn.
 #[derive(Clone)]
 pub(super) struct Pulled {
     queues: FlowQueues,
-    /// Flows whose transport has a segment ready, on their way to the NIC; and their classes.
+    /// Flows with a segment ready, and their classes, while the announcement passes the stack.
     announced: Stack<(FlowId, u8)>,
-    /// A transport has been asked for a segment: what it makes is at the NIC at once.
+    /// True while the NIC has a transport make a segment. That segment passes no stack: its announcement did.
     asking: bool,
-    /// When the pending event of a rate limiter comes.
+    /// Instant of the pending event of a rate limiter.
     event: Time,
-    /// What changes rates, if anything does.
+    /// Reaction point, which changes rates, if there is one.
     pub(super) reacting: Option<Reacting>,
 }
 
-/// A reaction point at work.
+/// Reaction point of a host, and its pending event.
 #[derive(Clone)]
 pub(super) struct Reacting {
     pub(super) point: Box<dyn Reaction>,
-    /// When the pending event of its timers comes.
+    /// Instant of the pending event of its timers.
     pub(super) event: Time,
-    /// Messages that it has made.
+    /// Number of congestion messages that it has made.
     pub(super) made: u32,
 }
 
 impl Pulled {
-    /// With the rate limits of flows' data, the delay and jitter of the stack, and what reacts to notices.
+    /// Creates the queues from the rate limits of flows' data, the delay and jitter of the stack, and the reaction
+    /// point.
     pub(super) fn new(order: FlowOrder, delay: Dur, jitter: Dur, reaction: Option<Box<dyn Reaction>>) -> Pulled {
         Pulled {
             queues: FlowQueues::new(order),
@@ -50,18 +51,18 @@ impl Pulled {
     pub(super) fn parts(&mut self) -> (&mut FlowQueues, Option<&mut Reacting>) {
         (&mut self.queues, self.reacting.as_mut())
     }
-    /// Whether what a transport makes now was asked for by the NIC.
+    /// Returns true while the NIC has a transport make a segment.
     pub(super) fn asking(&self) -> bool {
         self.asking
     }
-    /// A frame is at the NIC.
+    /// Queues a frame at the NIC.
     pub(super) fn push(&mut self, pkt: &Pkt, now: Time) {
         self.queues.push(pkt, now);
     }
 }
 
 impl Host {
-    /// A transport has a segment ready that waits for the NIC.
+    /// Announces a segment that a transport has ready to the NIC.
     #[cold]
     pub(super) fn announce<O: Out>(&mut self, flow: FlowId, step: &mut HostStep<O>) {
         let (now, class) = (step.now, step.flows.info(flow).class);
@@ -75,10 +76,11 @@ impl Host {
         }
     }
 
-    /// Segments that were announced reach the NIC.
+    /// Handles announcements that have passed the stack.
     pub(super) fn on_announced<O: Out>(&mut self, step: &mut HostStep<O>) {
         let Some(pulled) = &mut self.pulled else { return };
         while let Some((flow, class)) = pulled.announced.pop(step.now) {
+            // The flow may have ended while its announcement passed the stack.
             if step.flows.ends[flow.0 as usize].sender != GONE {
                 pulled.queues.segment_ready(flow, class, step.now);
             }
@@ -86,15 +88,14 @@ impl Host {
         pulled.announced.next().into_iter().for_each(|at| step.out.timer(Timer::Announced.index(), at));
     }
 
-    /// The event of a rate limiter has come: the end of the step does the rest.
+    /// Handles the event of a rate limiter. The end of the step then pulls the next frame.
     pub(super) fn limiter_timer(&mut self, now: Time) {
         if let Some(pulled) = self.pulled.as_mut().filter(|pulled| pulled.event == now) {
             pulled.event = Time::NEVER;
         }
     }
 
-    /// Takes the next frame, where the wire is free and nothing waits before it, and sees to it that the NIC is
-    /// asked again.
+    /// Takes the next frame if the link is idle and nothing waits ahead of it, and schedules the next pull.
     #[cold]
     pub(super) fn pull<O: Out>(&mut self, step: &mut HostStep<O>) {
         let (now, paused) = (step.now, self.nic.paused_classes(NIC));

@@ -1,4 +1,4 @@
-//! What a reaction point is told, what it tells other hosts, and what becomes of the rate limiters at the NIC.
+//! Reaction point of a host: its notices to other hosts, its calls, and its rate limiters at the NIC.
 
 use super::pulling::{Pulled, Reacting};
 use super::{Host, HostStep, NIC, Timer};
@@ -9,12 +9,13 @@ use mech::host::{FlowAtNic, Reaction};
 use mech::{Flags, FlowId, Notice, PacketKind, Rule};
 use units::Time;
 
-/// Largest number of timers of a reaction point that may expire at one instant: one that sets more never lets time go on.
+/// Largest number of timers of a reaction point that may expire at one instant. One that sets more would stop simulated
+/// time.
 const MOST_TIMERS: u32 = 1 << 20;
 
 impl Host {
-    /// The network has told something about a flow. It is for the rate limiter of one that is sent here and not over;
-    /// messages about ACKs change nothing.
+    /// Handles a congestion message about a flow. The reaction point receives it if the flow is sent here and is not
+    /// over. A message about a flow's ACKs changes nothing.
     #[cold]
     pub(super) fn on_notice<O: Out>(&mut self, flow: FlowId, notice: Notice, step: &mut HostStep<O>) {
         self.limiters.on_notice(flow, notice);
@@ -24,8 +25,8 @@ impl Host {
         }
     }
 
-    /// A marked packet has come. Where its flow's source is to be told, a message leaves by the NIC at once, before the
-    /// frames that wait there; it does not pass the stack. TCP echoes marks itself, and gets none.
+    /// Handles a marked packet. If the source is to be notified, a message leaves by the NIC immediately, ahead of
+    /// queued frames and past the stack. TCP echoes marks itself, so its sources get no message.
     #[cold]
     pub(super) fn marked_packet<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         let Direction { flow, reverse } = Direction::from_head(&pkt.head);
@@ -48,7 +49,7 @@ impl Host {
         self.nic.admit(&mut message, NIC, &mut step.of_nic());
     }
 
-    /// A frame begins to leave.
+    /// Reports to the reaction point that a frame of a limited flow begins to leave.
     pub(super) fn react_to_sent<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         let Direction { flow, reverse } = Direction::from_head(&pkt.head);
         let is_limited = self.pulled.as_ref().is_some_and(|pulled| pulled.queues().is_limited(flow));
@@ -57,13 +58,14 @@ impl Host {
         }
     }
 
-    /// The event of the reaction point's timers has come.
+    /// Handles the event for the timers of the reaction point.
     #[cold]
     pub(super) fn reaction_timer<O: Out>(&mut self, step: &mut HostStep<O>) {
         if self.reacting().is_none_or(|reacting| reacting.event != step.now) {
             return;
         }
-        // While this event is there, no other is asked for.
+        // `event` keeps its value in this loop, so that `arm_reaction` sets no event for timers that the loop will
+        // handle.
         let mut last = None;
         let mut left = MOST_TIMERS;
         while let Some((at, flow)) = self.first_timer().filter(|(at, _)| *at <= step.now) {
@@ -85,7 +87,7 @@ impl Host {
         step.out.finished(Outcome::Broken(&BrokenRule { slot: "reaction", port: NIC, rule }));
     }
 
-    /// The sender of a flow is done: the NIC and its reaction point forget it.
+    /// Removes a flow whose sender is done from the NIC and its reaction point.
     pub(super) fn done_at_nic<O: Out>(&mut self, flow: FlowId, step: &mut HostStep<O>) {
         let Some(pulled) = &mut self.pulled else { return };
         let (queues, reacting) = pulled.parts();
@@ -100,7 +102,7 @@ impl Host {
         }
     }
 
-    /// Asks the reaction point about a flow, and tells of its rate limit where that is another then.
+    /// Calls the reaction point for a flow, and reports the flow's rate limit if it changed.
     fn react<O: Out>(
         &mut self,
         flow: FlowId,
@@ -126,7 +128,7 @@ impl Host {
         self.reacting()?.point.next_timer()
     }
 
-    /// Sees to it that an event comes with the first timer.
+    /// Sets an event for the first timer of the reaction point, unless an earlier one is pending.
     fn arm_reaction<O: Out>(&mut self, step: &mut HostStep<O>) {
         let Some(reacting) = self.reacting() else { return };
         if let Some((at, _)) = reacting.point.next_timer().filter(|(at, _)| *at < reacting.event) {

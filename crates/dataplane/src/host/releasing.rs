@@ -1,4 +1,4 @@
-//! What transports have made, on its way through the stack to the NIC.
+//! Packets that transports have made, on their way through the stack to the NIC.
 
 use super::{Host, HostStep, NIC, Timer};
 use crate::transport::Run;
@@ -7,6 +7,7 @@ use crate::{Observer, Out, Pkt};
 impl Host {
     #[inline]
     pub(super) fn emit_all<O: Out>(&mut self, step: &mut HostStep<O>) {
+        // All hosts share one buffer, which stays in the cache. It is taken out since `emit` borrows the step.
         let mut released = std::mem::take(step.released);
         for run in released.runs_mut() {
             match run.only() {
@@ -18,8 +19,8 @@ impl Host {
         *step.released = released;
     }
 
-    /// Where nothing can happen to a frame between its release and its departure, a run of them goes to the wire as
-    /// one. All that is told of frames is told of each.
+    /// Sends a run of frames as one if nothing can happen to a frame between its release and its departure. Observers
+    /// still see each frame.
     #[inline(never)]
     fn emit_run<O: Out>(&mut self, run: &Run, step: &mut HostStep<O>) {
         if self.pulled.is_some() || !self.down.is_instant() || !self.nic.takes_runs(NIC) {
@@ -42,7 +43,7 @@ impl Host {
         }
     }
 
-    /// A frame comes to the NIC.
+    /// Stores a frame that has reached the NIC.
     #[inline]
     pub(super) fn reach_nic<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
         match &mut self.pulled {

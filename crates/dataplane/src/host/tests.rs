@@ -1,5 +1,5 @@
-//! A host whose NIC serves its flows in turn, event by event. Its link is of 1 Gb/s: a segment of 1000 B is 1058 B
-//! long and with 20 B of preamble and gap takes 8624 ns, at a tenth of the rate 86 240.
+//! Tests of a host whose NIC serves its flows in turn, event by event. Its link has 1 Gb/s. A segment of 1000 B is a
+//! frame of 1058 B. With 20 B of preamble and gap it takes 8624 ns, and 86,240 ns at a tenth of the rate.
 
 use super::*;
 use crate::core::PortSetup;
@@ -15,7 +15,7 @@ use mech::{Lanes, Notice};
 use std::collections::BTreeSet;
 use units::{Amount, Rate};
 
-/// What the host has asked for: when its frames end in ns and which they are, and its events.
+/// Driver that records the host's frames, with the end of each in ns, and its events.
 #[derive(Default)]
 struct Driver {
     ends: Vec<(u64, u32)>,
@@ -44,7 +44,8 @@ impl Out for &mut Driver {
     }
 }
 
-/// Limits a flow to 100 Mb/s at its first CNP, halves that at each further one, and lets it go at a CNM.
+/// Reaction point that limits a flow to 100 Mb/s at its first CNP, halves the limit at each further one, and removes it
+/// at a CNM.
 #[derive(Clone)]
 struct Halving;
 
@@ -111,7 +112,7 @@ impl Bench {
         }
     }
 
-    /// One step of the host at `at`.
+    /// Runs one step of the host at `now`.
     fn step(&mut self, now: Time, act: impl FnOnce(&mut Host, &mut HostStep<&mut Driver>)) {
         let mut step = HostStep {
             now,
@@ -126,7 +127,7 @@ impl Bench {
         assert!(self.host.conserves(), "at {now}");
     }
 
-    /// A flow of so many segments starts at zero.
+    /// Starts a flow of `segments` segments at time 0.
     fn start(&mut self, segments: u64) -> FlowId {
         let new =
             NewFlow { src: HostId(0), dst: HostId(1), ports: 0, bytes: 1000 * segments, class: 0, row: 0, raw: false };
@@ -135,7 +136,7 @@ impl Bench {
         flow
     }
 
-    /// All events before an instant.
+    /// Handles all events before an instant.
     fn until(&mut self, ns: u64) {
         while let Some((at, event)) = self.driver.events.first().copied().filter(|(at, _)| at.0 < ns * 1000) {
             self.driver.events.pop_first();
@@ -146,7 +147,7 @@ impl Bench {
         }
     }
 
-    /// A message about a flow arrives.
+    /// Lets a congestion message about a flow arrive.
     fn notice(&mut self, ns: u64, flow: FlowId, notice: Notice) {
         self.until(ns);
         let mut pkt = NoticeSetup { notice, flow, to: HostId(0), node: 9, n: 0, size: 64 }.packet();
@@ -154,7 +155,7 @@ impl Bench {
     }
 }
 
-/// When the frames end that begin at these instants.
+/// Returns the ends of the frames that begin at the instants `starts`.
 fn ends<const N: usize>(starts: [u64; N]) -> Vec<(u64, u32)> {
     starts.iter().map(|start| start + 8624).zip(0..).collect()
 }
@@ -163,14 +164,15 @@ fn ends<const N: usize>(starts: [u64; N]) -> Vec<(u64, u32)> {
 fn a_notice_about_a_flow_changes_its_rate_through_the_limiter_at_the_nic() {
     let mut bench = Bench::new(ReactionSlot::new(Halving));
     let flow = bench.start(6);
-    // The third frame is under way: 100 Mb/s from the fourth on, which has waited for nothing.
+    // The third frame is in transmission. The limit of 100 Mb/s applies from the fourth on, which has waited for
+    // nothing.
     bench.notice(20_000, flow, Notice::Cnp);
-    // 12 112 ns of the fourth frame's 86 240 are left, and become twice as long.
+    // 12,112 ns of the fourth frame's 86,240 ns are left, and become twice as long.
     let fifth = 3 * 8624 + 86_240;
     bench.notice(100_000, flow, Notice::Cnp);
     let fifth = 100_000 + 2 * (fifth - 100_000);
     bench.until(200_000);
-    // The limiter goes, and the sixth with it.
+    // The limiter is removed, and the sixth frame begins to leave at that instant.
     bench.notice(200_000, flow, Notice::Cnm { feedback: 1, q_off: 0, q_delta: 0, point: PortId(0) });
     bench.until(1_000_000);
     assert_eq!(bench.driver.ends, ends([0, 8624, 2 * 8624, 3 * 8624, fifth, 200_000]));

@@ -1,27 +1,27 @@
-//! Timers of a host: what they are for, packed into the index of an event.
+//! Timers of a host, packed into the index of an event.
 
-/// What a timer of a host is for; packed into the event's index.
+/// Purpose of a host's timer, packed into the index of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
     StackUp,
     StackDown,
-    /// Word of a segment that is ready comes to the NIC.
+    /// Arrival of an announced segment at the NIC.
     Announced,
-    /// A rate limiter is ready.
+    /// Instant at which a rate limiter lets the next frame pass.
     Limiter,
-    /// Of the reaction point.
+    /// Timer of the reaction point.
     Reaction,
     Raw(u32),
     Sender(u32),
     Receiver(u32),
-    /// Of the NIC.
+    /// Timer of the NIC.
     Nic(u32),
 }
 
 const SLOT_BITS: u32 = 27;
-/// The timer index that the driver keeps for starting flows; no host uses it.
+/// Index of the timer with which the driver starts flows; no host uses it.
 pub const FLOW_START: u32 = 0;
-/// And the one that it keeps for starting messages that follow upon others.
+/// Index of the timer with which the driver starts messages after others have ended; no host uses it.
 pub const MESSAGE_START: u32 = 3;
 
 impl Timer {

@@ -1,43 +1,43 @@
-//! A buffer inside a `fabric` switch: what lies in it, and in which order that may go on.
+//! Buffer inside a `fabric` switch: its frames, and the order in which they may go on.
 
 use super::takes_memory;
 use crate::port::QueueAt;
 use mech::QueueId;
 use std::collections::VecDeque;
 
-/// A frame inside.
+/// Frame inside the stages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Item {
-    /// Where it lies in the arena.
+    /// Slot of the frame in the arena.
     pub(crate) slot: u32,
-    /// The queue of its output that it is for.
+    /// Output queue that the frame is for.
     pub(crate) to: QueueAt,
     pub(crate) size: u16,
-    /// Where its copy lies, which its input keeps; [`NIL`](crate::arena::NIL) where there is none.
+    /// Arena slot of the copy that its input keeps; [`NIL`](crate::arena::NIL) if there is none.
     pub(crate) copy: u32,
     pub(crate) stamp: u64,
     pub(crate) hash: u32,
 }
 
-/// A buffer inside: of a stage's input, or in front of an internal link.
+/// Buffer of a stage's input, or in front of an internal link.
 #[derive(Clone, Debug)]
 pub(super) struct Buffer {
     pub(super) stage: u16,
-    /// Bytes for each queue.
+    /// Capacity in bytes for each queue.
     pub(super) limit: u64,
     pub(super) used: Box<[u64]>,
-    /// Targets that it feeds.
+    /// Targets that the buffer feeds.
     pub(super) exits: Box<[u16]>,
-    /// By exit: queues with something for it.
+    /// Set of queues with a frame for each exit.
     pub(super) waits: Box<[u32]>,
-    /// By exit and queue.
+    /// Frames by exit and queue.
     pub(super) lists: Box<[VecDeque<Item>]>,
-    /// By queue: exits in the order of arrival, where there is one list.
+    /// Exits of the frames in order of arrival, by queue, if frames of all exits are in one list.
     order: Option<Box<[VecDeque<u16>]>>,
 }
 
 impl Buffer {
-    /// An empty one, that feeds these targets from so many queues.
+    /// Creates an empty buffer that feeds `exits` from a number of queues.
     pub(super) fn new(stage: u16, limit: u64, (exits, queues): (&[u16], usize), fifo: bool) -> Buffer {
         Buffer {
             stage,
@@ -58,7 +58,7 @@ impl Buffer {
     pub(super) fn used(&self, queue: QueueId) -> u64 {
         self.used[usize::from(queue.0)]
     }
-    /// The same of all queues that count.
+    /// Bytes taken by all queues except those of congestion messages.
     pub(super) fn counted(&self) -> u64 {
         let counted = (0..).map(QueueId).zip(&self.used).filter(|(queue, _)| takes_memory(*queue));
         counted.map(|(_, bytes)| *bytes).sum()
@@ -66,12 +66,13 @@ impl Buffer {
     pub(super) fn limit(&self) -> u64 {
         self.limit
     }
-    /// The frame of a queue that may go on to an exit next.
+    /// Frame of a queue that may go on to an exit next.
     pub(super) fn first(&self, exit: u16, queue: QueueId) -> Option<&Item> {
         let turn = self.order.as_ref().is_none_or(|order| order[usize::from(queue.0)].front() == Some(&exit));
         self.lists[self.at(exit, queue)].front().filter(|_| turn)
     }
-    /// Takes that frame; the target whose turn it is now, where there is one list.
+    /// Removes the next frame of a queue for an exit. Returns it and, if frames are in one list, the target of the
+    /// frame behind it.
     pub(super) fn take(&mut self, exit: u16, queue: QueueId) -> (Option<Item>, Option<u16>) {
         let list = self.at(exit, queue);
         let item = self.lists[list].pop_front();
@@ -93,7 +94,7 @@ impl Buffer {
             order[usize::from(queue.0)].push_back(exit);
         }
     }
-    /// What lies here of a queue, each frame with the target that it goes on to; those of a list in their order.
+    /// Returns the frames of a queue, each with the target that it goes on to. Frames of one list are in their order.
     pub(super) fn lying(&self, queue: QueueId) -> Vec<(u16, &Item)> {
         let mut lists: Vec<_> =
             (0..).zip(&self.exits).map(|(exit, _)| self.lists[self.at(exit, queue)].iter()).collect();
@@ -105,7 +106,7 @@ impl Buffer {
             None => self.exits.iter().zip(lists).flat_map(|(exit, list)| list.map(|item| (*exit, item))).collect(),
         }
     }
-    /// Whether a frame that waits to go on to a target holds up one behind it for another.
+    /// Returns true if a frame for the target `ahead` holds up a frame behind it for the target `behind`.
     pub(super) fn holds_up(&self, ahead: u16, behind: u16) -> bool {
         self.order.is_some() || ahead == behind
     }

@@ -1,4 +1,4 @@
-//! Which frame moves next inside a `fabric` switch: a target's arbiter chooses among what feeds it.
+//! Grants inside a `fabric` switch: the arbiter of a target chooses among the buffers that feed it.
 
 use super::buffer::Item;
 use super::stages::{Move, Source};
@@ -9,19 +9,20 @@ use mech::arbiter::Request;
 use mech::{Env, Lane, PortId, QueueId};
 use units::{Dur, Time};
 
-/// What the buffer of an output says of frames that come to it.
+/// State of an output buffer that grants depend on.
 pub(crate) struct AtOutput<'a> {
-    /// Bytes of a queue that wait there.
+    /// Bytes of a queue in the output buffer.
     pub(crate) waits: &'a dyn Fn(QueueId) -> u64,
-    /// Whether a frame has room in a queue there.
+    /// Returns true if a frame fits a queue of the output buffer.
     pub(crate) fits: &'a dyn Fn(QueueId, u16) -> bool,
 }
 
 impl Inputs {
-    /// Begins a move to an idle target: of messages about congestion before all else. Then to an output of the queue of which the
-    /// fewest bytes are there, among equals of the most urgent; elsewhere of each queue in turn, since what is behind a slow link
-    /// is emptied faster than it fills, so that the fewest bytes would say nothing. The time that it takes; `out` is asked of
-    /// outputs.
+    /// Begins a move to an idle target, and returns its duration. Congestion messages come first.
+    ///
+    /// For an output, the queue with the fewest bytes in its buffer comes next, and among equals the most urgent; `out`
+    /// describes that buffer. Elsewhere queues take turns. A buffer behind a slow link empties faster than it fills, so
+    /// all its queues have few bytes, and the fewest bytes say nothing.
     pub(crate) fn grant_inside(&mut self, target: u16, out: &AtOutput, arena: &mut Arena, now: Time) -> Option<Dur> {
         let stages = self.stages.as_deref()?;
         let (at_output, last) = (stages.is_output(target), stages.targets[usize::from(target)].last);
@@ -40,7 +41,7 @@ impl Inputs {
         None
     }
 
-    /// Queues of which something may want to move to a target.
+    /// Queues with frames that may move to a target.
     fn asks_for(&self, target: u16) -> u32 {
         let Some(stages) = self.stages.as_deref() else { return 0 };
         if let Some(input) = stages.input_of(target) {
@@ -112,18 +113,19 @@ impl Inputs {
         let own = &stages.targets[usize::from(target)];
         let (from, place) = (own.feeds[usize::from(feed)], own.place);
         let (item, next) = stages.buffer_mut(from).take(place, queue);
+        // In a buffer with one list, the frame behind may be for another target, which can take it only now.
         next.into_iter().for_each(|target| stages.ask(target));
         Some(Move { item: item?, from: Source::Buffer(from) })
     }
 
-    /// A frame of so many bytes, or its copy, has left the memory of an input.
+    /// Frees the memory of an input that a frame or its copy has left.
     pub(crate) fn free(&mut self, input: PortId, queue: QueueId, size: u16) {
         if takes_memory(queue) {
             self.used[usize::from(input.0)].take(size);
         }
     }
 
-    /// The next stamp of an arrival, where frames for all outputs are compared; `None` where they are not.
+    /// Returns the stamp of the next arrival, if frames for all outputs are compared by age; `None` if they are not.
     #[inline]
     pub(crate) fn next_stamp(&mut self) -> Option<u64> {
         self.stages.as_ref()?;

@@ -1,9 +1,9 @@
-//! The stages inside a `fabric` switch: input buffers of stages, internal links with a buffer in front of each, and the
-//! frames that lie there (QCN-OS §V, fig. 8).
+//! Stages inside a `fabric` switch: input buffers of stages, internal links with a buffer in front of each, and the
+//! frames there (QCN-OS §V, fig. 8).
 //!
-//! Whatever a frame can move to is a *target*: the buffer of an output, the input buffer of a stage, the buffer in front of an
-//! internal link. A target takes one frame at a time, at a rate of its own, and holds room for it from the grant on; a buffer
-//! may feed several targets at once, as an input of a `cioq` switch may. So nothing is lost on the way.
+//! A *target* is a buffer that a frame can move to: an output buffer, the input buffer of a stage, or that in front of
+//! an internal link. A target takes one frame at a time, at its own rate. It holds space for the frame from the grant
+//! on, so nothing is lost inside. A buffer may feed several targets simultaneously, as an input of a `cioq` switch may.
 
 use super::Amounts;
 use super::buffer::{Buffer, Item};
@@ -15,28 +15,28 @@ use mech::{PortId, QueueId, Rule};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Clock, Time};
 
-/// The stages of a switch as they are to be built.
+/// Setup of the stages of a switch.
 pub struct StagesSetup {
-    /// How they are joined. PRECONDITION: not `none`.
+    /// Fabric slot, which joins the stages. PRECONDITION: not `none`.
     pub fabric: FabricSlot,
-    /// By port: how fast frames go from the memory of the input to the input buffer of its stage.
+    /// Rate from the memory of each input to the input buffer of its stage, by port.
     pub inward: Vec<Clock>,
-    /// How fast frames cross a stage to the buffer of an internal link.
+    /// Rate across a stage to the buffer of an internal link.
     pub across: Clock,
-    /// How fast they go over the link.
+    /// Rate of an internal link.
     pub link: Clock,
 }
 
-/// What a frame moves from.
+/// Memory that a frame moves from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// The memory of its input.
+    /// Memory of the frame's input.
     Input,
-    /// The buffer that is this target.
+    /// Buffer with the number of this target.
     Buffer(u16),
 }
 
-/// A frame that moves to a target.
+/// Move of a frame to a target.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Move {
     pub(crate) item: Item,
@@ -47,44 +47,46 @@ pub(crate) struct Move {
 pub(super) struct Target {
     pub(super) clock: Clock,
     pub(super) arriving: Option<Move>,
-    /// It is on the list of those whose arbiter is to be asked.
+    /// True if the target is on the list of those whose arbiter must choose.
     listed: bool,
-    /// The queue of which it has got a frame last.
+    /// Queue of the last frame that moved to the target.
     pub(super) last: u8,
-    /// Its place among the ways on from what feeds it.
+    /// Index of the target among the exits of each buffer that feeds it.
     pub(super) place: u16,
-    /// Targets that feed it; none feeds the input buffer of a port's stage but the memory of that input.
+    /// Targets that feed this one. Empty for the input buffer of a port's stage, which the memory of that input feeds.
     pub(super) feeds: Box<[u16]>,
 }
 
-/// See the module.
+/// State of the stages of a switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Stages {
     fabric: FabricSlot,
     rules: StageRules,
-    /// Ports of the switch.
+    /// Number of ports of the switch.
     pub(super) ports: u16,
     queues_each: usize,
-    /// By port: its stage.
+    /// Stage of each port.
     stages: Box<[u16]>,
-    /// Outputs, then the input buffers of ports' stages, then by link the buffer in front of it and the input buffer behind.
+    /// Targets: outputs, then the input buffers of ports' stages, then for each link the buffer in front of it and the
+    /// input buffer behind it.
     pub(super) targets: Box<[Target]>,
-    /// Those of targets that are no outputs.
+    /// Buffers of the targets that are not outputs.
     pub(super) buffers: Box<[Buffer]>,
-    /// Targets whose arbiter is to be asked in this step.
+    /// Targets whose arbiter must choose in this step.
     asking: Vec<u16>,
-    /// By output and queue: what has left its virtual output queue and is not in the buffer of the output.
+    /// Frames that have left their virtual output queue and are not in the output buffer, by output and queue.
     inside: Box<[Amounts]>,
-    /// Copies that inputs keep, by where they lie.
+    /// Copies that inputs keep, by arena slot.
     pub(super) copies: BTreeMap<u32, QueueAt>,
     /// Rule that the fabric has broken.
     pub(crate) broken: Option<Rule>,
-    /// Acknowledgements under way, first to last.
+    /// Acknowledgements in flight, in order of arrival.
     acks: VecDeque<(Time, u32)>,
 }
 
 impl Stages {
-    /// Of a switch whose outputs take frames at these rates and have so many queues each.
+    /// Creates the stages of a switch whose outputs take frames at the rates `outward` and have `queues_each` queues
+    /// each.
     pub(super) fn new(setup: StagesSetup, outward: &[Clock], queues_each: usize) -> Stages {
         let joined = setup.fabric.peek();
         let rules = joined.rules().cloned().expect("a fabric with stages");
@@ -149,46 +151,46 @@ impl Stages {
         }
     }
 
-    /// How many targets there are; the number after the last is that of acknowledgements.
+    /// Number of targets. Acknowledgements use the number after the last target.
     pub(crate) fn targets(&self) -> u16 {
         self.targets.len() as u16
     }
-    /// Whether a target is the buffer of an output.
+    /// Returns true if a target is an output buffer.
     pub(crate) fn is_output(&self, target: u16) -> bool {
         target < self.ports
     }
-    /// The input whose frames a target takes from its memory.
+    /// Input from whose memory a target takes frames; `None` if buffers feed it.
     pub(super) fn input_of(&self, target: u16) -> Option<PortId> {
         (self.ports..2 * self.ports).contains(&target).then(|| PortId(target - self.ports))
     }
-    /// The buffer that a target is. PRECONDITION: it is no output.
+    /// Buffer of a target. PRECONDITION: it is no output.
     pub(super) fn buffer(&self, target: u16) -> &Buffer {
         &self.buffers[usize::from(target - self.ports)]
     }
     pub(super) fn buffer_mut(&mut self, target: u16) -> &mut Buffer {
         &mut self.buffers[usize::from(target - self.ports)]
     }
-    /// What the buffers inside hold, where one on the way from an input to an output would not hold a frame if it were empty. No
-    /// internal link is on the way to an output of the same stage.
+    /// Returns the sizes of the buffers inside if one on the path from an input to an output could never hold the
+    /// frame. No internal link is on the path to an output of the same stage.
     pub(crate) fn too_small(&self, (from, to): (PortId, PortId), size: u16) -> Option<TooLarge> {
         let (stage_buffer, link_buffer) = (self.rules.stage_buffer.0, self.rules.link_buffer.0);
         let crosses = self.stages[usize::from(from.0)] != self.stages[usize::from(to.0)];
         let least = if crosses { stage_buffer.min(link_buffer) } else { stage_buffer };
         (u64::from(size) > least).then_some(TooLarge { size, stage_buffer, link_buffer })
     }
-    /// Whether inputs keep copies.
+    /// Returns true if inputs keep copies.
     pub(crate) fn keeps_copies(&self) -> bool {
         self.rules.end_to_end
     }
     fn place(&self, of: QueueAt) -> usize {
         usize::from(of.port.0) * self.queues_each + usize::from(of.queue.0)
     }
-    /// What is inside for a queue of an output.
+    /// Frames inside for a queue of an output.
     pub(super) fn inside(&self, of: QueueAt) -> Amounts {
         self.inside[self.place(of)]
     }
 
-    /// Puts a target on the list of those whose arbiter is to be asked, unless it is there or busy.
+    /// Schedules the arbiter of a target, unless it is scheduled already or the target is busy.
     pub(crate) fn ask(&mut self, target: u16) {
         let own = &mut self.targets[usize::from(target)];
         if !own.listed && own.arriving.is_none() {
@@ -196,12 +198,12 @@ impl Stages {
             self.asking.push(target);
         }
     }
-    /// The same for the first target of what came in by a port.
+    /// Schedules the arbiter of the first target for frames that came in by a port.
     pub(crate) fn ask_for_input(&mut self, input: PortId) {
         self.ask(self.ports + input.0);
     }
-    /// The next target of that list. Where there is one list in a buffer, what was behind a frame may be for the same target,
-    /// which has become busy with that frame.
+    /// Returns the next target whose arbiter must choose. Targets that have become busy since are left out: in a buffer
+    /// with one list, two successive frames may have the same target.
     pub(crate) fn next_asking(&mut self) -> Option<u16> {
         loop {
             let target = self.asking.pop()?;
@@ -213,7 +215,7 @@ impl Stages {
         }
     }
 
-    /// A frame begins to move to a target, where it has room from now on.
+    /// Begins a move to a target, which holds space for the frame from now on.
     pub(super) fn begin(&mut self, target: u16, go: Move) {
         if go.from == Source::Input {
             let place = self.place(go.item.to);
@@ -226,20 +228,21 @@ impl Stages {
         (own.arriving, own.last) = (Some(go), go.item.to.queue.0);
     }
 
-    /// The queue that the frame is for which moves to a target.
+    /// Output queue of the frame that moves to a target.
     pub(crate) fn goal(&self, target: u16) -> Option<QueueAt> {
         self.targets[usize::from(target)].arriving.as_ref().map(|go| go.item.to)
     }
-    /// Bytes that are taken in the buffer that a target is, messages about congestion not counted. PRECONDITION: it is no output.
+    /// Bytes taken in the buffer of a target, without congestion messages. PRECONDITION: it is no output.
     pub(crate) fn occupied(&self, target: u16) -> u64 {
         self.buffer(target).counted()
     }
 
-    /// The frame that moved to a target has got there; whoever waits for the room that it leaves is asked.
+    /// Ends the move to a target, and schedules the arbiters that may use the target or the space left behind.
     pub(crate) fn arrived(&mut self, target: u16) -> Option<Move> {
         let done = self.targets[usize::from(target)].arriving.take()?;
         if let Source::Buffer(from) = done.from {
             self.buffer_mut(from).used[usize::from(done.item.to.queue.0)] -= u64::from(done.item.size);
+            // A frame keeps its space in the buffer that it leaves until its move ends.
             self.ask(from);
         }
         self.ask(target);
@@ -250,10 +253,10 @@ impl Stages {
         Some(done)
     }
 
-    /// It lies in that buffer now, until it goes on.
+    /// Stores a frame in the buffer of a target until it goes on.
     pub(crate) fn put(&mut self, target: u16, item: Item) {
         let next = self.next(target, item.to.port, item.hash).unwrap_or_else(|link| {
-            // Any other way on keeps the frame until the run ends.
+            // The frame needs some exit, and the run ends with an error. Any other exit would do.
             self.broken = Some(Rule::NoStageLink(link));
             self.buffer(target).exits[0]
         });
@@ -262,7 +265,7 @@ impl Stages {
         self.ask(next);
     }
 
-    /// The target to which a frame goes on from a buffer.
+    /// Returns the target to which a frame goes on from a buffer.
     ///
     /// # Errors
     /// The link that the fabric chose, if it does not leave the stage of the buffer.
@@ -279,20 +282,20 @@ impl Stages {
         self.front(own.stage, link).ok_or(link)
     }
 
-    /// The target in front of an internal link, if the link leaves this stage.
+    /// Target in front of an internal link; `None` if the link does not leave this stage.
     fn front(&self, stage: u16, link: usize) -> Option<u16> {
         let place = usize::from(self.ports).checked_add(link.checked_mul(2)?)?;
         let leaves = self.buffers.get(place).is_some_and(|front| front.stage == stage);
         leaves.then(|| place as u16 + self.ports)
     }
 
-    /// The buffers in front of internal links on the way from an input to an output: bytes that are taken of a queue, and of
-    /// how many.
+    /// Visits the buffers in front of internal links on the path from an input to an output. Each is given by the bytes
+    /// that a queue takes there and by its limit in bytes.
     pub(crate) fn links_on_way(&self, way: (PortId, PortId, u32), queue: QueueId, each: &mut dyn FnMut(u64, u64)) {
         let (from, to, hash) = way;
         let (mut at, goal) = (self.stages[usize::from(from.0)], self.stages[usize::from(to.0)]);
         let links = self.fabric.peek();
-        // A way crosses no stage twice.
+        // A path crosses no stage twice.
         for _ in 0..self.buffers.len() {
             if at == goal {
                 return;
@@ -300,17 +303,17 @@ impl Stages {
             let Some(front) = self.front(at, links.toward(at, goal, hash)) else { return };
             let own = self.buffer(front);
             each(own.used(queue), own.limit());
-            // Behind it is the input buffer of the stage that it leads to.
+            // Target `front + 1` is the input buffer of the stage behind the link.
             at = self.buffer(front + 1).stage;
         }
     }
 
-    /// An input keeps a copy of a frame.
+    /// Records the copy that an input keeps of a frame.
     pub(crate) fn keep(&mut self, copy: u32, of: QueueAt) {
         self.copies.insert(copy, of);
     }
-    /// A frame with a copy is in the buffer of its output; when its acknowledgements are to be looked at, where that is not
-    /// known yet.
+    /// Sends the acknowledgement of a frame that has reached its output buffer. Returns the instant for a timer if no
+    /// other one is pending.
     pub(crate) fn acknowledge(&mut self, item: &Item, now: Time) -> Option<Time> {
         if item.copy == NIL {
             return None;
@@ -319,7 +322,7 @@ impl Stages {
         self.acks.push_back((at, item.copy));
         (self.acks.len() == 1).then_some(at)
     }
-    /// The next copy whose acknowledgement has come, and the queue that its frame was for.
+    /// Returns the next copy whose acknowledgement has arrived, and the output queue of its frame.
     pub(crate) fn next_acknowledged(&mut self, now: Time) -> Option<(u32, QueueAt)> {
         let (at, copy) = *self.acks.front()?;
         if at > now {
@@ -328,16 +331,16 @@ impl Stages {
         self.acks.pop_front();
         self.copies.remove(&copy).map(|to| (copy, to))
     }
-    /// When the next acknowledgement comes.
+    /// Arrival of the next acknowledgement.
     pub(crate) fn next_ack(&self) -> Option<Time> {
         self.acks.front().map(|(at, _)| *at)
     }
-    /// Where copies lie, and the queue that the frame of each was for.
+    /// Copies that inputs keep: the output queue of each frame, and the arena slot of the copy.
     pub(crate) fn copies(&self) -> impl Iterator<Item = (QueueAt, u32)> + '_ {
         self.copies.iter().map(|(slot, to)| (*to, *slot))
     }
 
-    /// The frame that moves to a target.
+    /// Frame that moves to a target.
     pub(super) fn coming(&self, target: u16) -> Option<&Item> {
         self.targets[usize::from(target)].arriving.as_ref().map(|go| &go.item)
     }
@@ -348,8 +351,8 @@ impl Stages {
         moves.filter(|go| go.from == Source::Input).map(|go| &go.item)
     }
 
-    /// Checks that every buffer has room taken for what lies in it, comes to it and leaves it, and no more, and that what is
-    /// inside is what lies and moves there.
+    /// Checks the counts of frames inside. The space taken in a buffer must be that of the frames in it, moving to it
+    /// and moving out of it.
     pub(super) fn balanced(&self) -> bool {
         let mut inside = vec![Amounts::default(); self.inside.len()];
         let mut used = vec![vec![0; self.queues_each]; self.buffers.len()];

@@ -1,10 +1,11 @@
-//! What never leaves the memory of inputs while outputs may not send some classes: for the search for deadlocks, and asked by
-//! nobody else.
+//! Frames that never leave the memory of inputs while outputs may not send some classes, for the search for deadlocks.
 //!
-//! A frame stays where it has no room beside what stays where it would go next, and so does all that is behind it. Inside a
-//! `fabric` switch all is taken to stay at first. Then what can move on is taken out, which may make room for more, until
-//! nothing can. A frame that can move on counts as gone for good, although it may come to stay one buffer on: so what is said
-//! is true at any time, and while frames move it may be too little. When nothing moves any more, it is all.
+//! A frame stays if it does not fit beside the frames that stay where it would go next, and so do all frames behind it.
+//! Inside a `fabric` switch, all frames are assumed to stay at first. Then those that can move on are removed, which
+//! may free space for others, until none can.
+//!
+//! A frame that can move on counts as gone for good, although it may come to stay one buffer further on. So the result
+//! is never too large, and while frames move it may be too small. When nothing moves any more, it is complete.
 
 use super::buffer::Item;
 use super::stages::Stages;
@@ -16,35 +17,35 @@ use mech::{PortId, QueueId};
 /// Bytes of a class that never leave the memory of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stays {
-    /// The port that they came in by.
+    /// Input port of the bytes.
     pub ingress: PortId,
-    /// The port that they wait for: their own, or that of frames that keep them from getting there.
+    /// Port that the bytes wait for: their own output, or that of frames which keep them from getting there.
     pub port: PortId,
-    /// Their class.
+    /// Class of the bytes.
     pub class: u8,
-    /// How many.
+    /// Number of bytes.
     pub bytes: u64,
 }
 
-/// What stays in the buffers inside a `fabric` switch.
+/// Frames that stay in the buffers inside a `fabric` switch.
 struct Inside<'a> {
     stages: &'a Stages,
-    /// Whether a frame of so many bytes joins a queue of an output beside what stays there.
+    /// Returns true if a frame of a size joins a queue of an output beside the frames that stay there.
     joins: &'a dyn Fn(QueueAt, u16) -> bool,
-    /// By buffer and queue: bytes.
+    /// Bytes that stay, by buffer and queue.
     stays: Vec<Vec<u64>>,
 }
 
 impl<'a> Inside<'a> {
     fn new(stages: &'a Stages, joins: &'a dyn Fn(QueueAt, u16) -> bool) -> Inside<'a> {
-        // A frame that moves has room where it goes, which is where it will be.
+        // A frame that moves has its space at its target, and will be there.
         let stays = stages.buffers.iter().map(|own| own.used.to_vec()).collect();
         let mut inside = Inside { stages, joins, stays };
         while inside.take_out() {}
         inside
     }
 
-    /// Takes out what can move on; whether anything could. What lies nearer to outputs comes first.
+    /// Removes what can move on, buffers nearer to outputs first, and returns true if anything could.
     fn take_out(&mut self) -> bool {
         let mut any = false;
         for target in (self.stages.ports..self.stages.targets()).rev() {
@@ -69,10 +70,10 @@ impl<'a> Inside<'a> {
         self.bytes(target, to.queue) + u64::from(size) <= self.stages.buffer(target).limit()
     }
 
-    /// The frames of a queue that stay in a buffer, with the one that moves to it behind those that lie there. Each with the
-    /// target for which the first of those waits that it is behind.
+    /// Returns the frames of a queue that stay in a buffer, each with the target that holds it up. This is its own
+    /// target, or that of the first frame ahead of it. A frame that moves to the buffer comes last.
     fn frames(&self, target: u16, queue: QueueId) -> Vec<(u16, &'a Item)> {
-        // What stays only ever becomes less.
+        // Bytes that stay only ever decrease.
         if self.bytes(target, queue) == 0 {
             return Vec::new();
         }
@@ -92,9 +93,9 @@ impl<'a> Inside<'a> {
         all
     }
 
-    /// The output at which that which stays in a queue of a target waits in the end.
+    /// Returns the output for which the frames that stay in a queue of a target wait in the end.
     fn waits_at(&self, mut target: u16, queue: QueueId) -> Option<PortId> {
-        // No way is longer, unless stages were joined in a circle and waited for each other.
+        // No path is longer, unless stages were joined in a circle and waited for each other.
         for _ in 0..self.stages.targets() {
             if self.stages.is_output(target) {
                 return Some(PortId(target));
@@ -104,7 +105,7 @@ impl<'a> Inside<'a> {
         None
     }
 
-    /// Copies of what stays inside: each stays as long as its frame.
+    /// Adds the copies of frames that stay inside. Each stays as long as its frame.
     fn copies(&self, arena: &Arena, all: &mut Vec<Stays>) {
         for target in self.stages.ports..self.stages.targets() {
             let queues =
@@ -119,8 +120,8 @@ impl<'a> Inside<'a> {
 }
 
 impl Inputs {
-    /// What never leaves the memory of inputs, where a frame joins a queue of an output or not beside what stays there. A frame
-    /// that moves out of it leaves.
+    /// Returns the bytes that never leave the memory of inputs. `joins` returns true if a frame joins a queue of an
+    /// output beside the frames that stay there. A frame that moves out of the memory leaves it.
     pub(crate) fn stays(&self, arena: &Arena, joins: &dyn Fn(QueueAt, u16) -> bool) -> Vec<Stays> {
         let inside = self.stages.as_deref().map(|stages| Inside::new(stages, joins));
         let mut all = Vec::new();
@@ -142,7 +143,7 @@ impl Inputs {
         all
     }
 
-    /// Bytes of the frame that is on its last way to a queue of an output; 0 where none is.
+    /// Bytes of the frame on its last move to a queue of an output; 0 if there is none.
     pub(crate) fn coming(&self, to: QueueAt) -> u16 {
         match &self.stages {
             Some(stages) => stages.coming(to.port.0).filter(|item| item.to == to).map_or(0, |item| item.size),

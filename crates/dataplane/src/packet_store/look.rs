@@ -1,4 +1,4 @@
-//! View of a node for mechanisms, and the rules that they break by looking.
+//! View of a node for mechanisms, and the rules that they break by reading it.
 
 use super::{Fib, PacketStore};
 use crate::arena::Queue;
@@ -8,10 +8,10 @@ use mech::buffer::ExtraRoom;
 use mech::{Account, Fill, Head, HostId, Lane, Occupant, PktId, PortId, QueueId, Rule, Side, View};
 use std::cell::Cell;
 
-/// Fill of a port that is not there.
+/// Fill of a port that does not exist.
 const NO_ROOM: Fill = Fill { used: 0, limit: Some(0) };
 
-/// A node's memory and tables, to read.
+/// Read-only view of a node's memory and forwarding table.
 pub(crate) struct Look<'a, F: Fib> {
     pub(crate) store: &'a PacketStore,
     pub(crate) fib: &'a F,
@@ -25,7 +25,7 @@ pub(crate) struct Look<'a, F: Fib> {
 
 /// Rule broken by looking at single packets without declaring `visits`.
 const VISITS: Rule = Rule::Undeclared {
-    used: "`view.first`, `view.visit` or another look at single packets",
+    used: "`view.first`, `view.visit` or another method that reads single packets",
     declare: "`visits: true` in `needs()`: without it departures are computed at arrival, and no packet can be seen",
 };
 const SAMPLES: Rule = Rule::Undeclared {
@@ -65,6 +65,7 @@ impl<'a, F: Fib> Look<'a, F> {
     /// Queue whose packets the mechanism looks at.
     fn visited(&self, port: PortId, queue: QueueId) -> Option<&'a Queue> {
         let port = self.port(port)?;
+        // A frame with a computed departure is in no queue: the view would show an empty one.
         if !self.visits || port.computed {
             self.note(None, VISITS);
         }

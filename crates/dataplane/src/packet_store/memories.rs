@@ -1,17 +1,17 @@
-//! What lies in the buffers of ports, and what at inputs, where these are two memories.
+//! Frames in the buffers of ports and at inputs, if these are two memories.
 
 use super::{PacketStore, joins, uses};
 use crate::inputs::{Inputs, Stays};
 use crate::port::QueueAt;
 use mech::{ClassSet, Fill, Lane, PortId, QueueId};
 
-/// A frame that lies here, not of a message about congestion.
+/// Frame in a memory of this node, except congestion messages.
 pub(crate) struct Lying {
-    /// The queue that it waits in, or is to join.
+    /// Queue that the frame waits in, or is to join.
     pub(crate) at: QueueAt,
-    /// Where it lies in the arena.
+    /// Slot of the frame in the arena.
     pub(crate) slot: u32,
-    /// It is in the memory of its input and not in a buffer.
+    /// True if the frame is in the memory of its input and not in a buffer.
     pub(crate) at_input: bool,
 }
 
@@ -20,7 +20,7 @@ impl PacketStore {
     pub(crate) fn in_buffer(&self, port: PortId, class: u8) -> u64 {
         let own = &self.ports[usize::from(port.0)];
         if own.computed {
-            // One class and one queue.
+            // A port with computed departures has one class and one queue.
             return if class == 0 { own.all().1 } else { 0 };
         }
         let queues = Lane::PAUSED.map(|lane| QueueAt { port, queue: QueueId::new(class, lane) });
@@ -28,7 +28,7 @@ impl PacketStore {
         queues.into_iter().map(|at| own.backlog(at.queue).1 + cut(at)).sum()
     }
 
-    /// How full the buffer of a port is, messages about congestion not counted.
+    /// Fill of the buffer of a port, without congestion messages.
     pub(crate) fn output_fill(&self, port: PortId) -> Fill {
         let own = &self.ports[usize::from(port.0)];
         if self.pool.on {
@@ -38,15 +38,16 @@ impl PacketStore {
         self.buffer.peek().fill(&uses((all.0 - elsewhere.0, all.1 - elsewhere.1)))
     }
 
-    /// What never leaves the memory of inputs while ports may not send these classes.
+    /// Returns the bytes that never leave the memory of inputs while ports may not send the classes `stuck`.
     pub(crate) fn stays_at_inputs(&self, stuck: &[ClassSet]) -> Vec<Stays> {
         let Some(inputs) = &self.inputs else { return Vec::new() };
         inputs.stays(&self.arena, &|to, size| self.joins_beside(inputs, stuck[usize::from(to.port.0)], to, size))
     }
 
-    /// Whether a frame joins a queue of its output once all has left there but these classes. The buffer is of all classes:
-    /// those that stay in it, or have their room in it already, keep out what does not fit beside them. Messages about
-    /// congestion are never paused.
+    /// Returns true if a frame joins a queue of its output once only the classes `stuck` are left there.
+    ///
+    /// All classes share the buffer: frames that stay in it, or hold space in it already, keep out what does not fit
+    /// beside them. Congestion messages are never paused.
     fn joins_beside(&self, inputs: &Inputs, stuck: ClassSet, to: QueueAt, size: u16) -> bool {
         let (lane, port) = (to.queue.lane(), &self.ports[usize::from(to.port.0)]);
         let counts = |own: &u8| stuck.has(*own) && (lane == Lane::Normal || *own == to.queue.class());
@@ -59,7 +60,7 @@ impl PacketStore {
         !Lane::PAUSED.contains(&lane) || joins(&self.buffer, &self.lanes, (to.queue, &used), size)
     }
 
-    /// All frames that agents may sample.
+    /// Returns all frames that agents may sample.
     pub(crate) fn lying(&self) -> Vec<Lying> {
         let mut all = Vec::new();
         for (port, own) in (0..).map(PortId).zip(&self.ports) {

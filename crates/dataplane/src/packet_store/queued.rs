@@ -1,5 +1,7 @@
-//! The queues of ports: packets join at the end and leave from anywhere, and long queues keep an index where a
-//! mechanism searches for packets by rank.
+//! Queues of ports: packets join at the end and leave from any position. Long queues keep an index if a mechanism
+//! searches for packets by rank.
+//!
+//! All changes of these queues go through this file, so that the indices and `eligible` are always right.
 
 use super::PacketStore;
 use crate::Pkt;
@@ -7,15 +9,15 @@ use crate::port::QueueAt;
 use mech::{PortId, QueueId};
 
 impl PacketStore {
-    /// Appends a packet to a queue of a port, in front of its link. Its handle.
+    /// Appends a packet to a queue of a port, and returns its slot.
     #[inline]
     pub(crate) fn push(&mut self, at: QueueAt, pkt: Pkt, stamp: u64) -> u32 {
-        let slot = self.arena.lay(pkt, stamp);
+        let slot = self.arena.allocate(pkt, stamp);
         self.append(at, slot);
         slot
     }
 
-    /// Appends a packet that lies here and waits in no queue.
+    /// Appends a packet that is in the arena but in no queue.
     #[inline]
     pub(crate) fn append(&mut self, at: QueueAt, slot: u32) {
         let rest = &mut self.ports[usize::from(at.port.0)].rest;
@@ -27,8 +29,8 @@ impl PacketStore {
         }
     }
 
-    /// Removes a packet from a queue of a port, and returns it with true if the queue is now empty; `None` if the packet is not
-    /// in it.
+    /// Removes a packet from a queue of a port, and returns it with true if the queue is now empty; `None` if the
+    /// packet is not in it.
     #[inline]
     pub(crate) fn remove(&mut self, at: QueueAt, slot: u32) -> Option<(Pkt, bool)> {
         self.waits(at, slot).then(|| self.take_out(at, slot))
@@ -56,7 +58,7 @@ impl PacketStore {
         indexed.unwrap_or_else(|| queue.is_some_and(|queue| self.arena.contains(queue, slot)))
     }
 
-    /// Replaces a waiting packet by a shorter one, and returns the number of bytes saved.
+    /// Replaces a queued packet by a shorter one, and returns the number of bytes saved.
     pub(crate) fn shorten(&mut self, at: QueueAt, slot: u32, shorter: &Pkt) -> u16 {
         if let Some(ranked) = &mut self.ranked {
             ranked.replace(at, slot, &self.arena.get(slot).head, &shorter.head);
@@ -65,8 +67,8 @@ impl PacketStore {
         self.arena.shorten(queue, slot, shorter)
     }
 
-    /// The queue of a port in which a packet waits. The queue that its head names comes first, since it waits there
-    /// unless a mechanism chose another.
+    /// Returns the queue of a port in which a packet waits. The queue that its head names is searched first, since the
+    /// packet waits there unless a mechanism chose another.
     pub(crate) fn find(&self, port: PortId, slot: u32) -> Option<QueueAt> {
         let at = |queue| QueueAt { port, queue };
         let likely = at(self.queue(self.arena.get(slot).head.queue()));

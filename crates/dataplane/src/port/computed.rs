@@ -1,32 +1,34 @@
-//! Departures that are computed when frames arrive: what such a port compares them with, and what waits.
+//! Departures that are computed at arrival: limits for arrivals, and the frames that still count as queued.
+//!
+//! A frame is on its link from the moment it is stored, with its start in the future. Only its size stays here, and
+//! counts against the memory until the start has passed and the port is settled.
 
 use super::Port;
 use units::Time;
 
-/// What a plain first-in-first-out port compares an arrival with. The largest number is no limit.
+/// Limits of a plain first-in-first-out port. The largest number of a type means no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Limits {
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub(crate) bytes: u64,
-    /// Frames of memory.
+    /// Memory in frames.
     pub(crate) packets: u32,
-    /// A frame that finds so many waiting is marked.
+    /// Marking threshold in frames: an arrival that finds as many queued is marked.
     pub(crate) mark_packets: u32,
-    /// One that finds so many bytes waiting is marked.
+    /// Marking threshold in bytes: an arrival that finds as many queued is marked.
     pub(crate) mark_bytes: u64,
 }
 
 impl Limits {
-    /// Of a port where nothing is ever lost or marked.
+    /// Limits of a port that never loses or marks a frame.
     pub(super) const NONE: Limits =
         Limits { bytes: u64::MAX, packets: u32::MAX, mark_packets: u32::MAX, mark_bytes: u64::MAX };
-    /// Of a port whose departures are not computed: what would be stored at once never has room.
+    /// Limits of a port whose departures are not computed. Nothing fits, so every frame takes the general path.
     pub(super) const STEPPED: Limits = Limits { bytes: 0, packets: 0, mark_packets: u32::MAX, mark_bytes: u64::MAX };
 }
 
-/// Sizes of the frames that wait where departures are computed: each is on its way already, and only
-/// its share of the memory waits here. A ring; its length is the port's.
+/// Sizes of the frames queued at a port with computed departures, in a ring. The port has their number.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sizes {
     ring: Box<[u16]>,
@@ -39,6 +41,7 @@ impl Sizes {
         if len as usize == self.ring.len() {
             self.grow();
         }
+        // The length of the ring is a power of two.
         let mask = self.ring.len() - 1;
         self.ring[(self.first.wrapping_add(len)) as usize & mask] = size;
     }
@@ -60,12 +63,14 @@ impl Sizes {
     }
 }
 
-/// Departures computed at arrival: possible where nothing can change the order or the time of a
-/// departure once it is known.
+/// Departures computed at arrival, if nothing can change the order or the time of a departure once it is known.
 impl Port {
-    /// Accounts for what has left by `now`.
+    /// Removes the frames that have started by `now`.
     #[inline(always)]
     pub(crate) fn settle(&mut self, now: Time) {
+        // A frame that starts at `now` because the frame before it has ended is gone for arrivals of `now`: ends
+        // precede arrivals in a step. A frame that came in this step starts only after all arrivals, so it still counts
+        // (`fresh`). Stepped departures have the same order.
         while self.packets > 0 && (self.next_start < now || (self.next_start == now && !self.fresh)) {
             let size = self.sizes.pop();
             self.fresh = false;
@@ -75,34 +80,34 @@ impl Port {
         }
     }
 
-    /// A frame that has started in this step no longer waits.
+    /// Ends a round of the present step: a frame that started in it no longer counts as queued.
     pub(crate) fn begin_round(&mut self) {
         self.fresh = false;
     }
 
-    /// The same when all that happens at `now` has happened.
+    /// Removes the frames that have started by `now`, after everything that happens at `now`.
     pub(crate) fn settle_after(&mut self, now: Time) {
         self.fresh = false;
         self.settle(now);
     }
 
-    /// Whether a frame of `size` bytes has room. PRECONDITION: settled.
+    /// Returns true if a frame of `size` bytes fits. PRECONDITION: settled.
     #[inline]
     pub(crate) fn has_room(&self, size: u16) -> bool {
         self.packets < self.limits.packets && self.bytes + u64::from(size) <= self.limits.bytes
     }
-    /// Whether departures are computed, and nothing is ever lost or marked here.
+    /// Returns true if departures are computed and no frame is ever lost or marked here.
     pub(crate) fn takes_all(&self) -> bool {
         self.computed && self.limits == Limits::NONE
     }
-    /// Whether an arrival is to be marked. PRECONDITION: settled.
+    /// Returns true if an arrival is to be marked. PRECONDITION: settled.
     #[inline]
     pub(crate) fn wants_mark(&self) -> bool {
         self.packets >= self.limits.mark_packets || self.bytes >= self.limits.mark_bytes
     }
 
-    /// Stores the size of a frame that comes now, and tells when its transmission begins and when its last bit
-    /// leaves. PRECONDITION: settled.
+    /// Stores the size of a frame that comes now, and returns the start of its transmission and the end of its last
+    /// bit. PRECONDITION: settled.
     #[inline(always)]
     pub(crate) fn compute(&mut self, now: Time, size: u16) -> (Time, Time) {
         let idle = self.free_at <= now;

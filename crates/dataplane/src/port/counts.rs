@@ -1,45 +1,45 @@
-//! What is counted at a port.
+//! Counters of a port.
 
 use mech::overflow::DropReason;
 
-/// What has passed a port. Every count is of frames or of their bytes without preamble and gap.
+/// Counters of a port, in frames or in bytes of frames without preamble and gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct PortCounts {
-    /// Most frames that ever waited.
+    /// Maximum of queued frames.
     pub max_packets: u32,
-    /// Most bytes that ever waited.
+    /// Maximum of queued bytes.
     pub max_bytes: u64,
-    /// Stored.
+    /// Frames stored.
     pub enqueued: u64,
-    /// Bytes stored.
+    /// Bytes of the frames stored.
     pub enqueued_bytes: u64,
-    /// Transmission begun.
+    /// Frames whose transmission has begun.
     pub sent: u64,
-    /// Bytes of these.
+    /// Bytes of the frames whose transmission has begun.
     pub sent_bytes: u64,
-    /// Given a congestion mark.
+    /// Frames that got a congestion mark.
     pub marked: u64,
-    /// Wanted this port and were detoured.
+    /// Frames for this port that were detoured.
     pub detoured: u64,
-    /// Wanted this port and were bounced.
+    /// Frames for this port that were bounced.
     pub bounced: u64,
-    /// Removed again before their turn.
+    /// Frames removed from a queue before their turn.
     pub evicted: u64,
-    /// Bytes of these.
+    /// Bytes of the frames removed before their turn.
     pub evicted_bytes: u64,
-    /// Cut to their header.
+    /// Frames cut to their header.
     pub trimmed: u64,
-    /// Bytes that were cut off.
+    /// Bytes cut off frames.
     pub trimmed_bytes: u64,
-    /// Bytes of payload that were there before and are not now; where some of a frame stays, more than were cut off.
+    /// Payload bytes removed by cuts. If part of a payload stays in its frame, more than were cut off.
     pub trimmed_payload: u64,
-    /// Come back to this port, that of their source, since a switch sent them back.
+    /// Packets that a switch sent back and that have reached this port, the NIC of their source.
     pub returned: u64,
-    /// Lost on the way to this port, by [`DropReason`].
+    /// Frames for this port that were lost, by [`DropReason`].
     pub dropped: [u64; DropReason::ALL.len()],
-    /// Bytes of these.
+    /// Bytes of the frames that were lost.
     pub dropped_bytes: u64,
-    /// Payload in these.
+    /// Payload bytes of the frames that were lost.
     pub dropped_payload: u64,
 }

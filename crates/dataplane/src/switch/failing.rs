@@ -1,4 +1,4 @@
-//! What a switch does when it learns that links of it are dead, or back.
+//! Links of a switch that die and return.
 
 use super::{Routes, Switch, SwitchStep, Table};
 use crate::core::{DeadPort, Step};
@@ -9,9 +9,10 @@ use mech::routing::Hop;
 use mech::{Flags, PortId};
 
 impl Switch {
-    /// The links of these ports are known to be dead. The caller has put the new routes in place, and calls
+    /// Closes ports whose links are known to be dead. The caller has put the new routes in place, and calls
     /// [`Switch::finish`].
     pub fn links_died<R: Routes, O: Out>(&mut self, ports: &[PortId], then: DeadPort, step: &mut SwitchStep<R, O>) {
+        // All ports close first, so that no packet is looked up into a queue that is about to be emptied.
         ports.iter().for_each(|port| self.core.close(*port, then == DeadPort::Wait, &mut core_step!(self, step)));
         for port in ports {
             match then {
@@ -26,7 +27,7 @@ impl Switch {
     #[cold]
     pub(super) fn lose_cut_off<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) {
         let (dst, hash) = (pkt.head.dst, pkt.head.hash);
-        // A routing that names no hop of the list breaks a rule elsewhere; the first hop serves here.
+        // A routing mechanism that names no hop of the list breaks a rule elsewhere; the first hop serves here.
         let choose = |hops: &[Hop]| hops.get(self.routing.peek().table(dst, hash, hops)).unwrap_or(&hops[0]).port;
         let dead_end = step.routes.dead_end(self.node, dst, &choose);
         if let Some(dead_end) = dead_end.filter(|_| !pkt.head.flags.has(Flags::MISDIRECTED)) {
@@ -35,12 +36,12 @@ impl Switch {
         self.lose(pkt, DropReason::NoRoute, step);
     }
 
-    /// Packets lost here without a route because a port of a node, and so its link, is dead.
+    /// Returns the number of packets lost here without a route because the link of a port is dead.
     pub fn lost_by(&self, node: u32, port: PortId) -> u64 {
         self.cut_off.get(&(node, port)).copied().unwrap_or(0)
     }
 
-    /// The link of a port is known to be back. The caller calls [`Switch::finish`].
+    /// Reopens a port whose link is known to be back. The caller calls [`Switch::finish`].
     pub fn link_returned<R: Routes, O: Out>(&mut self, port: PortId, step: &mut SwitchStep<R, O>) {
         self.core.reopen(port, &mut core_step!(self, step));
     }
@@ -53,7 +54,9 @@ impl Switch {
         }
     }
 
-    /// A table that learns knows no other way, and forgets the one that it has only in its own time.
+    /// Returns the port for a packet that must leave the queues of a dead port; loses the packet if there is none.
+    ///
+    /// A table that learns has no second port for an address, and forgets the first only when its entry ages out.
     fn another_port<R: Routes, O: Out>(
         &mut self,
         pkt: &Pkt,

@@ -1,9 +1,9 @@
-//! A switch whose table learns, apart from the way that frames take where every way is known.
+//! Switches whose table learns, on a code path of their own.
 //!
-//! Of the copies of a flooded frame one is on its way to the destination, by the routes of the network.
-//! It is the packet; the others are flagged as misdirected, so that each packet's fate is counted once.
-//! Nothing decides by that mark where a frame goes. All of them share one extension, which is free when
-//! the last has ended. Overflow is not asked about copies: they are stored or lost, never bounced.
+//! One copy of a flooded frame is on the path to the destination, by the routes of the network. This copy is the
+//! packet; the others are flagged as misdirected, so that each packet ends once. No mechanism sees the flag. All copies
+//! share one extension, which is freed when the last copy has ended. The overflow slot is not called for copies: they
+//! are stored or lost, never bounced.
 
 use super::{Routes, Switch, SwitchStep, Table};
 use crate::core::{Decision, Step};
@@ -15,11 +15,11 @@ use mech::overflow::DropReason;
 use mech::routing::{Hop, NextHops};
 use mech::{Flags, PortId};
 
-/// What such a switch has beside its table.
+/// Address table and flood counts of a switch that learns.
 #[derive(Clone)]
 pub(super) struct Learnt {
     pub(super) table: Box<dyn AddressTable>,
-    /// Copies made, beside the frame that came in.
+    /// Flood copies made, without the frame that came in.
     pub(super) created: Tally,
 }
 
@@ -29,7 +29,7 @@ impl Learnt {
     }
 }
 
-/// What becomes of an arrival.
+/// Outcome of the lookup of an arrival.
 enum Next {
     Gone,
     Flood,
@@ -37,7 +37,7 @@ enum Next {
 }
 
 impl Switch {
-    /// All arrivals of an instant, in their order.
+    /// Handles all arrivals of an instant, in their order.
     #[cold]
     pub(super) fn arrive_learning<R: Routes, O: Out>(&mut self, arrivals: &mut [Pkt], step: &mut SwitchStep<R, O>) {
         if self.snapshot && arrivals.len() > 1 {
@@ -77,11 +77,12 @@ impl Switch {
         }
     }
 
-    /// Counts a packet in, learns from it, and looks its destination up.
+    /// Counts an arrival, learns from it, and looks up its destination.
     fn next<R: Routes, O: Out>(&mut self, pkt: &mut Pkt, step: &mut SwitchStep<R, O>) -> Next {
         if !self.take_in(pkt, step) {
             return Next::Gone;
         }
+        // Learning precedes the lookup and `ack_hold`: the source address counts even if the packet is held.
         if let Some(learnt) = &mut self.learnt {
             learnt.table.learn(&pkt.head, step.now);
         }
@@ -91,12 +92,12 @@ impl Switch {
         }
     }
 
-    /// A packet that this switch has held or made goes on like any.
+    /// Forwards a packet that this switch has held, made or sent back.
     pub(super) fn forward_learning<R: Routes, O: Out>(&mut self, pkt: &mut Pkt, step: &mut SwitchStep<R, O>) {
         match table!(self, step).port_toward(pkt.head.dst, pkt.head.hash) {
             None => self.flood(pkt, step),
             Some(port) if !self.has_port(port) => self.refuse_address(pkt, port, step),
-            // It may leave by the port that it came in by: what goes back does.
+            // The output may be the input port: a packet that is sent back leaves by it.
             Some(port) => self.core.admit(pkt, port, &mut core_step!(self, step)),
         }
     }
@@ -127,10 +128,12 @@ impl Switch {
         }
     }
 
-    /// Sends a packet out by every port but the one it came in by.
+    /// Sends a packet out by every port except the one it came in by.
     fn flood<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) {
         let misdirected = pkt.head.flags.has(Flags::MISDIRECTED);
         let others = (0..self.core.ports().len() as u16).map(PortId).filter(|port| *port != pkt.head.ingress);
+        // The copy toward the destination is the packet. There is none if the packet came in by that port: then every
+        // copy is misdirected, and the packet is lost here.
         let right = match step.routes.next_hops(self.node, pkt.head.dst) {
             NextHops::Only(port) | NextHops::Among(&[Hop { port, .. }]) if !misdirected && port != pkt.head.ingress => {
                 Some(port)
@@ -143,6 +146,7 @@ impl Switch {
         if let Some(learnt) = &mut self.learnt {
             (0..made).for_each(|_| learnt.created.count(pkt));
         }
+        // The extension is shared before any copy is stored or lost, so that none frees it for the others.
         if made > 0 {
             step.exts.share(pkt.ext, made);
         }

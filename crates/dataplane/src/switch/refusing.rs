@@ -27,7 +27,7 @@ impl Switch {
         self.lose(pkt, DropReason::NoRoute, step);
     }
 
-    /// Loses a packet whose address has a port that is not there.
+    /// Loses a packet whose table entry names a port that does not exist.
     pub(super) fn refuse_address<R: Routes, O: Out>(&mut self, pkt: &Pkt, port: PortId, step: &mut SwitchStep<R, O>) {
         let slot = table!(self, step).slot();
         self.core.break_rule(slot, pkt.head.ingress, Rule::NoPort(port));

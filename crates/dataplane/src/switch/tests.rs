@@ -1,6 +1,6 @@
-//! A switch that bounces, arrival by arrival; one that evicts has a file of its own.
+//! Tests of a switch that bounces, arrival by arrival. A switch that evicts has a file of its own.
 
-/// An instant at a switch of these tests.
+/// Context of one instant at a switch of these tests.
 macro_rules! step_at {
     ($now:expr, $out:expr) => {
         &mut crate::SwitchStep { now: $now, routes: &Direct, exts: &mut crate::Exts::default(), out: $out }
@@ -31,7 +31,7 @@ const PORTS: u16 = 4;
 const NORMAL: u64 = 20;
 const BOUNCE: u64 = 30;
 
-/// Host `n` is behind port `n`.
+/// Routes of a network in which host `n` is behind port `n`.
 struct Direct;
 
 impl Routes for Direct {
@@ -40,7 +40,7 @@ impl Routes for Direct {
     }
 }
 
-/// What the switch has asked for and told.
+/// Driver and observer that record the calls of the switch.
 #[derive(Default)]
 struct Told {
     stored: Option<PortId>,
@@ -130,8 +130,8 @@ fn fill(switch: &Switch, port: PortId, queue: QueueId) -> Fill {
     Look::new(&switch.core.store, fib, None).fill(port, queue)
 }
 
-/// The column "Util" of PABO's table (§II-D): by port and queue that is limited by itself, normal queues
-/// of all classes together.
+/// Column "Util" of PABO's table (§II-D), by port and queue with a limit of its own. Normal queues of all classes count
+/// together.
 #[derive(Default)]
 struct Util(BTreeMap<(u16, u8), f64>);
 

@@ -1,4 +1,4 @@
-//! What a switch has counted, and whether it adds up.
+//! Counts of a switch, and checks that they add up.
 
 use super::Switch;
 use crate::PayloadCounts;
@@ -8,11 +8,11 @@ use mech::routing::Hop;
 use mech::{HostId, PortId};
 
 impl Switch {
-    /// The output side.
+    /// Returns the output side.
     pub fn core(&self) -> &Core {
         &self.core
     }
-    /// The output side, to settle its counters.
+    /// Returns the output side, to settle its counters.
     pub fn core_mut(&mut self) -> &mut Core {
         &mut self.core
     }
@@ -24,7 +24,8 @@ impl Switch {
     pub fn received(&self) -> u64 {
         self.received
     }
-    /// The ports by which packets of a flow may leave: all that its routing may draw, or else the one of the flow.
+    /// Adds the ports by which packets of a flow may leave to `out`. These are all that its routing may draw, or the
+    /// one of the flow if it draws none.
     pub fn table_choices(&self, ends: (HostId, HostId), hash: u32, hops: &[Hop], out: &mut Vec<PortId>) {
         let routing = self.routing.peek();
         let drawn = (0..hops.len()).filter(|place| routing.draws(hops, *place));
@@ -35,12 +36,12 @@ impl Switch {
         }
     }
 
-    /// Copies that were made of flooded frames, and those that ended where they were of no use.
+    /// Returns the numbers of flood copies made and of flood copies that ended away from their destination.
     pub fn flooded(&self) -> (u64, u64) {
         self.learnt.as_ref().map_or((0, 0), |learnt| (learnt.created.packets, self.core.flood_copies_discarded.packets))
     }
 
-    /// What was lost or cut here, what waits, and copies of flooded frames.
+    /// Returns the payload that was lost or cut here, is held here, or is in flood copies.
     pub fn payload(&self) -> PayloadCounts {
         let own = PayloadCounts {
             sent: self.learnt.as_ref().map_or(0, |learnt| learnt.created.payload),

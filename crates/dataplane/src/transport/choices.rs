@@ -26,7 +26,7 @@ impl Recovery {
 choice! {
     /// Window in a recovery from losses that were found by time.
     pub(super) enum RecoveryWindow {
-        /// RFC 9937: reduced in proportion to what arrives.
+        /// RFC 9937: reduction in proportion to the data delivered.
         Prr = "prr",
         /// Slow start threshold from the start, as in RFC 6675.
         Threshold = "threshold",
@@ -36,7 +36,7 @@ choice! {
 choice! {
     /// Bytes of which a timeout makes half the slow start threshold.
     pub(super) enum TimeoutFlight {
-        /// FlightSize: all that is not acknowledged cumulatively (RFC 5681 §2, eq. 4).
+        /// FlightSize: all bytes without a cumulative ACK (RFC 5681 §2, eq. 4).
         FlightSize = "flight_size",
         /// Bytes in flight by the scoreboard (RFC 6675 §5).
         Pipe = "pipe",
@@ -78,7 +78,7 @@ choice! {
 choice! {
     /// Effect of a PACK on the window.
     pub(super) enum PackReaction {
-        /// Effect of a loss, once a recovery (CP §4.4).
+        /// Effect of a loss, once per recovery (CP §4.4).
         Loss = "loss",
         /// Effect of an echo of congestion.
         Mark = "mark",

@@ -1,32 +1,32 @@
-//! The clock behind timestamps, the same at both ends of a flow.
+//! Clock of timestamps, the same at both ends of a flow.
 
 use super::TcpConfig;
 use units::{Dur, Time};
 
-/// So many ticks apart, no timestamp is older than another (RFC 7323 §5.5).
+/// Number of ticks after which two timestamps can no longer be compared (RFC 7323 §5.5).
 pub(super) const COMPARABLE: u64 = 1 << 31;
 
-/// TSval at `now`: ticks of one `clock_granularity`, of 1 ns where that is zero (or shorter), from
-/// the start of the run, modulo 2³² (RFC 7323 §5.4, whose shortest tick of 1 ms is for other round
-/// trips than a data center's).
+/// Returns the TSval at `now`: ticks since the start of the run, modulo 2³².
+/// A tick is one `clock_granularity`, at least 1 ns. RFC 7323 §5.4 requires 1 ms at least, which is longer than the
+/// round trips of a data center.
 #[inline]
 pub(super) fn ticks(now: Time, cfg: &TcpConfig) -> u32 {
     ticks_of(now, tick(cfg))
 }
 
-/// The same with ticks of this length.
+/// Returns the TSval at `now` for ticks of this length.
 #[inline]
 pub(super) fn ticks_of(now: Time, tick: Dur) -> u32 {
     (now.0 / tick.0) as u32
 }
 
-/// How long one tick is.
+/// Returns the length of a tick.
 #[inline]
 pub(super) fn tick(cfg: &TcpConfig) -> Dur {
     cfg.granularity.max(Dur::ns(1))
 }
 
-/// Whether `a` is older than `b`: less, modulo 2³² (RFC 7323 §5.2).
+/// Returns true if timestamp `a` is older than `b`: less, modulo 2³² (RFC 7323 §5.2).
 #[inline]
 pub(super) fn older(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0

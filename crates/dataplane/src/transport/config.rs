@@ -1,4 +1,4 @@
-//! What all flows of a run have in common: the validated parameters of a transport as plain data.
+//! Configuration of a transport: its validated parameters as plain data, shared by all flows that use it.
 
 mod losses;
 mod roce;
@@ -19,50 +19,50 @@ use mech::params::Values;
 use mech::{Ecn, Head, HostId, hash_mix};
 use units::{Amount, Dur};
 
-/// Longest segment that is accepted, bytes of payload: a jumbo frame's.
+/// Largest payload of a segment in bytes, that of a jumbo frame.
 pub const MAX_MSS: u64 = 9000;
 /// Largest window that a 16-bit field and a scale of 14 can advertise (RFC 7323 §2.3).
 pub(super) const MAX_WINDOW: u64 = 65_535 << 14;
 
-/// What tells the phases of clocks from other draws of a run.
+/// Domain separator that keeps the phases of clocks apart from other random draws of a run.
 const TICKS: u64 = 0x7469_636b;
 
 /// Bytes of the timestamps option with its padding (RFC 7323 §3, appendix A).
 const TIMESTAMPS: u16 = 12;
 
-/// Most ACKs in a row that are sent at once by `quick_acks`, as in Linux.
+/// Largest number of consecutive ACKs without delay under `quick_acks`, as in Linux (`TCP_MAX_QUICKACKS`).
 const QUICK_ACKS: u64 = 16;
 
-/// Which congestion control.
+/// Congestion control of a transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Law {
-    /// Half of what is under way (RFC 5681).
+    /// Reno: a loss halves FlightSize (RFC 5681 eq. 4).
     Halving,
     Dctcp,
-    /// Half of the window, at timeouts alone (pFabric §4.3).
+    /// pFabric: only timeouts halve the window (pFabric §4.3).
     PFabric,
-    /// RFC 9438.
+    /// CUBIC (RFC 9438).
     Cubic,
-    /// BIC, which only Linux 2.6.38 has.
+    /// BIC, available for Linux 2.6.38 only.
     Bic,
-    /// Open for all that is written: the NIC says at which rate it is sent (RoCE).
+    /// Window without a bound: the NIC sets the rate of the flow (RoCE).
     Open,
 }
 
-/// How marks are asked for and echoed.
+/// ECN of a transport: capability of its data, and echo of marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EcnMode {
-    /// Not ECN-capable.
+    /// Data that is not ECN-capable.
     Off,
-    /// The echo is latched until CWR (RFC 3168 §6.1.3).
+    /// Echo that is latched until CWR (RFC 3168 §6.1.3).
     Latched,
-    /// The echo says of each byte whether it was marked (RFC 8257 §3.2).
+    /// Echo that reports for each byte if it was marked (RFC 8257 §3.2).
     Exact,
-    /// Nothing is echoed: the NIC of the receiver tells of marks (DCQCN's CNP).
+    /// No echo in ACKs: the receiver's NIC reports marks (DCQCN's CNP).
     Told,
 }
 
-/// What all flows of a run have in common.
+/// Parameters of a transport at one end of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TcpConfig {
     pub(super) law: Law,
@@ -70,18 +70,18 @@ pub struct TcpConfig {
     pub(super) ecn: EcnMode,
     pub(super) framing: Framing,
     pub(super) mss: u16,
-    /// Time to live of every packet, raw ones too; 0 where nothing takes from it.
+    /// Time to live of every packet, raw packets included; 0 if switches do not decrement it.
     pub(crate) ttl: u8,
     pub(super) window_shift: u8,
-    /// Bits that all data have in its `tos` beside the class of the flow and the ECN codepoint.
+    /// Bits in the `tos` of all data beside the flow's class and the ECN codepoint.
     pub(super) tos: u8,
     /// ECN codepoint of pure ACKs and of SYNs: not ECN-capable, except with the DCTCP patch of Linux 2.6.38.
     pub(super) ack_ecn: u8,
-    /// Bytes of headers of data beyond those of the framing.
+    /// Bytes of headers in a data frame beyond those of the framing.
     pub(super) options: u16,
-    /// Bytes of the frame of an ACK without options.
+    /// Size in bytes of the frame of an ACK without options.
     pub(super) ack_size: u16,
-    /// What is out of order is discarded and asked for again by a NAK, and the sender goes back to it (RoCE).
+    /// True for go-back-N (RoCE): the receiver discards out-of-order data and sends a NAK, to which the sender returns.
     pub(super) go_back_n: bool,
     pub(super) limited_transmit: bool,
     pub(super) timestamps: bool,
@@ -93,59 +93,58 @@ pub struct TcpConfig {
     pub(super) hystart: bool,
     pub(super) tail_on_ack: bool,
     pub(super) short_segments: bool,
-    /// ACKs that are sent at once at the start, and after what a sender may be waiting for; 0 where delayed ACKs
-    /// know no others.
+    /// Number of ACKs sent without delay at the start, and where a sender may wait for them; 0 turns quick ACKs off.
     pub(super) quick_acks: u8,
     pub(super) retransmission_timer: bool,
     pub(super) window_less_out_of_order: bool,
     pub(super) handshake: bool,
-    /// The rank of data is what remains of the flow; else 0.
+    /// True if data is ranked by the remaining bytes of its flow; otherwise its rank is 0.
     pub(super) by_remaining: bool,
     pub(super) sack_opens_window: bool,
-    /// A timeout halves what is in flight by the scoreboard, and not all that is not acknowledged cumulatively.
+    /// True if a timeout halves the scoreboard's pipe (RFC 6675 §5) instead of FlightSize, which includes SACKed bytes.
     pub(super) timeout_halves_pipe: bool,
-    /// The rank of probes is that of data; else 0.
+    /// True if probes have the rank of data; otherwise their rank is 0.
     pub(super) probes_as_data: bool,
-    /// Timeouts in a row after which it probes; the largest number is never.
+    /// Number of consecutive timeouts after which the sender only probes; `u32::MAX` for never.
     pub(super) probe_after: u32,
     pub(super) max_window: u32,
     pub(super) initial_window: u32,
     pub(super) initial_ssthresh: u32,
     pub(super) receive_window: u32,
-    /// The same at the other end, and by how many bits what that advertises is shifted.
+    /// Receive window of the other end in bytes, and the shift of its window field.
     pub(super) peer_window: u32,
     pub(super) peer_shift: u8,
     pub(super) dupack_threshold: Option<u32>,
-    /// g and the first alpha, in units of 2⁻³⁰.
+    /// DCTCP's g and first α, in units of 2⁻³⁰.
     pub(super) g: u32,
     pub(super) initial_alpha: u32,
     pub(super) initial_rto: Dur,
     pub(super) min_rto: Dur,
     pub(super) max_rto: Dur,
-    /// What timers are counted in; zero where time is continuous.
+    /// Tick of the host's timers; zero for continuous time.
     pub(super) tick: Dur,
-    /// What the handshake of a connection that was opened before measured; zero for nothing.
+    /// Round-trip time measured by the handshake of an established connection; zero for none.
     pub(super) handshake_rtt: Dur,
-    /// What the phases of the hosts' clocks are drawn from.
+    /// Seed from which the phases of the hosts' clocks are drawn.
     pub(super) seed: u64,
     pub(super) granularity: Dur,
     pub(super) delayed_ack: Option<Dur>,
     pub(super) rto_floor: RtoFloor,
-    /// What a sender does that finds losses by time.
+    /// Loss detection and recovery of a sender that keeps the state of every segment.
     pub(super) rack: RackChoices,
-    /// True if a new connection begins with the measurements of earlier ones to its destination.
+    /// True if a new connection starts with the measurements of earlier ones to its destination.
     pub(super) keeps_metrics: bool,
     pub(super) pacing: PacingChoices,
-    /// What both ends do with PACKs; `None` where either knows none.
+    /// PACK behaviour of both ends; `None` if either end does not support PACK.
     pub(super) pack: Option<PackChoices>,
-    /// What frames that come back do to their flow's window; `None` is nothing.
+    /// Reaction of a flow's window to its bounced frames; `None` for no reaction.
     pub(super) bounce_signal: Option<WindowCut>,
 }
 
 impl TcpConfig {
-    /// The configuration of the transport named `kind`; `None` where there is none of that name.
+    /// Returns the configuration of the transport named `kind`, or `None` if no transport has that name.
     ///
-    /// Values that [`TcpConfig::check`] refuses are brought to the nearest that it accepts.
+    /// Values that [`TcpConfig::check`] refuses are replaced by the nearest accepted ones.
     pub fn new(kind: &str, values: &Values, framing: Framing) -> Option<TcpConfig> {
         let law = match kind {
             "roce" => return Some(roce::config(values, framing)),
@@ -182,7 +181,8 @@ impl TcpConfig {
         let fixed = law == Law::PFabric;
         let kernel = Kernel::of_transport(kind);
         let handshake = values.get::<Connection>("connection") == Connection::Handshake;
-        // Linux 2.6.38 forgets the sample of a handshake without timestamps (`tcp_init_metrics`), which its peer decides as well.
+        // Linux 2.6.38 forgets the sample of a handshake without timestamps (`tcp_init_metrics`). That depends on the
+        // peer, too.
         let begins = kernel == Kernel::Linux6_18 && !handshake;
         let [min_rto, max_rto, initial_rto] = match fixed {
             true => ["rto"; 3],
@@ -191,7 +191,7 @@ impl TcpConfig {
         .map(|name| values.time(name));
         let by_segment = kernel.keeps_segments(recovery);
         let tick = if by_segment { values.time("tick") } else { Dur::ZERO };
-        // What timers are counted in, the least of them is, too.
+        // Timers count in ticks, so the minimum RTO is a whole number of them.
         let min_rto = if tick == Dur::ZERO { min_rto } else { Dur(min_rto.0.div_ceil(tick.0).saturating_mul(tick.0)) };
         let max_rto = max_rto.max(min_rto);
         let initial_window = window(values, "initial_window", mss).clamp(mss, MAX_WINDOW);
@@ -250,7 +250,7 @@ impl TcpConfig {
             tick,
             handshake_rtt: if fixed { Dur::ZERO } else { values.time("handshake_rtt") },
             seed: 0,
-            // The clock of timestamps of Linux 2.6.38 is that of its timers.
+            // Linux 2.6.38 takes timestamps from the clock of its timers.
             granularity: if kernel == Kernel::Linux2_6_38 { tick } else { values.time("clock_granularity") },
             delayed_ack: values.flag("delayed_ack").then(|| delayed_ack(kernel, values, [min_rto, tick])),
             rto_floor: if values.has("rto_floor") { values.get("rto_floor") } else { RtoFloor::Sum },
@@ -266,48 +266,49 @@ impl TcpConfig {
         })
     }
 
-    /// The same with senders that react to their bounced frames by this law (PABO §II-G).
+    /// Returns this configuration with senders that react to bounced frames by `law` (PABO §II-G).
     pub fn with_bounce_signal(self, law: Option<WindowCut>) -> TcpConfig {
         TcpConfig { bounce_signal: law, ..self }
     }
 
-    /// The same in a run of this seed.
+    /// Returns this configuration for a run with this seed.
     pub fn with_seed(self, seed: u64) -> TcpConfig {
         TcpConfig { seed, ..self }
     }
 
-    /// The clock of a host. When it was started is not known: any phase is as likely.
+    /// Returns the clock of a host. Every phase is equally likely, since hosts boot at unknown times.
     #[inline]
     pub(super) fn ticks(&self, host: HostId) -> Ticks {
         let phase = match self.tick {
             Dur::ZERO => 0,
+            // A hash, not a draw from a stream: the phase must not depend on the order in which hosts appear.
             every => hash_mix(hash_mix(self.seed, TICKS), u64::from(host.0)) % every.0,
         };
         Ticks { every: self.tick, phase: Dur(phase), wheel: self.kernel.wheel() }
     }
 
-    /// Whether the NIC of a receiver is to tell of its marked data (CNPs): ACKs do not.
+    /// Returns true if the receiver's NIC reports marked data (CNPs), because ACKs do not echo marks.
     pub fn is_told_of_marks(&self) -> bool {
         self.ecn == EcnMode::Told
     }
 
-    /// Whether its data can carry marks.
+    /// Returns true if data can carry marks.
     pub fn is_ecn_capable(&self) -> bool {
         self.ecn != EcnMode::Off
     }
 
-    /// Whether the windows that it advertises have a scale other than 1 (RFC 7323 §2).
+    /// Returns true if the windows that this end advertises are scaled by more than 1 (RFC 7323 §2).
     pub fn scales_windows(&self) -> bool {
         self.window_shift > 0
     }
 
-    /// Whether a sender with nothing under way sends a full segment into a window whose field says so much, or what of
-    /// one there is room for (RFC 9293 §3.8.6.2.1).
+    /// Returns true if a sender with nothing in flight can send into a window with this field value.
+    /// It needs space for a full segment, unless it sends shorter ones (RFC 9293 §3.8.6.2.1).
     pub fn sends_into(&self, field: u64) -> bool {
         self.short_segments || field << self.window_shift >= u64::from(self.mss)
     }
 
-    /// Whether losses are found by the time of each sending (RFC 8985).
+    /// Returns true if losses are detected by the send time of each segment (RFC 8985).
     pub fn finds_by_time(&self) -> bool {
         self.recovery == Recovery::Rack
     }
@@ -323,7 +324,7 @@ impl TcpConfig {
         self.kernel.is_linux()
     }
 
-    /// Returns true if round trips are those of timestamps (RFC 7323 §4.1); those of Linux are too coarse for it.
+    /// Returns true if round-trip times come from timestamps (RFC 7323 §4.1). Linux's are too coarse for it.
     #[inline]
     pub(super) fn times_by_stamps(&self) -> bool {
         self.timestamps && !self.as_linux()
@@ -357,25 +358,25 @@ impl TcpConfig {
         self.keeps_metrics
     }
 
-    /// Whether data may be cut, and receivers answer with PACKs (CP §4).
+    /// Returns true if switches may cut data, and receivers reply with PACKs (CP §4).
     pub fn takes_packs(&self) -> bool {
         self.pack.is_some()
     }
 
-    /// Returns true if switches may cut its data. Go-back-N cannot use a header without its payload, so RoCE forbids it.
+    /// Returns true if switches may cut data. RoCE forbids it: go-back-N cannot use a header without its payload.
     pub fn allows_cuts(&self) -> bool {
         self.tos & Head::NOT_TRIMMABLE == 0
     }
 
-    /// Whether senders want to be told of their frames that come back.
+    /// Returns true if senders react to their bounced frames.
     pub fn wants_bounces(&self) -> bool {
         self.bounce_signal.is_some()
     }
 
-    /// What the declared ranges cannot say: how parameters bound each other.
+    /// Checks bounds between parameters that their declared ranges cannot express.
     ///
     /// # Errors
-    /// The parameter at fault and the rule that it breaks.
+    /// The faulty parameter, and the rule that it breaks.
     pub fn check(values: &Values) -> Result<(), (&'static str, &'static str)> {
         let mss = values.size("mss");
         if mss > MAX_MSS {
@@ -390,7 +391,7 @@ impl TcpConfig {
         if values.has("max_window") && window(values, "max_window", mss) < window(values, "initial_window", mss) {
             return Err(("max_window", "must not be below initial_window"));
         }
-        // The default is the round number; what it is rounded down to is the largest there is.
+        // The default is 1 GiB, a round number; the largest window that can be advertised is slightly below.
         if values.size("receive_window") > MAX_WINDOW.next_power_of_two() {
             return Err(("receive_window", "must be at most 1GiB"));
         }
@@ -407,17 +408,17 @@ impl TcpConfig {
         Ok(())
     }
 
-    /// Which frames, of those whose sizes are given, are shorter than the headers that the framing gives every frame: the
-    /// parameter at fault, and the bytes that it must have at least. TCP's have what the framing gives, and options beside.
+    /// Returns the first frame size parameter that is too small for the framing's headers, with its minimum in bytes.
+    /// Only RoCE's frames have sizes of their own; TCP's consist of the framing's headers and options.
     pub fn too_short(values: &Values, framing: &Framing) -> Option<(&'static str, u64)> {
         if values.has("ack_size") { roce::too_short(values, framing) } else { None }
     }
 
-    /// Bytes that a flow may have under way at its start, at most.
+    /// Largest number of bytes that a flow may have in flight at its start.
     pub fn first_window(&self) -> u64 {
         u64::from(self.initial_window.min(self.receive_window))
     }
-    /// Timeout of go-back-N, which does not back off; `None` for transports that recover losses one by one.
+    /// Returns the timeout of go-back-N, which does not back off; `None` for transports without go-back-N.
     pub fn go_back_timeout(&self) -> Option<Dur> {
         self.go_back_n.then_some(self.initial_rto)
     }
@@ -426,11 +427,11 @@ impl TcpConfig {
         self.mss
     }
 
-    /// Bytes of headers in every data segment beyond those of the framing: timestamps or none, and those of RoCE.
+    /// Bytes of headers in every data segment beyond those of the framing: timestamps if any, or RoCE's headers.
     pub fn options(&self) -> u16 {
         self.options
     }
-    /// The same in an ACK that says nothing more.
+    /// Bytes of headers in a plain ACK beyond those of the framing.
     pub fn ack_options(&self) -> u16 {
         if self.go_back_n {
             self.ack_size.saturating_sub(self.framing.header + self.framing.link)
@@ -438,11 +439,11 @@ impl TcpConfig {
             self.options
         }
     }
-    /// Whether it sends all that is written as soon as the NIC takes it, and asks for a NIC that gives each flow a rate.
+    /// Returns true if the transport has no window and needs a NIC that sets the rate of each flow.
     pub fn is_rate_based(&self) -> bool {
         self.law == Law::Open
     }
-    /// Whether marks are echoed by ACKs, and answered by CWR.
+    /// Returns true if ACKs echo marks, and CWR confirms the echo.
     pub(crate) fn echoes(&self) -> bool {
         matches!(self.ecn, EcnMode::Latched | EcnMode::Exact)
     }
@@ -452,8 +453,8 @@ impl TcpConfig {
     }
 }
 
-/// Weight and first value of DCTCP's estimate, in units of 2⁻³⁰; zeros for other transports. The weight of the patch for
-/// Linux 2.6.38 is a power of two, and its first value is 0.
+/// Returns the weight and first value of DCTCP's estimate, in units of 2⁻³⁰; zeros for other transports.
+/// The patch for Linux 2.6.38 has a weight that is a power of two, and a first value of 0.
 fn estimate(law: Law, values: &Values) -> [u32; 2] {
     match law {
         Law::Dctcp if values.has("shift_g") => [1 << (30 - values.count("shift_g")), 0],
@@ -462,8 +463,9 @@ fn estimate(law: Law, values: &Values) -> [u32; 2] {
     }
 }
 
-/// How long an ACK waits. On Linux 6.18 it waits no longer than the minimum RTO less one tick of the clock (1 ms for an exact
-/// clock), or half of the minimum RTO if that is at most two ticks. Linux 2.6.38 has no such bound.
+/// Returns the longest delay of an ACK.
+/// Linux 6.18 bounds it by the minimum RTO less one tick (`tcp_delack_max`; 1 ms for an exact clock). If half of the
+/// minimum RTO is longer, that is the bound. Linux 2.6.38 has no such bound.
 fn delayed_ack(kernel: Kernel, values: &Values, [min_rto, tick]: [Dur; 2]) -> Dur {
     let asked = values.time("delayed_ack_timeout");
     let tick = if tick == Dur::ZERO { Dur::ms(1) } else { tick };
@@ -478,7 +480,7 @@ pub(super) fn window(values: &Values, name: &str, mss: u64) -> u64 {
     }
 }
 
-/// The window as it can be advertised, and the smallest scale that holds it (RFC 7323 §2.2).
+/// Returns the largest window that can be advertised up to `window`, and the smallest scale for it (RFC 7323 §2.2).
 fn scaled(window: u64) -> (u32, u8) {
     let window = window.min(MAX_WINDOW);
     let shift = (0..14).find(|s| window >> s <= 65_535).unwrap_or(14);

@@ -1,4 +1,4 @@
-//! Linux kernels that transports follow, and numbers in which their rules differ.
+//! Linux kernels that transports follow, and the numbers in which their rules differ.
 
 use super::config::Recovery;
 use super::ticks::Wheel;
@@ -19,14 +19,14 @@ pub(super) enum Kernel {
 pub(super) struct SackRules {
     /// Largest degree of reordering that a sender learns, in segments (`TCP_MAX_REORDERING`, `tcp_max_reordering`).
     pub most_reordering: u32,
-    /// True if every DSACK counts, even if there are more of them than retransmissions, and as one segment whatever its length.
+    /// True if every DSACK counts, even if there are more than retransmissions, and as one segment whatever its length.
     pub trusts_duplicates: bool,
-    /// True if reordering that a cumulative ACK shows is measured up to the highest SACK before it. Linux 6.18 measures up to
-    /// the ACK itself if no SACKed segment remains above it.
+    /// True if reordering shown by a cumulative ACK is measured up to the highest SACK before it.
+    /// Linux 6.18 measures up to the ACK itself if no SACKed segment remains above it.
     pub measures_before_ack: bool,
     /// True if a DSACK counts for a segment that the same ACK acknowledges. Linux refused these by mistake until 3.1.
     pub counts_acked_duplicates: bool,
-    /// True if SACKed segments merge with a newly SACKed one before them. No DSACK counts for these any more.
+    /// True if SACKed segments merge with a newly SACKed one before them. A DSACK no longer counts for merged segments.
     pub merges: bool,
     /// True if duplicate ACKs without blocks never lower the degree of reordering.
     pub keeps_largest_degree: bool,
@@ -48,9 +48,7 @@ impl Kernel {
         self != Kernel::None
     }
 
-    /// Returns true if a sender with this recovery keeps the state of every segment.
-    ///
-    /// Kernels keep it even without SACK.
+    /// Returns true if a sender with this recovery keeps the state of every segment. Kernels do so even without SACK.
     pub fn keeps_segments(self, recovery: Recovery) -> bool {
         match self {
             Kernel::None => recovery == Recovery::Rack,
@@ -67,7 +65,7 @@ impl Kernel {
         }
     }
 
-    /// Returns the rules for SACK blocks; `fack` says whether forward acknowledgements are on, `tso` whether there is offload.
+    /// Returns the rules for SACK blocks; `fack` turns on forward acknowledgements, `tso` segmentation offload.
     pub fn sack_rules(self, fack: bool, tso: bool) -> SackRules {
         match self {
             Kernel::Linux2_6_38 => SackRules {

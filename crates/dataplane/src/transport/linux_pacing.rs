@@ -1,29 +1,32 @@
-//! Pacing as Linux's TCP does it itself (`tcp_pacing_check`, `tcp_update_skb_after_send`; Linux 6.18): what leaves at once
-//! is a burst (`sender/bursts.rs`), or a segment that is sent again, and each says when the next may leave.
+//! Pacing by TCP itself, as in Linux 6.18 (`tcp_pacing_check`, `tcp_update_skb_after_send`).
 //!
-//! The rate is that of a window a smoothed round-trip time, more of it in slow start than after (`tcp_update_pacing_rate`).
-//! It is set by ACKs; timeouts leave it. Bytes are those of payload. The first ten segments of a connection wait for nothing,
-//! and where a sender was late half of the next gap may be made up for. Its timer is exact, whatever its host's clock.
+//! The unit of pacing is a burst of new data (`sender/bursts.rs`), or one retransmitted segment. Each unit determines
+//! when the next one may leave.
+//!
+//! The rate is one window per smoothed round-trip time, times a percentage that is larger in slow start
+//! (`tcp_update_pacing_rate`). ACKs set it; timeouts leave it. Bytes are bytes of payload.
+//! The first ten segments of a connection are not paced. A sender that is late may make up for half of the next gap.
+//! The pacing timer is exact, whatever the clock of its host (an hrtimer in Linux).
 
 use mech::params::Values;
 use units::{Dur, Time};
 
-/// Segments that wait for nothing (Linux: `TCP_INIT_CWND`, whatever the initial window is).
+/// Number of segments without pacing at the start (`TCP_INIT_CWND`, whatever the initial window is).
 const UNPACED: u32 = 10;
-/// A second, in picoseconds.
+/// Picoseconds of a second.
 const SECOND: u128 = Dur::s(1).0 as u128;
 
-/// What is chosen of pacing.
+/// Parameters of pacing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PacingChoices {
     pub on: bool,
-    /// Windows a round trip, in per cent, below half of the slow start threshold and from there on.
+    /// Windows per round trip, in per cent: below half of the slow start threshold, and from there on.
     ss_ratio: u32,
     ca_ratio: u32,
 }
 
 impl PacingChoices {
-    /// Those of a transport; of one that does not know pacing what Linux has. `by_time` is whether losses are found by time.
+    /// Returns the parameters of a transport; Linux's defaults, turned off, if it has none. `by_time` allows pacing.
     pub fn new(values: &Values, by_time: bool) -> PacingChoices {
         if !values.has("pacing") {
             return PacingChoices { on: false, ss_ratio: 200, ca_ratio: 120 };
@@ -33,51 +36,51 @@ impl PacingChoices {
         PacingChoices { on: values.flag("pacing"), ss_ratio, ca_ratio }.only_if(by_time)
     }
 
-    /// The same where losses are found by time; else nothing is paced.
+    /// Returns these parameters, with pacing off unless `by_time` is true.
     pub fn only_if(self, by_time: bool) -> PacingChoices {
         PacingChoices { on: self.on && by_time, ..self }
     }
 
-    /// How much of a window is sent in a round trip, in per cent.
+    /// Returns the part of a window that is sent per round trip, in per cent.
     pub fn percent(&self, window: u32, ssthresh: u32) -> u32 {
         if window < ssthresh / 2 { self.ss_ratio } else { self.ca_ratio }
     }
 }
 
-/// When one sender may send next.
+/// State of pacing of one sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pace {
-    /// Bytes a second; 0 before the first sample of the round-trip time.
+    /// Rate in bytes per second; 0 before the first sample of the round-trip time.
     rate: u64,
-    /// Nothing leaves before.
+    /// Time before which nothing leaves.
     next: Time,
-    /// Segments that have left.
+    /// Number of segments that have left.
     sent: u32,
-    /// Something that may be sent waits for `next`.
+    /// True if data that may be sent waits for `next`.
     waits: bool,
-    /// When the sender's other timer expires, while its one timer is set for what waits.
+    /// Expiry of the sender's other timer, while its one timer is set for pacing.
     other: Time,
 }
 
 impl Pace {
-    /// The rate of this many bytes a round trip.
+    /// Sets the rate to `percent` of this number of bytes per smoothed round-trip time.
     pub fn set_rate(&mut self, bytes: u64, percent: u32, srtt: Dur) {
         let a_second = u128::from(bytes) * u128::from(percent) * SECOND / (100 * u128::from(srtt.0.max(1)));
         self.rate = u64::try_from(a_second).unwrap_or(u64::MAX);
     }
 
-    /// What may be sent is about to be looked for anew: nothing waits until it is found to.
+    /// Forgets that data waits, before the sender looks for data to send.
     pub fn look_again(&mut self) {
         self.waits = false;
     }
 
-    /// Whether what may be sent has to wait.
+    /// Returns true if data that may be sent has to wait.
     pub fn holds(&mut self, now: Time) -> bool {
         self.waits = self.next > now;
         self.waits
     }
 
-    /// So much has left at once.
+    /// Notes a unit that has left, and computes when the next one may.
     pub fn on_sent(&mut self, bytes: u64, segments: u32, now: Time) {
         let late = now.since(self.next);
         self.next = self.next.max(now);
@@ -90,23 +93,24 @@ impl Pace {
         self.next = self.next.saturating_add(gap.saturating_sub(late.min(Dur(gap.0 / 2))));
     }
 
-    /// How long until something may leave.
+    /// Returns the time until the next unit may leave.
     pub fn delay(&self, now: Time) -> Dur {
         self.next.since(now)
     }
 
-    /// Whether what has waited may leave.
+    /// Returns true if waiting data may leave now.
     pub fn is_due(&self, now: Time) -> bool {
         self.waits && self.next <= now
     }
 
-    /// When the one timer of a sender expires whose other timer does at this time.
+    /// Returns the expiry of the sender's one timer, which serves pacing and the timer that expires at `other`.
+    /// `None` if no data waits, so that the timer stays as it is.
     pub fn with_timer(&mut self, other: Time) -> Option<Time> {
         self.other = other;
         self.waits.then(|| other.min(self.next))
     }
 
-    /// When that other timer expires, where the one timer may be set for what waits.
+    /// Returns the expiry of the other timer, if the one timer may be set for pacing.
     pub fn other(&self) -> Option<Time> {
         self.waits.then_some(self.other)
     }
@@ -120,7 +124,7 @@ mod tests {
         Time::ZERO + Dur::us(us)
     }
 
-    /// One that has sent ten segments at the start, at 1 MB/s: a byte takes a microsecond.
+    /// A sender that has sent ten segments at the start, at 1 MB/s: a byte takes 1 us.
     fn paced() -> Pace {
         let mut pace = Pace::default();
         pace.set_rate(500, 200, Dur::ms(1));

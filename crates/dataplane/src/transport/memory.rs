@@ -1,9 +1,10 @@
-//! Measurements that a Linux 2.6.38 host keeps by destination, for new connections (`tcp_update_metrics`,
-//! `tcp_init_metrics`).
+//! Measurements that a Linux 2.6.38 host keeps by destination for new connections.
 //!
-//! The kernel drops an entry with its route, after minutes; here entries last for the run. The kernel also stores the window,
-//! but never reads it. It writes an entry when the connection closes; here the entry is written once all bytes are
-//! acknowledged.
+//! They follow `tcp_update_metrics` and `tcp_init_metrics`.
+//!
+//! The kernel drops an entry with its route, after minutes; here entries last for the run. The kernel also stores the
+//! window, but never reads it. It writes an entry when the connection closes; here the entry is written once all bytes
+//! are acknowledged.
 
 use super::rtt_ticks::RttTicks;
 use units::Dur;
@@ -27,20 +28,20 @@ pub struct Metrics {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ended {
     pub rtt: RttTicks,
-    /// Window and slow start threshold in segments; `None` if the threshold was never set.
+    /// Window in segments, and slow start threshold in segments; the threshold is `None` if it was never set.
     pub cwnd: u32,
     pub ssthresh: Option<u32>,
     /// True if no recovery was in progress.
     pub is_open: bool,
     /// True if the timer was doubled and no sample has come since.
     pub is_backed_off: bool,
-    /// Degree of reordering, and its value at the start of a connection.
+    /// Degree of reordering, and its value at the start of a connection, in segments.
     pub reordering: u32,
     pub least_reordering: u32,
 }
 
 impl Metrics {
-    /// Entry with times in other ticks. Connections of one host differ in their ticks if its workloads do.
+    /// Converts the entry's times to another tick. Connections of one host differ in their ticks if its workloads do.
     pub(super) fn in_ticks(self, tick: Dur) -> Metrics {
         if self.tick == tick || self.tick == Dur::ZERO {
             return Metrics { tick, ..self };
@@ -51,6 +52,7 @@ impl Metrics {
 
     /// Updates the entry after a connection has ended.
     pub(super) fn update(&mut self, of: &Ended) {
+        // A connection that ended without a sample since its last timeout resets the stored time.
         if of.is_backed_off || of.rtt.srtt == 0 {
             self.srtt = 0;
             return;

@@ -1,16 +1,23 @@
-//! Transports: senders and receivers as machines that are told of packets and of time.
+//! Transports: senders and receivers as state machines that take packets and time as input.
 //!
-//! A flow is one-way: a [`Sender`] at its source, a [`Receiver`] at its destination, on a connection
-//! that is established before or opened by a handshake; it ends when every byte is acknowledged, or
-//! is kept for more messages. Both machines are sans-I/O: `now` is an argument, packets are appended to `out`, and
-//! after every call the host asks for `deadline()` and calls `timer` then.
+//! A flow has one direction: a [`Sender`] at its source, a [`Receiver`] at its destination. Its connection is
+//! established before the flow, or opened by a handshake. The flow ends when every byte is acknowledged; a persistent
+//! connection stays for more messages.
+//! Both machines are sans-I/O: `now` is an argument, and packets are appended to `out`. After every call the host reads
+//! `deadline()`, and calls `timer` at that time.
 //!
-//! A sender has three parts, each behind its own hooks: [`Congestion`] (how much may be under
-//! way), [`LossDetection`] (what is lost) and [`Pacing`] (when the next segment may leave). Not
-//! modelled: FIN, RST and urgent data; giving up (RFC 9293 §3.8.3); zero-window probes, since a
-//! window here is narrow only while the bytes that open it are outstanding (`sender`); PAWS at the sender (RFC 7323
-//! §5: no segment lives that long) and the weights of its appendix G. Probes for lost tails and the undoing of
-//! recoveries come with RACK-TLP (`loss/rack_tlp.rs`) alone; elsewhere DSACKs are counted.
+//! A sender has three parts, each behind its own hooks: [`Congestion`] (how many bytes may be in flight),
+//! [`LossDetection`] (which bytes are lost) and [`Pacing`] (when the next segment may leave).
+//!
+//! Not modelled:
+//! - FIN, RST and urgent data.
+//! - Giving up a connection (RFC 9293 §3.8.3).
+//! - Zero-window probes: a window here is narrow only while the bytes that open it are outstanding (`sender`).
+//! - PAWS at the sender (RFC 7323 §5), since no segment lives long enough for it, and the weights of RFC 7323 appendix
+//!   G.
+//!
+//! Tail loss probes and the undoing of recoveries exist only with RACK-TLP (`loss/rack_tlp.rs`) and Linux kernels.
+//! Other senders only count DSACKs.
 
 mod choices;
 mod clock;
@@ -58,64 +65,65 @@ use crate::Exts;
 use mech::{FlowId, HostId};
 use units::{Dur, Time};
 
-/// A flow, as both of its ends know it.
+/// Identity and size of a flow, the same at both ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowInfo {
-    /// Its number.
+    /// Number of the flow.
     pub flow: FlowId,
-    /// The host of its sender.
+    /// Host of the sender.
     pub src: HostId,
-    /// The host of its receiver.
+    /// Host of the receiver.
     pub dst: HostId,
-    /// 5-tuple hash of its data.
+    /// 5-tuple hash of the flow's data packets.
     pub hash: u32,
-    /// 5-tuple hash of its ACKs.
+    /// 5-tuple hash of the flow's ACKs.
     pub back_hash: u32,
     /// Payload bytes to deliver.
     pub bytes: u64,
-    /// Priority class of its data and its ACKs, 0 to 7.
+    /// Priority class of the flow's data and ACKs, 0 to 7.
     pub class: u8,
-    /// By which of the rows of [`Stacks`] its hosts have their transports for it.
+    /// Row of [`Stacks`] that gives both hosts their transports for this flow.
     pub row: u8,
 }
 
-/// Payload bytes of a persistent connection: the application writes on and on.
+/// Payload bytes of a persistent connection, whose application never stops writing.
 pub(crate) const ENDLESS: u64 = u64::MAX >> 1;
 
 impl FlowInfo {
-    /// Its sender, and its receiver at the other end.
+    /// Returns both ends as the sender sees them: its own host first.
     pub fn ends(&self) -> Ends {
         Ends { row: self.row, own: self.src, peer: self.dst }
     }
-    /// The same as the receiver sees them: its own first.
+    /// Returns both ends as the receiver sees them: its own host first.
     pub(crate) fn ends_back(&self) -> Ends {
         Ends { row: self.row, own: self.dst, peer: self.src }
     }
-    /// Whether this is a persistent connection.
+    /// Returns true if the flow is a persistent connection.
     #[inline]
     pub(crate) fn is_persistent(&self) -> bool {
         self.bytes == ENDLESS
     }
 }
 
-/// One call of a sender or a receiver: when it is, what all flows have in common, and where what it
-/// sends goes. The caller frees the extension of the packet that it hands in.
+/// Surroundings of one call of a sender or a receiver: time, configuration, and output.
+/// The caller frees the extension of the packet that it hands in.
 pub struct Io<'a> {
-    /// The instant.
+    /// Time of the call.
     pub now: Time,
-    /// The transport of the run.
+    /// Transport configuration of this end of the flow.
     pub cfg: &'a TcpConfig,
-    /// The extensions of all packets, both ends' alike.
+    /// Extensions (TCP options) of the packets of both ends.
     pub exts: &'a mut Exts,
-    /// Packets are appended here in the order in which they are sent.
+    /// Packets that the call sends, appended in the order in which they leave.
     pub out: &'a mut Released,
-    /// How often a timer of the host was set for another tick than before.
+    /// Number of times that a timer of the host was set for another tick than before.
     pub timers_set: &'a mut u64,
 }
 
 impl Io<'_> {
-    /// When a timer of this host is handled that is set now for so long, and until now was set for `pending`.
-    /// What is set for the same tick again keeps its place among the timers of that tick.
+    /// Returns the time at which a timer of `host` is handled if set now for `wait`; `pending` is its present expiry.
+    /// A timer that is set for the same tick again keeps its place among the timers of that tick, as with Linux's
+    /// `mod_timer`.
     fn expiry(&mut self, host: HostId, wait: Dur, pending: Time) -> Time {
         let at = self.cfg.ticks(host).expiry(self.now, wait);
         if at.is_place_of(pending) {
@@ -126,16 +134,16 @@ impl Io<'_> {
     }
 }
 
-/// What a switch or a NIC tells a sender besides ACKs.
+/// Message of a switch or a NIC to a sender, other than an ACK.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// A congestion notification message with this quantized feedback (802.1Qau: CNM).
+    /// Congestion notification message with this quantized feedback (802.1Qau CNM).
     Cnm(u8),
-    /// A frame with so many bytes of its data came back, bounced (PABO §II-G).
+    /// Return of a bounced frame with this number of payload bytes (PABO §II-G).
     Bounced(u16),
 }
 
-/// The 64-bit offset whose low half is `low`, nearest to `near`; `None` below the first byte.
+/// Returns the 64-bit offset whose low half is `low`, nearest to `near`; `None` if it would be negative.
 #[inline]
 pub(crate) fn unwrap(low: u32, near: u64) -> Option<u64> {
     near.checked_add_signed(i64::from(low.wrapping_sub(near as u32) as i32))

@@ -1,38 +1,39 @@
-//! When the next segment may leave, besides the windows.
+//! Release of segments to the NIC, beside the limits of the windows.
 
-/// A way to space segments. Unless it is unpaced, a segment that the windows allow leaves when the NIC asks for it,
-/// which also has the rate of the flow. What answers to a loss is made at once: a fast retransmission, a SYN,
-/// limited transmit and probes.
+/// Release of segments that the windows allow: immediately, or one at a time when the NIC pulls.
+/// The NIC enforces the rate of a flow by when it pulls. Packets that react to a loss do not wait for it: fast
+/// retransmits, SYNs, limited transmit and probes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pacing {
-    /// As soon as the windows allow: a window's worth leaves back to back, as RFC 5681 describes it.
+    /// Immediate release: a window's worth leaves back to back, as RFC 5681 describes it.
     #[default]
     Unpaced,
-    /// When the NIC asks for it.
+    /// Release only when the NIC pulls.
     Pulled,
-    /// The NIC asks for one now.
+    /// The NIC is pulling one segment now.
     Granted,
-    /// One was ready and the NIC has not asked for it.
+    /// A segment is ready, and the NIC has not pulled it yet.
     Waiting,
 }
 
 impl Pacing {
-    /// Whether a segment that the windows allow may leave now.
+    /// Returns true if a segment that the windows allow may leave now.
     #[inline]
     pub fn ready(&mut self) -> bool {
+        // Remembered, so that the NIC includes this flow in its turns.
         if *self == Pacing::Pulled {
             *self = Pacing::Waiting;
         }
         matches!(self, Pacing::Unpaced | Pacing::Granted)
     }
-    /// A segment has left.
+    /// Notes that a segment has left.
     #[inline]
     pub fn on_sent(&mut self) {
         if *self == Pacing::Granted {
             *self = Pacing::Pulled;
         }
     }
-    /// Whether a segment waits for the NIC.
+    /// Returns true if a segment waits for the NIC.
     #[inline]
     pub fn waits(self) -> bool {
         self == Pacing::Waiting

@@ -1,4 +1,4 @@
-//! Parameters of a transport that contradict each other, or say nothing beside each other: no errors, and worth a word.
+//! Warnings about parameters of a transport that contradict each other, or have no effect together.
 
 use super::choices::{CongestionControl, Connection, Priority, Recovery};
 use super::config::{MAX_WINDOW, window};
@@ -6,9 +6,9 @@ use super::kernel::Kernel;
 use mech::params::Values;
 use units::Dur;
 
-/// What a user should know of these parameters of a kind; `given` says which were written in the scenario.
+/// Returns the warnings about the parameters of a transport; `given` returns true for those written in the scenario.
 pub fn notes(kind: &str, values: &Values, given: &dyn Fn(&str) -> bool) -> Vec<String> {
-    // RoCE's parameters say something each.
+    // Every parameter of RoCE has an effect.
     if kind == "roce" {
         return Vec::new();
     }
@@ -32,12 +32,12 @@ impl Asked<'_> {
         (self.given)(name)
     }
 
-    /// Whether it has a parameter, and that is on.
+    /// Returns true if the transport has this parameter, and it is on.
     fn is_on(&self, name: &str) -> bool {
         self.values.has(name) && self.values.flag(name)
     }
 
-    /// The first timeout against the bounds of all.
+    /// Warnings about a first timeout outside of the bounds of all timeouts.
     fn timeouts(&self) -> Vec<String> {
         if !self.values.has("initial_rto") || !self.is_on("retransmission_timer") {
             return Vec::new();
@@ -47,32 +47,31 @@ impl Asked<'_> {
         let forgets = self.kernel == Kernel::Linux2_6_38 && !self.is_on("timestamps");
         if is_open && !forgets && (self.kernel.is_linux() || rtt > Dur::ZERO) {
             let why = match self.kernel.is_linux() {
-                true => {
-                    "without connection = \"handshake\", which gives the first sample: what is open begins with min_rto"
-                        .into()
+                true => "without connection = \"handshake\": handshake_rtt and min_rto set the first timeout of open \
+                     connections"
+                    .into(),
+                false => {
+                    format!("with handshake_rtt = {rtt}: this first sample sets the first timeout of open connections")
                 }
-                false => format!(
-                    "with handshake_rtt = {rtt}, the first sample: what is open begins with the timeout of that"
-                ),
             };
             let note = || format!("transport.initial_rto has no effect {why}");
             return self.is_given("initial_rto").then(note).into_iter().collect();
         }
         let [initial, min, max] = ["initial_rto", "min_rto", "max_rto"].map(|name| self.values.time(name));
         if initial > max {
-            return vec![format!("transport.initial_rto = {initial} is above max_rto: it is {max}")];
+            return vec![format!("transport.initial_rto = {initial} is above max_rto: {max} is used")];
         }
         match self.is_given("initial_rto") {
-            true if initial < min => vec![format!("transport.initial_rto = {initial} is below min_rto: it is {min}")],
+            true if initial < min => vec![format!("transport.initial_rto = {initial} is below min_rto: {min} is used")],
             false if initial > min && self.is_given("min_rto") => vec![format!(
-                "transport.min_rto = {min} leaves initial_rto at its default of {initial}: the timeout of a flow until its \
-                 first sample of the round-trip time"
+                "transport.min_rto = {min} does not change initial_rto from its default of {initial}, the timeout of a \
+                 flow until its first sample of the round-trip time"
             )],
             _ => Vec::new(),
         }
     }
 
-    /// Bounds of the timeout that are shorter than what timers are counted in, or no whole number of it.
+    /// Warnings about bounds of the timeout that are shorter than a tick, or no whole number of ticks.
     fn ticks(&self) -> Vec<String> {
         let values = self.values;
         let ticks = values.has("tick")
@@ -84,30 +83,30 @@ impl Asked<'_> {
         let whole = Dur(least.0.div_ceil(tick.0).saturating_mul(tick.0));
         let mut notes = Vec::new();
         if tick > least && self.is_given("tick") {
-            notes.push(format!("transport.tick = {tick} is above min_rto = {least}, which is a whole tick then"));
+            notes.push(format!("transport.tick = {tick} is above min_rto = {least}, which is rounded up to one tick"));
         } else if tick > least && self.is_given("min_rto") {
             // Linux 2.6.38 has no exact timers.
             let other = match self.kernel {
-                Kernel::Linux2_6_38 => "its tick may be shorter",
-                Kernel::None | Kernel::Linux6_18 => "its tick may be shorter, or \"0us\" for exact timers",
+                Kernel::Linux2_6_38 => "set a shorter tick",
+                Kernel::None | Kernel::Linux6_18 => "set a shorter tick, or \"0us\" for exact timers",
             };
             notes.push(format!(
-                "transport.min_rto = {least} is below tick = {tick}, that of this kind: it is a whole tick; {other}"
+                "transport.min_rto = {least} is below the default tick = {tick} and is rounded up to one tick: {other}"
             ));
         }
         if whole > most && ["max_rto", "min_rto", "tick"].into_iter().any(|name| self.is_given(name)) {
             notes.push(format!(
-                "transport.max_rto = {most} is below min_rto in whole ticks of {tick}: both are {whole}"
+                "transport.max_rto = {most} is below min_rto in whole ticks of {tick}: both become {whole}"
             ));
         }
         notes
     }
 
-    /// What says nothing where all timeouts are the same.
+    /// Warnings about parameters that have no effect if all timeouts are equal.
     fn bounds(&self) -> Vec<String> {
         let values = self.values;
         let same = values.has("min_rto") && values.time("min_rto") == values.time("max_rto");
-        let note = || "transport.rto_floor has no effect with min_rto = max_rto: all timeouts are that".to_string();
+        let note = || "transport.rto_floor has no effect with min_rto = max_rto: all timeouts are equal".to_string();
         let told = same && self.is_given("rto_floor") && self.is_on("retransmission_timer");
         told.then(note).into_iter().collect()
     }
@@ -116,24 +115,23 @@ impl Asked<'_> {
         let timeout = self.values.time("delayed_ack_timeout");
         if !self.is_on("delayed_ack") {
             let told = self.is_given("delayed_ack_timeout");
-            let note =
-                || format!("transport.delayed_ack_timeout = {timeout} without delayed_ack = true: no ACK is delayed");
+            let note = || format!("transport.delayed_ack_timeout = {timeout} has no effect without delayed_ack = true");
             return told.then(note).into_iter().collect();
         }
         let least = if self.values.has("min_rto") { "min_rto" } else { "rto" };
         let rto = self.values.time(least);
         let note = || {
             format!(
-                "transport.delayed_ack_timeout = {timeout} is not below {least} = {rto}: where the last segment of a flow \
-                 is an odd one, its sender's timer may expire before the ACK is sent"
+                "transport.delayed_ack_timeout = {timeout} is not below {least} = {rto}: if a flow has an odd number \
+                 of segments, its sender's timer may expire before the last ACK is sent"
             )
         };
         let is_late = timeout >= rto && self.is_on("retransmission_timer");
-        // Linux 6.18 waits for less than min_rto, whatever is said.
+        // Linux 6.18 keeps the delay below min_rto, whatever the parameter says.
         (is_late && self.kernel != Kernel::Linux6_18).then(note).into_iter().collect()
     }
 
-    /// Windows that are above the one that bounds them.
+    /// Warnings about windows above the receive window, which bounds them.
     fn windows(&self) -> Vec<String> {
         let receive = self.values.size("receive_window").min(MAX_WINDOW);
         let above = |name: &&str| {
@@ -143,12 +141,12 @@ impl Asked<'_> {
         found.map(|name| format!("transport.{name} is above receive_window, which bounds it")).collect()
     }
 
-    /// What was measured before says nothing where it is measured in the flow.
+    /// Warnings about a round-trip time that a handshake measures anyway.
     fn handshake(&self) -> Vec<String> {
         let said = self.is_given("handshake_rtt") && self.values.has("handshake_rtt");
         let shakes = self.values.get::<Connection>("connection") == Connection::Handshake;
         let note =
-            || "transport.handshake_rtt says nothing with connection = \"handshake\": it is measured".to_string();
+            || "transport.handshake_rtt has no effect with connection = \"handshake\", which measures it".to_string();
         (said && shakes).then(note).into_iter().collect()
     }
 
@@ -157,12 +155,12 @@ impl Asked<'_> {
         values.has("tlp") && (!values.has("recovery") || values.get::<Recovery>("recovery") == Recovery::Rack)
     }
 
-    /// True for a Linux sender without selective acknowledgements; all its other rules hold.
+    /// Returns true for a Linux 6.18 sender without SACK, which follows all other rules of its kernel.
     fn is_linux_without_sack(&self) -> bool {
         self.kernel == Kernel::Linux6_18 && self.values.get::<Recovery>("recovery") == Recovery::NewReno
     }
 
-    /// What says nothing unless losses are found by time, or then.
+    /// Warnings about parameters that have no effect without, or with, detection of losses by time.
     fn by_time(&self) -> Vec<String> {
         let values = self.values;
         let rack = self.is_by_time();
@@ -192,7 +190,7 @@ impl Asked<'_> {
             (
                 self.is_on("limited_transmit"),
                 "limited_transmit",
-                "with recovery = \"rack\": what is reported makes room",
+                "with recovery = \"rack\": SACKed bytes do not count as in flight",
             ),
             (
                 self.is_given("timeout_flight"),
@@ -205,7 +203,7 @@ impl Asked<'_> {
         silent.map(|(_, name, why)| format!("transport.{name} has no effect {why}")).collect()
     }
 
-    /// Warnings about parameters without effect on a Linux 2.6.38 host.
+    /// Warnings about parameters that have no effect on a Linux 2.6.38 host.
     fn of_linux_2_6_38(&self) -> Vec<String> {
         let has_stamps = self.is_on("timestamps");
         let found = [
@@ -220,7 +218,7 @@ impl Asked<'_> {
         silent.map(|(_, name, why)| format!("transport.{name} has no effect {why}")).collect()
     }
 
-    /// What says nothing of the rate of pacing, and where that is not known.
+    /// Warnings about parameters of pacing that have no effect, and about an unknown rate at the start.
     fn pacing(&self) -> Vec<String> {
         let values = self.values;
         if !values.has("pacing") {
@@ -241,15 +239,15 @@ impl Asked<'_> {
         let is_open = values.get::<Connection>("connection") == Connection::Established;
         if has("pacing") && is_open && values.time("handshake_rtt") == Dur::ZERO {
             notes.push(
-                "transport.pacing has no effect before a flow's first ACK: with handshake_rtt = 0us its rate is not known \
-                 until then"
+                "transport.pacing has no effect before a flow's first ACK: with handshake_rtt = 0us the rate is \
+                 unknown until then"
                     .to_string(),
             );
         }
         notes
     }
 
-    /// What says nothing without PACKs, or beside them.
+    /// Warnings about parameters that have no effect without PACKs, or beside them.
     fn packs(&self) -> Vec<String> {
         let has_pack = self.is_on("pack");
         let (names, why) = match has_pack {
@@ -257,8 +255,8 @@ impl Asked<'_> {
             false => (&["pack_dupack_threshold", "pack_reaction"][..], "without pack = true"),
         };
         let more = |name: &str| match name {
-            "dupack_threshold" => ": pack_dupack_threshold counts in its place",
-            "limited_transmit" => ": what is reported makes room",
+            "dupack_threshold" => ": pack_dupack_threshold is used instead",
+            "limited_transmit" => ": SACKed bytes do not count as in flight",
             _ => "",
         };
         let limits = self.is_on("limited_transmit") && !self.is_by_time() && self.kernel != Kernel::Linux2_6_38;
@@ -266,15 +264,15 @@ impl Asked<'_> {
         names.iter().filter(told).map(|name| format!("transport.{name} has no effect {why}{}", more(name))).collect()
     }
 
-    /// Parameters without effect if there is no retransmission timer.
+    /// Parameters that have no effect without a retransmission timer.
     fn without_timer(&self) -> Vec<&'static str> {
         let by_age = self.kernel == Kernel::Linux2_6_38;
         let mut silent = Vec::new();
         if by_age && self.is_on("fack") {
-            // A segment that is older than the timeout begins a recovery, with or without a timer.
+            // A segment that is older than the timeout begins a recovery even without a timer (`tcp_head_timedout`).
             return vec!["frto"];
         }
-        // ACKs of Linux 6.18 wait for less than `min_rto`.
+        // Delayed ACKs of Linux 6.18 wait for less than `min_rto`, with or without a timer.
         if !(self.kernel == Kernel::Linux6_18 && self.is_on("delayed_ack")) {
             silent.push("min_rto");
         }
@@ -282,14 +280,14 @@ impl Asked<'_> {
         if self.is_by_time() || by_age {
             silent.push("frto");
         }
-        // A round-trip time is what probes and reordering wait for, too.
+        // Probes and the reordering timer need a round-trip time as well.
         if !self.is_by_time() {
             silent.push("handshake_rtt");
         }
         silent
     }
 
-    /// What is given and says nothing beside the rest.
+    /// Warnings about given parameters that have no effect beside the others.
     fn idle(&self) -> Vec<String> {
         let values = self.values;
         let fixed = !values.has("min_rto");
@@ -314,12 +312,12 @@ impl Asked<'_> {
             (
                 self.is_on("limited_transmit") && self.is_on("sack_opens_window"),
                 "limited_transmit",
-                "with sack_opens_window = true: what is selectively acknowledged makes room in the window at once",
+                "with sack_opens_window = true: SACKed bytes free window space immediately",
             ),
             (
                 self.is_on("window_less_out_of_order") && values.size("receive_window") >= MAX_WINDOW,
                 "window_less_out_of_order",
-                "with a receive_window that large",
+                "with a receive_window as large as this",
             ),
             (
                 self.is_given("quick_acks") && self.is_on("quick_acks") && !self.is_on("delayed_ack"),
@@ -345,7 +343,7 @@ impl Asked<'_> {
             let told: Vec<&str> = self.without_timer().into_iter().filter(|name| self.is_given(name)).collect();
             if !told.is_empty() {
                 let told = told.join(", ");
-                notes.push(format!("transport.retransmission_timer = false: nothing comes of {told}"));
+                notes.push(format!("transport.retransmission_timer = false also disables {told}"));
             }
         }
         notes

@@ -1,8 +1,8 @@
-//! The receiving end of a flow.
+//! Receiving end of a flow.
 //!
-//! The application reads at once, so that only what waits beyond a gap may take from the advertised
-//! window. The flow's last missing byte is acknowledged at once, as a FIN with it would be; a connection
-//! that is kept has none.
+//! The application reads all data immediately, so that only data beyond a gap can reduce the advertised window. The
+//! last missing byte of a flow is acknowledged without delay, as a FIN with it would be. A persistent connection has no
+//! last byte.
 
 mod blocks;
 mod finished;
@@ -22,21 +22,21 @@ use crate::Pkt;
 use mech::Flags;
 use units::Time;
 
-/// The receiver of one flow.
+/// Receiver of one flow.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     flow: FlowInfo,
-    /// RCV.NXT: first byte that is missing.
+    /// RCV.NXT: first missing byte.
     next: u64,
-    /// What few flows have; there from the first gap on.
+    /// State that few flows need, allocated at the first gap or cut packet.
     aside: Option<Box<Aside>>,
-    /// When a delayed ACK must leave, or a SYN must be answered again; never while neither is.
+    /// Time at which a delayed ACK, or a repeated SYN-ACK, must leave; [`Time::NEVER`] if neither is pending.
     ack_by: Time,
-    /// When TS.Recent was taken; never before it was.
+    /// Time at which TS.Recent was updated last; [`Time::NEVER`] before the first update.
     recent_at: Time,
     /// TS.Recent (RFC 7323 §4.3).
     recent: u32,
-    /// Bytes that arrived in order after Last.ACK.sent.
+    /// Bytes that arrived in order beyond Last.ACK.sent.
     unacked: u32,
     emission: u32,
     segments: u32,
@@ -45,25 +45,25 @@ pub struct Receiver {
     marked: u32,
     /// Segments that arrived in order and are not acknowledged.
     pending: u8,
-    /// While a SYN is answered: how often because of the timer. Then: ACKs that are yet sent at once.
+    /// Number of repeated SYN-ACKs while a SYN is unanswered; afterwards the number of quick ACKs left.
     count: u8,
-    /// What ACKs echo: latched until CWR, or the mark of the last segment (DCTCP.CE).
+    /// Echo of the next ACK: latched until CWR, or the mark of the last segment (DCTCP.CE).
     echo: bool,
     bits: Bits,
 }
 
-/// What a receiver needs beyond a gap, or where packets are cut.
+/// State of a receiver beyond a gap, or with cut packets.
 #[derive(Clone, Debug, Default)]
 struct Aside {
     reorder: Reorder,
-    /// The right edge of the window as last advertised; counts while something waits.
+    /// Right edge of the last advertised window; in use only while there is a gap.
     edge: u64,
     lost: packs::LastLost,
     /// SACK blocks that a Linux receiver reports.
     blocks: blocks::Blocks,
 }
 
-/// What the ends agreed upon, and where the connection stands.
+/// Options that the ends agreed on, and the state of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Bits(u8);
 
@@ -74,13 +74,13 @@ impl Bits {
     const STAMPS: Bits = Bits(1 << 1);
     /// Windows are scaled (RFC 7323 §2.2).
     const SCALED: Bits = Bits(1 << 2);
-    /// Explicit congestion notification was offered by the SYN (RFC 3168 §6.1.1).
+    /// ECN was offered by the SYN (RFC 3168 §6.1.1).
     const ECN: Bits = Bits(1 << 3);
-    /// No SYN has come (RFC 9293 §3.3.2: LISTEN).
+    /// LISTEN: no SYN has come (RFC 9293 §3.3.2).
     const LISTEN: Bits = Bits(1 << 4);
-    /// The answer to a SYN is not acknowledged (RFC 9293 §3.3.2: SYN-RECEIVED).
+    /// SYN-RECEIVED: the SYN-ACK is not acknowledged (RFC 9293 §3.3.2).
     const ANSWERED: Bits = Bits(1 << 5);
-    /// Something waits beyond a gap.
+    /// A gap: data waits beyond the first missing byte.
     const GAP: Bits = Bits(1 << 6);
     /// PACK is permitted (CP §4.3).
     const PACK: Bits = Bits(1 << 7);
@@ -94,35 +94,35 @@ impl Bits {
     const fn without(self, other: Bits) -> Bits {
         Bits(self.0 & !other.0)
     }
-    /// `self` where it holds, nothing otherwise.
+    /// Returns `self` if `holds`, else no bits.
     const fn when(self, holds: bool) -> Bits {
         if holds { self } else { Bits(0) }
     }
-    /// Established with scaled windows, and nothing waits.
+    /// Returns true for an established connection with scaled windows and no gap.
     const fn plain(self) -> bool {
         let special = Bits::SCALED.with(Bits::LISTEN).with(Bits::ANSWERED).with(Bits::GAP);
         self.0 & special.0 == Bits::SCALED.0
     }
-    /// Plain, and without timestamps: an ACK has no options.
+    /// Returns true for a plain connection without timestamps, whose ACKs have no options.
     const fn bare(self) -> bool {
         self.plain() && !self.any(Bits::STAMPS)
     }
 }
 
-/// What a receiver has seen and done.
+/// Counters of a receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiverStats {
-    /// Data segments that arrived.
+    /// Data segments received.
     pub segments: u32,
-    /// Those of which no byte was new, or none was taken.
+    /// Data segments without a new byte, or whose bytes were all discarded.
     pub duplicates: u32,
-    /// Those that arrived beyond a gap, with a new byte.
+    /// Data segments with a new byte beyond a gap.
     pub out_of_order: u32,
-    /// Those with a congestion mark.
+    /// Data segments with a congestion mark.
     pub marked: u32,
-    /// ACKs sent, answers to a SYN included: the number of the next emission.
+    /// ACKs sent, SYN-ACKs included; also the number of the next emission.
     pub acks: u32,
-    /// PACKs among them.
+    /// PACKs sent, included in `acks`.
     pub packs: u32,
     /// Bytes that wait beyond a gap.
     pub waiting: u64,
@@ -131,17 +131,17 @@ pub struct ReceiverStats {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Arrival {
     InOrder,
-    /// In order, but in part old, or with something waiting beyond a gap before or after.
+    /// A segment at RCV.NXT that is partly old, or that has a gap before or after it.
     Filling,
     OutOfOrder,
     Duplicate,
 }
 
-/// Bytes that had arrived before.
+/// Range of bytes that had arrived before, for a DSACK block.
 type Again = Option<(u64, u64)>;
 
 impl Receiver {
-    /// A receiver that has seen nothing.
+    /// Creates a receiver that has received nothing.
     pub fn new(flow: &FlowInfo, cfg: &TcpConfig) -> Receiver {
         let sack = Bits::SACK.when(cfg.recovery.has_sack());
         let pack = Bits::PACK.when(cfg.takes_packs());
@@ -166,8 +166,8 @@ impl Receiver {
         }
     }
 
-    /// A packet for this receiver has come. One without payload does nothing once the connection is
-    /// open, except a SYN.
+    /// Processes a packet for this receiver.
+    /// On an open connection, a packet without payload has no effect unless it is a SYN.
     #[inline]
     pub fn receive(&mut self, pkt: &Pkt, io: &mut Io) {
         let data = pkt.head.flags.has(Flags::PAYLOAD) && pkt.payload > 0;
@@ -179,7 +179,7 @@ impl Receiver {
         }
     }
 
-    /// A data segment (RFC 9293 §3.10.7.4).
+    /// Processes a data segment (RFC 9293 §3.10.7.4).
     #[inline]
     fn take(&mut self, pkt: &Pkt, io: &mut Io) {
         let cfg = io.cfg;
@@ -205,6 +205,7 @@ impl Receiver {
         if turned {
             self.turn(marked, io);
         }
+        // Before the segment moves RCV.NXT: RFC 7323 §4.3 compares it with the ACK that was sent last.
         if let Some(stamp) = stamp {
             self.note(stamp, range, io);
         }
@@ -219,7 +220,7 @@ impl Receiver {
             }
         }
         self.pending += 1;
-        // A sender that has just cut its window may have no other segment to send.
+        // A sender that has just cut its window may be unable to send another segment.
         let is_now = cfg.as_linux() && cfg.ecn == EcnMode::Latched && pkt.head.flags.has(Flags::CWR);
         match cfg.delayed_ack {
             // RFC 5681 §4.2; two segments are at most 2·RMSS (RFC 9293 §3.8.6.3).
@@ -234,7 +235,7 @@ impl Receiver {
         }
     }
 
-    /// RFC 8257 §3.2: what came before is acknowledged with the echo that it had.
+    /// Acknowledges earlier segments with their own echo when marks begin or end (RFC 8257 §3.2).
     #[inline(never)]
     fn turn(&mut self, marked: bool, io: &mut Io) {
         if self.pending > 0 {
@@ -243,11 +244,12 @@ impl Receiver {
         self.echo = marked;
     }
 
-    /// Takes in a range of bytes.
+    /// Adds a range of bytes to the received data.
     #[inline]
     fn place(&mut self, range: (u64, u64), cfg: &TcpConfig) -> (Arrival, Again) {
         let (start, end) = range;
         let reach = end.saturating_sub(start) + u64::from(self.unacked);
+        // The usual case is the next bytes, without a gap and inside the window; all others are out of line.
         if start != self.next || end <= start || !self.bits.plain() || reach > u64::from(cfg.receive_window) {
             return self.place_aside(range, cfg);
         }
@@ -256,11 +258,11 @@ impl Receiver {
         (Arrival::InOrder, None)
     }
 
-    /// Old bytes, bytes beyond a gap or the window, bytes that fill a gap.
+    /// Adds old bytes, bytes beyond a gap or the window, or bytes that fill a gap.
     #[inline(never)]
     fn place_aside(&mut self, range: (u64, u64), cfg: &TcpConfig) -> (Arrival, Again) {
         let (before, edge) = (self.next, self.edge(cfg));
-        // What lies beyond the window is cut off (RFC 9293 §3.10.7.4).
+        // Bytes beyond the window are discarded (RFC 9293 §3.10.7.4).
         let (start, end) = (range.0, range.1.min(edge));
         if end <= before || end <= start {
             self.duplicates += 1;
@@ -303,12 +305,12 @@ impl Receiver {
         (if new { Arrival::OutOfOrder } else { Arrival::Duplicate }, again)
     }
 
-    /// A segment of which every byte has arrived in order.
+    /// Returns the range if all of its bytes have arrived in order before.
     fn below(&self, range: (u64, u64)) -> Again {
         (range.0 < range.1 && range.1 <= self.next).then_some(range)
     }
 
-    /// RFC 3168 §6.1.3: echoed from a mark until CWR; a segment with both starts anew.
+    /// Latches the echo from a mark until CWR (RFC 3168 §6.1.3). A segment with both sets it again.
     fn latch(&mut self, pkt: &Pkt, marked: bool) {
         if pkt.head.flags.has(Flags::CWR) {
             self.echo = false;
@@ -316,8 +318,9 @@ impl Receiver {
         self.echo |= marked;
     }
 
-    /// An ACK that is not the usual one of a segment in order.
+    /// Sends an ACK on a path that few segments take.
     #[inline(never)]
+    // Not inlined, so that the usual ACK of a segment in order stays short in `take`.
     fn acknowledge(&mut self, again: Again, io: &mut Io) {
         self.send_ack(again, io);
     }
@@ -326,19 +329,19 @@ impl Receiver {
     fn send_ack(&mut self, again: Again, io: &mut Io) {
         let mut pkt = segment::ack(&self.flow, self.next, self.echo, io.cfg);
         segment::stamp(&mut pkt, io.now, &mut self.emission);
-        // Before its options, so that an ACK without any is written but once.
+        // Pushed before its options, so that an ACK without options is written only once.
         io.out.push(pkt);
         if !self.bits.bare() || again.is_some() {
             self.dress(again, io);
         }
-        // Once a connection is open each takes one of those that are sent at once.
+        // Each ACK of an open connection uses up one quick ACK.
         if self.count > 0 && !self.bits.any(Bits::LISTEN.with(Bits::ANSWERED)) {
             self.count -= u8::from(!io.cfg.as_linux() || self.next > 0);
         }
         self.acknowledged();
     }
 
-    /// All that has arrived in order is acknowledged.
+    /// Notes that all data in order is acknowledged.
     #[inline(always)]
     fn acknowledged(&mut self) {
         self.pending = 0;
@@ -346,7 +349,7 @@ impl Receiver {
         self.ack_by = Time::NEVER;
     }
 
-    /// `deadline()` has come: the delayed ACK leaves, or the answer to a SYN once more.
+    /// Sends the delayed ACK, or repeats the SYN-ACK, once `deadline()` has passed.
     pub fn timer(&mut self, io: &mut Io) {
         if io.now < self.ack_by {
             return;
@@ -357,30 +360,30 @@ impl Receiver {
         }
     }
 
-    /// When `timer` wants to be called; `None` while nothing is to be sent later.
+    /// Returns the time at which to call `timer`; `None` if nothing is to be sent later.
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
         (self.ack_by != Time::NEVER).then_some(self.ack_by)
     }
 
-    /// Whether all bytes have arrived.
+    /// Returns true if all bytes of the flow have arrived.
     #[inline]
     pub fn complete(&self) -> bool {
         self.next >= self.flow.bytes
     }
 
-    /// Whether it never has everything.
+    /// Returns true for a receiver that never completes.
     #[inline]
     pub(crate) fn is_persistent(&self) -> bool {
         self.flow.is_persistent()
     }
 
-    /// Bytes that have arrived in order, and so can be read.
+    /// Number of bytes that have arrived in order and can be read.
     pub fn received(&self) -> u64 {
         self.next
     }
 
-    /// What it has seen and done.
+    /// Returns the counters of the receiver.
     pub fn stats(&self) -> ReceiverStats {
         ReceiverStats {
             segments: self.segments,

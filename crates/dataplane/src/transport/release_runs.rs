@@ -1,15 +1,15 @@
-//! What ends of flows release, in runs: a window that opens wide is one entry and not a packet each.
+//! Packets that ends of flows release, in runs: a window that opens wide is one entry instead of one per packet.
 
 use crate::Pkt;
 
-/// Packets of one call, in the order in which they are sent.
+/// Packets that one call sends, in the order in which they leave.
 #[derive(Clone, Debug, Default)]
 pub struct Released {
     runs: Vec<Run>,
 }
 
-/// Segments of one flow, one behind the other: all is equal but the sequence number, which grows by the payload, and
-/// the number of the emission, which grows by one.
+/// Consecutive segments of one flow, which differ only in sequence number and emission number.
+/// The sequence number grows by the payload, the emission number by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     first: Pkt,
@@ -17,27 +17,27 @@ pub struct Run {
 }
 
 impl Run {
-    /// Of one packet.
+    /// Creates a run of one packet.
     #[inline]
     pub fn new(first: Pkt) -> Run {
         Run { first, count: 1 }
     }
-    /// How many packets.
+    /// Number of packets in the run.
     #[inline]
     pub fn count(&self) -> u32 {
         self.count
     }
-    /// The first of them.
+    /// First packet of the run.
     #[inline]
     pub fn first(&self) -> &Pkt {
         &self.first
     }
-    /// The only one, where there are no more.
+    /// Returns the packet of a run of length one; `None` for longer runs.
     #[inline]
     pub fn only(&mut self) -> Option<&mut Pkt> {
         (self.count == 1).then_some(&mut self.first)
     }
-    /// The n-th of them, from 0.
+    /// Returns packet `n` of the run, counted from 0.
     #[inline]
     pub fn nth(&self, n: u32) -> Pkt {
         Pkt {
@@ -46,11 +46,11 @@ impl Run {
             ..self.first
         }
     }
-    /// All of them.
+    /// All packets of the run.
     pub fn packets(self) -> impl Iterator<Item = Pkt> {
         (0..self.count).map(move |n| self.nth(n))
     }
-    /// Takes the first one out, where there are more.
+    /// Removes the first packet and returns it, if there are more than one.
     pub fn split_first(&mut self) -> Option<Pkt> {
         let rest = self.count.checked_sub(1).filter(|rest| *rest > 0)?;
         let first = self.first;
@@ -60,7 +60,7 @@ impl Run {
 }
 
 impl Released {
-    /// Appends a packet; one that only goes on where the last ended is part of its run.
+    /// Appends a packet. A packet that continues the last run becomes part of it.
     #[inline]
     pub fn push(&mut self, pkt: Pkt) {
         if let Some(run) = self.runs.last_mut()
@@ -73,7 +73,7 @@ impl Released {
         }
         self.runs.push(Run::new(pkt));
     }
-    /// Takes out the last packet.
+    /// Removes and returns the last packet.
     pub fn pop(&mut self) -> Option<Pkt> {
         let run = self.runs.last_mut()?;
         run.count -= 1;
@@ -88,19 +88,19 @@ impl Released {
     pub fn runs_mut(&mut self) -> impl Iterator<Item = &mut Run> {
         self.runs.iter_mut()
     }
-    /// Takes out all packets, first to last.
+    /// Removes and returns all packets, first to last.
     pub fn take(&mut self) -> Vec<Pkt> {
         self.runs.drain(..).flat_map(Run::packets).collect()
     }
-    /// Packets in it.
+    /// Number of packets.
     pub fn len(&self) -> usize {
         self.runs.iter().map(|run| run.count as usize).sum()
     }
-    /// Whether there are none.
+    /// Returns true if there are no packets.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
-    /// Takes out and forgets all.
+    /// Removes all packets.
     #[inline]
     pub fn clear(&mut self) {
         self.runs.clear();

@@ -1,9 +1,10 @@
-//! What has arrived beyond the first gap: disjoint ranges in order, and which of them grew or was
-//! told last; nothing while there is no gap.
+//! Data that has arrived beyond the first gap: disjoint ranges in order, each with the time of its last change.
+//!
+//! It is empty while there is no gap.
 
 use crate::MAX_BLOCKS;
 
-/// Ranges of bytes that wait for what is missing before them.
+/// Ranges of bytes that wait for missing data before them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reorder {
     ranges: Vec<Range>,
@@ -15,7 +16,7 @@ pub(super) struct Reorder {
 struct Range {
     start: u64,
     end: u64,
-    /// The last arrival in it.
+    /// Number of the last arrival in the range.
     arrival: u64,
 }
 
@@ -23,11 +24,11 @@ impl Reorder {
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
-    /// Bytes that wait.
+    /// Bytes that wait beyond the gap.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
-    /// Adds `start..end`; whether any byte of it is new. PRECONDITION: `start < end`.
+    /// Adds `start..end`, and returns true if any byte of it is new. PRECONDITION: `start < end`.
     pub fn insert(&mut self, start: u64, end: u64) -> bool {
         self.arrivals += 1;
         let arrival = self.arrivals;
@@ -46,12 +47,12 @@ impl Reorder {
         self.bytes = self.bytes - there + merged.len();
         merged.len() > there
     }
-    /// The first bytes of `start..end` that wait already.
+    /// Returns the first contiguous bytes of `start..end` that have arrived before.
     pub fn overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
         let first = self.ranges.get(self.ranges.partition_point(|r| r.end <= start))?;
         (first.start < end).then(|| (first.start.max(start), first.end.min(end)))
     }
-    /// Everything before `next` is there: takes out what that reaches, and how far it then goes.
+    /// Removes the ranges that touch `next`, before which everything has arrived, and returns their end.
     pub fn take_from(&mut self, next: u64) -> u64 {
         let reached = self.ranges.partition_point(|r| r.start <= next);
         let mut far = next;
@@ -61,8 +62,8 @@ impl Reorder {
         }
         far
     }
-    /// Fills `blocks` with ranges modulo 2³², that of the last arrival first (RFC 2018 §4); how many
-    /// there are. PRECONDITION: at most [`MAX_BLOCKS`].
+    /// Fills `blocks` with ranges modulo 2³², that of the last arrival first (RFC 2018 §4), and returns their number.
+    /// PRECONDITION: `blocks` has at most [`MAX_BLOCKS`] entries.
     pub fn latest(&self, blocks: &mut [(u32, u32)]) -> usize {
         let (mut arrivals, mut n) = ([0; MAX_BLOCKS], 0);
         for range in &self.ranges {

@@ -1,7 +1,7 @@
 //! The retransmission timer (RFC 6298).
 //!
-//! Times are picoseconds; the divisions by 4 and 8 of (2.3) round down. The clock granularity G
-//! enters the formula only: samples are exact. Section references are to RFC 6298.
+//! Times are picoseconds; the divisions by 4 and 8 of (2.3) round down. The clock granularity G is used only in the
+//! formula: samples are exact. Section references are to RFC 6298.
 
 use super::TcpConfig;
 use super::choices::RtoFloor;
@@ -15,22 +15,23 @@ use units::{Dur, Time};
 pub struct Rto {
     /// SRTT; zero before the first sample.
     srtt: Dur,
-    /// RTTVAR.
+    /// RTTVAR: deviation of the round-trip time.
     rttvar: Dur,
-    /// RTO, with its backoff; below the least timeout only where that bounds what backoff makes of it.
+    /// RTO, including backoff. It is below the minimum RTO only with `RtoFloor::Backoff`, whose bound comes later.
     rto: Dur,
-    /// When it expires; never while it is off.
+    /// Time at which the timer expires; [`Time::NEVER`] while it is off.
     expires: Time,
 }
 
 impl Rto {
-    /// A timer that is off, with the timeout of (2.1).
+    /// Creates a timer that is off, with the timeout of (2.1).
     pub fn new(cfg: &TcpConfig) -> Rto {
         Rto { srtt: Dur::ZERO, rttvar: Dur::ZERO, rto: cfg.initial_rto, expires: Time::NEVER }
     }
-    /// Takes a sample of the round-trip time, (2.2) to (2.5); ends a backoff (§5, last note).
+    /// Takes a sample of the round-trip time, (2.2) to (2.5), which ends a backoff (§5, last note).
     #[inline]
     pub fn sample(&mut self, rtt: Dur, cfg: &TcpConfig) {
+        // Zero means that there is no sample yet, so a sample is at least 1 ps.
         let r = rtt.0.max(1);
         if self.srtt == Dur::ZERO {
             self.srtt = Dur(r);
@@ -46,8 +47,8 @@ impl Rto {
             RtoFloor::Backoff => self.srtt.saturating_add(spread).min(cfg.max_rto),
         };
     }
-    /// The same with Linux's deviation in place of RTTVAR, where that is asked for; these bytes are
-    /// outstanding now.
+    /// Takes a sample, and uses Linux's deviation instead of RTTVAR if that is configured.
+    /// `outstanding` is the range from SND.UNA to SND.NXT.
     pub(super) fn sample_by_rack(&mut self, rtt: Dur, spread: &mut Spread, outstanding: Range<u64>, cfg: &TcpConfig) {
         let before = self.srtt;
         self.sample(rtt, cfg);
@@ -56,7 +57,7 @@ impl Rto {
             self.rto = self.srtt.saturating_add(spread).min(cfg.max_rto);
         }
         if cfg.tick > Dur::ZERO {
-            // As it is kept: what is left of it later is counted from whole ticks.
+            // The kernel keeps the timeout in ticks. The time that remains of it later counts from this rounded value.
             self.rto = Dur(self.rto.0.checked_next_multiple_of(cfg.tick.0).unwrap_or(self.rto.0));
         }
     }
@@ -65,46 +66,46 @@ impl Rto {
         self.srtt = Dur(clock.time_of(estimate.srtt).0 / 8);
         self.rto = clock.time_of(estimate.timeout()).min(cfg.max_rto);
     }
-    /// Data was sent: starts the timer unless it runs (5.1).
+    /// Starts the timer after data was sent, unless it runs (5.1).
     #[inline]
     pub fn start(&mut self, now: Time, cfg: &TcpConfig) {
         if self.expires == Time::NEVER {
             self.restart(now, cfg);
         }
     }
-    /// New data was acknowledged: starts the timer anew (5.3). Where there is no retransmission timer
-    /// it never runs.
+    /// Restarts the timer after new data was acknowledged (5.3).
+    /// Without a retransmission timer it never runs, so this is the only place that starts it.
     #[inline]
     pub fn restart(&mut self, now: Time, cfg: &TcpConfig) {
         if cfg.retransmission_timer {
             self.expires = now.saturating_add(self.timeout(cfg));
         }
     }
-    /// It expires at this instant, which is not one of (5.1) to (5.6).
+    /// Sets the expiry to this time, for uses of the timer other than (5.1) to (5.6).
     pub fn set(&mut self, at: Time) {
         self.expires = at;
     }
-    /// All is acknowledged: the timer is off (5.2).
+    /// Stops the timer after all data was acknowledged (5.2).
     #[inline]
     pub fn stop(&mut self) {
         self.expires = Time::NEVER;
     }
-    /// The timer expired: doubles the timeout (5.5) and starts anew (5.6).
+    /// Doubles the timeout (5.5) and restarts the timer (5.6) after it expired.
     pub fn back_off(&mut self, now: Time, cfg: &TcpConfig) {
         self.rto = Dur(self.rto.0.saturating_mul(2)).min(cfg.max_rto);
         self.restart(now, cfg);
     }
-    /// Data transmission begins after the timer had to repeat the SYN (5.7): 3 s, within the bounds
-    /// of the run. Where these allow more than 3 s it is what the backoff has made of it, if longer.
+    /// Sets the timeout of data after the timer had to repeat the SYN (5.7): 3 s, within the bounds of the run.
+    /// If the backed-off timeout is longer than that, it stays.
     pub fn after_lost_syn(&mut self, cfg: &TcpConfig) {
         self.rto = self.rto.max(Dur::s(3)).clamp(cfg.min_rto, cfg.max_rto);
     }
-    /// When it expires; [`Time::NEVER`] while it is off.
+    /// Returns the time at which the timer expires; [`Time::NEVER`] while it is off.
     #[inline]
     pub fn expires(&self) -> Time {
         self.expires
     }
-    /// The timeout as it is now, backoff included.
+    /// Returns the current timeout, backoff included.
     #[inline]
     pub fn timeout(&self, cfg: &TcpConfig) -> Dur {
         match cfg.rto_floor {
@@ -112,31 +113,32 @@ impl Rto {
             RtoFloor::Backoff => self.rto.max(cfg.min_rto),
         }
     }
-    /// The same before the least timeout bounds it, where it bounds what backoff makes of the estimate.
+    /// Returns the current timeout without the minimum RTO as bound of its backoff.
     pub fn unbounded(&self) -> Dur {
         self.rto
     }
-    /// The smoothed round-trip time; `None` before the first sample.
+    /// Returns the smoothed round-trip time; `None` before the first sample.
     pub fn srtt(&self) -> Option<Dur> {
         (self.srtt != Dur::ZERO).then_some(self.srtt)
     }
 }
 
-/// Linux's deviation: the largest of a round trip, which falls by a quarter of what it is too large a round trip.
-/// Its name there is `rttvar`; it is four times RTTVAR, and never below the least timeout.
+/// Linux's deviation: the largest of a round trip (`tcp_rtt_estimator`).
+/// It decays by a quarter of its excess per round trip.
+/// Linux calls it `rttvar`. It is four times RTTVAR, and never below the minimum RTO.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spread {
-    /// The smoothed deviation, times four, and the largest of this round trip.
+    /// Smoothed deviation times four, and its largest value in this round trip.
     now: u64,
     most: u64,
-    /// What the timeout has.
+    /// Deviation that is part of the timeout.
     held: u64,
-    /// This round trip ends when a byte beyond is acknowledged.
+    /// End of this round trip: it is over when a byte beyond this one is acknowledged.
     until: u64,
 }
 
 impl Spread {
-    /// Takes a sample beside the smoothed round-trip time before it; what to add to that.
+    /// Takes a sample, with the smoothed round-trip time before it. Returns the deviation to add to the timeout.
     fn sample(&mut self, rtt: Dur, srtt: Dur, floor: Dur, outstanding: Range<u64>) -> Dur {
         if srtt == Dur::ZERO {
             let held = (rtt.0 / 2 * 4).max(floor.0);
@@ -145,7 +147,7 @@ impl Spread {
         }
         let (off, expected) = (rtt.0.abs_diff(srtt.0), self.now / 4);
         self.now = match off >= expected {
-            // A round trip that is shorter than usual is no sign of a larger spread.
+            // A round trip that is shorter than usual is no sign of a larger deviation: Linux weighs it by an eighth.
             true if rtt < srtt => self.now + (off - expected) / 8,
             true => self.now + (off - expected),
             false => self.now - (expected - off),

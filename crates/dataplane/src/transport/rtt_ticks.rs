@@ -1,8 +1,8 @@
 //! Estimate of the round-trip time in whole ticks, as Linux 2.6.38 keeps it (`tcp_rtt_estimator`).
 //!
-//! A sample is at least one tick. The smoothed time has three binary places, its deviation two; divisions round down. The
-//! timeout is the whole ticks of the smoothed time and the largest deviation of a round trip, which is never below the
-//! minimum RTO: 11 ticks of 1 ms on a short path with 10 ms.
+//! A sample is at least one tick. The smoothed time has three binary places, its deviation two; divisions round down.
+//! The timeout is the whole ticks of the smoothed time, plus the largest deviation of a round trip. That deviation is
+//! never below the minimum RTO: with 10 ms and ticks of 1 ms, a short path has a timeout of 11 ticks.
 
 use core::ops::Range;
 
@@ -22,7 +22,7 @@ pub(super) struct RttTicks {
 }
 
 impl RttTicks {
-    /// Adds a sample in ticks; `floor` is the minimum RTO in ticks, and `outstanding` the bytes from SND.UNA to SND.NXT.
+    /// Adds a sample in ticks; `floor` is the minimum RTO in ticks, `outstanding` the range from SND.UNA to SND.NXT.
     pub fn sample(&mut self, ticks: u64, floor: u64, outstanding: &Range<u64>) {
         let sample = ticks.max(1);
         if self.srtt == 0 {
@@ -35,7 +35,7 @@ impl RttTicks {
         self.srtt = self.srtt + sample - smoothed;
         let (off, expected) = (sample.abs_diff(smoothed), self.mdev >> 2);
         self.mdev = match off >= expected {
-            // A round trip that is shorter than usual is no sign of a larger deviation.
+            // A round trip that is shorter than usual is no sign of a larger deviation: it counts an eighth.
             true if sample < smoothed => self.mdev + ((off - expected) >> 3),
             true => self.mdev + (off - expected),
             false => self.mdev - (expected - off),
@@ -50,7 +50,7 @@ impl RttTicks {
         }
     }
 
-    /// Raises the estimate to that of an earlier connection to the same destination, if it is larger (`tcp_init_metrics`).
+    /// Raises the estimate to that of an earlier connection to the destination, if it is larger (`tcp_init_metrics`).
     pub fn recall(&mut self, srtt: u64, mdev: u64, floor: u64, sent: u64) {
         if srtt > self.srtt {
             (self.srtt, self.until) = (srtt, sent);

@@ -1,4 +1,4 @@
-//! Packets as the two ends write them.
+//! Construction of the packets of both ends.
 
 use super::{FlowInfo, Io, TcpConfig, unwrap};
 use crate::{Ext, NO_EXT, Pkt};
@@ -6,8 +6,8 @@ use core::ops::Range;
 use mech::{Ecn, Flags, Head};
 use units::Time;
 
-/// A data segment, without what ECN, retransmission and timestamps add; `range` is the number of its first byte and
-/// its length.
+/// Returns a data segment, without additions by ECN, retransmission and timestamps.
+/// `range` is the number of its first byte, and its length.
 #[inline]
 pub(super) fn data(flow: &FlowInfo, range: (u64, u32), rank: u64, cfg: &TcpConfig) -> Pkt {
     let (start, len) = range;
@@ -28,9 +28,9 @@ pub(super) fn data(flow: &FlowInfo, range: (u64, u32), rank: u64, cfg: &TcpConfi
     Pkt { head, seq: start as u32, ext: NO_EXT, payload: len as u16, window: cfg.window_field(), ..Pkt::default() }
 }
 
-/// A segment of the data's direction without data or options: a SYN, which occupies the number
-/// before the first byte, or the ACK that completes a handshake. It is not ECN-capable (RFC 3168
-/// §6.1.1, §6.1.4), unless `TcpConfig::ack_ecn` is set, and has the most urgent rank.
+/// Returns a segment in the direction of data without data or options: a SYN, or a handshake's last ACK.
+/// A SYN has the number before the first byte. The segment is not ECN-capable (RFC 3168 §6.1.1, §6.1.4), unless
+/// `TcpConfig::ack_ecn` is set, and has the most urgent rank.
 pub(super) fn empty(flow: &FlowInfo, seq: u32, flags: Flags, cfg: &TcpConfig) -> Pkt {
     let mut pkt = data(flow, (0, 0), 0, cfg);
     let syn = flags.has(Flags::SYN);
@@ -43,8 +43,8 @@ pub(super) fn empty(flow: &FlowInfo, seq: u32, flags: Flags, cfg: &TcpConfig) ->
     pkt
 }
 
-/// Pure ACK of everything before `next`. It is not ECN-capable (RFC 3168 §6.1.4), unless `TcpConfig::ack_ecn` is set, and
-/// has the most urgent rank.
+/// Returns a pure ACK of everything before `next`.
+/// It is not ECN-capable (RFC 3168 §6.1.4), unless `TcpConfig::ack_ecn` is set, and has the most urgent rank.
 #[inline]
 pub(super) fn ack(flow: &FlowInfo, next: u64, ece: bool, cfg: &TcpConfig) -> Pkt {
     let size = cfg.ack_size;
@@ -67,18 +67,18 @@ pub(super) fn ack(flow: &FlowInfo, next: u64, ece: bool, cfg: &TcpConfig) -> Pkt
     Pkt { head, ack: next as u32, ext: NO_EXT, window: cfg.window_field(), ..Pkt::default() }
 }
 
-/// A NAK of RoCE: everything before `next` has arrived, and that has not (IBTA §9.7.5.2.8). It stands in the word in which
-/// ACKs have a window, as the syndrome does in theirs.
+/// Returns a NAK of RoCE: everything before `next` has arrived, and the next packet is missing (IBTA §9.7.5.2.8).
+/// Window 0 marks it, since RoCE has no windows; a real NAK has a syndrome in that place of its header.
 pub(super) fn nak(flow: &FlowInfo, next: u64, cfg: &TcpConfig) -> Pkt {
     Pkt { window: 0, ..ack(flow, next, false, cfg) }
 }
 
-/// Whether an acknowledgement of RoCE is a NAK.
+/// Returns true if an acknowledgement of RoCE is a NAK.
 pub fn is_nak(pkt: &Pkt) -> bool {
     pkt.window == 0
 }
 
-/// Gives a packet its options, and its frame their bytes. It has none yet.
+/// Adds options to a packet without any, and their bytes to its frame.
 pub(super) fn with_options(pkt: &mut Pkt, ext: Ext, io: &mut Io) {
     let options = ext.bytes();
     if options > 0 {
@@ -88,7 +88,7 @@ pub(super) fn with_options(pkt: &mut Pkt, ext: Ext, io: &mut Io) {
     }
 }
 
-/// Stamps the time and the number of an emission.
+/// Sets the send time of a packet and its emission number, and advances that number.
 #[inline]
 pub(super) fn stamp(pkt: &mut Pkt, now: Time, emission: &mut u32) {
     pkt.sent = now;
@@ -96,7 +96,8 @@ pub(super) fn stamp(pkt: &mut Pkt, now: Time, emission: &mut u32) {
     *emission = emission.wrapping_add(1);
 }
 
-/// The bytes that a cut packet has lost, near the byte `near` (CP §4.3): its length as it was sent tells them.
+/// Returns the range of bytes that were cut off a packet, near the byte `near` (CP §4.3).
+/// The packet's length as sent shows how many there were.
 pub(super) fn cut_range(pkt: &Pkt, near: u64, io: &Io) -> Option<Range<u64>> {
     if !pkt.head.is_cut() {
         return None;
@@ -106,7 +107,7 @@ pub(super) fn cut_range(pkt: &Pkt, near: u64, io: &Io) -> Option<Range<u64>> {
     Some(start..start + u64::from(pkt.sent_payload(&io.cfg.framing, options)))
 }
 
-/// Whether it carries a congestion mark.
+/// Returns true if a packet carries a congestion mark.
 #[inline]
 pub(super) fn is_marked(pkt: &Pkt) -> bool {
     pkt.head.ecn() == Ecn::Ce

@@ -1,11 +1,12 @@
-//! Which transport each host has for a flow, and what two hosts agree on.
+//! Selection of the transport of each host for a flow, and what two hosts agree on.
 //!
-//! A sender goes by the transport of its host, a receiver by that of its own, as far as both ends have what it
-//! needs: selective acknowledgments (RFC 2018 §2), PACK (CP §4.3), timestamps (RFC 7323 §1.3) and ECN (RFC 3168 §6.1.1)
-//! are used where both have them, and windows are read by the scale of who advertises them. What DCTCP's echo is, nobody negotiates
-//! (RFC 8257 §3): a receiver echoes marks in its own way. A SYN offers what both ends have.
+//! A sender follows the transport of its host, a receiver that of its own. SACK (RFC 2018 §2), PACK (CP §4.3),
+//! timestamps (RFC 7323 §1.3) and ECN (RFC 3168 §6.1.1) are used only if both ends have them. A window is read by the
+//! scale of the end that advertises it.
+//! DCTCP's echo is not negotiated (RFC 8257 §3): a receiver echoes marks in its own way. A SYN offers what both ends
+//! have.
 //!
-//! Workloads may have transports of their own. Of flows with the same one all hosts have theirs by one row.
+//! Workloads may have transports of their own. A row gives all hosts their transports for the flows of one workload.
 
 use super::TcpConfig;
 use super::config::{EcnMode, RackChoices, Recovery};
@@ -13,66 +14,68 @@ use mech::HostId;
 use std::collections::BTreeSet;
 use units::Dur;
 
-/// The transports of a run.
+/// Transports of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stacks {
-    /// That of all hosts and flows, where they have one; else that of most.
+    /// Transport of all hosts and flows if there is only one; otherwise the one of `[transport]`.
     base: TcpConfig,
-    /// Of each pair of transports, what an end with the first does toward one with the second; empty where all hosts
-    /// have one.
+    /// Configurations by pair of transports: an end with the first one toward an end with the second.
+    /// Empty if all hosts have the same transport.
     pairs: Vec<TcpConfig>,
     kinds: usize,
-    /// See [`super::FlowInfo::row`].
+    /// Rows of transports, indexed by [`super::FlowInfo::row`].
     rows: Vec<Row>,
-    /// By workload, its row; empty where all have the first.
+    /// Row of each workload; empty if all workloads have the first row.
     of_traffic: Vec<u8>,
-    /// By row in use, the numbers in it; rows in use are those of workloads with flows.
+    /// Numbers of the transports in each row that workloads with flows use.
     in_use: Vec<BTreeSet<u8>>,
 }
 
-/// By host, the number of its transport for some flows.
+/// Number of each host's transport for the flows of some workloads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
-    /// That of all hosts, where they have one.
+    /// Transport of all hosts that are not in `of_host`.
     pub of_all: u8,
-    /// By host; empty where all have one.
+    /// Transport by host; empty if all hosts have the same one.
     pub of_host: Vec<u8>,
 }
 
 impl Row {
-    /// Of a host.
+    /// Returns the number of a host's transport.
     fn at_host(&self, host: HostId) -> usize {
         usize::from(self.of_host.get(host.0 as usize).copied().unwrap_or(self.of_all))
     }
-    /// Whether any host has this one.
+    /// Returns true if any host has the transport with this number.
     pub fn has(&self, number: u8) -> bool {
         self.numbers().contains(&number)
     }
-    /// The numbers in it.
+    /// Numbers of all transports in the row.
     fn numbers(&self) -> BTreeSet<u8> {
         if self.of_host.is_empty() { BTreeSet::from([self.of_all]) } else { self.of_host.iter().copied().collect() }
     }
 }
 
-/// The two ends of a flow, as one of them sees it.
+/// Both ends of a flow, as seen from one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends {
-    /// [`super::FlowInfo::row`].
+    /// Row of the flow ([`super::FlowInfo::row`]).
     pub row: u8,
-    /// The host of this end.
+    /// Host of this end.
     pub own: HostId,
-    /// That of the other.
+    /// Host of the other end.
     pub peer: HostId,
 }
 
 impl Stacks {
-    /// The same transport at every host.
+    /// Creates a selection with the same transport at every host.
     pub fn of_all(tcp: TcpConfig) -> Stacks {
         Stacks { base: tcp, pairs: Vec::new(), kinds: 1, rows: Vec::new(), of_traffic: Vec::new(), in_use: Vec::new() }
     }
 
-    /// By row and host, its number in `all`; by workload, its row, and whether it has flows. PRECONDITION: there is one
-    /// transport and one row at least; in a row all have the same `mss`, `ttl` and way to connect, and all are RoCE or none.
+    /// Creates a selection from rows of numbers in `all`.
+    /// `of_traffic` has the row of each workload, and true if that workload has flows.
+    /// PRECONDITION: there is at least one transport and one row. The transports of a row have the same `mss`, `ttl`
+    /// and connection, and all or none of them are RoCE.
     pub fn by_row(all: &[TcpConfig], rows: Vec<Row>, of_traffic: Vec<(u8, bool)>) -> Stacks {
         let pairs = all.iter().flat_map(|own| all.iter().map(|peer| own.toward(peer)));
         let flows = || of_traffic.iter().filter(|(_, has_flows)| *has_flows).map(|(row, _)| *row);
@@ -87,28 +90,29 @@ impl Stacks {
         }
     }
 
-    /// The same with what is drawn from this seed.
+    /// Returns this selection with configurations for a run with this seed.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Stacks {
         let pairs = self.pairs.into_iter().map(|tcp| tcp.with_seed(seed)).collect();
         Stacks { base: self.base.with_seed(seed), pairs, ..self }
     }
 
-    /// That of `[transport]`: what packets without one go by, and what is the same for all.
+    /// Returns the transport of `[transport]`, which packets without a transport follow.
     #[inline]
     pub fn base(&self) -> &TcpConfig {
         &self.base
     }
 
-    /// The row of the flows of a workload.
+    /// Returns the row of the flows of a workload.
     #[inline]
     pub fn row_of(&self, traffic: u16) -> u8 {
         self.of_traffic.get(usize::from(traffic)).copied().unwrap_or(0)
     }
 
-    /// What goes at one end of a flow.
+    /// Returns the configuration of one end of a flow.
     #[inline]
     pub fn at(&self, ends: impl FnOnce() -> Ends) -> &TcpConfig {
+        // One comparison if all hosts have the same transport; the ends are not even looked up then.
         if self.pairs.is_empty() { &self.base } else { self.between(ends()) }
     }
 
@@ -118,7 +122,7 @@ impl Stacks {
         &self.pairs[row.at_host(own) * self.kinds + row.at_host(peer)]
     }
 
-    /// What flows go by at either end, of all pairs of hosts that may have one.
+    /// Configurations of all pairs of hosts that may have flows, from either end.
     fn used(&self) -> impl Iterator<Item = &TcpConfig> {
         let pairs = self.in_use.iter().flat_map(move |numbers| self.among(numbers));
         self.pairs.is_empty().then_some(&self.base).into_iter().chain(pairs)
@@ -131,13 +135,13 @@ impl Stacks {
         pairs.map(|(own, peer)| &self.pairs[own * self.kinds + peer])
     }
 
-    /// The most that any host's has of something.
+    /// Returns the largest value of `of` over all transports in use.
     pub fn most<T: Ord>(&self, of: impl Fn(&TcpConfig) -> T) -> T {
         let first = of(self.used().next().unwrap_or(&self.base));
         self.used().map(of).fold(first, T::max)
     }
 
-    /// What the flows of a workload go by at either end, of all pairs of hosts.
+    /// Configurations of the flows of a workload, for all pairs of hosts and from either end.
     pub fn of_workload(&self, traffic: u16) -> impl Iterator<Item = &TcpConfig> {
         let numbers = self.rows.get(usize::from(self.row_of(traffic))).map(Row::numbers).unwrap_or_default();
         self.pairs.is_empty().then_some(&self.base).into_iter().chain(self.among(&numbers))
@@ -149,7 +153,7 @@ impl Stacks {
         open.map(|tcp| (tcp.first_sample(), tcp.handshake_rtt)).filter(|(sample, _)| *sample > Dur::ZERO).min()
     }
 
-    /// What a user should know of transports that meet.
+    /// Returns warnings about different transports that meet.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for note in self.in_use.iter().flat_map(|numbers| self.notes_among(numbers)) {
@@ -165,39 +169,49 @@ impl Stacks {
         let has = |holds: fn(&TcpConfig) -> bool| numbers.iter().any(|number| holds(own(number)));
         let mut notes = Vec::new();
         if has(|tcp| tcp.recovery.has_sack()) && has(|tcp| !tcp.recovery.has_sack()) {
-            notes.push("transports of hosts: between one with SACK and one without none is used, and losses are mended as NewReno does".into());
+            notes.push(
+                "transports of hosts: connections between an end with SACK and an end without do not use SACK, and \
+                 recover losses as NewReno does"
+                    .into(),
+            );
         }
         if has(|tcp| tcp.ecn == EcnMode::Off) && has(|tcp| tcp.ecn != EcnMode::Off) {
-            notes.push("transports of hosts: between one with ECN and one without no packet can be marked".into());
+            notes.push(
+                "transports of hosts: packets between an end with ECN and an end without cannot be marked".into(),
+            );
         }
         if has(|tcp| tcp.ecn == EcnMode::Exact) && has(|tcp| tcp.ecn == EcnMode::Latched) {
             notes.push(
-                "transports of hosts: a DCTCP sender hears of a mark until CWR where its receiver echoes as RFC 3168 has \
-                 it, and takes that for more marks; other senders halve once for DCTCP's echoes"
+                "transports of hosts: a receiver that echoes marks as in RFC 3168 repeats the echo until CWR. A DCTCP \
+                 sender counts each echo as a mark; other senders halve their window once for the echoes of a DCTCP \
+                 receiver"
                     .into(),
             );
         }
         if has(TcpConfig::takes_packs) && has(|tcp| !tcp.takes_packs()) {
             notes.push(
-                "transports of hosts: data between one with pack and one without says that it must not be cut, and is dropped where it \
-                 would be (CP §4.1)"
+                "transports of hosts: data between an end with pack and an end without may not be cut, and is dropped \
+                 instead (CP §4.1)"
                     .into(),
             );
         }
         if has(|tcp| tcp.timestamps) && has(|tcp| !tcp.timestamps) {
-            notes.push("transports of hosts: between one with timestamps and one without none are sent".into());
+            notes.push(
+                "transports of hosts: connections between an end with timestamps and an end without do not use them"
+                    .into(),
+            );
         }
         notes
     }
 
-    /// Whether it holds of the transport of any host for any flow.
+    /// Returns true if `holds` is true of the transport of any host for any flow.
     pub fn any(&self, holds: impl Fn(&TcpConfig) -> bool) -> bool {
         self.used().any(holds)
     }
 }
 
 impl TcpConfig {
-    /// First sample of a connection that is open before its flow; 0 for none. Linux 2.6.38 counts it in ticks, one at least.
+    /// Returns the first sample of an established connection; 0 for none. Linux 2.6.38 counts it in whole ticks.
     fn first_sample(&self) -> Dur {
         match (self.follows_linux_2_6_38(), self.timestamps) {
             (false, _) => self.handshake_rtt,
@@ -205,12 +219,12 @@ impl TcpConfig {
             (true, true) => Dur((self.handshake_rtt.0 / self.tick.0).max(1).saturating_mul(self.tick.0)),
         }
     }
-    /// The same at an end whose other end has this transport.
+    /// Returns this configuration at an end whose other end has the transport `peer`.
     pub(super) fn toward(&self, peer: &TcpConfig) -> TcpConfig {
         let has_sack = self.recovery.has_sack() && peer.recovery.has_sack();
         let recovery = match self.recovery {
             own if has_sack || !own.has_sack() => own,
-            // Partial ACKs are all that is left to go by (RFC 6582).
+            // Without SACK only partial ACKs show further losses (RFC 6582).
             _ => Recovery::NewReno,
         };
         let by_segment = self.kernel.keeps_segments(recovery);

@@ -1,4 +1,4 @@
-//! The transports that a scenario may name, and their parameters.
+//! Declarations of the transports that a scenario may name, and of their parameters.
 
 mod losses;
 mod roce;
@@ -17,7 +17,7 @@ use windows::{
 };
 
 macro_rules! tcp_params {
-    // A Linux host's defaults.
+    // Defaults of a Linux host.
     (linux: $($more:expr),* $(,)?) => {
         tcp_params!(
             timer: [LINUX_MIN_RTO, LINUX_MAX_RTO, LINUX_INITIAL_RTO, LINUX_RTO_FLOOR, LINUX_HANDSHAKE_RTT, LINUX_CLOCK_GRANULARITY], mss: "1448B", modern: "true",
@@ -33,14 +33,14 @@ macro_rules! tcp_params {
             FACK, OLD_FRTO, OLD_TICK, OLD_TSO, METRICS_SAVE, PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION, $($more),*
         )
     };
-    // One that may find losses by time: what it has before those choices, and after.
+    // A transport that may find losses by time: parameters before those choices, and after them.
     (by_time: [$($before:expr),*], $($after:expr),* $(,)?) => {
         tcp_params!(
             $($before,)* RECOVERY, TIMEOUT_FLIGHT, TLP, WINDOW_IN_RECOVERY, FRTO, EIFEL, DSACK_UNDO, TIMER_SLACK, TICK, TSO,
             TSO_RTT_LOG, PACING, PACING_SS_RATIO, PACING_CA_RATIO, PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION, $($after),*
         )
     };
-    // A transport after TCP's defaults, or with its own timer and these defaults.
+    // A transport with TCP's defaults, or with a timer and defaults of its own.
     ($($more:expr),* $(,)?) => {
         tcp_params!(
             timer: [MIN_RTO, MAX_RTO, INITIAL_RTO, RTO_FLOOR, HANDSHAKE_RTT, CLOCK_GRANULARITY], mss: "1460B", modern: "false",
@@ -60,13 +60,14 @@ macro_rules! tcp_params {
             },
             Param {
                 name: "initial_window",
-                doc: "Congestion window at the start (IW), in segments or bytes, at least one segment (RFC 6928; 3 segments: RFC 3390).",
+                doc: "Initial congestion window (IW), in segments or bytes, at least one segment (RFC 6928; 3 \
+                      segments: RFC 3390).",
                 kind: Kind::Amount { min: 1 },
                 default: Some($window),
             },
             Param {
                 name: "initial_ssthresh",
-                doc: "Slow start threshold at the start; the default is above every window (RFC 5681 §3.1).",
+                doc: "Initial slow start threshold. The default is above every window (RFC 5681 §3.1).",
                 kind: Kind::Size { min: 1 },
                 default: Some("1GiB"),
             },
@@ -79,103 +80,108 @@ macro_rules! tcp_params {
             $($timer,)*
             Param {
                 name: "dupack_threshold",
-                doc: "Duplicate ACKs that show a loss (RFC 5681 §3.2), or `off`: no fast retransmit, only the timer.",
+                doc: "Number of duplicate ACKs that show a loss (RFC 5681 §3.2). With `off` there is no fast \
+                      retransmit, only the timer.",
                 kind: Kind::CountOrOff { min: 1, max: 1_000_000 },
                 default: Some($dupacks),
             },
             Param {
                 name: "limited_transmit",
-                doc: "Send new data on the first two duplicate ACKs (RFC 3042).",
+                doc: "Sends new data on the first two duplicate ACKs (RFC 3042).",
                 kind: Kind::Flag,
                 default: Some("false"),
             },
             Param {
                 name: "delayed_ack",
-                doc: "ACK every second segment instead of each; out of order, and with `dctcp` where marks begin or end, at \
-                      once (RFC 5681 §4.2, RFC 8257 §3.2).",
+                doc: "Acknowledges every second segment instead of each. ACKs are immediate for segments out of order, \
+                      and with `dctcp` where marks begin or end (RFC 5681 §4.2, RFC 8257 §3.2).",
                 kind: Kind::Flag,
                 default: Some($modern),
             },
             Param {
                 name: "delayed_ack_timeout",
-                doc: "Longest that a delayed ACK waits; RFC 5681 §4.2 says at most 500 ms. Keep it below min_rto: a last odd segment waits so long.",
+                doc: "Longest delay of an ACK; RFC 5681 §4.2 allows at most 500 ms. Keep it below `min_rto`, because \
+                      the ACK of a last odd segment waits for this time.",
                 kind: Kind::Time { min: 1 },
                 default: Some("40ms"),
             },
             Param {
                 name: "quick_acks",
-                doc: "With `delayed_ack`, 16 ACKs are sent at once (fewer where `receive_window` is below 32 segments): the first \
-                      (`linux`: 22, `linux_2_6_38`: 5), and after a duplicate or, with `timestamps`, a silence of more than `min_rto`; two where marks begin; and \
-                      those of segments shorter than `mss`, or at the end of a burst (Linux).",
+                doc: "Sends up to 16 ACKs without delay (Linux), fewer if `receive_window` is below 32 segments. They \
+                      follow the start of a connection (`linux`: 22, `linux_2_6_38`: 5), a duplicate, or with \
+                      `timestamps` a silence longer than `min_rto`. Two ACKs are immediate where marks begin. ACKs of \
+                      segments shorter than `mss`, or at the end of a burst, are always immediate. Only with \
+                      `delayed_ack`.",
                 kind: Kind::Flag,
                 default: Some($modern),
             },
             Param {
                 name: "timestamps",
-                doc: "Every segment carries timestamps, 12 B beside `mss`, and every ACK of new data gives a sample of the \
-                      round-trip time (RFC 7323 §3, §4).",
+                doc: "Adds timestamps to every segment, 12 B beside `mss`. Every ACK of new data then gives a sample \
+                      of the round-trip time (RFC 7323 §3, §4).",
                 kind: Kind::Flag,
                 default: Some($modern),
             },
             Param {
                 name: "nagle",
-                doc: "A segment shorter than `mss`, as a flow's last may be, waits until all before it is acknowledged \
-                      (RFC 9293 §3.7.4).",
+                doc: "Delays a segment shorter than `mss`, such as the last one of a flow, until all data before it is \
+                      acknowledged (RFC 9293 §3.7.4).",
                 kind: Kind::Flag,
                 default: Some("false"),
             },
             Param {
                 name: "tail_on_ack",
-                doc: "With `nagle`, a short segment waits for the next ACK alone, whatever is outstanding after it (INET).",
+                doc: "Delays a short segment only until the next ACK, even if data is still outstanding after it \
+                      (INET). Only with `nagle`.",
                 kind: Kind::Flag,
                 default: Some("false"),
             },
             Param {
                 name: "short_segments",
-                doc: "A segment shorter than `mss` is sent where the window has no room for more (INET); else data wait until \
-                      there is.",
+                doc: "Sends a segment shorter than `mss` if the window has no space for more (INET). Otherwise data \
+                      waits for space.",
                 kind: Kind::Flag,
                 default: Some("false"),
             },
             Param {
                 name: "restart_after_idle",
-                doc: "After nothing was sent for more than a timeout, the window is at most the initial one (RFC 5681 §4.1). Linux halves it for \
-                      each timeout, to the initial window.",
+                doc: "Limits the window to the initial window after an idle time longer than a timeout (RFC 5681 \
+                      §4.1). Linux halves it for each timeout, down to the initial window.",
                 kind: Kind::Flag,
                 default: Some($restart),
             },
             Param {
                 name: "retransmission_timer",
-                doc: "Whether there is a retransmission timer (RFC 6298); without it, a flow with a loss that only the timer \
-                      could repair never finishes.",
+                doc: "Uses a retransmission timer (RFC 6298). Without it, a flow with a loss that only the timer could \
+                      repair never finishes.",
                 kind: Kind::Flag,
                 default: Some("true"),
             },
             Param {
                 name: "window_less_out_of_order",
-                doc: "Bytes that wait behind a gap are subtracted from the advertised window, whose right edge never moves back \
-                      (RFC 9293 §3.8.6): reordering then slows a sender whose `receive_window` is small.",
+                doc: "Subtracts bytes queued behind a gap from the advertised window, whose right edge never moves \
+                      back (RFC 9293 §3.8.6). Reordering then slows a sender whose `receive_window` is small.",
                 kind: Kind::Flag,
                 default: Some("false"),
             },
             Param {
                 name: "connection",
-                doc: "`established` before the flow starts, or opened by a `handshake`, whose time is part of the FCT \
-                      (RFC 9293 §3.5).",
+                doc: "State of the connection when a flow starts: `established`, or opened by a `handshake`, whose \
+                      time is part of the FCT (RFC 9293 §3.5).",
                 kind: Connection::KIND,
                 default: Some("established"),
             },
             Param {
                 name: "ttl",
-                doc: "Time to live of every packet, those of raw sources too: each switch decrements it, and at 0 the packet is \
-                      dropped. `off` is for bridges, which do not decrement it.",
+                doc: "Time to live of every packet, also of raw sources. Each switch decrements it, and drops the \
+                      packet at 0. `off` is for bridges, which do not decrement it.",
                 kind: Kind::CountOrOff { min: 1, max: 255 },
                 default: Some("255"),
             },
             Param {
                 name: "priority",
-                doc: "The rank of data, by which `srpt` and `evict` choose: `remaining` is the bytes of the flow that were \
-                      not acknowledged as they left, `none` is 0, the most urgent, as that of ACKs always is.",
+                doc: "Rank of data, by which `srpt` and `evict` select packets. `remaining`: bytes of the flow not \
+                      acknowledged when the packet left. `none`: 0, the most urgent, which is also the rank of ACKs.",
                 kind: Priority::KIND,
                 default: Some($priority),
             },
@@ -186,124 +192,127 @@ macro_rules! tcp_params {
 
 const MIN_RTO: Param = Param {
     name: "min_rto",
-    doc: "Lower bound of the retransmission timeout; RFC 6298 (2.4) says 1 s, 10 ms is usual in data centers.",
+    doc: "Lower bound of the retransmission timeout (minimum RTO). RFC 6298 (2.4) says 1 s; 10 ms is usual in data \
+          centers.",
     kind: Kind::Time { min: 1 },
     default: Some("10ms"),
 };
 const MAX_RTO: Param = Param {
     name: "max_rto",
-    doc: "Upper bound of the retransmission timeout (RFC 6298 (2.5)); not below `min_rto`.",
+    doc: "Upper bound of the retransmission timeout, not below `min_rto` (RFC 6298 (2.5)).",
     kind: Kind::Time { min: 1 },
     default: Some("60s"),
 };
 const INITIAL_RTO: Param = Param {
     name: "initial_rto",
-    doc: "Retransmission timeout before the first sample, at least `min_rto`; RFC 6298 (2.1) says 1 s.",
+    doc: "Retransmission timeout before the first sample, at least `min_rto`. RFC 6298 (2.1) says 1 s.",
     kind: Kind::Time { min: 1 },
     default: Some("10ms"),
 };
 const HANDSHAKE_RTT: Param = Param {
     name: "handshake_rtt",
-    doc: "With `established` connections: the round-trip time that their handshake measured, before the flow; the first \
-          sample (RFC 6298 (2.2)). With 0us there was none, and the first timeout is `initial_rto`.",
+    doc: "Round-trip time that the handshake of an `established` connection measured: the first sample (RFC 6298 \
+          (2.2)). With 0us there is none, and the first timeout is `initial_rto`.",
     kind: Kind::Time { min: 0 },
     default: Some("0us"),
 };
-/// That of an idle data center, more or less.
+/// Round-trip time of an idle data center, approximately.
 const LINUX_HANDSHAKE_RTT: Param = Param {
-    doc: "With `established` connections: the round-trip time that their handshake measured, before the flow; the first \
-          sample (RFC 6298 (2.2)). With 0us none is taken, and the first timeout is `min_rto`, as of a handshake in no time.",
+    doc: "Round-trip time that the handshake of an `established` connection measured: the first sample (RFC 6298 \
+          (2.2)). With 0us there is none, and the first timeout is `min_rto`, as after an instantaneous handshake.",
     default: Some("100us"),
     ..HANDSHAKE_RTT
 };
 const LINUX_MIN_RTO: Param = Param { default: Some("200ms"), ..MIN_RTO };
 const LINUX_MAX_RTO: Param = Param { default: Some("120s"), ..MAX_RTO };
 const LINUX_INITIAL_RTO: Param = Param {
-    doc: "Retransmission timeout of a handshake, at least `min_rto`, until its first sample (RFC 6298 (2.1)); a connection that \
-          is open already has had one, and begins with `min_rto` unless `handshake_rtt` says more.",
+    doc: "Retransmission timeout of a handshake until its first sample, at least `min_rto` (RFC 6298 (2.1)). An open \
+          connection has had a sample: it begins with `min_rto`, unless `handshake_rtt` gives more.",
     default: Some("1s"),
     ..INITIAL_RTO
 };
 const OLD_INITIAL_RTO: Param = Param {
-    doc: "Retransmission timeout of a handshake, at least `min_rto`, until its first sample; without `timestamps` that of data, \
-          too, since the kernel then forgets the sample of the handshake.",
+    doc: "Retransmission timeout of a handshake until its first sample, at least `min_rto`. Without `timestamps` it is \
+          also that of data, since the kernel then discards the sample of the handshake.",
     default: Some("3s"),
     ..INITIAL_RTO
 };
 const OLD_HANDSHAKE_RTT: Param = Param {
-    doc: "With `established` connections and `timestamps`: the round-trip time that their handshake measured, before the flow, \
-          in whole ticks and at least one (RFC 6298 (2.2)).",
+    doc: "Round-trip time that the handshake of an `established` connection with `timestamps` measured, in whole ticks \
+          and at least one (RFC 6298 (2.2)).",
     default: Some("100us"),
     ..HANDSHAKE_RTT
 };
 const CLOCK_GRANULARITY: Param = Param {
     name: "clock_granularity",
-    doc: "Clock granularity G: a timeout is longer than the smoothed round-trip time by at least this \
-          (RFC 6298 (2.2), (2.3)); the tick of `timestamps`.",
+    doc: "Clock granularity G, and tick of `timestamps`. A timeout exceeds the smoothed round-trip time by at least G \
+          (RFC 6298 (2.2), (2.3)).",
     kind: Kind::Time { min: 0 },
     default: Some("1us"),
 };
 const LINUX_CLOCK_GRANULARITY: Param = Param {
-    doc: "Tick of `timestamps`, which a kernel counts in milliseconds; a segment is old, and dropped, if its timestamp is more \
-          than one tick behind the last one in order (RFC 7323 §5.3 R1). A timeout is longer than the smoothed round-trip time \
-          by at least a tick.",
+    doc: "Tick of `timestamps`, in a kernel a millisecond. A segment is old, and dropped, if its timestamp is more \
+          than one tick behind the last one in order (RFC 7323 §5.3 R1). A timeout exceeds the smoothed round-trip \
+          time by at least a tick.",
     default: Some("1ms"),
     ..CLOCK_GRANULARITY
 };
-/// The timer of pFabric: one length.
+/// Timer of pFabric, whose length is fixed.
 const RTO: Param = Param {
     name: "rto",
-    doc: "Fixed retransmission timeout, without measured round-trip times and without back-off; about three round trips.",
+    doc: "Fixed retransmission timeout, about three round trips. It does not follow measured round-trip times and has \
+          no back-off.",
     kind: Kind::Time { min: 1 },
     default: Some("45us"),
 };
 
-/// The transports.
+/// All transports.
 pub const SPECS: &[&Spec] = &[
     &Spec {
         slot: "transport",
         kind: "reno",
-        doc: "TCP that halves its window at a loss. The first new ACK ends fast recovery: of several losses in a window, \
-              most wait for the timer.",
+        doc: "TCP that halves its window at a loss. The first new ACK ends fast recovery, so that of several losses in \
+              a window most wait for the timer.",
         cite: "RFC 5681, RFC 6298, RFC 3168",
         params: tcp_params![ECN],
     },
     &Spec {
         slot: "transport",
         kind: "newreno",
-        doc: "TCP that halves its window at a loss. In fast recovery each partial ACK repairs one more loss: several losses in a \
-              window take a round trip each.",
+        doc: "TCP that halves its window at a loss. In fast recovery each partial ACK repairs one more loss, so that \
+              several losses in a window take a round trip each.",
         cite: "RFC 5681, RFC 6582, RFC 6298, RFC 3168",
         params: tcp_params![ECN],
     },
     &Spec {
         slot: "transport",
         kind: "sack",
-        doc: "TCP that halves its window at a loss. Selective acknowledgements show what is lost: several losses in a window \
-              are repaired together.",
+        doc: "TCP that halves its window at a loss. Selective acknowledgements show which segments are lost, so that \
+              several losses in a window are repaired together.",
         cite: "RFC 5681, RFC 2018, RFC 2883, RFC 6675, RFC 6298, RFC 3168; CP §4",
         params: tcp_params![ECN, TIMEOUT_FLIGHT, PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION],
     },
     &Spec {
         slot: "transport",
         kind: "cubic",
-        doc: "TCP that cuts its window to 0.7 of it at a loss; the window then grows with the cube of the time since, or as \
-              Reno's would where that is faster.",
+        doc: "TCP that cuts its window to 0.7 of it at a loss. The window then grows with the cube of the elapsed \
+              time, or as Reno's if that is faster.",
         cite: "RFC 9438, RFC 8985, RFC 6298, RFC 3168",
         params: tcp_params![by_time: [ECN], FAST_CONVERGENCE, HYSTART],
     },
     &Spec {
         slot: "transport",
         kind: "dctcp",
-        doc: "TCP that cuts its window by half the fraction of its bytes that were marked, and halves it at a loss; always \
-              ECN-capable.",
+        doc: "TCP that cuts its window by half the fraction of its bytes that were marked, and halves it at a loss. It \
+              is always ECN-capable.",
         cite: "RFC 8257, RFC 8985; Alizadeh et al., SIGCOMM 2010",
         params: tcp_params![by_time: [], G, INITIAL_ALPHA],
     },
     &Spec {
         slot: "transport",
         kind: "linux",
-        doc: "A host of today: TCP as Linux 6.18 has it by default, with CUBIC or Reno. What is left out: mechanisms/hosts.md.",
+        doc: "Modern Linux host: TCP of Linux 6.18 with its defaults, and CUBIC or Reno. mechanisms/hosts.md lists \
+              what is left out.",
         cite: "Linux 6.18; RFC 9438, RFC 8985, RFC 9937, RFC 5682, RFC 3522, RFC 7323",
         params: tcp_params![
             linux: CONGESTION_CONTROL,
@@ -331,7 +340,8 @@ pub const SPECS: &[&Spec] = &[
     &Spec {
         slot: "transport",
         kind: "linux_dctcp",
-        doc: "A host of today in a data center that marks: as `linux`, with DCTCP. What is left out: mechanisms/hosts.md.",
+        doc: "Modern Linux host in a data center that marks: as `linux`, with DCTCP. mechanisms/hosts.md lists what is \
+              left out.",
         cite: "Linux 6.18; RFC 8257, RFC 8985, RFC 9937, RFC 5682, RFC 3522, RFC 7323",
         params: tcp_params![
             linux: RACK,
@@ -357,24 +367,25 @@ pub const SPECS: &[&Spec] = &[
     &Spec {
         slot: "transport",
         kind: "linux_2_6_38",
-        doc: "A host of 2011, such as those of CP's testbed: TCP as Linux 2.6.38.3 has it, with Reno or BIC. For which questions: \
-              mechanisms/hosts_2011.md.",
+        doc: "Host of 2011, such as those of CP's testbed: TCP of Linux 2.6.38.3, with Reno or BIC. \
+              mechanisms/hosts_2011.md explains when to use it.",
         cite: "Linux 2.6.38.3; Mathis and Mahdavi, SIGCOMM 1996 (FACK); RFC 4138, RFC 3522, RFC 2861, RFC 7323; CP §4",
         params: tcp_params![linux_2_6_38: OLD_CONGESTION_CONTROL, ECN],
     },
     &Spec {
         slot: "transport",
         kind: "linux_2_6_38_dctcp",
-        doc: "A host of 2011 in a data center that marks: as `linux_2_6_38`, with DCTCP by its authors' patch. For which \
-              questions: mechanisms/hosts_2011.md.",
+        doc: "Host of 2011 in a data center that marks: as `linux_2_6_38`, with DCTCP by its authors' patch. \
+              mechanisms/hosts_2011.md explains when to use it.",
         cite: "Linux 2.6.38.3 with the DCTCP patch, rev. 1.1.0 of September 2011; Alizadeh et al., SIGCOMM 2010; CP §4",
         params: tcp_params![linux_2_6_38: SHIFT_G],
     },
     &Spec {
         slot: "transport",
         kind: "pfabric",
-        doc: "pFabric's minimal rate control, for switches with `evict` and `srpt`: starts with a full window, detects \
-              losses only by a short fixed timer, and sends only probes after several timeouts in a row; not ECN-capable.",
+        doc: "pFabric's minimal rate control, for switches with `evict` and `srpt`. It starts with a full window, \
+              detects losses only by a short fixed timer, and sends only probes after several timeouts in a row. It is \
+              not ECN-capable.",
         cite: "Alizadeh et al., SIGCOMM 2013, §4.3",
         params: tcp_params![
             timer: [RTO, CLOCK_GRANULARITY], mss: "1460B", modern: "false",
@@ -387,21 +398,22 @@ pub const SPECS: &[&Spec] = &[
             },
             Param {
                 name: "sack_opens_window",
-                doc: "What was selectively acknowledged makes room in the window at once; `false` counts it as under way \
+                doc: "Frees window space for SACKed data immediately. With `false`, SACKed data counts as in flight \
                       until the gap before it is filled or the timer expires.",
                 kind: Kind::Flag,
                 default: Some("true"),
             },
             Param {
                 name: "probe_after",
-                doc: "Timeouts in a row, with nothing acknowledged between, after which the sender only probes: one byte \
-                      each `rto`, until something is acknowledged, then slow start; or `off`.",
+                doc: "Number of timeouts in a row, with nothing acknowledged in between, after which the sender only \
+                      probes: one byte each `rto`. Once something is acknowledged, slow start follows. With `off` it \
+                      never probes.",
                 kind: Kind::CountOrOff { min: 1, max: 255 },
                 default: Some("5"),
             },
             Param {
                 name: "probe_priority",
-                doc: "The rank of probes: `priority` is that of data, `urgent` is 0, as of ACKs.",
+                doc: "Rank of probes. `priority`: the rank of data. `urgent`: 0, the rank of ACKs.",
                 kind: ProbePriority::KIND,
                 default: Some("priority"),
             },

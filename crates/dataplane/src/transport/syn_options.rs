@@ -1,10 +1,11 @@
-//! What both ends offer as a connection opens (RFC 9293 §3.5).
+//! Options that both ends offer when a connection opens (RFC 9293 §3.5).
 
 use super::TcpConfig;
 use crate::{Ext, SynOptions, Timestamps};
 
-/// The options of a SYN. The scale is offered even where it is 0 (RFC 7323 §2.2). The largest
-/// segment counts options, which its sender takes off again (RFC 6691 §2).
+/// Returns the options of a SYN.
+/// The scale is offered even if it is 0 (RFC 7323 §2.2). The largest segment includes options, whose bytes its sender
+/// subtracts again (RFC 6691 §2).
 pub(super) fn syn_options(cfg: &TcpConfig, timestamps: Timestamps) -> Ext {
     let syn = SynOptions {
         mss: cfg.mss + cfg.options(),
@@ -16,12 +17,11 @@ pub(super) fn syn_options(cfg: &TcpConfig, timestamps: Timestamps) -> Ext {
 }
 
 impl TcpConfig {
-    /// Bytes of options in the SYN of a connection that is opened by a handshake, and in its answer;
-    /// `None` where connections are established before.
+    /// Bytes of options in the SYN of a handshake, and in its reply; `None` for established connections.
     pub fn syn_bytes(&self) -> Option<u16> {
         self.handshake.then(|| syn_options(self, Timestamps::default()).bytes())
     }
-    /// The window of a SYN and of its answer, which is never scaled (RFC 7323 §2.2).
+    /// Window field of a SYN and of its reply, which is never scaled (RFC 7323 §2.2).
     pub(super) fn syn_window(&self) -> u16 {
         self.receive_window.min(65_535) as u16
     }

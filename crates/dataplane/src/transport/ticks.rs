@@ -1,26 +1,28 @@
-//! Timers of a host whose clock ticks, as those of a Linux kernel do: a timer is set for a number of ticks,
-//! and fires at one. Two timer wheels are known.
+//! Timers of a host whose clock ticks, as in a Linux kernel: a timer waits for a number of ticks, and fires at one.
 //!
-//! **Linux 6.18.** A time that is not a whole number of ticks is rounded up, and what has passed of the tick in which it is
-//! set does not count. So a timer is never early, and up to two ticks late. Longer ones are coarser: from 63
-//! ticks on they fire at every eighth tick alone, from 504 on at every 64th, and so on (Linux's timer wheel,
-//! `kernel/time/timer.c`).
+//! There are two timer wheels.
 //!
-//! Timers of one tick are handled one after the other: coarser ones first, and of these the one first that was
-//! set last, since a bucket of the wheel is a list with one end.
+//! **Linux 6.18.** A wait that is no whole number of ticks is rounded up. The part of the current tick that has passed
+//! does not count. So a timer is never early, and up to two ticks late.
+//! Longer timers are coarser: from 63 ticks on they fire only at every eighth tick, from 504 on at every 64th, and so
+//! on (Linux's timer wheel, `kernel/time/timer.c`).
 //!
-//! **Linux 2.6.38.** A timer of n ticks fires at the n-th tick from now, so up to one tick early. From 256 ticks on it may be
-//! put off by up to 1/256 (`apply_slack`): to the tick in that span with the most trailing zeros. Timers of one tick are
-//! handled in the order in which they were set.
+//! Timers of one tick are handled one after the other, coarser ones first. Within a level, the timer set last
+//! comes first, since a bucket of the wheel is a list to whose head timers are added.
+//! This order decides which flows lose packets if many of them time out in the same tick and overflow a buffer.
+//!
+//! **Linux 2.6.38.** A timer of n ticks fires at the n-th tick from now, so up to one tick early. From 256 ticks on the
+//! kernel may delay it by up to 1/256 (`apply_slack`), to the tick in that span with the most trailing zeros.
+//! Timers of one tick are handled in the order in which they were set.
 
 use units::{Dur, Time};
 
-/// The clock of one host.
+/// Clock of one host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ticks {
-    /// Length of a tick; zero where time is continuous.
+    /// Length of a tick; zero for continuous time.
     pub every: Dur,
-    /// When the first tick is.
+    /// Time of the first tick.
     pub phase: Dur,
     /// Timer wheel of the kernel.
     pub wheel: Wheel,
@@ -31,36 +33,36 @@ pub(super) struct Ticks {
 pub(super) enum Wheel {
     /// Levels that grow coarser with the wait (Linux since 4.8).
     Levels,
-    /// One list of timers for every tick (Linux before 4.8).
+    /// List of timers for every tick (Linux before 4.8).
     Exact,
 }
 
 /// Shortest wait with slack on the exact wheel, in ticks, and divisor of a wait that gives its slack.
 const SLACK_FROM: u64 = 256;
 
-/// The longest timer of the finest level, in ticks, and how much coarser each level is than the one before.
+/// Number of ticks from which timers leave the finest level, and binary logarithm of the ratio of two levels.
 const FINEST: u64 = 63;
 const COARSER_BITS: u32 = 3;
 
-/// Time for all timers of one level of one tick; their order is in it, a picosecond apart or more. What they
-/// send then waits for one another at the NIC.
+/// Picoseconds in which all timers of one level of one tick are handled, at least one picosecond apart.
+/// A timer's place in the order is coded in its time. The packets that the timers release queue at the NIC anyway.
 const HANDLING: u64 = 1 << 22;
-/// Levels whose order is told; coarser ones have that of the last.
+/// Number of levels with an order of their own; coarser levels share that of the last.
 const ORDERED_LEVELS: u64 = 4;
 
-/// When a timer is to fire.
+/// Expiry of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Expiry {
-    /// The tick, or the instant where time is continuous.
+    /// Tick at which the timer fires; its exact time if time is continuous.
     pub at: Time,
-    /// When its level is handled after that; `None` where time is continuous.
+    /// Time from the tick until its level is handled; `None` if time is continuous.
     level_from: Option<Dur>,
     /// True if timers of one tick are handled in the order in which they were set, false for the reverse order.
     in_order: bool,
 }
 
 impl Expiry {
-    /// When it is handled, being the last of so many that were set.
+    /// Returns the time at which the timer is handled; `set` is the number of timers set so far, this one included.
     pub fn handled(self, set: u64) -> Time {
         match self.level_from {
             Some(_) if self.in_order => self.at.saturating_add(Dur(set % HANDLING)),
@@ -69,7 +71,7 @@ impl Expiry {
         }
     }
 
-    /// Whether a timer that is handled at `other` is in the same bucket.
+    /// Returns true if a timer that is handled at `other` is in the same bucket of the wheel.
     pub fn is_place_of(self, other: Time) -> bool {
         self.level_from.is_some_and(|from| {
             let first = self.at.saturating_add(from);
@@ -79,7 +81,7 @@ impl Expiry {
 }
 
 impl Ticks {
-    /// When a timer fires that is set now for so long.
+    /// Returns the expiry of a timer that is set now for `wait`.
     pub fn expiry(self, now: Time, wait: Dur) -> Expiry {
         if self.every == Dur::ZERO {
             return Expiry { at: now.saturating_add(wait), level_from: None, in_order: false };
@@ -101,19 +103,19 @@ impl Ticks {
         Time(tick.saturating_mul(self.every.0).saturating_sub(self.every.0 - self.phase.0))
     }
 
-    /// How many ticks there were; microseconds where time is continuous.
+    /// Returns the number of ticks until `now`; microseconds if time is continuous.
     pub fn passed(self, now: Time) -> u64 {
-        // One tick is at `phase`, so that the first instants of a run lie between two as well.
+        // The first tick is at `phase`, so that the start of a run is between two ticks as well.
         let every = self.length().0;
         now.0.saturating_add(every - self.phase.0) / every
     }
 
-    /// A time in ticks, or microseconds, rounded up.
+    /// Returns a time in ticks, or microseconds if time is continuous, rounded up.
     pub fn ticks_of(self, time: Dur) -> u64 {
         time.0.div_ceil(self.length().0)
     }
 
-    /// How long so many ticks are, or microseconds.
+    /// Returns the length of a number of ticks, or of microseconds if time is continuous.
     pub fn time_of(self, ticks: u64) -> Dur {
         Dur(ticks.saturating_mul(self.length().0))
     }
@@ -123,7 +125,7 @@ impl Ticks {
     }
 }
 
-/// The level of the wheel for a timer that is set so many ticks ahead.
+/// Returns the level of the wheel for a timer that waits this number of ticks.
 fn level_of(ticks: u64) -> u32 {
     let mut level = 0;
     while level < 20 && ticks >= FINEST << (level * COARSER_BITS) {
@@ -132,7 +134,7 @@ fn level_of(ticks: u64) -> u32 {
     level
 }
 
-/// Tick at which a timer of this many ticks fires on the exact wheel: the roundest binary number within its slack.
+/// Returns the tick at which a timer fires on the exact wheel: the roundest binary number within its slack.
 fn with_slack(passed: u64, ticks: u64) -> u64 {
     let due = passed.saturating_add(ticks);
     if ticks < SLACK_FROM {
@@ -145,7 +147,7 @@ fn with_slack(passed: u64, ticks: u64) -> u64 {
     }
 }
 
-/// The tick at which a timer of this level fires that is due at `due`.
+/// Returns the tick at which a timer of this level fires if its wait ends at `due`.
 fn coarse(due: u64, level: u32) -> u64 {
     let bits = level * COARSER_BITS;
     ((due >> bits) + 1) << bits

@@ -1,13 +1,14 @@
 //! Round-trip samples without timestamps and without a record of every segment (RFC 6298 §3).
 //!
-//! What leaves at one instant is one burst with one send time, so that every ACK of a first window
-//! gives a sample; two bursts are timed at once, which gives about two to four samples a round
-//! trip later. A retransmission forgets both, and what was sent before is never timed (Karn). With
-//! timestamps nothing here is used.
+//! Segments that leave at one instant are one burst with one send time, so that every ACK of a first window gives a
+//! sample.
+//! Two bursts are timed simultaneously, which gives two to four samples a round trip later on.
+//! A retransmission discards both, since an ACK does not tell which sending it acknowledges (Karn). With timestamps
+//! nothing here is used.
 
 use units::{Dur, Time};
 
-/// Bytes that left at one instant; none while both ends are equal.
+/// Range of bytes that left at one instant; empty if both ends are equal.
 #[derive(Clone, Copy, Debug, Default)]
 struct Burst {
     at: Time,
@@ -21,7 +22,7 @@ impl Burst {
     }
 }
 
-/// The bursts that are timed, oldest first.
+/// Bursts that are timed, oldest first.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Timing {
     first: Burst,
@@ -33,7 +34,7 @@ fn after(a: u32, b: u32) -> bool {
 }
 
 impl Timing {
-    /// New data left. PRECONDITION: it was never sent before.
+    /// Notes new data that has left. PRECONDITION: the data was never sent before.
     #[inline]
     pub fn sent(&mut self, now: Time, start: u32, end: u32) {
         let last = if self.second.is_empty() { &mut self.first } else { &mut self.second };
@@ -45,12 +46,13 @@ impl Timing {
             self.second = Burst { at: now, start, end };
         }
     }
-    /// Everything before `ack` is acknowledged: the age of the newest timed byte among it.
+    /// Returns the age of the newest timed byte before `ack`, where everything before `ack` is acknowledged.
     #[inline]
     pub fn acked(&mut self, now: Time, ack: u32) -> Option<Dur> {
         let mut sample = None;
         while !self.first.is_empty() && after(ack, self.first.start) {
             sample = Some(now.since(self.first.at));
+            // The rest of a burst that is acknowledged in part stays timed.
             if after(self.first.end, ack) {
                 break;
             }
@@ -58,7 +60,7 @@ impl Timing {
         }
         sample
     }
-    /// Something was sent again: an ACK would not say of which sending it is (Karn).
+    /// Discards both bursts after a retransmission: an ACK does not tell which sending it acknowledges (Karn).
     pub fn clear(&mut self) {
         *self = Timing::default();
     }

@@ -1,5 +1,5 @@
-//! ABQ: while the queue toward a host is congested, the ACKs that come from that host are held, so that the senders
-//! lose their clock; they go each time the queue has fallen to X, and say that there is congestion (active buffer
+//! ABQ: while the queue toward a host is congested, the switch holds ACKs that come from that host, so that the senders
+//! lose their ACK clock. It releases them each time the queue has fallen to X, with ECE set by default (active buffer
 //! queueing, fig. 2 and Algorithm 1).
 //!
 //! ```text
@@ -10,11 +10,15 @@
 //!   └───────────── X <= 4 MTU: X = 0, everything is released ── from CS and from LCS
 //! ```
 //!
-//! q is what waits to leave by the port, in bytes, without the frame on the wire; it is looked at on every change.
-//! The figure and Algorithm 1 differ at three places, which `reading` chooses between: whether X itself is low enough,
-//! whether X ends at 4 MTU or below, and whether a queue that has fallen past several levels at once passes them
-//! all. `release = "window"` is how the older public code lets go: windows are rewritten, and ACKs go until their windows
-//! add up to more than K. Not modelled: its order, last in, first out, with one ACK for each connection.
+//! q is the backlog of the port in bytes, without the frame in transmission, compared on every change. The figure and
+//! Algorithm 1 differ in three points, which `reading` selects:
+//! - whether X itself is low enough;
+//! - whether X ends at 4 MTU or below;
+//! - whether a queue that has fallen past several levels in one change passes them all.
+//!
+//! `release = "window"` is the release rule of the older public code: it rewrites windows, and releases ACKs until
+//! their windows add up to more than K. The order of that code is not modelled: last in, first out, with one ACK for
+//! each connection.
 
 #[cfg(test)]
 mod tests;
@@ -26,7 +30,7 @@ use std::collections::VecDeque;
 use units::{Amount, Bytes};
 
 choice! {
-    /// Which text of the article counts where they differ.
+    /// Text of the article that counts where both differ.
     pub(crate) enum Reading {
         Figure = "figure",
         Algorithm = "algorithm",
@@ -34,7 +38,7 @@ choice! {
 }
 
 choice! {
-    /// Which length X is computed from.
+    /// Length from which X is computed.
     pub(crate) enum QMax {
         Longest = "longest",
         Buffer = "buffer",
@@ -42,7 +46,7 @@ choice! {
 }
 
 choice! {
-    /// What counts as an ACK.
+    /// Packets that count as ACKs.
     pub(crate) enum IsAck {
         Pure = "pure",
         Flag = "flag",
@@ -50,7 +54,7 @@ choice! {
 }
 
 choice! {
-    /// How many go in light congestion.
+    /// Number of ACKs released in light congestion.
     pub(crate) enum Release {
         All = "all",
         Batch = "batch",
@@ -59,7 +63,7 @@ choice! {
 }
 
 choice! {
-    /// At which ports ACKs are held.
+    /// Ports at which ACKs are held.
     pub(crate) enum Ports {
         Host = "host",
         All = "all",
@@ -67,85 +71,92 @@ choice! {
 }
 
 params! {
-    /// The values of its parameters.
+    /// Values of the parameters.
     pub(crate) struct Given {
         k: Bytes = {
-            doc: "Threshold K: the port is congested while more waits to leave by it. 20 packets of 1500 B in the article.",
+            doc: "Threshold K in bytes: the port is congested while its backlog is above K. The article has 20 packets \
+                  of 1500 B.",
             kind: Kind::Size { min: 1 },
             default: Some("30000B"),
         },
         mtu: Bytes = {
-            doc: "Largest frame. X is zeroed at four of them, which ends the congestion; with 8B at four words of the \
-                  NetFPGA, which Algorithm 1 may mean.",
+            doc: "Size of the largest frame. X at four times this size becomes 0, which ends the congestion. Algorithm \
+                  1 may mean four words of the NetFPGA instead: `8B`.",
             kind: Kind::Size { min: 1 },
             default: Some("1500B"),
         },
         capacity: Bytes = {
-            doc: "Memory of each input queue, in which an ACK takes the bytes of its frame. What does not fit is lost.",
+            doc: "Memory of each input queue. An ACK takes the bytes of its frame; an ACK that does not fit is lost.",
             kind: Kind::Size { min: 1 },
             default: Some("120000B"),
         },
         reading: Reading = {
-            doc: "Where the article says two things: `figure` releases at X, zeroes X at 4 MTU and looks at one level a \
-                  change of the queue; `algorithm` releases below X, zeroes X below 4 MTU and looks again at once.",
+            doc: "Reading of the article. `figure` (fig. 2): ACKs leave at X, X becomes 0 at 4 MTU, and a change of \
+                  the queue passes one level. `algorithm` (Algorithm 1): ACKs leave below X, X becomes 0 below 4 MTU, \
+                  and a change passes all levels.",
             kind: Reading::KIND,
             default: Some("figure"),
         },
         q_max: QMax = {
-            doc: "Qmax, from which X = min(Qmax - K, K): the longest queue since congestion began, or the buffer of the port.",
+            doc: "Length Qmax, from which X = min(Qmax - K, K): the longest queue since congestion began (`longest`), \
+                  or the buffer of the port (`buffer`).",
             kind: QMax::KIND,
             default: Some("longest"),
         },
         floor: bool = {
-            doc: "Whether X is at least 4 MTU, if K is, when congestion begins. Without it a queue that is barely over K \
+            doc: "Raises X to 4 MTU, but at most to K, when congestion begins. Without it, a queue barely above K \
                   holds ACKs until it is nearly empty.",
             kind: Kind::Flag,
             default: Some("false"),
         },
         is_ack: IsAck = {
-            doc: "What is held: ACKs without payload, or any segment with the ACK flag. SYN, FIN and RST never are.",
+            doc: "Packets that are held: ACKs without payload (`pure`), or any segment with the ACK flag (`flag`). \
+                  SYN, FIN and RST are never held.",
             kind: IsAck::KIND,
             default: Some("pure"),
         },
         packs: bool = {
-            doc: "Whether PACKs are held too, which tell a sender what was cut (CP §5.1).",
+            doc: "Holds PACKs as well, which report cut segments to a sender (CP §5.1).",
             kind: Kind::Flag,
             default: Some("false"),
         },
         release: Release = {
-            doc: "How many go when the queue has fallen to X: all that are held; `batch` of them; or, with windows bounded by \
-                  K over their number, until these exceed K (the older public code). Where congestion ends all do.",
+            doc: "Number of ACKs that leave when the queue has fallen to X: `all`, `batch` of them, or those of \
+                  `window`, the rule of the older public code. `window` bounds their windows by K over the number of \
+                  held ACKs, and releases ACKs until the windows add up to more than K. When congestion ends, all \
+                  leave.",
             kind: Release::KIND,
             default: Some("all"),
         },
         batch: Option<u64> = {
-            doc: "With `release` = `batch`: at most so many go at once, oldest first.",
+            doc: "Largest number of ACKs that leave together, oldest first, with `release` = `batch`.",
             kind: Kind::Count { min: 1, max: 1 << 20 },
             default: Some("10"),
         },
         window_min: Option<Bytes> = {
-            doc: "With `release` = `window`: the least window that is written, no less than a segment of the hosts.",
+            doc: "Smallest window that is written into an ACK, with `release` = `window`. It should be at least a \
+                  segment of the hosts.",
             kind: Kind::Size { min: 1 },
             default: Some("1460B"),
         },
         corrector: bool = {
-            doc: "Whether released ACKs say ECE, which senders with ECN take for a mark.",
+            doc: "Sets ECE in released ACKs. Senders with ECN treat it as a mark.",
             kind: Kind::Flag,
             default: Some("true"),
         },
         ports: Ports = {
-            doc: "At which ports ACKs are held: those that lead to hosts, or all.",
+            doc: "Ports at which ACKs are held: those that lead to hosts (`host`), or all (`all`).",
             kind: Ports::KIND,
             default: Some("host"),
         },
     }
 }
 
-/// Its declaration.
+/// Declaration of the mechanism.
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.ack_hold",
     kind: "abq",
-    doc: "ACKs from a host wait at the switch while the queue toward that host is congested.",
+    doc: "Holds ACKs from a host at the switch while the queue toward that host is congested.",
     cite: "ABQ fig. 2, Algorithm 1",
     params: Given::PARAMS,
 };
@@ -156,51 +167,51 @@ pub(super) const ONLY: &[Only] = &[
     Only { key: "window_min", by: "release", words: &[Release::Window.word()] },
 ];
 
-/// The three states of fig. 2.
+/// States of fig. 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// US: nothing is held.
+    /// US, uncongested: no ACK is held.
     Uncongested = 0,
-    /// CS: everything is held.
+    /// CS, congested: all ACKs are held.
     Congested = 1,
-    /// LCS: everything is held until the queue has fallen to X.
+    /// LCS, lightly congested: all ACKs are held until the queue has fallen to X.
     Light = 2,
 }
 
-/// See the module.
+/// ABQ at one port.
 #[derive(Clone, Debug)]
 pub struct Abq {
     given: Given,
     state: State,
-    /// The queue at which the next release is due, bytes.
+    /// Queue length X of the next release, in bytes.
     x: u64,
-    /// The longest queue since congestion began, bytes.
+    /// Longest queue since congestion began, in bytes.
     q_max: u64,
-    /// Bytes of each ACK that is held, first to last, and of all.
+    /// Size in bytes of each held ACK, first to last. The switch has the packets themselves, in the same order.
     held: VecDeque<u16>,
     held_bytes: u64,
 }
 
 impl Abq {
-    /// From validated parameters.
+    /// Creates the mechanism from validated parameters.
     pub fn new(values: &Values) -> Abq {
         let given = Given::read(values);
         Abq { given, state: State::Uncongested, x: 0, q_max: 0, held: VecDeque::new(), held_bytes: 0 }
     }
 
-    /// X is of no use at or below this: 4 MTU.
+    /// Returns 4 MTU, in bytes: an X at or below it ends the congestion.
     fn least(&self) -> u64 {
         self.given.mtu.0.saturating_mul(4)
     }
-    /// The least queue that is still too long for a release.
+    /// Returns the shortest queue, in bytes, that is too long for a release.
     fn too_long(&self) -> u64 {
         match self.given.reading {
             Reading::Figure => self.x + 1,
-            // An empty queue is low enough whatever X is: nothing would ever call again.
+            // An empty queue is short enough even if X is 0: it cannot become shorter, and ACKs would stay held.
             Reading::Algorithm => self.x.max(1),
         }
     }
-    /// Half of X, or 0 where that is of no use.
+    /// Returns half of X, or 0 if the half has reached 4 MTU (`figure`) or is below it (`algorithm`).
     fn halved(&self) -> u64 {
         let half = self.x / 2;
         let lasts = match self.given.reading {
@@ -213,7 +224,7 @@ impl Abq {
         self.state = to;
         env.acts.push(Act::Turn { port, state: to as u8, level: self.x });
     }
-    /// More than K waits, in a buffer of so many bytes.
+    /// Handles a queue of `bytes`, more than K, in a buffer of `buffer` bytes.
     fn congested(&mut self, bytes: u64, buffer: Option<u64>, port: PortId, env: &mut Env) {
         let k = self.given.k.0;
         let goes_on = self.state == State::Congested;
@@ -231,11 +242,13 @@ impl Abq {
             self.turn(State::Congested, port, env);
         }
     }
-    /// The queue has fallen to X.
+    /// Handles a queue that has fallen to X.
     fn relieved(&mut self, port: PortId, env: &mut Env) {
         self.x = self.halved();
         let to = if self.x > 0 { State::Light } else { State::Uncongested };
         let (some, window) = self.going();
+        // A partial release is only for light congestion. In state US no later change of the queue would release the
+        // rest.
         let max = some.filter(|_| to == State::Light).map_or(u32::MAX, |most| most as u32);
         self.turn(to, port, env);
         let going = self.held.len().min(max as usize);
@@ -244,7 +257,8 @@ impl Abq {
             env.acts.push(Act::ReleaseHeld { port, max, set_ece: self.given.corrector, window });
         }
     }
-    /// How many ACKs go while congestion lasts, and the bound of their windows; `None` for all, and for no bound.
+    /// Returns the number of ACKs to release while congestion lasts, and the bound of their windows; `None` for all,
+    /// and for no bound.
     fn going(&self) -> (Option<u64>, Option<u16>) {
         match self.given.release {
             Release::All => (None, None),
@@ -253,6 +267,7 @@ impl Abq {
                 let k = self.given.k.0;
                 let share = k / (self.held.len() as u64).max(1);
                 let window = share.max(self.given.window_min.map_or(1, |least| least.0)).min(u64::from(u16::MAX));
+                // One ACK more than K / window makes their windows add up to more than K.
                 (Some(k / window + 1), Some(window as u16))
             }
         }
@@ -273,7 +288,7 @@ impl Agent for Abq {
         match (of, self.state) {
             (Account::Output(_), State::Uncongested) => (0, k),
             (Account::Output(_), State::Light) => (self.too_long(), k),
-            // A longer queue is a higher X, up to K.
+            // A longer queue raises X, up to K. Once X is K, growth has no effect and needs no call.
             (Account::Output(_), State::Congested) if self.given.q_max == QMax::Longest && self.x < k => {
                 (self.too_long(), self.q_max)
             }
@@ -288,6 +303,7 @@ impl Agent for Abq {
         }
         while self.state != State::Uncongested && bytes < self.too_long() {
             self.relieved(at.port, env);
+            // By the figure, one change of the queue passes one level; by Algorithm 1, the loop passes all of them.
             if self.given.reading == Reading::Figure {
                 break;
             }
@@ -307,7 +323,7 @@ impl Agent for Abq {
         self.held_bytes += u64::from(pkt.size);
         Pass::Hold
     }
-    /// The device is gone, and what it has acknowledged goes on.
+    /// The device is unreachable. X = 0 ends the congestion, so that all held ACKs continue.
     fn on_link_change(&mut self, at: PortId, env: &mut Env) {
         if self.state != State::Uncongested {
             self.x = 0;
@@ -333,23 +349,19 @@ impl Agent for Abq {
             match beside.memory {
                 Some(Amount::Bytes(_)) => {}
                 Some(Amount::Packets(_)) => {
-                    report.wrong(
-                        "q_max",
-                        "the buffer of a port in packets",
-                        "a buffer in bytes beside q_max = \"buffer\"",
-                    );
+                    report.wrong("q_max", "a buffer in packets", "a buffer in bytes with q_max = \"buffer\"");
                 }
-                None => report.note("abq: q_max = \"buffer\" beside an unlimited buffer is X = K"),
+                None => report.note("abq: q_max = \"buffer\" with an unlimited buffer makes X equal to K"),
             }
         }
         if self.given.floor && self.given.q_max == QMax::Buffer {
             report.note(
-                "abq: floor is for a Qmax that is barely over K; with q_max = \"buffer\" X is the same each time",
+                "abq: floor is meant for a Qmax barely above K, but with q_max = \"buffer\" X is always the same",
             );
         }
         if self.given.k.0 <= self.least() {
             report.note(format!(
-                "abq: K = {} is at most 4 MTU, so that congestion ends with the first release: there is no light congestion",
+                "abq: K = {} is at most 4 MTU: congestion ends with the first release, without light congestion",
                 self.given.k
             ));
         }

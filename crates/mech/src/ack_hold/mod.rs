@@ -1,7 +1,7 @@
-//! The ack_hold slot, before lookup: are ACKs from this port's device held back?
+//! ACK holding slot, before lookup: holds back ACKs from the device behind the port.
 //!
-//! It is filled by an [`crate::Agent`] that follows [`crate::Account::Output`] of the port whose device sends the
-//! ACKs, holds them by [`crate::Pass::Hold`] and releases them by [`crate::Act::ReleaseHeld`].
+//! An [`crate::Agent`] fills it. The agent follows [`crate::Account::Output`] of the port whose device sends the ACKs,
+//! holds them by [`crate::Pass::Hold`], and releases them by [`crate::Act::ReleaseHeld`].
 
 mod abq;
 
@@ -11,13 +11,13 @@ use crate::Mechanism;
 use crate::params::Spec;
 
 agent_slot! {
-    /// Whether ACKs are held back.
+    /// ACK holding at a port.
     AckHoldSlot
 }
 
-const NONE: Spec = Spec { slot: "switch.ack_hold", kind: "none", doc: "No ACK is held.", cite: "", params: &[] };
+const NONE: Spec = Spec { slot: "switch.ack_hold", kind: "none", doc: "Holds no ACKs.", cite: "", params: &[] };
 
-/// The mechanisms of this slot.
+/// Mechanisms of this slot.
 pub const ALL: &[Mechanism<AckHoldSlot>] = &[
     Mechanism::new(&NONE, |_| AckHoldSlot::NONE),
     Mechanism::new(&abq::SPEC, |values| AckHoldSlot::new(Abq::new(values))).only(abq::ONLY),

@@ -1,11 +1,12 @@
-//! The arbiter slot of a `cioq` switch: which input feeds an output next?
+//! Arbiter slot of a `cioq` switch: chooses the input that feeds an output next.
 //!
-//! A switch with combined input and output queueing holds an arrival in the memory of the port that it came in by,
-//! in a virtual output queue, until the arbiter of the output that it is for grants it the way through the fabric.
+//! A switch with combined input and output queueing holds an arrival in the memory of its input port, in a virtual
+//! output queue. The arbiter of the output then grants it a transfer through the fabric.
 //!
-//! In a `fabric` switch the same arbiter chooses for every buffer inside, which has a number from that of the last output on:
-//! among the virtual output queues of an input, numbered as outputs are, for the input buffer of its stage; among the buffers
-//! that feed it, numbered in their order, for any other. Stamps are of the whole switch there.
+//! In a `fabric` switch the same arbiter chooses for every internal buffer. These buffers are numbered after the last
+//! output. For the input buffer of a stage, the requests come from the virtual output queues of one input, numbered
+//! like outputs. For any other buffer they come from the buffers that feed it, numbered in their order. Stamps count
+//! all arrivals of the switch there.
 
 mod oldest_first;
 mod round_robin;
@@ -17,37 +18,61 @@ pub use round_robin::RoundRobin;
 
 use crate::{Env, Mechanism, PortId, SwitchContext};
 
-/// The first frame of a virtual output queue, for which the output has room.
+/// Request of the first frame of a virtual output queue, for which the output has free buffer space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The port that the frame came in by.
+    /// Input port of the frame.
     pub input: PortId,
-    /// Its bytes.
+    /// Size of the frame in bytes.
     pub size: u16,
-    /// Grows with every arrival at the switch for this output, so that the oldest frame has the smallest.
+    /// Stamp that grows with every arrival at the switch for this output: the oldest frame has the smallest.
     pub stamp: u64,
 }
 
-/// A way to choose the input that feeds an output next.
+/// Mechanism that chooses the input that feeds an output next.
+///
+/// ```
+/// use mech::arbiter::{Arbiter, Request};
+/// use mech::{Acts, Env, PortId, Purpose, Stream};
+///
+/// /// Grants the input whose frame is the shortest.
+/// #[derive(Clone)]
+/// struct ShortestFirst;
+///
+/// impl Arbiter for ShortestFirst {
+///     fn grant(&mut self, _output: PortId, requests: &[Request], _env: &mut Env) -> Option<PortId> {
+///         requests.iter().min_by_key(|request| request.size).map(|request| request.input)
+///     }
+///     fn boxed(&self) -> Box<dyn Arbiter> {
+///         Box::new(self.clone())
+///     }
+/// }
+///
+/// let requests = [(0, 1500), (3, 64)].map(|(input, size)| Request { input: PortId(input), size, stamp: 0 });
+/// let (mut rng, mut acts) = (Stream::new(1, 0, Purpose::Arbiter), Acts::default());
+/// let mut env = Env { now: units::Time::ZERO, rng: &mut rng, acts: &mut acts };
+/// assert_eq!(ShortestFirst.grant(PortId(1), &requests, &mut env), Some(PortId(3)));
+/// ```
 pub trait Arbiter: Send + Sync {
-    /// The input that is granted the next transfer to `output`: one of `requests`, which are one at least, of one
-    /// class, in the order of the inputs' numbers. `None` leaves the output idle until something comes for it or
-    /// leaves it.
+    /// Returns the input that is granted the next transfer to `output`.
+    ///
+    /// `requests` has at least one entry; all are of one class, in the order of input numbers. `None` leaves the output
+    /// idle until a frame arrives for it or leaves it.
     fn grant(&mut self, output: PortId, requests: &[Request], env: &mut Env) -> Option<PortId>;
-    /// Makes it ready for one switch.
+    /// Prepares the mechanism for one switch.
     fn for_switch(&mut self, _own: &SwitchContext) {}
-    /// A copy, with its state.
+    /// Returns a boxed copy with its state.
     fn boxed(&self) -> Box<dyn Arbiter>;
 }
 
-/// The mechanisms of this slot.
+/// Mechanisms of this slot.
 pub const ALL: &[Mechanism<ArbiterSlot>] = &[
     Mechanism::new(&round_robin::SPEC, |_| RoundRobin::default().into()),
     Mechanism::new(&oldest_first::SPEC, |_| OldestFirst.into()),
 ];
 
 slot! {
-    /// How an output of a `cioq` switch chooses the input that feeds it next.
+    /// Choice of the input that feeds an output of a `cioq` switch next.
     ArbiterSlot(Order) of Arbiter {
         RoundRobin(RoundRobin),
         OldestFirst(OldestFirst),
@@ -55,7 +80,7 @@ slot! {
 }
 
 impl ArbiterSlot {
-    /// The same for one switch.
+    /// Returns the slot, prepared for one switch.
     #[must_use]
     pub fn for_switch(mut self, own: &SwitchContext) -> ArbiterSlot {
         self.get().for_switch(own);

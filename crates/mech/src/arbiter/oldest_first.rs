@@ -1,24 +1,27 @@
-//! Oldest first: an output takes the frame that came first of those that wait for it, whichever input it came in by; so
-//! frames of a class cross to an output in the order of their arrival, as they would leave an output-queued switch
-//! (the oldest-cell-first weight of McKeown, Mekkittikul, Anantharam and Walrand, "Achieving 100% Throughput in an
-//! Input-Queued Switch", IEEE Transactions on Communications 47(8), 1999, §III).
+//! Oldest first: an output takes the oldest frame among those queued for it at any input. So frames of a class cross to
+//! an output in the order of their arrival, as they would leave an output-queued switch.
 //!
-//! Differs from that: each output chooses for itself, since an input may feed several at once (QCN-OS §IV, its CIOQ
-//! switch), and there is no matching. Only the first frames of virtual output queues ask, and of these only those that fit
-//! the output's buffer: one that does not keeps no claim, and a younger one crosses before it.
+//! It is the oldest-cell-first weight of McKeown, Mekkittikul, Anantharam and Walrand, "Achieving 100% Throughput in an
+//! Input-Queued Switch", IEEE Transactions on Communications 47(8), 1999, §III.
+//!
+//! Two things differ from the paper. Each output chooses by itself, without a matching, since an input may feed several
+//! outputs simultaneously (QCN-OS §IV, its CIOQ switch). Only the first frames of virtual output queues are candidates,
+//! and only those that fit into the output's buffer. A frame that does not fit keeps no claim, and a younger one
+//! crosses before it.
 
 use super::{Arbiter, Request};
 use crate::params::Spec;
 use crate::{Env, PortId};
 
-/// See the module.
+/// Oldest-first arbiter.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OldestFirst;
 
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.arbiter",
     kind: "oldest_first",
-    doc: "Every output of a `cioq` switch takes the frame that came first of those that wait for it at inputs; in a `fabric` switch every buffer inside does so, too.",
+    doc: "Grants every output of a `cioq` switch the oldest of the frames that wait for it at inputs. In a `fabric` \
+          switch, every internal buffer takes frames in this order, too.",
     cite: "McKeown et al. 1999, §III; QCN-OS §IV",
     params: &[],
 };
@@ -37,7 +40,7 @@ mod tests {
     use super::*;
     use crate::testing::Desk;
 
-    /// Who is granted an output, of inputs whose first frames have these stamps.
+    /// Returns the input that is granted an output, out of inputs with these stamps of their first frames.
     fn granted(asking: &[(u16, u64)]) -> Option<u16> {
         let request = |(input, stamp): &(u16, u64)| Request { input: PortId(*input), size: 1518, stamp: *stamp };
         let requests: Vec<Request> = asking.iter().map(request).collect();

@@ -1,26 +1,27 @@
-//! Round robin: every output has a pointer of its own to the input whose turn it is, and takes the first input from
-//! there on that has a frame for it (the grant step of McKeown, "The iSLIP Scheduling Algorithm for Input-Queued
-//! Switches", IEEE/ACM Transactions on Networking 7(2), 1999, §II).
+//! Round robin: every output has a pointer to the input whose turn it is. It takes the first input from there on that
+//! has a frame for it. It is the grant step of McKeown, "The iSLIP Scheduling Algorithm for Input-Queued Switches",
+//! IEEE/ACM Transactions on Networking 7(2), 1999, §II.
 //!
-//! Differs from iSLIP: an input may feed several outputs at once, so that a grant is always accepted and there are no
-//! iterations (QCN-OS §IV, its CIOQ switch). Turns are counted in frames, not in bytes. An input whose first frame
-//! does not fit the output's buffer is passed over and keeps no claim.
+//! It differs from iSLIP: an input may feed several outputs simultaneously (QCN-OS §IV, its CIOQ switch). So a grant is
+//! always accepted, and there are no iterations. Turns are counted in frames, not in bytes. An input whose first frame
+//! does not fit into the output's buffer is passed over and keeps no claim.
 
 use super::{Arbiter, Request};
 use crate::params::Spec;
 use crate::{Env, PortId, SwitchContext};
 
-/// See the module.
+/// Round-robin arbiter.
 #[derive(Clone, Debug, Default)]
 pub struct RoundRobin {
-    /// By output: the input whose turn it is.
+    /// Input whose turn it is, by output.
     next: Vec<u16>,
 }
 
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.arbiter",
     kind: "round_robin",
-    doc: "Every output of a `cioq` switch takes a frame from each input in turn that has one for it; in a `fabric` switch every buffer inside does so, too.",
+    doc: "Grants every output of a `cioq` switch one frame from each input in turn that has one for it. In a `fabric` \
+          switch, every internal buffer takes frames in this order, too.",
     cite: "McKeown 1999, §II; QCN-OS §IV",
     params: &[],
 };
@@ -51,7 +52,7 @@ mod tests {
         arbiter.for_switch(&SwitchContext::alone(1, 4));
         arbiter
     }
-    /// Who is granted an output, while these inputs ask for it each time.
+    /// Returns the inputs that are granted an output, while these inputs request it each time.
     fn grants(arbiter: &mut RoundRobin, output: u16, asking: &[&[u16]]) -> Vec<u16> {
         let request = |input: &u16| Request { input: PortId(*input), size: 1518, stamp: 9 - u64::from(*input) };
         let grant = |inputs: &&[u16]| {

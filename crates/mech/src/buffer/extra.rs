@@ -1,19 +1,19 @@
 use super::{Buffer, Use};
 use units::Bytes;
 
-/// Room beyond the limit of a buffer: what waits is compared before the frame itself is added (CP §4.2).
+/// Memory beyond the limit of a buffer. The backlog is compared before the frame itself is added (CP §4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExtraRoom {
-    /// What waits at the port may be so much more than the limit.
+    /// Backlog of the port may exceed the limit by this number of bytes.
     Port(Bytes),
-    /// What waits in the frame's own class may be so much, whatever else waits.
+    /// Backlog of the frame's own class may be up to this number of bytes, whatever the other backlog is.
     Class(Bytes),
-    /// What waits beside this class may be as much as the limit.
+    /// Backlog of all classes except this one may be up to the limit.
     Beside(u8),
 }
 
 impl ExtraRoom {
-    /// The class whose bytes are told apart, for a frame of a class.
+    /// Returns the class whose backlog is counted separately, for a frame of `class`.
     pub const fn apart(self, class: u8) -> Option<u8> {
         match self {
             ExtraRoom::Port(_) => None,
@@ -21,7 +21,8 @@ impl ExtraRoom {
             ExtraRoom::Beside(other) => Some(other),
         }
     }
-    /// Whether a frame of `size` bytes may be stored since `now`, of which `apart` bytes are of that class.
+    /// Returns true if a frame of `size` bytes may be stored with `now` in use, of which the separate class has `apart`
+    /// bytes.
     pub fn admits(self, buffer: &dyn Buffer, now: &Use, apart: u64, size: u16) -> bool {
         match self {
             ExtraRoom::Port(extra) => buffer.admits_beyond(now, size, (now.bytes, extra)),

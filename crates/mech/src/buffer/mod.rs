@@ -1,4 +1,4 @@
-//! The buffer slot: how much memory may a queue have? A queue orders packets; a buffer allocates memory.
+//! Buffer slot: allocates memory to queues. A queue orders packets; a buffer allocates memory.
 
 mod extra;
 mod per_port;
@@ -13,68 +13,105 @@ pub use unlimited::Unlimited;
 use crate::{Beside, Fill, Mechanism, Report, Room};
 use units::{Amount, Bytes};
 
-/// What is allocated at an instant: to one port's normal queues, or to one bounce queue, and in all.
+/// Memory in use at an instant: by the queues of one port that share its limit, and by the whole switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Use {
-    /// Frames.
+    /// Frames of the port.
     pub packets: u64,
-    /// Bytes.
+    /// Bytes of the port.
     pub bytes: u64,
-    /// Bytes allocated in the whole switch.
+    /// Bytes of the whole switch.
     pub pool_bytes: u64,
-    /// Bytes allocated in the whole switch beyond what is reserved for each port.
+    /// Bytes of the whole switch beyond the reserve of each port.
     pub pool_shared_bytes: u64,
 }
 
-/// A way to allocate memory.
+/// Mechanism that allocates memory.
+///
+/// ```
+/// use mech::buffer::{Buffer, Use};
+/// use mech::Fill;
+/// use units::Amount;
+///
+/// /// Memory of this number of bytes that all ports share without thresholds (complete sharing).
+/// #[derive(Clone)]
+/// struct Common(u64);
+///
+/// impl Buffer for Common {
+///     fn admits(&self, now: &Use, size: u16) -> bool {
+///         now.pool_bytes + u64::from(size) <= self.0
+///     }
+///     fn fill(&self, now: &Use) -> Fill {
+///         Fill { used: now.pool_bytes, limit: Some(self.0) }
+///     }
+///     fn budget(&self, _ports: u16) -> Option<Amount> {
+///         Some(Amount::Bytes(self.0))
+///     }
+///     fn free(&self, pool_shared_bytes: u64) -> Option<u64> {
+///         Some(self.0.saturating_sub(pool_shared_bytes))
+///     }
+///     fn guaranteed_bytes(&self, _frame: u16) -> Option<u64> {
+///         Some(self.0)
+///     }
+///     fn boxed(&self) -> Box<dyn Buffer> {
+///         Box::new(self.clone())
+///     }
+/// }
+///
+/// let now = Use { packets: 1, bytes: 1500, pool_bytes: 9000, pool_shared_bytes: 9000 };
+/// assert!(Common(10_500).admits(&now, 1500));
+/// assert!(!Common(10_499).admits(&now, 1500));
+/// ```
 pub trait Buffer: Send + Sync {
-    /// Whether a frame of `size` bytes may be stored on top of `now`.
+    /// Returns true if a frame of `size` bytes may be stored with `now` in use.
     fn admits(&self, now: &Use, size: u16) -> bool;
-    /// Whether a frame of `size` bytes may be stored since what waits without it, so many of the bytes of `now`, is
-    /// at most so much beyond the limit of this instant (CP §4.2). As it stands, for limits in bytes.
+    /// Returns true if a frame of `size` bytes may be stored beyond the limit (CP §4.2).
+    ///
+    /// The backlog `waits`, without the frame and as a part of `now`, may exceed the current limit by `extra` bytes.
+    /// The default is for limits in bytes.
     fn admits_beyond(&self, now: &Use, size: u16, (waits, extra): (u64, Bytes)) -> bool {
         let is_within = self.fill(now).limit.is_none_or(|limit| waits <= limit.saturating_add(extra.0));
         is_within && self.has_memory(now, size)
     }
-    /// Whether there is memory for a frame of `size` bytes beyond any limit of its port.
+    /// Returns true if there is memory for a frame of `size` bytes, beyond any limit of its port.
     fn has_memory(&self, _now: &Use, _size: u16) -> bool {
         true
     }
-    /// How full that is.
+    /// Returns the used capacity for `now`.
     fn fill(&self, now: &Use) -> Fill;
-    /// All the memory of a switch with so many ports; `None` where it is endless.
+    /// Returns the whole memory of a switch with this number of ports; `None` if it is unlimited.
     fn budget(&self, ports: u16) -> Option<Amount>;
-    /// Bytes set aside for each port, out of reach of the others.
+    /// Returns the bytes reserved for each port, which other ports cannot use.
     fn reserved(&self) -> u64 {
         0
     }
-    /// Bytes of the shared memory that are free while so many are allocated beyond what is reserved; `None`
-    /// where nothing is shared.
+    /// Returns the free bytes of the shared memory, given the bytes in use beyond the reserves; `None` if no memory is
+    /// shared.
     fn free(&self, _pool_shared_bytes: u64) -> Option<u64> {
         None
     }
-    /// Bytes that fit whichever ports they wait for: no arrival is refused that makes no more of them. `None`
-    /// is endless; memory in frames is taken to hold frames of `frame` bytes.
+    /// Returns the bytes that always fit, whichever ports they are queued for: no arrival is refused up to this total.
+    /// `None` is unlimited. Memory in frames is taken to hold frames of `frame` bytes.
     fn guaranteed_bytes(&self, frame: u16) -> Option<u64>;
-    /// Where all that counts for a port is what waits there, against fixed thresholds: these. Its departures
-    /// may then be computed.
+    /// Returns the port's fixed thresholds, if nothing else limits its own backlog. Its departures may then be computed
+    /// at arrival.
     fn plain(&self) -> Option<Room> {
         None
     }
-    /// Makes it ready for a switch with so many ports: memory that is set aside for each leaves the rest to
-    /// share.
+    /// Prepares the mechanism for a switch with this number of ports: the reserves of all ports reduce the shared
+    /// memory.
     fn for_ports(&mut self, _ports: u16) {}
-    /// What is wrong with it at a switch with so many ports.
+    /// Reports conflicts with a switch of this number of ports.
     fn check(&self, _beside: &Beside, _report: &mut Report) {}
-    /// It in a few words, holding frames of `frame` bytes; `None` where its name says it.
+    /// Returns a short description with frames of `frame` bytes; `None` if the name suffices.
     fn described(&self, _frame: u16) -> Option<String> {
         None
     }
-    /// A copy, with its state.
+    /// Returns a boxed copy with its state.
     fn boxed(&self) -> Box<dyn Buffer>;
 }
 
-/// The mechanisms of this slot.
+/// Mechanisms of this slot.
 pub const ALL: &[Mechanism<BufferSlot>] = &[
     Mechanism::new(&per_port::SPEC, |values| PerPort::new(values).into()),
     Mechanism::new(&shared::SPEC, |values| Shared::new(values).into()),
@@ -82,7 +119,7 @@ pub const ALL: &[Mechanism<BufferSlot>] = &[
 ];
 
 slot! {
-    /// How a switch or a NIC lends memory.
+    /// Allocation of memory in a switch or a NIC.
     BufferSlot(Lender) of Buffer {
         PerPort(PerPort),
         Shared(Shared),
@@ -91,17 +128,17 @@ slot! {
 }
 
 impl BufferSlot {
-    /// So much for each port; `None` is endless.
+    /// Creates a buffer of this size for each port; `None` is unlimited.
     pub fn per_port(size: Option<Amount>) -> BufferSlot {
         size.map_or_else(|| Unlimited.into(), |size| PerPort::of_size(size).into())
     }
-    /// The same for a switch with so many ports.
+    /// Returns the slot, prepared for a switch with this number of ports.
     #[must_use]
     pub fn for_ports(mut self, ports: u16) -> BufferSlot {
         self.get().for_ports(ports);
         self
     }
-    /// Whether a frame of `size` bytes may be stored on top of what `now` says.
+    /// Returns true if a frame of `size` bytes may be stored with `now` in use.
     #[inline(always)]
     pub fn admits(&self, now: impl FnOnce() -> Use, size: u16) -> bool {
         match &self.0 {

@@ -1,4 +1,4 @@
-//! A static share of memory for each output port, in frames or in bytes.
+//! Fixed memory for each output port, in frames or in bytes.
 
 use super::{Buffer, Use};
 use crate::params;
@@ -6,17 +6,18 @@ use crate::params::{Kind, Spec, Values};
 use crate::{Fill, Room};
 use units::{Amount, Bytes};
 
-/// See the module.
+/// Buffer with a fixed size for each port.
 #[derive(Clone, Debug)]
 pub struct PerPort {
     size: Amount,
 }
 
 params! {
-    /// The values of its parameters.
+    /// Values of the parameters.
     pub(crate) struct Given {
         size: Amount = {
-            doc: "Memory of a port. In packets every frame counts as one, ACKs and cut headers too.",
+            doc: "Memory of a port, in packets or bytes. In packets every frame counts as one, including ACKs and cut \
+                  headers.",
             kind: Kind::Amount { min: 1 },
             default: Some("100pkt"),
         },
@@ -26,17 +27,17 @@ params! {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.buffer",
     kind: "per_port",
-    doc: "Every output port has memory of its own.",
+    doc: "Fixed memory for each output port.",
     cite: "DIBS §5.3, PABO §II-E",
     params: Given::PARAMS,
 };
 
 impl PerPort {
-    /// From validated parameters.
+    /// Creates the mechanism from validated parameters.
     pub fn new(values: &Values) -> PerPort {
         PerPort { size: Given::read(values).size }
     }
-    /// A port's memory of this size.
+    /// Creates a buffer of this size for each port.
     pub const fn of_size(size: Amount) -> PerPort {
         PerPort { size }
     }
@@ -50,7 +51,7 @@ impl Buffer for PerPort {
             Amount::Bytes(limit) => now.bytes + u64::from(size) <= limit,
         }
     }
-    /// Frames of room come with bytes of room: one for every 64 B, the smallest frame.
+    /// `extra` is in bytes. A buffer in frames gets one more frame for every 64 B, the smallest frame.
     fn admits_beyond(&self, now: &Use, _size: u16, (waits, extra): (u64, Bytes)) -> bool {
         match self.size {
             Amount::Packets(limit) => now.packets < limit.saturating_add(extra.0 / 64),

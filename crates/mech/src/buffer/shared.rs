@@ -1,6 +1,5 @@
-//! One memory for all ports, each port's share growing with what is free (Choudhury and Hahne,
-//! "Dynamic queue length thresholds for shared-memory packet switches", ToN 1998), above a minimum
-//! that is set aside for every port.
+//! Memory shared by all ports. The limit of each port grows with the free memory, above a reserved minimum for every
+//! port (Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", ToN 1998).
 
 use super::{Buffer, Use};
 use crate::params;
@@ -8,34 +7,35 @@ use crate::params::{Kind, Spec, Values};
 use crate::{Beside, Fill, Report};
 use units::{Amount, Bytes};
 
-/// See the module.
+/// Shared buffer with dynamic thresholds.
 #[derive(Clone, Debug)]
 pub struct Shared {
     size: u64,
-    /// α in units of 2⁻³², so that thresholds are whole numbers without rounding errors.
+    /// Factor α in units of 2⁻³², so that thresholds are whole numbers without rounding errors.
     alpha: u64,
-    /// α as it was given.
+    /// Factor α as given.
     times: f64,
     reserved: u64,
-    /// Bytes that are not set aside; needs the number of ports, see [`Buffer::for_ports`].
+    /// Bytes of the memory beyond all reserves, set by [`Buffer::for_ports`].
     pool: u64,
 }
 
 params! {
-    /// The values of its parameters.
+    /// Values of the parameters.
     pub(crate) struct Given {
         size: Bytes = {
-            doc: "Memory of the switch, the reserved minimum of all ports included.",
+            doc: "Memory of the switch, including the reserved minimum of all ports.",
             kind: Kind::Size { min: 64 },
             default: None,
         },
         alpha: f64 = {
-            doc: "A port may hold its reserve and α times the free memory of the pool.",
+            doc: "Factor α of the dynamic threshold: a port may hold its reserve and α times the free memory of the \
+                  pool.",
             kind: Kind::Number { min: 0.0, max: 1e9, below_max: false },
             default: Some("1"),
         },
         reserved: Bytes = {
-            doc: "Memory that is reserved for each port.",
+            doc: "Memory reserved for each port.",
             kind: Kind::Size { min: 0 },
             default: Some("0B"),
         },
@@ -45,19 +45,19 @@ params! {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.buffer",
     kind: "shared",
-    doc: "All ports share one memory, each up to a dynamic threshold.",
+    doc: "Memory shared by all ports, each limited by a dynamic threshold.",
     cite: "Choudhury and Hahne 1998; DIBS §5.5.2",
     params: Given::PARAMS,
 };
 
 impl Shared {
-    /// From validated parameters.
+    /// Creates the mechanism from validated parameters.
     pub fn new(values: &Values) -> Shared {
         let Given { size: Bytes(size), alpha: times, reserved: Bytes(reserved) } = Given::read(values);
         let alpha = (times * (1u64 << 32) as f64) as u64;
         Shared { size, alpha, times, reserved, pool: size }
     }
-    /// Whether a switch with so many ports has memory for every reserve.
+    /// Returns true if the reserves of this number of ports fit into the memory.
     pub fn reserves_fit(&self, ports: u16) -> bool {
         self.reserved.saturating_mul(u64::from(ports)) <= self.size
     }
@@ -65,6 +65,8 @@ impl Shared {
         let free = self.pool.saturating_sub(now.pool_shared_bytes);
         let own = now.bytes.saturating_sub(self.reserved);
         let threshold = (u128::from(self.alpha) * u128::from(free)) >> 32;
+        // With a large α, the threshold could exceed the free memory and the port's own part of it. All ports together
+        // could then exceed the memory.
         self.reserved.saturating_add(threshold.min(u128::from(own + free)) as u64)
     }
 }
@@ -73,7 +75,7 @@ impl Buffer for Shared {
     fn admits(&self, now: &Use, size: u16) -> bool {
         now.bytes + u64::from(size) <= self.limit(now)
     }
-    /// Room beyond the threshold ends where the memory does.
+    /// Memory beyond the threshold ends at the whole shared memory.
     fn has_memory(&self, now: &Use, size: u16) -> bool {
         let free = self.pool.saturating_sub(now.pool_shared_bytes);
         now.bytes + u64::from(size) <= self.reserved.max(now.bytes).saturating_add(free)
@@ -90,7 +92,7 @@ impl Buffer for Shared {
     fn free(&self, pool_shared_bytes: u64) -> Option<u64> {
         Some(self.pool.saturating_sub(pool_shared_bytes))
     }
-    /// What one port alone may hold: its reserve, and α/(1 + α) of the pool.
+    /// Guaranteed to one port alone: its reserve and α/(1 + α) of the pool.
     fn guaranteed_bytes(&self, _frame: u16) -> Option<u64> {
         let (alpha, one) = (u128::from(self.alpha), 1u128 << 32);
         let share = alpha * u128::from(self.pool) / (alpha + one);
@@ -100,11 +102,11 @@ impl Buffer for Shared {
     fn for_ports(&mut self, ports: u16) {
         self.pool = self.size.saturating_sub(self.reserved.saturating_mul(u64::from(ports)));
     }
-    /// The reserves of all ports come out of the memory.
+    /// All reserves are taken from the one memory.
     fn check(&self, beside: &Beside, report: &mut Report) {
         let Some(ports) = beside.ports.filter(|ports| !self.reserves_fit(*ports)) else { return };
         let found = format!("{} for each of {ports} ports", Bytes(self.reserved));
-        report.wrong("reserved", found, format!("reserves that fit into size = {} together", Bytes(self.size)));
+        report.wrong("reserved", found, format!("reserves that together fit into size = {}", Bytes(self.size)));
     }
     fn described(&self, _frame: u16) -> Option<String> {
         Some(format!("shared, alpha = {}", self.times))
@@ -125,7 +127,7 @@ mod tests {
         memory.for_ports(ports);
         memory
     }
-    /// What port `port` sees where the ports hold these bytes.
+    /// Memory in use as port `port` sees it, if the ports hold these bytes.
     fn seen(memory: &Shared, held: &[u64], port: usize) -> Use {
         let beyond = |bytes: &u64| bytes.saturating_sub(memory.reserved);
         let pool_shared_bytes = held.iter().map(beyond).sum();
@@ -152,7 +154,7 @@ mod tests {
         while memory.admits(&seen(&memory, &held, 3), 1500) {
             held[3] += 1500;
         }
-        // 1 700 000 - 8 x 15 000 = 1 580 000 of the pool and 15 000 of its own: 1063 frames.
+        // 1 700 000 - 8 x 15 000 = 1 580 000 B of the pool and 15 000 B of the port: 1063 frames.
         assert_eq!(held[3], 1_594_500);
         assert!((0..10).all(|i| memory.admits(&Use { bytes: i * 1500, ..seen(&memory, &held, 0) }, 1500)));
         assert!(memory.admits(&seen(&memory, &held, 0), 15_000));
@@ -195,7 +197,7 @@ mod tests {
         assert!(alphas.windows(2).all(|two| at(two[0], 20_000) <= at(two[1], 20_000)));
         assert!([0, 10_000, 50_000, 80_000].windows(2).all(|two| at(0.5, two[0]) > at(0.5, two[1])));
         assert_eq!(at(0.0, 0), 1000);
-        // Pool 96 000, 4000 of port 0 and 19 000 of port 1 in use: 73 000 free.
+        // Of a pool of 96 000 B, port 0 uses 4000 and port 1 19 000, so that 73 000 are free.
         assert_eq!(at(0.5, 20_000), 1000 + 36_500);
     }
 

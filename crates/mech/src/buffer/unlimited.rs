@@ -1,18 +1,18 @@
-//! Endless memory: the ideal that the papers compare with.
+//! Unlimited memory: the ideal case that papers compare with.
 
 use super::{Buffer, Use};
 use crate::params::Spec;
 use crate::{Fill, Room};
 use units::Amount;
 
-/// See the module.
+/// Buffer without a limit.
 #[derive(Clone, Debug)]
 pub struct Unlimited;
 
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.buffer",
     kind: "unlimited",
-    doc: "Nothing is ever full; utilisation is 0.",
+    doc: "Memory without a limit: no queue is ever full, and utilisation is 0.",
     cite: "DIBS §5.2",
     params: &[],
 };

@@ -1,23 +1,24 @@
-//! A two-tier Clos network inside the switch: every edge stage is joined with every core stage, and a flow takes the core
-//! stage that its hash names (C. Clos, "A Study of Non-Blocking Switching Networks", Bell System Technical Journal 32(2),
-//! 1953, folded). A frame crosses two internal links, or none where its output is at its own stage.
+//! Two-tier Clos network inside the switch: every edge stage is joined with every core stage. The hash of a flow
+//! selects its core stage (C. Clos, "A Study of Non-Blocking Switching Networks", Bell System Technical Journal 32(2),
+//! 1953, folded). A frame crosses two internal links, or none if its output is at its own stage.
 //!
-//! Differs from that: ways are chosen by flow and not by connection, so that it may block however many core stages there are.
+//! It differs from that: paths are chosen by flow and not by connection, so it may block with any number of core
+//! stages.
 
 use super::{Fabric, StageLink, StageRules};
 use crate::params::{Kind, Spec, Values};
 use crate::{hash_mix, params};
 
 params! {
-    /// The values of its own parameters.
+    /// Values of the mechanism's own parameters.
     struct Given {
         elements: u64 = {
-            doc: "Edge stages; ports are dealt to them in blocks, in their order.",
+            doc: "Number of edge stages. Ports are assigned to them in blocks, in the order of their numbers.",
             kind: Kind::Count { min: 2, max: 64 },
             default: Some("2"),
         },
         cores: u64 = {
-            doc: "Core stages; the hash of a flow names the one that it takes.",
+            doc: "Number of core stages. The hash of a flow selects one of them.",
             kind: Kind::Count { min: 1, max: 64 },
             default: Some("2"),
         },
@@ -26,7 +27,7 @@ params! {
 
 const COUNT: usize = StageRules::PARAMS.len();
 
-/// Its parameters: its own, and those of all.
+/// Parameters of the mechanism, followed by those of all wirings.
 const PARAMS: [params::Param; COUNT + 2] = {
     let mut all = [Given::PARAMS[0]; COUNT + 2];
     all[1] = Given::PARAMS[1];
@@ -41,12 +42,12 @@ const PARAMS: [params::Param; COUNT + 2] = {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.fabric",
     kind: "folded_clos",
-    doc: "Edge stages are joined with core stages, each with each; a flow takes one core stage.",
+    doc: "Joins every edge stage with every core stage. A flow takes one core stage.",
     cite: "Clos 1953; QCN-OS §V",
     params: &PARAMS,
 };
 
-/// See the module.
+/// Folded Clos network of stages.
 #[derive(Clone, Debug)]
 pub struct FoldedClos {
     edges: u16,
@@ -55,7 +56,7 @@ pub struct FoldedClos {
 }
 
 impl FoldedClos {
-    /// Of validated parameters.
+    /// Creates the mechanism from validated parameters.
     pub fn new(values: &Values) -> FoldedClos {
         let given = Given::read(values);
         FoldedClos { edges: given.elements as u16, cores: given.cores as u16, rules: StageRules::read(values) }
@@ -72,7 +73,7 @@ impl Fabric for FoldedClos {
     fn cores(&self) -> u16 {
         self.cores
     }
-    /// Those up, by edge stage and core stage, then those down, by core stage and edge stage.
+    /// Returns the links up, by edge stage and core stage, then those down, by core stage and edge stage.
     fn links(&self) -> Vec<StageLink> {
         let (edges, cores) = (self.edges, self.cores);
         let up = (0..edges).flat_map(|from| (0..cores).map(move |core| StageLink { from, to: edges + core }));
@@ -82,7 +83,8 @@ impl Fabric for FoldedClos {
     fn toward(&self, at: u16, to: u16, hash: u32) -> usize {
         let [at, to, edges, cores] = [at, to, self.edges, self.cores].map(usize::from);
         match at.checked_sub(edges) {
-            // Mixed, so that it says nothing of what switches outside have chosen by the same hash.
+            // The hash is mixed again, so that the choice is independent of the same hash's choices in switches
+            // outside.
             None => at * cores + (hash_mix(0x0063_6c6f_7321, u64::from(hash)) % cores as u64) as usize,
             Some(core) => edges * cores + core * edges + to,
         }

@@ -1,15 +1,15 @@
-//! Stages joined each with every other by one link in each direction, as nodes of two supernodes are in QCN-OS fig. 8. A
-//! frame crosses one internal link at most.
+//! Full mesh of stages: each is joined with every other by one link in each direction, like the nodes of two supernodes
+//! in QCN-OS fig. 8. A frame crosses at most one internal link.
 
 use super::{Fabric, StageLink, StageRules};
 use crate::params;
 use crate::params::{Kind, Spec, Values};
 
 params! {
-    /// The values of its own parameter.
+    /// Values of the mechanism's own parameter.
     struct Given {
         elements: u64 = {
-            doc: "Stages; ports are dealt to them in blocks, in their order.",
+            doc: "Number of stages. Ports are assigned to them in blocks, in the order of their numbers.",
             kind: Kind::Count { min: 2, max: 64 },
             default: Some("2"),
         },
@@ -18,7 +18,7 @@ params! {
 
 const COUNT: usize = StageRules::PARAMS.len();
 
-/// Its parameters: its own, and those of all.
+/// Parameters of the mechanism, followed by those of all wirings.
 const PARAMS: [params::Param; COUNT + 1] = {
     let mut all = [Given::PARAMS[0]; COUNT + 1];
     let mut n = 0;
@@ -32,12 +32,12 @@ const PARAMS: [params::Param; COUNT + 1] = {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.fabric",
     kind: "mesh",
-    doc: "Stages are joined each with every other by a link of its own in each direction.",
+    doc: "Joins each stage with every other by one link in each direction.",
     cite: "QCN-OS §V, fig. 8",
     params: &PARAMS,
 };
 
-/// See the module.
+/// Full mesh of stages.
 #[derive(Clone, Debug)]
 pub struct Mesh {
     elements: u16,
@@ -45,7 +45,7 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    /// Of validated parameters.
+    /// Creates the mechanism from validated parameters.
     pub fn new(values: &Values) -> Mesh {
         Mesh { elements: Given::read(values).elements as u16, rules: StageRules::read(values) }
     }

@@ -1,10 +1,10 @@
-//! The fabric slot of a `fabric` switch: how are the stages inside it joined, and which way does a frame take?
+//! Fabric slot of a `fabric` switch: wires the stages inside, and chooses the path of a frame through them.
 //!
-//! A stage is a crossbar with a buffer at each of its inputs. Ports of the switch are dealt to stages, and stages are joined
-//! by internal links, each with a rate and a buffer in front of it. A frame leaves its virtual output queue for the input
-//! buffer of its stage, goes from there to a link's buffer or to the buffer of its output, and so on; it moves only where the
-//! next buffer has room, so that none is lost on the way (QCN-OS §V, fig. 8). The mechanisms here only say what is joined
-//! with what; all else is the same for each.
+//! A stage is a crossbar with a buffer at each of its inputs. Ports of the switch are assigned to stages. Internal
+//! links join the stages, each with a rate and a buffer in front of it. A frame leaves its virtual output queue for the
+//! input buffer of its stage. From there it goes to a link's buffer or to the buffer of its output, and so on. It moves
+//! only if the next buffer has free space, so that no frame is lost inside (QCN-OS §V, fig. 8). The mechanisms here
+//! define only the wiring; all else is the same for each.
 
 mod folded_clos;
 mod mesh;
@@ -21,17 +21,17 @@ use crate::{Mechanism, choice, params};
 use units::{Bytes, Dur, Rate};
 
 choice! {
-    /// What waits in the input buffer of a stage.
+    /// Queues of the input buffer of a stage.
     pub enum Lists {
-        /// A list for each way on.
+        /// Queue for each exit of the stage.
         ByExit = "by_exit",
-        /// One list, first in, first out.
+        /// Single queue, first in, first out.
         Fifo = "fifo",
     }
 }
 
 params! {
-    /// What is the same whichever way stages are joined.
+    /// Parameters common to all wirings.
     pub struct StageRules {
         link_rate: Rate = {
             doc: "Rate of every internal link (QCN-OS fig. 8: 2.5 Gb/s).",
@@ -39,70 +39,109 @@ params! {
             default: None,
         },
         link_buffer: Bytes = {
-            doc: "Buffer in front of an internal link, for each class and lane (QCN-OS §V: 32 KB).",
+            doc: "Size of the buffer in front of an internal link, for each class and lane (QCN-OS §V: 32 KB).",
             kind: Kind::Size { min: 64 },
             default: Some("32KB"),
         },
         stage_buffer: Bytes = {
-            doc: "Input buffer of a stage, for each class and lane: one for each port of the switch and each internal link that comes in \
-                  (QCN-OS §V names it and gives no size).",
+            doc: "Size of each input buffer of a stage, for each class and lane. There is one for each port of the \
+                  switch and each incoming internal link. QCN-OS §V names it without a size.",
             kind: Kind::Size { min: 64 },
             default: Some("32KB"),
         },
         lists: Lists = {
-            doc: "Whether input buffers of stages have a list for each way on, or one, whose first frame holds up all behind it.",
+            doc: "Queues of the input buffer of a stage: one for each exit (`by_exit`), or one for all, whose first \
+                  frame blocks all others (`fifo`).",
             kind: Lists::KIND,
             default: Some("by_exit"),
         },
         end_to_end: bool = {
-            doc: "Reliable delivery inside: a copy stays in the memory of the input until the buffer of the output has \
-                  acknowledged the frame (QCN-OS §V-B).",
+            doc: "Reliable delivery inside the switch: the memory of the input keeps a copy of a frame until the \
+                  buffer of the output has acknowledged it (QCN-OS §V-B).",
             kind: Kind::Flag,
             default: Some("false"),
         },
         ack_delay: Dur = {
-            doc: "From the arrival of a frame in the buffer of its output until its copy is freed; acknowledgements take no \
-                  bandwidth.",
+            doc: "Time from the arrival of a frame in the buffer of its output until its copy is freed. \
+                  Acknowledgements take no bandwidth.",
             kind: Kind::Time { min: 0 },
             default: Some("1us"),
         },
     }
 }
 
-/// An internal link, from one stage to another.
+/// Internal link, from one stage to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StageLink {
-    /// The stage that it leaves.
+    /// Stage at the start of the link.
     pub from: u16,
-    /// The stage that it leads to.
+    /// Stage at the end of the link.
     pub to: u16,
 }
 
-/// A way to join stages.
+/// Wiring of stages.
+///
+/// ```
+/// use mech::fabric::{Fabric, Lists, StageLink, StageRules};
+/// use units::{Bytes, Dur, Rate};
+///
+/// /// Two stages, joined by one link in each direction.
+/// #[derive(Clone)]
+/// struct Pair(StageRules);
+///
+/// impl Fabric for Pair {
+///     fn rules(&self) -> Option<&StageRules> {
+///         Some(&self.0)
+///     }
+///     fn edges(&self) -> u16 {
+///         2
+///     }
+///     fn links(&self) -> Vec<StageLink> {
+///         vec![StageLink { from: 0, to: 1 }, StageLink { from: 1, to: 0 }]
+///     }
+///     fn toward(&self, at: u16, _to: u16, _hash: u32) -> usize {
+///         usize::from(at)
+///     }
+///     fn boxed(&self) -> Box<dyn Fabric> {
+///         Box::new(self.clone())
+///     }
+/// }
+///
+/// # let rules = StageRules {
+/// #     link_rate: Rate::gbps(10),
+/// #     link_buffer: Bytes(32_000),
+/// #     stage_buffer: Bytes(32_000),
+/// #     lists: Lists::ByExit,
+/// #     end_to_end: false,
+/// #     ack_delay: Dur::us(1),
+/// # };
+/// let pair = Pair(rules);
+/// assert_eq!(pair.links()[pair.toward(1, 0, 7)], StageLink { from: 1, to: 0 });
+/// ```
 pub trait Fabric: Send + Sync {
-    /// What is the same for all ways to join them; `None` where there are no stages.
+    /// Returns the parameters common to all wirings; `None` if there are no stages.
     fn rules(&self) -> Option<&StageRules>;
-    /// How many stages have ports of the switch.
+    /// Returns the number of stages with ports of the switch.
     fn edges(&self) -> u16;
-    /// How many stages have none.
+    /// Returns the number of stages without ports of the switch.
     fn cores(&self) -> u16 {
         0
     }
-    /// The internal links.
+    /// Returns the internal links.
     fn links(&self) -> Vec<StageLink>;
-    /// The link, by its place in [`links`](Fabric::links), by which a frame with this flow hash leaves stage `at` for stage `to`.
-    /// PRECONDITION: they are two.
+    /// Returns the index in [`links`](Fabric::links) of the link by which a frame with this flow hash leaves stage `at`
+    /// for stage `to`. PRECONDITION: `at` and `to` differ.
     fn toward(&self, at: u16, to: u16, hash: u32) -> usize;
-    /// A copy.
+    /// Returns a boxed copy.
     fn boxed(&self) -> Box<dyn Fabric>;
 }
 
-/// The stage of a port, of so many: ports are dealt in blocks as equal as can be, in their order.
+/// Returns the stage of a port: ports are assigned to stages in order, in blocks of sizes as equal as possible.
 pub fn stage_of(port: u16, ports: u16, edges: u16) -> u16 {
     (u32::from(port) * u32::from(edges) / u32::from(ports.max(1))) as u16
 }
 
-/// The mechanisms of this slot.
+/// Mechanisms of this slot.
 pub const ALL: &[Mechanism<FabricSlot>] = &[
     Mechanism::new(&none::SPEC, |_| NoFabric.into()),
     Mechanism::new(&mesh::SPEC, |values| Mesh::new(values).into()),
@@ -110,7 +149,7 @@ pub const ALL: &[Mechanism<FabricSlot>] = &[
 ];
 
 slot! {
-    /// How the stages of a `fabric` switch are joined.
+    /// Wiring of the stages of a `fabric` switch.
     FabricSlot(Joined) of Fabric {
         None(NoFabric),
         Mesh(Mesh),

@@ -1,16 +1,16 @@
-//! No stages: a switch of another model.
+//! No stages: a switch of another model than `fabric`.
 
 use super::{Fabric, StageLink, StageRules};
 use crate::params::Spec;
 
-/// See the module.
+/// Wiring without stages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoFabric;
 
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.fabric",
     kind: "none",
-    doc: "No stages inside; for every model but `fabric`.",
+    doc: "No internal stages, for every model except `fabric`.",
     cite: "",
     params: &[],
 };

@@ -5,7 +5,7 @@ use crate::Registry;
 use crate::params::{Value, Values};
 use toml::{Table, Value as Toml};
 
-/// The fabric of a case, with a rate for its links.
+/// Makes the fabric of a case, with a rate for its links.
 fn made(case: &Toml) -> FabricSlot {
     let given = case["fabric"].as_table().expect("a fabric");
     let kind = given["kind"].as_str().expect("its kind");
@@ -30,7 +30,7 @@ fn texts<'a>(case: &'a Toml, key: &str) -> Vec<&'a str> {
     case[key].as_array().expect(key).iter().map(|text| text.as_str().expect(key)).collect()
 }
 
-/// The stages by which a frame of a hash goes from one to another.
+/// Returns the stages on the path of a frame with a hash from one stage to another.
 fn way(fabric: &dyn Fabric, from: u16, to: u16, hash: u32) -> Vec<u16> {
     let (links, mut at, mut stages) = (fabric.links(), from, Vec::new());
     while at != to {

@@ -1,10 +1,9 @@
-//! A table that learns from what passes, as bridges do (IEEE 802.1Q §8.7): the source of a frame is
-//! where the frame came in. A frame for an address that is not known is flooded to every other port.
+//! Learning table of bridges (IEEE 802.1Q §8.7): the source of a frame is behind the port that the frame came in by. A
+//! frame for an unknown address is flooded to every other port.
 //!
-//! PABO: nothing is learnt from bounced frames, which come in from where their destination is (§II-D,
-//! III). Nor is it from detoured ones, which have left the way from their source as well. Preset
-//! addresses are static entries: the routes give their ways, nothing learnt takes their place, and
-//! they do not age.
+//! PABO: bounced frames teach nothing, because they come in from the side of their destination (§II-D, III). Detoured
+//! frames teach nothing either, because they too have left the path from their source. Preset addresses are static
+//! entries: the routes give their ports, learning does not replace them, and they do not age.
 
 use super::{AddressTable, Known, Onward};
 use crate::params::{Kind, Spec, Values, WordOr};
@@ -13,7 +12,7 @@ use std::collections::BTreeMap;
 use units::{Dur, Time};
 
 choice! {
-    /// Which addresses are known from the start, where they are not those of some hosts.
+    /// Addresses known from the start, if not those of listed hosts.
     pub(crate) enum PresetWord {
         None = "none",
         All = "all",
@@ -21,10 +20,11 @@ choice! {
 }
 
 params! {
-    /// The values of its parameters.
+    /// Values of the parameters.
     pub(crate) struct Given {
         preset: WordOr<PresetWord> = {
-            doc: "Addresses that are known from the start, by the routes and without ageing: none, all, or those of some hosts.",
+            doc: "Addresses known from the start, by the routes and without ageing: none, all, or those of listed \
+                  hosts.",
             kind: Kind::TextsOr(PresetWord::WORDS),
             default: Some("none"),
         },
@@ -36,41 +36,40 @@ params! {
     }
 }
 
-/// The parameter of what is known from the start.
+/// Parameter of the addresses known from the start.
 const PRESET: &str = Given::PARAMS[0].name;
 
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.fib",
     kind: "learning",
-    doc: "A switch learns from the frames that it forwards where their sources are, and floods those for addresses that \
-          it does not know.",
+    doc: "Learns the port of each source from forwarded frames, and floods frames for unknown addresses.",
     cite: "IEEE 802.1Q §8.7, §8.8; PABO §II-D, III",
     params: Given::PARAMS,
 };
 
-/// The addresses that are known from the start.
+/// Addresses known from the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Preset {
     None,
     All,
-    /// Those of these names; in order, those that there are.
+    /// Names of hosts, and the sorted identifiers of those that exist.
     Hosts {
         names: Vec<String>,
         found: Vec<HostId>,
     },
 }
 
-/// See the module.
+/// Learning table of one switch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learning {
     preset: Preset,
     ageing: Dur,
-    /// By address: the port, and when a frame last came in by it.
+    /// Learnt addresses: the port of each, and the time of the last frame that came in by it.
     known: BTreeMap<HostId, (PortId, Time)>,
 }
 
 impl Learning {
-    /// From validated parameters, no preset host found yet.
+    /// Creates the table from validated parameters, without resolved hosts.
     pub fn new(values: &Values) -> Learning {
         let Given { preset, ageing } = Given::read(values);
         let preset = match preset {
@@ -107,15 +106,15 @@ impl AddressTable for Learning {
         let (port, seen) = self.known.get(&host)?;
         (now.since(*seen) < self.ageing).then_some(*port)
     }
-    /// Where a frame says its source to be is kept, in place of what was known.
+    /// The latest port of a source replaces the earlier one.
     fn learn(&mut self, pkt: &Head, now: Time) {
         if pkt.bounces == 0 && pkt.detours == 0 && !self.is_preset(pkt.src) {
             self.known.insert(pkt.src, (pkt.ingress, now));
         }
     }
-    /// A frame may leave by the port it came in by only where it was bounced or detoured. One of those
-    /// whose destination was forgotten goes back to the switch that sent it here out of its way, which
-    /// knew; a bounced one that comes from its source's side is on its way again, and is flooded.
+    /// A frame may leave by its ingress port only if it was bounced or detoured. If the destination of such a frame is
+    /// unknown, the frame goes back to the switch that sent it here, which has the address. A bounced frame that comes
+    /// in from its source's side again is flooded.
     fn onward(&self, pkt: &Head, (out, back): (Option<PortId>, Option<PortId>)) -> Onward {
         let turned = pkt.bounces > 0 || pkt.detours > 0;
         match out {

@@ -1,4 +1,4 @@
-//! The forwarding table of a switch: where does its knowledge of addresses come from?
+//! Forwarding table slot: the source of a switch's addresses.
 
 mod learning;
 mod routed;
@@ -8,47 +8,86 @@ pub use learning::Learning;
 use crate::{Head, HostId, Mechanism, PortId, SwitchContext};
 use units::Time;
 
-/// What becomes of a frame.
+/// Forwarding decision for a frame.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Onward {
-    /// It would leave by this port.
+    /// Forward by this port.
     By(PortId),
-    /// Nobody knows: by every port but its own.
+    /// Flood by every port but the ingress, since the destination is unknown.
     Flood,
-    /// It came from where its destination is, and has reached it without this switch.
+    /// Discard: the destination is behind the ingress port, so the frame has reached it without this switch.
     Filtered,
 }
 
-/// The addresses that are known from the start.
+/// Addresses known from the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known<'a> {
-    /// None.
+    /// No address.
     None,
-    /// All.
+    /// All addresses.
     All,
-    /// Those of the hosts of these names, as this parameter lists them.
+    /// Addresses of the hosts with these names, and the parameter that lists them.
     Hosts(&'static str, &'a [String]),
 }
 
-/// A table that knows some addresses and finds out others.
+/// Table with some known addresses that learns others.
+///
+/// ```
+/// use mech::fib::{AddressTable, Onward};
+/// use mech::{Head, HostId, PortId};
+/// use std::collections::BTreeMap;
+/// use units::Time;
+///
+/// /// Learning table whose entries never age out.
+/// #[derive(Clone, Default)]
+/// struct Ageless(BTreeMap<HostId, PortId>);
+///
+/// impl AddressTable for Ageless {
+///     fn is_preset(&self, _host: HostId) -> bool {
+///         false
+///     }
+///     fn port(&self, host: HostId, _now: Time) -> Option<PortId> {
+///         self.0.get(&host).copied()
+///     }
+///     fn learn(&mut self, pkt: &Head, _now: Time) {
+///         self.0.insert(pkt.src, pkt.ingress);
+///     }
+///     fn onward(&self, pkt: &Head, (out, _back): (Option<PortId>, Option<PortId>)) -> Onward {
+///         match out {
+///             Some(port) if port == pkt.ingress => Onward::Filtered,
+///             Some(port) => Onward::By(port),
+///             None => Onward::Flood,
+///         }
+///     }
+///     fn boxed(&self) -> Box<dyn AddressTable> {
+///         Box::new(self.clone())
+///     }
+/// }
+///
+/// let mut table = Ageless::default();
+/// let pkt = Head { src: HostId(4), ingress: PortId(2), ..Head::default() };
+/// table.learn(&pkt, Time::ZERO);
+/// assert_eq!(table.port(HostId(4), Time::ZERO), Some(PortId(2)));
+/// assert_eq!(table.onward(&pkt, (None, Some(PortId(2)))), Onward::Flood);
+/// ```
 pub trait AddressTable: Send + Sync {
-    /// Whether the routes are to be asked for an address.
+    /// Returns true if the routes have the port of an address.
     fn is_preset(&self, host: HostId) -> bool;
-    /// The port that was learnt for an address and is still known.
+    /// Returns the learnt port of an address, if it has not aged out.
     fn port(&self, host: HostId, now: Time) -> Option<PortId>;
-    /// A frame has come in.
+    /// Learns from a frame that has come in.
     fn learn(&mut self, pkt: &Head, now: Time);
-    /// What becomes of a frame whose destination is behind `out` and whose source is behind `back`,
-    /// as far as that is known.
+    /// Decides about a frame, given the ports toward its destination (`out`) and its source (`back`), as far as they
+    /// are known.
     fn onward(&self, pkt: &Head, ways: (Option<PortId>, Option<PortId>)) -> Onward;
-    /// The addresses that are known from the start; frames for others may be flooded.
+    /// Returns the addresses known from the start; frames for others may be flooded.
     fn known(&self) -> Known<'_> {
         Known::None
     }
-    /// Makes it ready for one switch.
+    /// Prepares the table for one switch.
     fn for_switch(&mut self, _own: &SwitchContext) {}
-    /// A copy, with its state.
+    /// Returns a boxed copy with its state.
     fn boxed(&self) -> Box<dyn AddressTable>;
 }
 
@@ -58,36 +97,36 @@ impl Clone for Box<dyn AddressTable> {
     }
 }
 
-/// The mechanisms of this slot.
+/// Mechanisms of this slot.
 pub const ALL: &[Mechanism<FibSlot>] = &[
     Mechanism::new(&routed::SPEC, |_| FibSlot::routes()),
     Mechanism::new(&learning::SPEC, |values| FibSlot::table(Learning::new(values))),
 ];
 
-/// Where a switch's knowledge of addresses comes from: the routes alone, or a table of its own.
+/// Source of a switch's addresses: the routes alone, or a table of its own.
 #[derive(Clone)]
 pub struct FibSlot(Option<Box<dyn AddressTable>>);
 
 impl FibSlot {
-    /// The routes alone.
+    /// Creates a slot that uses the routes alone.
     pub const fn routes() -> FibSlot {
         FibSlot(None)
     }
-    /// A table of its own.
+    /// Creates a slot with a table of its own.
     pub fn table(own: impl AddressTable + 'static) -> FibSlot {
         FibSlot(Some(Box::new(own)))
     }
-    /// The same for one switch.
+    /// Returns the slot, prepared for one switch.
     #[must_use]
     pub fn for_switch(mut self, own: &SwitchContext) -> FibSlot {
         self.0.iter_mut().for_each(|table| table.for_switch(own));
         self
     }
-    /// The table, to read; `None` for the routes alone.
+    /// Returns the table, read-only; `None` for the routes alone.
     pub fn peek(&self) -> Option<&dyn AddressTable> {
         self.0.as_deref()
     }
-    /// The table; `None` for the routes alone.
+    /// Takes the table out of its slot; `None` for the routes alone.
     pub fn into_table(self) -> Option<Box<dyn AddressTable>> {
         self.0
     }

@@ -1,11 +1,11 @@
-//! Every switch knows the ways to every host from the start, and they stay.
+//! Static forwarding table: every switch has the routes to every host from the start.
 
 use crate::params::Spec;
 
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.fib",
     kind: "static",
-    doc: "Every switch has the routes to every host.",
+    doc: "Gives every switch the routes to every host.",
     cite: "",
     params: &[],
 };

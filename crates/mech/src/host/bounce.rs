@@ -1,29 +1,30 @@
-//! PABO §II-G: what a source does with its packets that come back.
+//! Reaction of a source whose packets come back (PABO §II-G).
 //!
-//! It puts each back into its NIC, in the bounce queue, for another try. The paper adds that such
-//! packets may tell the source of congestion which the network cannot handle, and that it would lower
-//! its rate by how severe that is, "measured by for example" how many came back within some time. It
-//! gives no law and no experiment uses one, nor does the authors' code: `none` is the default.
+//! The source puts each packet back into the bounce queue of its NIC for another try. The paper adds that such packets
+//! may inform the source of congestion that the network cannot handle. The source would lower its rate by the severity,
+//! "measured by for example" the number that came back within some time. The paper gives no law, and neither its
+//! experiments nor the authors' code use one: `none` is the default.
 //!
-//! The law of `window_cut` is ours. Data frames of a flow that come back are counted; a count is over
-//! when `window` has passed since its first frame, or when what was under way at a cut is acknowledged.
-//! Once `threshold` frames have come back, the congestion window is cut from what it was to
-//! (1 - `cut` × share), share being their payload over the bytes that were under way, at most 1; as
-//! more come back it is cut further, never below two segments. So a flight that came back whole is cut
-//! by `cut`. That is one cut a window of data, whichever signal asks for it: a mark, a loss or this.
+//! The law of `window_cut` is ours. Data frames of a flow that come back are counted. A count ends when `window` has
+//! passed since its first frame, or when the data in flight at a cut is acknowledged. Once `threshold` frames have come
+//! back, the congestion window is multiplied by (1 - `cut` × share). The share is their payload over the bytes in
+//! flight, at most 1. As more come back, the window is cut further, but never below two segments. So a flight that came
+//! back completely cuts the window by `cut`. There is one such cut per window of data, whichever signal causes it: a
+//! mark, a loss or this one.
 
 use crate::params;
 use crate::params::{Kind, Spec, Values};
 use crate::{Head, HostId, Mechanism};
 use units::{Dur, Time};
 
-/// See the module.
+/// Rule of packets that a host sends again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reinject;
 
 impl Reinject {
-    /// Whether `me` sends `pkt` out again instead of taking it.
+    /// Returns true if host `me` sends `pkt` again instead of receiving it.
     pub fn wants(self, pkt: &Head, me: HostId) -> bool {
+        // A flooded copy of another host's packet may arrive too, so the source must be `me`.
         pkt.bounces > 0 && pkt.dst != me && pkt.src == me
     }
 }
@@ -31,26 +32,26 @@ impl Reinject {
 const NONE: Spec = Spec {
     slot: "host.bounce_signal",
     kind: "none",
-    doc: "A source sends bounced packets again, and its transport is not informed.",
+    doc: "Sends bounced packets again without informing the transport of their source.",
     cite: "PABO §II-G",
     params: &[],
 };
 
 params! {
-    /// The values of its parameters.
+    /// Values of the parameters.
     pub(crate) struct Given {
         window: Dur = {
-            doc: "Time within which the frames of a flow that come back are counted together.",
+            doc: "Time for which frames of a flow that come back are counted together, from the first of them on.",
             kind: Kind::Time { min: 1 },
             default: Some("1ms"),
         },
         threshold: u64 = {
-            doc: "So many frames have to come back within it.",
+            doc: "Number of frames that come back within `window` from which on the congestion window is cut.",
             kind: Kind::Count { min: 1, max: 1_000_000 },
             default: Some("1"),
         },
         cut: f64 = {
-            doc: "Share of the congestion window that is cut where the whole flight came back.",
+            doc: "Share of the congestion window that is cut if all data in flight came back.",
             kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
             default: Some("0.5"),
         },
@@ -60,20 +61,20 @@ params! {
 const WINDOW_CUT: Spec = Spec {
     slot: "host.bounce_signal",
     kind: "window_cut",
-    doc: "A source cuts its congestion window in proportion to the share of its flight that came back, once a \
-          window of data; the law is not the paper's, which gives none.",
+    doc: "Cuts the congestion window of a source in proportion to the share of its data in flight that came back, once \
+          a window of data. This law is ours: the paper gives none.",
     cite: "PABO §II-G",
     params: Given::PARAMS,
 };
 
-/// How a source's transport is informed of bounced packets; `None` is not at all.
+/// Signal of bounced packets to a source's transport; `None` is no signal.
 pub type BounceSignal = Option<WindowCut>;
 
-/// The mechanisms of this slot.
+/// Mechanisms of this slot.
 pub const ALL: &[Mechanism<BounceSignal>] =
     &[Mechanism::new(&NONE, |_| None), Mechanism::new(&WINDOW_CUT, |values| Some(WindowCut::new(values)))];
 
-/// The law of `window_cut`.
+/// Law of `window_cut`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindowCut {
     window: Dur,
@@ -81,7 +82,7 @@ pub struct WindowCut {
     cut: f64,
 }
 
-/// What has come back of one flow and is counted together.
+/// Frames and payload of one flow that came back and are counted together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Returned {
     since: Time,
@@ -90,12 +91,12 @@ pub struct Returned {
 }
 
 impl WindowCut {
-    /// From validated parameters.
+    /// Creates the law from validated parameters.
     pub fn new(values: &Values) -> WindowCut {
         let Given { window, threshold, cut } = Given::read(values);
         WindowCut { window, threshold, cut }
     }
-    /// Counts a frame with so many bytes of payload that came back at `now`; whether enough have.
+    /// Counts a frame with `payload` bytes that came back at `now`, and returns true if the threshold is reached.
     pub fn count(&self, returned: &mut Returned, now: Time, payload: u16) -> bool {
         if returned.frames == 0 || now.since(returned.since) >= self.window {
             *returned = Returned { since: now, frames: 0, bytes: 0 };
@@ -104,8 +105,9 @@ impl WindowCut {
         returned.bytes += u64::from(payload);
         returned.frames >= self.threshold
     }
-    /// What a window of so many bytes is cut to, with `flight` bytes under way, before any floor.
+    /// Returns the window in bytes after the cut, with `flight` bytes in flight, before any minimum.
     pub fn cut(&self, window: u32, flight: u32, returned: &Returned) -> u32 {
+        // A frame may come back more than once, so the share is limited to 1.
         let share = (returned.bytes as f64 / f64::from(flight.max(1))).min(1.0);
         (f64::from(window) * (1.0 - self.cut * share)) as u32
     }

@@ -1,28 +1,30 @@
-//! The ends of DCQCN (Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, §3, fig. 7): a
-//! host tells the source of a flow whose packets come marked (NP, notification point), and the source slows it and lets
-//! it have its rate back (RP, reaction point).
+//! Both ends of DCQCN (Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, §3, fig. 7).
+//! The receiver notifies the source of a flow with marked packets (NP, notification point). The source lowers the rate
+//! of the flow and raises it again (RP, reaction point).
 //!
 //! ```text
-//!   event                          what becomes of current rate RC, target rate RT and alpha, and of the two stages
+//!   event                          effect on current rate RC, target rate RT and alpha, and on both stages
 //!   message (CNP)                  the first of a flow: alpha = initial_alpha; without a limiter: RC = RT = line rate
 //!                                  RT = RC; RC = max(min_rate, RC (1 - alpha / 2)); alpha = (1 - g) alpha + g
-//!                                  stages = 0; byte counter and both timers started anew
-//!   alpha_timer without message    alpha = (1 - g) alpha; started anew
-//!   byte counter or rate timer     its stage + 1; started anew; then an increase:
+//!                                  stages = 0; byte counter and both timers restarted
+//!   alpha_timer without message    alpha = (1 - g) alpha; restarted
+//!   byte counter or rate timer     its stage + 1; restarted; then an increase:
 //!     both stages < threshold                                        fast recovery
 //!     else, both > threshold       RT = RT + r_hai                   hyper increase
 //!     else                         RT = RT + r_ai                    additive increase
 //!                                  RT = min(line rate, RT); RC = (RC + RT) / 2
-//!   RC = line rate                 byte counter and rate timer stop; the limiter goes when nothing of the flow waits
+//!   RC = line rate                 byte counter and rate timer stop; the limiter goes once no frame is queued
 //! ```
 //!
-//! Alpha outlives the limiter, up to the end of the flow. The byte counter counts frames as they begin to leave, without preamble and
-//! gap; what a frame exceeds it by is not carried over. Rates are whole bits per second: a cut is rounded down, half of a
-//! sum up. Alpha is in parts of 2⁻³², rounded down. The line rate is that of the NIC's link at the start of the run, or
-//! `flow_rate` of the NIC where it is lower.
+//! Alpha outlives the limiter, until the end of the flow. The byte counter counts frames as they begin to leave,
+//! without preamble and gap. Bytes by which a frame exceeds it are not carried over.
 //!
-//! Not in the paper, and so: RT never exceeds the line rate, and a flow with marks is told at the first of them. Not
-//! modelled: the least time between CNPs of different flows (NVIDIA: 4 us), targets that a message leaves as they are.
+//! Rates are whole bits per second: a cut is rounded down, half of a sum up. Alpha is in units of 2⁻³², rounded down.
+//! The line rate is that of the NIC's link at the start of the run, or `flow_rate` of the NIC if that is lower.
+//!
+//! The paper does not define two points: here RT never exceeds the line rate, and the first mark of a flow causes a
+//! CNP. Not modelled: the minimum time between CNPs of different flows (NVIDIA: 4 us), and targets that a message
+//! leaves unchanged.
 
 use super::shares::{ONE, bps, part, parts};
 use super::{FlowAtNic, Reaction, ReactionHost, ReactionSlot};
@@ -36,56 +38,61 @@ use units::{Bytes, Dur, Rate, Time};
 mod tests;
 
 params! {
-    /// The values of its parameters.
+    /// Values of the parameters.
     #[derive(Copy)]
     pub(crate) struct Given {
         cnp_interval: Dur = {
-            doc: "A receiver sends a CNP for a marked packet if it has sent none about its flow for so long.",
+            doc: "Minimum time between two CNPs of a receiver about the same flow. Marked packets in between cause no \
+                  CNP.",
             kind: Kind::Time { min: 1 },
             default: Some("50us"),
         },
         g: f64 = {
-            doc: "Gain g of alpha; also by how much it shrinks each `alpha_timer`.",
+            doc: "Gain g: a CNP sets alpha to (1 - g) alpha + g, and the alpha timer sets it to (1 - g) alpha.",
             kind: Kind::Number { min: 1e-6, max: 1.0, below_max: false },
             default: Some("0.00390625"),
         },
         initial_alpha: f64 = {
-            doc: "Alpha at the first CNP of a flow; the rate is cut by half of it.",
+            doc: "Alpha at the first CNP of a flow. A CNP cuts the rate by the share alpha / 2.",
             kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
             default: Some("1"),
         },
         alpha_timer: Dur = {
-            doc: "Each time that so long no CNP has come, alpha shrinks.",
+            doc: "Period of the alpha timer: alpha shrinks after each such time without a CNP.",
             kind: Kind::Time { min: 1_000_000 },
             default: Some("55us"),
         },
         rate_timer: Dur = {
-            doc: "Time from one increase of the rate to the next (T).",
+            doc: "Period T of the rate timer: the time from one increase of the rate to the next.",
             kind: Kind::Time { min: 1_000_000 },
             default: Some("55us"),
         },
         byte_counter: Bytes = {
-            doc: "Bytes that a flow sends from one increase of the rate to the next (B), in frames without preamble and gap.",
+            doc: "Bytes B that a flow sends from one increase of the rate to the next, in frames without preamble and \
+                  gap.",
             kind: Kind::Size { min: 1 },
             default: Some("10MB"),
         },
         threshold: u64 = {
-            doc: "Stage F from which on rates are not only recovered but probed for.",
+            doc: "Stage F of the byte counter or the rate timer from which on the target rate grows, and is not only \
+                  recovered.",
             kind: Kind::Count { min: 1, max: 1_000_000 },
             default: Some("5"),
         },
         r_ai: Option<Rate> = {
-            doc: "What an additive increase adds to the target rate. By default the line rate / 5000: 5 Mb/s at 25 Gb/s.",
+            doc: "Rate that an additive increase adds to the target rate. The default is the line rate / 5000: 5 Mb/s \
+                  at 25 Gb/s.",
             kind: Kind::Rate,
             default: Some(""),
         },
         r_hai: Option<Rate> = {
-            doc: "What a hyper increase adds. By default the line rate / 500: 50 Mb/s at 25 Gb/s.",
+            doc: "Rate that a hyper increase adds to the target rate. The default is the line rate / 500: 50 Mb/s at \
+                  25 Gb/s.",
             kind: Kind::Rate,
             default: Some(""),
         },
         min_rate: Option<Rate> = {
-            doc: "Least rate of a flow, preamble and gap included. By default the line rate / 1000.",
+            doc: "Minimum rate of a flow, including preamble and gap. The default is the line rate / 1000.",
             kind: Kind::Rate,
             default: Some(""),
         },
@@ -95,41 +102,41 @@ params! {
 pub(super) const SPEC: Spec = Spec {
     slot: "host.reaction",
     kind: "dcqcn",
-    doc: "Both ends of DCQCN: receivers tell of marked packets by CNPs, which cut the rate of their flow; a byte counter and a \
-          timer raise it again.",
+    doc: "Both ends of DCQCN. Receivers report marked packets by CNPs, which cut the rate of their flow. A byte \
+          counter and a timer raise it again.",
     cite: "Zhu et al., SIGCOMM 2015, §3",
     params: Given::PARAMS,
 };
 
-/// See the module.
+/// Both ends of DCQCN at one host.
 #[derive(Clone, Debug)]
 pub struct Dcqcn {
     given: Given,
     line: Rate,
     points: BTreeMap<FlowId, Point>,
-    /// When the rate timer of each of these expires.
+    /// Expiry of the rate timer of each flow below the line rate.
     timers: BTreeSet<(Time, FlowId)>,
     told: Told,
 }
 
-/// What is known of a flow that was slowed.
+/// State of a flow that has had a CNP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Point {
-    /// RC and RT, bits per second.
+    /// Current rate RC, in bits per second; `target` is RT.
     current: u64,
     target: u64,
-    /// In parts of 2⁻³², as it was when the alpha timer was last started.
+    /// Alpha in units of 2⁻³², at the last start of the alpha timer.
     alpha: u64,
     alpha_since: Time,
     byte_stage: u64,
     time_stage: u64,
     /// Bytes until the byte counter expires.
     left: u64,
-    /// When the rate timer expires; never where there is nothing to get back.
+    /// Expiry of the rate timer; never, if the flow is at the line rate.
     timer: Time,
 }
 
-/// Whose sources have been told within the last interval.
+/// Flows whose sources were notified within the last interval.
 #[derive(Clone, Debug, Default)]
 struct Told {
     flows: BTreeSet<FlowId>,
@@ -137,8 +144,9 @@ struct Told {
 }
 
 impl Told {
-    /// Whether a flow's source is to be told now.
+    /// Notes a marked packet of a flow, and returns true if its source must be notified now.
     fn is_due(&mut self, flow: FlowId, now: Time, interval: Dur) -> bool {
+        // Entries are in the order of time and have one interval, so expired ones are at the front.
         while let Some((_, old)) = self.order.front().copied().filter(|(at, _)| at.saturating_add(interval) <= now) {
             self.order.pop_front();
             self.flows.remove(&old);
@@ -152,7 +160,7 @@ impl Told {
 }
 
 impl Dcqcn {
-    /// From validated parameters, at no host yet.
+    /// Creates the mechanism from validated parameters, at no host yet.
     pub(super) fn new(values: &Values) -> Dcqcn {
         Dcqcn {
             given: Given::read(values),
@@ -169,7 +177,7 @@ impl Dcqcn {
     fn line(&self) -> u64 {
         bps(self.line)
     }
-    /// What is given, or this part of the line rate.
+    /// Returns the given rate, or this part of the line rate, in bits per second.
     fn or_part(&self, given: Option<Rate>, part: u64) -> u64 {
         given.map_or((self.line() / part).max(1), bps)
     }
@@ -177,7 +185,8 @@ impl Dcqcn {
         self.or_part(self.given.min_rate, 1000).min(self.line())
     }
 
-    /// Alpha has shrunk once for each time that its timer has expired since.
+    /// Applies the expiries of the alpha timer since its last start. They have no events of their own, because alpha is
+    /// needed only at the next CNP.
     fn shrink_alpha(&self, of: &mut Point, now: Time) {
         let Dur(period) = self.given.alpha_timer;
         let left = ONE - parts(self.given.g);
@@ -193,16 +202,18 @@ impl Dcqcn {
 
     fn increase(&self, of: &mut Point) {
         let threshold = self.given.threshold;
+        // Fig. 7: fast recovery if max(stages) < F, hyper increase if min(stages) > F, else additive increase.
         of.target += match (of.byte_stage.min(of.time_stage), of.byte_stage.max(of.time_stage)) {
             (_, most) if most < threshold => 0,
             (least, _) if least > threshold => self.or_part(self.given.r_hai, 500),
             _ => self.or_part(self.given.r_ai, 5000),
         };
         of.target = of.target.min(self.line());
+        // Rounding up lets RC reach RT.
         of.current = (u128::from(of.current) + u128::from(of.target)).div_ceil(2) as u64;
     }
 
-    /// Starts the rate timer anew; not where there is nothing to get back.
+    /// Restarts the rate timer, unless the flow is at the line rate.
     fn start_timer(&mut self, flow: FlowId, point: &mut Point, now: Time) {
         self.timers.remove(&(point.timer, flow));
         point.timer = Time::NEVER;
@@ -212,11 +223,12 @@ impl Dcqcn {
         }
     }
 
-    /// Keeps what has become of a flow, and sets its limiter or takes it away.
+    /// Stores the state of a flow, and sets or removes its limiter.
     fn keep(&mut self, point: Point, at: &mut FlowAtNic) {
         self.points.insert(at.flow, point);
         match point.current == self.line() {
             true if at.is_empty => *at.limiter = None,
+            // The limiter gets `line` itself: whole bits per second could be slower and delay frames.
             true => at.limit(self.line),
             false => at.limit(Rate::bps(point.current)),
         }
@@ -226,8 +238,7 @@ impl Dcqcn {
 impl Reaction for Dcqcn {
     fn check(&self, line: Rate, report: &mut Report) {
         if let Some(min_rate) = self.given.min_rate.filter(|rate| *rate >= line) {
-            let rule =
-                format!("less than the rate of every host's link, of which the least is {line}: no CNP cuts below it");
+            let rule = format!("less than {line}, the rate of the slowest host link: no CNP cuts below min_rate");
             report.wrong("min_rate", min_rate, rule);
         }
     }
@@ -269,6 +280,7 @@ impl Reaction for Dcqcn {
     fn on_sent(&mut self, bytes: u64, at: &mut FlowAtNic) {
         let line = self.line();
         let Some(point) = self.points.get_mut(&at.flow) else { return };
+        // At the line rate, every frame needs `keep`, which removes the limiter once the flow has no frame queued.
         if point.current == line {
             let point = *point;
             return self.keep(point, at);

@@ -1,13 +1,12 @@
-//! A rate limiter of one flow: when its next frame may begin.
+//! Rate limiter of one flow: computes when its next frame may begin.
 //!
-//! A frame of `s` bytes at rate `r` occupies the limiter for s/r; what was not used is not saved, or up to a bound that the
-//! caller gives. Times are whole
-//! picoseconds, rounded up for each frame as on a link. The caller says which bytes count: a NIC counts
-//! preamble and gap too, so that a limiter at the rate of the link never delays anything.
+//! A frame of `s` bytes at rate `r` occupies the limiter for s/r. Unused time is not saved, or only up to a bound by
+//! the caller. Times are whole picoseconds, rounded up for each frame as on a link. The caller defines the counted
+//! bytes. A NIC includes preamble and gap, so that a limiter at the rate of the link never delays a frame.
 
 use units::{Clock, Dur, Rate, Time};
 
-/// See the module.
+/// Rate limiter of one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimiter {
     rate: Rate,
@@ -16,20 +15,20 @@ pub struct RateLimiter {
 }
 
 impl RateLimiter {
-    /// A limiter that lets the first frame pass at once.
+    /// Creates a limiter that lets the first frame pass immediately.
     pub fn new(rate: Rate) -> RateLimiter {
         RateLimiter { rate, clock: rate.clock(), eligible_at: Time::ZERO }
     }
-    /// Its rate.
+    /// Returns the rate.
     pub fn rate(&self) -> Rate {
         self.rate
     }
-    /// When the next frame may begin.
+    /// Returns the earliest start of the next frame.
     pub fn eligible_at(&self) -> Time {
         self.eligible_at
     }
-    /// Another rate from `now` on, also for the frame that occupies it: what is left of its time becomes longer or
-    /// shorter in proportion.
+    /// Sets another rate from `now` on. The remaining time of the frame that occupies the limiter changes in
+    /// proportion.
     pub fn set_rate(&mut self, rate: Rate, now: Time) {
         if self.eligible_at > now {
             self.eligible_at = now.saturating_add(scaled(self.eligible_at - now, self.rate, rate));
@@ -40,9 +39,10 @@ impl RateLimiter {
     pub fn on_sent(&mut self, now: Time, bytes: u64) {
         self.on_sent_saving(now, bytes, 0);
     }
-    /// Records a frame of `bytes` that starts at `now`, and saves up to one frame of unused time. Otherwise a limiter above
-    /// the fair share is ready just after another flow has taken the next turn, and loses it. Time before the first frame
-    /// does not count as unused: no limiter begins with two frames back to back.
+    /// Records a frame of `bytes` that starts at `now`, and saves up to one frame of unused time.
+    ///
+    /// Without that, a limiter above the fair share is ready just after another flow has taken the next turn, and loses
+    /// that turn. Time before the first frame does not count as unused: no limiter begins with two frames back to back.
     pub fn on_sent_saving_one(&mut self, now: Time, bytes: u64) {
         let credit = if self.eligible_at == Time::ZERO { 0 } else { bytes };
         self.on_sent_saving(now, bytes, credit);
@@ -54,11 +54,13 @@ impl RateLimiter {
     }
 }
 
-/// The time at rate `to` of what takes `time` at rate `from`, rounded up; the longest where that does not fit.
+/// Returns the time at rate `to` of a transfer that takes `time` at rate `from`, rounded up; the longest time if that
+/// does not fit.
 fn scaled(time: Dur, from: Rate, to: Rate) -> Dur {
     let ((num, den), (to_num, to_den)) = (from.parts(), to.parts());
     let more = u128::from(num) * u128::from(to_den);
     let less = u128::from(den) * u128::from(to_num);
+    // Dividing by the greatest common divisor keeps the product within 128 bits for realistic rates.
     let (mut a, mut b) = (more, less);
     while b != 0 {
         (a, b) = (b, a % b);
@@ -126,7 +128,7 @@ mod tests {
     fn times_that_are_not_whole_are_rounded_up_for_each_frame() {
         let mut limiter = RateLimiter::new(Rate::ratio(1_000_000_000, 7).unwrap());
         limiter.on_sent(Time::ZERO, 1);
-        // 8 x 7 ns, which is whole; at 3/7 Gb/s a byte takes 18 666.6 ps.
+        // At 1/7 Gb/s a byte takes 8 x 7 ns, which is whole; at 3/7 Gb/s it takes 18,666.6 ps.
         assert_eq!(limiter.eligible_at(), Time(56_000));
         let mut limiter = RateLimiter::new(Rate::ratio(3_000_000_000, 7).unwrap());
         limiter.on_sent(Time::ZERO, 1);

@@ -1,5 +1,5 @@
-//! Host halves of mechanisms: what a host must do so that the switch's half works. A mechanism's
-//! host half stands under the same stem as its switch half.
+//! Host halves of mechanisms: actions of a host that the switch's half requires. The host half of a mechanism has the
+//! same file name as its switch half.
 
 mod bounce;
 mod dcqcn;
@@ -16,7 +16,7 @@ pub use reaction::{FlowAtNic, Reaction, ReactionHost, ReactionSlot};
 
 use crate::Mechanism;
 
-/// What fills the slot `reaction` of hosts.
+/// Mechanisms of the slot `reaction` of hosts.
 pub const REACTIONS: &[Mechanism<ReactionSlot>] = &[
     Mechanism::new(&reaction::NONE, |_| ReactionSlot::NONE),
     Mechanism::new(&qcn::SPEC, qcn::Qcn::slot),

@@ -1,53 +1,54 @@
-//! The order in which a host's NIC takes frames from its transports.
+//! Order in which a host's NIC takes frames from its transports.
 //!
-//! `fifo` is a NIC with one queue: what transports release waits there until its turn. `round_robin` is an
-//! adapter with a queue for each flow (802.1Qau §31.2; RoCE NICs): it takes one frame at a time, of each flow in
-//! turn within a class and of the highest class first, and asks a transport for a segment when that is to be
-//! sent. A flow may have a [`RateLimiter`](super::RateLimiter) and then waits for it; others go on.
+//! `fifo` is a NIC with one queue, in which frames released by transports wait. `round_robin` is an adapter with a
+//! queue for each flow (802.1Qau §31.2; RoCE NICs). It takes one frame at a time, from each flow in turn within a
+//! class, and from the highest class first. It requests a segment from a transport when the segment is about to be
+//! sent. A flow may have a [`RateLimiter`](super::RateLimiter) and then waits for it; other flows continue.
 
 use crate::Mechanism;
 use crate::params;
 use crate::params::{Kind, Spec, Values};
 use units::{Bytes, Rate};
 
-/// See the module.
+/// Order of frames at a NIC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NicOrder {
-    /// The order in which frames were released.
+    /// Order in which frames were released.
     #[default]
     Fifo,
-    /// Each flow in turn, with back-pressure to its transport.
+    /// Flows in turn, with back-pressure to their transports.
     RoundRobin(FlowOrder),
 }
 
-/// A NIC with a queue for each flow.
+/// Queues of a NIC with one queue for each flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowOrder {
-    /// The rate of every flow's data from its first frame on; nothing limits it where `None`.
+    /// Rate of every flow's data from its first frame on; `None` is unlimited.
     pub flow_rate: Option<Rate>,
-    /// Unused time that rate limiters save, as the time of so many bytes; of the frame that is sent if `None`.
+    /// Unused time that rate limiters save, in bytes at the flow's rate; `None` is the size of the sent frame.
     pub credit: Option<u64>,
 }
 
 const FIFO: Spec = Spec {
     slot: "host.nic",
     kind: "fifo",
-    doc: "One queue: frames leave in the order in which transports released them.",
+    doc: "Single queue, which frames leave in the order in which transports released them.",
     cite: "",
     params: &[],
 };
 
 params! {
-    /// The values of its parameters.
+    /// Values of the parameters.
     pub(crate) struct Given {
         flow_rate: Option<Rate> = {
-            doc: "Rate limit of every flow's data, preamble and gap included; without it nothing limits a flow.",
+            doc: "Rate limit of every flow's data, including preamble and gap. The default is no limit.",
             kind: Kind::Rate,
             default: Some(""),
         },
         credit: Option<Bytes> = {
-            doc: "Largest unused time that a flow's rate limiter saves, given in bytes on the wire (preamble and gap included). The \
-                  default is the size of the frame that is sent. With `0B` a flow that shares its link gets less than its rate.",
+            doc: "Largest unused time that a flow's rate limiter saves, in bytes on the wire (including preamble and \
+                  gap). The default is the size of the frame that is sent. With `0B`, a flow that shares its link gets \
+                  less than its rate.",
             kind: Kind::Size { min: 0 },
             default: Some(""),
         },
@@ -57,24 +58,23 @@ params! {
 const ROUND_ROBIN: Spec = Spec {
     slot: "host.nic",
     kind: "round_robin",
-    doc: "A queue for each flow: the NIC takes a frame of each in turn, of the highest class first, and a transport \
-          makes a segment when the NIC asks for it.",
+    doc: "Queue for each flow. The NIC takes a frame of each in turn, of the highest class first. A transport creates \
+          a segment when the NIC requests it.",
     cite: "IEEE 802.1Qau §31.2",
     params: Given::PARAMS,
 };
 
-/// The orders of a NIC.
+/// Mechanisms of this slot.
 pub const ALL: &[Mechanism<NicOrder>] =
     &[Mechanism::new(&FIFO, |_| NicOrder::Fifo), Mechanism::new(&ROUND_ROBIN, NicOrder::round_robin)];
 
 impl NicOrder {
-    /// From validated parameters.
+    /// Creates `round_robin` from validated parameters.
     fn round_robin(values: &Values) -> NicOrder {
         let Given { flow_rate, credit } = Given::read(values);
         NicOrder::RoundRobin(FlowOrder { flow_rate, credit: credit.map(|bytes| bytes.0) })
     }
-    /// What each flow's queue has, where each flow has one; there is none then which could have a limit or a
-    /// threshold.
+    /// Returns the per-flow queues; `None` for a NIC with one queue. Per-flow queues have no limit and no threshold.
     pub fn by_flow(self) -> Option<FlowOrder> {
         match self {
             NicOrder::Fifo => None,

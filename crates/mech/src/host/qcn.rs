@@ -1,28 +1,30 @@
-//! A reaction point of QCN (802.1Qau §32; QCN-OS §III, fig. 6): a flow is slowed by what messages say, and gets its rate
-//! back by itself.
+//! Reaction point of QCN (802.1Qau §32; QCN-OS §III, fig. 6): messages cut the rate of a flow, and the source raises it
+//! again by itself.
 //!
 //! ```text
-//!   event                          what becomes of current rate CR, target rate TR and the two stages
+//!   event                          effect on current rate CR, target rate TR and both stages
 //!   message with feedback F        the first: a limiter with CR = TR = line rate
-//!                                  byte stage != 0: TR = CR, byte counter loaded anew    (`target`)
-//!                                  stages = 0; CR = max(min_rate, CR max(min_decrease, 1 - gd F)); timer started anew
-//!   byte counter or timer expires  its stage + 1; loaded anew, half as long from stage `threshold` on; then an increase:
+//!                                  byte stage != 0: TR = CR, byte counter reloaded        (`target`)
+//!                                  stages = 0; CR = max(min_rate, CR max(min_decrease, 1 - gd F)); timer restarted
+//!   byte counter or timer expires  its stage + 1; reloaded, half as long from stage `threshold` on; then an increase:
 //!     a stage is 1, TR > 10 CR     TR = TR / 8                                            target rate reduction
 //!     both stages < threshold                                                              fast recovery
 //!     one of them is not           TR = TR + r_ai                                         active increase
 //!     both are not                 TR = TR + r_hai (min(stages) - threshold + first_hai_step)   hyper-active increase
 //!                                  CR = min(line rate, (CR + TR) / 2)
-//!   CR = line rate, queue empty    the limiter goes, and all that is known of the flow
+//!   CR = line rate, queue empty    the limiter and all state of the flow are removed
 //! ```
 //!
-//! That TR stays where a message comes in the first cycle of the byte counter is extra fast recovery. The byte counter
-//! counts frames as they begin to leave, without preamble and gap, and stands still while the flow is paused; the timer
-//! does not. What a frame exceeds the counter by is not carried over. Rates are whole bits per second: a cut is rounded
-//! down, half of a sum up (so that CR comes to TR), TR / 8 down. The standard leaves TR without an upper bound, and so does this.
-//! The line rate is that of the NIC's link at the start of the run, or `flow_rate` of the NIC where it is lower.
+//! A message in the first cycle of the byte counter leaves TR unchanged: extra fast recovery. The byte counter counts
+//! frames as they begin to leave, without preamble and gap. It stops while the flow is paused; the timer does not.
+//! Bytes by which a frame exceeds the counter are not carried over.
 //!
-//! Not modelled: more than one reaction point for a flow, one for several flows, messages about ACKs, CN tags, the
-//! defences of priorities.
+//! Rates are whole bits per second. A cut is rounded down, half of a sum up (so that CR reaches TR), TR / 8 down. The
+//! standard sets no upper bound for TR, nor does this mechanism. The line rate is that of the NIC's link at the start
+//! of the run, or `flow_rate` of the NIC if that is lower.
+//!
+//! Not modelled: several reaction points for a flow, one for several flows, messages about ACKs, CN tags, the defences
+//! of priorities.
 
 use super::shares::{ONE, bps, nearest_part, part, parts};
 use super::{FlowAtNic, Reaction, ReactionHost, ReactionSlot};
@@ -35,7 +37,7 @@ use units::{Bytes, Dur, Rate, Time};
 mod tests;
 
 choice! {
-    /// At which messages the target rate becomes the current rate.
+    /// Messages at which the target rate becomes the current rate.
     pub(crate) enum Target {
         ByteStage = "byte_stage",
         Always = "always",
@@ -43,64 +45,66 @@ choice! {
 }
 
 params! {
-    /// The values of its parameters.
+    /// Values of the parameters.
     #[derive(Copy)]
     pub(crate) struct Given {
         timer: Dur = {
-            doc: "Time of the timer (802.1Q rpgTimeReset); half of it from stage `threshold` on.",
+            doc: "Period of the timer (802.1Q rpgTimeReset). From stage `threshold` on it is half as long.",
             kind: Kind::Time { min: 1_000_000 },
             default: Some("15ms"),
         },
         byte_counter: Bytes = {
-            doc: "Bytes of the byte counter (rpgByteReset), of frames without preamble and gap; half of it from stage \
-                  `threshold` on.",
+            doc: "Bytes of the byte counter, in frames without preamble and gap (rpgByteReset). From stage `threshold` \
+                  on it has half as many.",
             kind: Kind::Size { min: 1 },
             default: Some("150KB"),
         },
         jitter: f64 = {
-            doc: "The byte counter varies by this share, evenly: U(1 - jitter, 1 + jitter); 0 is none. Of the authors' \
-                  pseudo-code; the standard has none.",
+            doc: "Share by which the byte counter varies: its bytes are multiplied by a draw from U(1 - jitter, 1 + \
+                  jitter). 0 is no variation. It comes from the authors' pseudo-code; the standard has none.",
             kind: Kind::Number { min: 0.0, max: 1.0, below_max: true },
             default: Some("0.15"),
         },
         threshold: u64 = {
-            doc: "Stage from which on rates are not only recovered but probed for (rpgThreshold).",
+            doc: "Stage of the byte counter or the timer from which on the target rate grows, and is not only \
+                  recovered (rpgThreshold).",
             kind: Kind::Count { min: 1, max: 1_000_000 },
             default: Some("5"),
         },
         r_ai: Rate = {
-            doc: "What an active increase adds to the target rate (rpgAiRate).",
+            doc: "Rate that an active increase adds to the target rate (rpgAiRate).",
             kind: Kind::Rate,
             default: Some("5Mbps"),
         },
         r_hai: Rate = {
-            doc: "What a hyper-active increase adds, times its step (rpgHaiRate).",
+            doc: "Rate that a hyper-active increase adds to the target rate, times its step (rpgHaiRate).",
             kind: Kind::Rate,
             default: Some("50Mbps"),
         },
         first_hai_step: u64 = {
-            doc: "The first step of hyper-active increase: 1 adds `r_hai`, 0, of other versions of the pseudo-code, nothing.",
+            doc: "First step of hyper-active increase: 1 adds `r_hai`; 0 adds nothing, as in other versions of the \
+                  pseudo-code.",
             kind: Kind::Count { min: 0, max: 1 },
             default: Some("1"),
         },
         gd: f64 = {
-            doc: "Gain Gd: a message with feedback F, 1 to 63, cuts the rate by Gd F (rpgGd, 1/128).",
+            doc: "Gain Gd: a message with feedback F, 1 to 63, cuts the rate by the share Gd F (rpgGd, 1/128).",
             kind: Kind::Number { min: 1e-6, max: 1.0, below_max: false },
             default: Some("0.0078125"),
         },
         min_decrease: f64 = {
-            doc: "No message cuts the rate to less than this share of it (rpgMinDecFac).",
+            doc: "Minimum share of the rate that a message leaves (rpgMinDecFac).",
             kind: Kind::Number { min: 0.0, max: 1.0, below_max: true },
             default: Some("0.5"),
         },
         min_rate: Rate = {
-            doc: "Least rate of a flow, preamble and gap included (rpgMinRate).",
+            doc: "Minimum rate of a flow, including preamble and gap (rpgMinRate).",
             kind: Kind::Rate,
             default: Some("5Mbps"),
         },
         target: Target = {
-            doc: "At which messages the target rate becomes the current one, and the byte counter is loaded anew: those \
-                  that come after the first cycle of the byte counter (extra fast recovery), or all.",
+            doc: "Messages that set the target rate to the current rate and reload the byte counter. `byte_stage`: \
+                  those after the first cycle of the byte counter (extra fast recovery). `always`: all.",
             kind: Target::KIND,
             default: Some("byte_stage"),
         },
@@ -110,27 +114,27 @@ params! {
 pub(super) const SPEC: Spec = Spec {
     slot: "host.reaction",
     kind: "qcn",
-    doc: "A reaction point of QCN: messages of congestion cut the rate of their flow, which a byte counter and a timer \
-          raise again.",
+    doc: "Reaction point of QCN. Congestion messages cut the rate of their flow; a byte counter and a timer raise it \
+          again.",
     cite: "IEEE 802.1Qau §32; QCN-OS §III",
     params: Given::PARAMS,
 };
 
-/// See the module.
+/// Reaction point of QCN at one host.
 #[derive(Clone, Debug)]
 pub struct Qcn {
     given: Given,
     line: Rate,
     rng: Stream,
     points: BTreeMap<FlowId, Point>,
-    /// When the timer of each of these expires.
+    /// Expiry of the timer of each limited flow.
     timers: BTreeSet<(Time, FlowId)>,
 }
 
-/// What is known of a flow that is limited.
+/// State of a limited flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Point {
-    /// CR and TR, bits per second.
+    /// Current rate CR, in bits per second; `target` is TR.
     current: u64,
     target: u64,
     byte_stage: u64,
@@ -141,7 +145,7 @@ struct Point {
 }
 
 impl Qcn {
-    /// From validated parameters, at no host yet.
+    /// Creates the mechanism from validated parameters, at no host yet.
     pub(super) fn new(values: &Values) -> Qcn {
         Qcn {
             given: Given::read(values),
@@ -155,14 +159,14 @@ impl Qcn {
         ReactionSlot::new(Qcn::new(values))
     }
 
-    /// What a cut leaves of a rate.
+    /// Returns the rate after a cut, in bits per second.
     fn cut(&self, rate: u64, feedback: u8) -> u64 {
         let less = parts(self.given.gd).saturating_mul(u64::from(feedback));
         let factor = ONE.saturating_sub(less).max(parts(self.given.min_decrease));
         part(rate, factor).max(bps(self.given.min_rate)).min(bps(self.line))
     }
 
-    /// The target rate after an increase.
+    /// Returns the target rate after an increase, in bits per second.
     fn raised(&self, of: &Point) -> u64 {
         let Given { threshold, r_ai, r_hai, first_hai_step, .. } = self.given;
         let is_first = of.byte_stage == 1 || of.time_stage == 1;
@@ -179,11 +183,12 @@ impl Qcn {
 
     fn increase(&self, of: &mut Point) {
         of.target = self.raised(of);
+        // Rounding up lets CR reach TR after some 30 increases. Rounded down, it would stay 1 bit/s below.
         let middle = (u128::from(of.current) + u128::from(of.target)).div_ceil(2);
         of.current = middle.min(u128::from(bps(self.line))) as u64;
     }
 
-    /// What the byte counter is loaded with in a stage, at least a byte.
+    /// Returns the bytes of the byte counter in a stage, at least 1.
     fn bytes_of(&mut self, stage: u64) -> u64 {
         let Bytes(full) = self.given.byte_counter;
         let mean = if stage >= self.given.threshold { full / 2 } else { full };
@@ -200,7 +205,7 @@ impl Qcn {
         self.timers.insert((point.timer, flow));
     }
 
-    /// Keeps what has become of a flow and sets its limiter, or takes it away where nothing is to be limited.
+    /// Stores the state of a flow and sets its limiter, or removes both if the flow needs no limit.
     fn keep(&mut self, point: Point, at: &mut FlowAtNic) {
         if point.current == bps(self.line) && at.is_empty {
             *at.limiter = None;
@@ -209,6 +214,7 @@ impl Qcn {
             return;
         }
         self.points.insert(at.flow, point);
+        // At the line rate the limiter gets `line` itself: whole bits per second could be slower and delay frames.
         at.limit(if point.current == bps(self.line) { self.line } else { Rate::bps(point.current) });
     }
 }
@@ -216,9 +222,7 @@ impl Qcn {
 impl Reaction for Qcn {
     fn check(&self, line: Rate, report: &mut Report) {
         if self.given.min_rate >= line {
-            let rule = format!(
-                "less than the rate of every host's link, of which the least is {line}: no message cuts below it"
-            );
+            let rule = format!("less than {line}, the rate of the slowest host link: no message cuts below min_rate");
             report.wrong("min_rate", self.given.min_rate, rule);
         }
     }
@@ -228,11 +232,14 @@ impl Reaction for Qcn {
     }
 
     fn on_notice(&mut self, notice: &Notice, at: &mut FlowAtNic) {
+        // Feedback 0 is no congestion.
         let Notice::Cnm { feedback: feedback @ 1.., .. } = *notice else { return };
         let line = bps(self.line);
         let new = Point { current: line, target: line, byte_stage: 0, time_stage: 0, left: 0, timer: Time::NEVER };
         let known = self.points.get(&at.flow).copied();
         let mut point = known.unwrap_or(new);
+        // Extra fast recovery: a message in the first byte cycle (stage 0) keeps TR, so that messages about one
+        // congestion do not lower it again.
         if known.is_none() || point.byte_stage != 0 || self.given.target == Target::Always {
             (point.target, point.left) = (point.current, self.bytes_of(0));
         }
@@ -250,6 +257,7 @@ impl Reaction for Qcn {
             point.byte_stage += 1;
             point.left = self.bytes_of(point.byte_stage);
             self.increase(&mut point);
+        // At the line rate, every frame needs `keep`, which removes the limiter once the flow has no frame queued.
         } else if point.current < bps(self.line) {
             return;
         }

@@ -1,8 +1,8 @@
-//! A step: every packet that finds at least K waiting is marked (Alizadeh et al., "Data Center TCP
-//! (DCTCP)", SIGCOMM 2010, §3.1; RFC 8257 §3.1).
+//! Step marking: every packet that finds at least K queued is marked (Alizadeh et al., "Data Center TCP (DCTCP)",
+//! SIGCOMM 2010, §3.1; RFC 8257 §3.1).
 //!
-//! The queue is looked at when the packet arrives and without it, the frame on the wire not
-//! counted. What is compared does not depend on the packet's own size, in packets or in bytes.
+//! The queue is read when the packet arrives, without that packet and without the frame in transmission. So the
+//! comparison does not depend on the packet's own size, in packets or in bytes.
 
 use super::Marking;
 use crate::params;
@@ -10,14 +10,14 @@ use crate::params::{Kind, Spec, Values};
 use crate::{Env, Head, QueueView, Room};
 use units::Amount;
 
-/// See the module.
+/// Marking with a threshold K.
 #[derive(Clone, Debug)]
 pub struct EcnThreshold {
     k: Amount,
 }
 
 params! {
-    /// The values of its parameters.
+    /// Values of the parameters.
     pub(crate) struct Given {
         k: Amount = {
             doc: "Threshold K on the instantaneous queue, in packets or bytes.",
@@ -30,13 +30,13 @@ params! {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.marking",
     kind: "ecn_threshold",
-    doc: "A packet that finds K or more packets or bytes in the queue is marked.",
+    doc: "Marks a packet that arrives at a queue of K or more packets or bytes.",
     cite: "DCTCP §3.1, RFC 8257 §3.1",
     params: Given::PARAMS,
 };
 
 impl EcnThreshold {
-    /// From validated parameters.
+    /// Creates the mechanism from validated parameters.
     pub fn new(values: &Values) -> EcnThreshold {
         EcnThreshold { k: Given::read(values).k }
     }

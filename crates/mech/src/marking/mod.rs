@@ -1,4 +1,4 @@
-//! The marking slot, asked of the queue finally chosen: a congestion mark?
+//! Marking slot: decides about a congestion mark, by the queue that was finally chosen.
 
 mod ecn_threshold;
 mod none;
@@ -11,36 +11,63 @@ pub(crate) use red::{Given as RedGiven, probability as red_probability, range as
 
 use crate::{Beside, Env, Head, Mechanism, Needs, QueueView, Report, Room};
 
-/// A way to mark.
+/// Mechanism that sets congestion marks.
+///
+/// ```
+/// use mech::marking::Marking;
+/// use mech::{Acts, Env, Head, PortId, Purpose, QueueId, QueueView, Stream};
+#[doc = include_str!("../place/one_port.txt")]
+///
+/// /// Marks packets that arrive at a queue with at least this number of bytes.
+/// #[derive(Clone)]
+/// struct FromBytes(u64);
+///
+/// impl Marking for FromBytes {
+///     fn mark(&mut self, _pkt: &Head, q: &QueueView, _env: &mut Env) -> bool {
+///         q.bytes >= self.0
+///     }
+///     fn boxed(&self) -> Box<dyn Marking> {
+///         Box::new(self.clone())
+///     }
+/// }
+///
+/// let pkt = Head { size: 1500, ..Head::default() };
+/// let view = OnePort(vec![pkt; 2]);
+/// let queue = QueueView::new(&view, PortId(0), QueueId::normal(0));
+/// let (mut rng, mut acts) = (Stream::new(1, 0, Purpose::Marking(0)), Acts::default());
+/// let mut env = Env { now: units::Time::ZERO, rng: &mut rng, acts: &mut acts };
+/// assert!(FromBytes(3000).mark(&pkt, &queue, &mut env));
+/// assert!(!FromBytes(3001).mark(&pkt, &queue, &mut env));
+/// ```
 pub trait Marking: Send + Sync {
-    /// Whether `pkt`, about to enter `q` (seen without it), gets a congestion mark.
+    /// Returns true if `pkt` gets a congestion mark. It is about to enter `q`, which does not count it yet.
     fn mark(&mut self, pkt: &Head, q: &QueueView, env: &mut Env) -> bool;
-    /// Whether a packet that is due a mark and not ECN-capable is dropped (RFC 3168 §7).
+    /// Returns true if a packet due for a mark is dropped when it is not ECN-capable (RFC 3168 §7).
     fn drops_not_ect(&self) -> bool {
         false
     }
-    /// The queue has just run empty: averages start to decay.
+    /// Handles a queue that has just become empty: averages start to decay.
     fn idle(&mut self, _env: &mut Env) {}
-    /// Where it compares what waits at a port with fixed thresholds and marks from there on: these.
-    /// Departures may then be computed.
+    /// Returns the fixed thresholds of a port's backlog, if the mechanism marks from them on and by nothing else.
+    /// Departures may then be computed at arrival.
     fn plain(&self) -> Option<Room> {
         None
     }
-    /// As long as less waits at a port than this, it marks nothing; `None` where that is not known.
+    /// Returns the backlog of a port below which the mechanism never marks; `None` if it is unknown.
     fn begins(&self) -> Option<Room> {
         self.plain()
     }
-    /// Needs of the mechanism: `visits` to look at single packets.
+    /// Returns the mechanism's needs: `visits` to read single packets.
     fn needs(&self) -> Needs {
         Needs::default()
     }
-    /// What is wrong with it.
+    /// Reports conflicts with the rest of the switch.
     fn check(&self, _beside: &Beside, _report: &mut Report) {}
-    /// A copy, with its state.
+    /// Returns a boxed copy with its state.
     fn boxed(&self) -> Box<dyn Marking>;
 }
 
-/// The mechanisms of this slot.
+/// Mechanisms of this slot.
 pub const ALL: &[Mechanism<MarkingSlot>] = &[
     Mechanism::new(&none::SPEC, |_| MarkingSlot::none()).at_nic(),
     Mechanism::new(&ecn_threshold::SPEC, |values| EcnThreshold::new(values).into()).at_nic(),
@@ -48,7 +75,7 @@ pub const ALL: &[Mechanism<MarkingSlot>] = &[
 ];
 
 slot! {
-    /// How a port marks.
+    /// Marking of a port.
     MarkingSlot(Marker) of Marking {
         None(NoMarks),
         EcnThreshold(EcnThreshold),
@@ -57,11 +84,11 @@ slot! {
 }
 
 impl MarkingSlot {
-    /// Nothing is marked.
+    /// Creates a slot that never marks.
     pub fn none() -> MarkingSlot {
         NoMarks.into()
     }
-    /// The mechanism, unless it never marks.
+    /// Returns the mechanism; `None` if it never marks.
     #[inline]
     pub fn active(&mut self) -> Option<&mut dyn Marking> {
         match self.0 {

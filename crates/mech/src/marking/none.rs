@@ -1,15 +1,15 @@
-//! No marks.
+//! No congestion marks.
 
 use super::Marking;
 use crate::params::Spec;
 use crate::{Env, Head, QueueView, Room};
 
-/// See the module.
+/// Mechanism that never marks.
 #[derive(Clone, Debug)]
 pub struct NoMarks;
 
 pub(super) const SPEC: Spec =
-    Spec { slot: "switch.marking", kind: "none", doc: "Nothing is marked.", cite: "RFC 3168 §5", params: &[] };
+    Spec { slot: "switch.marking", kind: "none", doc: "Marks no packets.", cite: "RFC 3168 §5", params: &[] };
 
 impl Marking for NoMarks {
     fn mark(&mut self, _pkt: &Head, _q: &QueueView, _env: &mut Env) -> bool {

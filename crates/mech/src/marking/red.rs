@@ -1,8 +1,8 @@
 //! Random early detection (Floyd and Jacobson 1993; RFC 2309 §3, with Floyd's "gentle" variant).
 //!
-//! The average queue moves at every arrival by `weight`; while the queue is empty it decays as if
-//! small packets had passed (1993, §4), one every `idle_packet`. Not modelled: a probability that
-//! grows with the size of the packet (byte mode, which RFC 7141 §2.2 advises against).
+//! The average queue moves by `weight` at every arrival. While the queue is empty, it decays as if small packets had
+//! passed (1993, §4), one every `idle_packet`. A probability that grows with the size of the packet is not modelled
+//! (byte mode, which RFC 7141 §2.2 advises against).
 
 use super::Marking;
 use crate::check::in_words;
@@ -10,10 +10,10 @@ use crate::params::{Kind, Spec, Values};
 use crate::{Beside, Env, Head, QueueView, Report, Room, choice, params};
 use units::{Amount, Dur, Time};
 
-/// See the module.
+/// Random early detection at one port.
 #[derive(Clone, Debug)]
 pub struct Red {
-    /// The two thresholds, as they were given and as numbers.
+    /// Both thresholds as given; `min` and `max` have them as numbers.
     given: [Amount; 2],
     min: f64,
     max: f64,
@@ -30,7 +30,7 @@ pub struct Red {
 }
 
 choice! {
-    /// What happens to a packet that is to be marked and cannot be.
+    /// Treatment of a packet that is due for a mark and is not ECN-capable.
     pub(crate) enum NotEct {
         Drop = "drop",
         Pass = "pass",
@@ -38,7 +38,7 @@ choice! {
 }
 
 choice! {
-    /// How the gaps between marks are distributed.
+    /// Distribution of the gaps between marks.
     pub(crate) enum Gaps {
         Uniform = "uniform",
         Geometric = "geometric",
@@ -46,46 +46,49 @@ choice! {
 }
 
 params! {
-    /// The values of its parameters.
+    /// Values of the parameters.
     pub(crate) struct Given {
         min: Amount = {
-            doc: "Average queue from which packets are marked.",
+            doc: "Average queue from which on packets are marked, in packets or bytes.",
             kind: Kind::Amount { min: 0 },
             default: Some("5pkt"),
         },
         max: Amount = {
-            doc: "Average queue at which the probability is max_p; in the same unit as min.",
+            doc: "Average queue at which the probability of a mark is `max_p`, in the same unit as `min`.",
             kind: Kind::Amount { min: 1 },
             default: Some("15pkt"),
         },
         max_p: f64 = {
-            doc: "Probability of a mark at `max`.",
+            doc: "Probability of a mark at an average queue of `max`.",
             kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
             default: Some("0.1"),
         },
         weight: f64 = {
-            doc: "Weight of the newest sample in the average; 1 is the instantaneous queue.",
+            doc: "Weight of the newest sample in the average. 1 is the instantaneous queue.",
             kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
             default: Some("0.002"),
         },
         gentle: bool = {
-            doc: "Between max and twice max the probability rises from max_p to 1, instead of at once.",
+            doc: "Lets the probability rise from `max_p` to 1 between `max` and twice `max`. Without it, the \
+                  probability jumps to 1 at `max`.",
             kind: Kind::Flag,
             default: Some("true"),
         },
         not_ect: NotEct = {
-            doc: "What happens to a packet that is to be marked and cannot carry a mark (RFC 3168 §7).",
+            doc: "Treatment of a packet that is due for a mark but not ECN-capable (RFC 3168 §7): dropped (`drop`), or \
+                  stored without a mark (`pass`).",
             kind: NotEct::KIND,
             default: Some("drop"),
         },
         gaps: Gaps = {
-            doc: "Distribution of the gaps between marks (Floyd and Jacobson 1993, §7): `uniform` spreads them, by which \
-                  some two packets in 1/p are marked; with `geometric` each is marked with probability p, as DCQCN has it.",
+            doc: "Distribution of the gaps between marks (Floyd and Jacobson 1993, §7). `uniform` spreads marks, so \
+                  that about two packets in 1/p are marked. `geometric` marks each packet with probability p, as in \
+                  DCQCN.",
             kind: Gaps::KIND,
             default: Some("uniform"),
         },
         idle_packet: Dur = {
-            doc: "Time of one packet, by which the average decays while the queue is empty.",
+            doc: "Time of one packet: while the queue is empty, the average decays by one sample for each such time.",
             kind: Kind::Time { min: 1 },
             default: Some("12us"),
         },
@@ -95,7 +98,7 @@ params! {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.marking",
     kind: "red",
-    doc: "Marks at random, more often the longer the average queue is.",
+    doc: "Marks packets at random, with a probability that grows with the average queue.",
     cite: "Floyd and Jacobson 1993; RFC 2309 §3",
     params: Given::PARAMS,
 };
@@ -106,20 +109,22 @@ fn plain(amount: Amount) -> f64 {
     }
 }
 
-/// The probability of a mark at an average queue, in the unit of `max`, before marks are spread.
+/// Returns the probability of a mark at an average queue, in the unit of `max`, before marks are spread.
 pub(crate) fn probability(values: &Values, average: f64) -> f64 {
     let red = Red { average, ..Red::new(values) };
     if average < red.min { 0.0 } else { red.probability() }
 }
 
-/// The average queues between which the probability grows from 0 to 1.
+/// Returns the average queues between which the probability grows from 0 to 1.
 pub(crate) fn range(values: &Values) -> (f64, f64) {
     let red = Red::new(values);
     (red.min, if red.gentle { 2.0 * red.max } else { red.max })
 }
 
 impl Red {
-    /// From validated parameters. PRECONDITION: `min` and `max` are in the same unit, `min <= max`.
+    /// Creates the mechanism from validated parameters.
+    ///
+    /// PRECONDITION: `min` and `max` are in the same unit, `min <= max`.
     pub fn new(values: &Values) -> Red {
         let Given { min, max, max_p, weight, gentle, not_ect, gaps, idle_packet } = Given::read(values);
         Red {
@@ -147,13 +152,15 @@ impl Red {
             1.0
         }
     }
-    /// An arrival at an empty queue lets the average decay, any other moves it (1993, fig. 2).
+    /// Updates the average at an arrival: an empty queue lets it decay, any other queue moves it (1993, fig. 2).
     fn follow(&mut self, queue: f64, now: Time) {
         if queue > 0.0 {
             self.idle_from = None;
             self.average += self.weight * (queue - self.average);
             return;
         }
+        // The idle period restarts here. Without that, the next arrival at an empty queue would decay the same time
+        // again.
         let from = self.idle_from.replace(now).unwrap_or(now);
         let missed = now.since(from).0 as f64 / self.idle_packet.0 as f64;
         self.average *= libm::pow(1.0 - self.weight, missed);
@@ -164,12 +171,13 @@ impl Marking for Red {
     fn mark(&mut self, _pkt: &Head, q: &QueueView, env: &mut Env) -> bool {
         self.follow(if self.in_packets { f64::from(q.packets) } else { q.bytes as f64 }, env.now);
         if self.average < self.min {
+            // The count restarts at -1, as in fig. 2, so that the first packet at or above `min` has count 0.
             self.since_mark = -1;
             return false;
         }
         self.since_mark += 1;
         let p = self.probability();
-        // p / (1 - count * p) makes the gaps between marks uniform, p alone geometric (1993, §7).
+        // With p / (1 - count * p) the gaps between marks are uniform, with p alone geometric (1993, §7).
         let rest = if self.is_spread { 1.0 - self.since_mark as f64 * p } else { 1.0 };
         let marked = p >= 1.0 || rest <= 0.0 || env.rng.unit() < p / rest;
         if marked {
@@ -183,20 +191,20 @@ impl Marking for Red {
     fn idle(&mut self, env: &mut Env) {
         self.idle_from = Some(env.now);
     }
-    /// No average is above all that it is of.
+    /// The average never exceeds the longest queue, so that no mark is possible below `min`.
     fn begins(&self) -> Option<Room> {
         Some(Room::new(self.given[0]))
     }
-    /// Its two thresholds go together, and what is given is not made void by the rest.
+    /// Thresholds must fit each other. Parameters that others make void are reported.
     fn check(&self, beside: &Beside, report: &mut Report) {
         if self.weight == 1.0 && (beside.given)("idle_packet") {
-            report.note("red: idle_packet has no effect with weight = 1: the average is the queue of the instant");
+            report.note("red: idle_packet has no effect with weight = 1: the average is the instantaneous queue");
         }
         if self.weight == 0.0 {
-            report.note("red with weight = 0 follows no queue: its average stays 0");
+            report.note("red: with weight = 0 the average queue stays 0, so that no packet is marked");
         }
         if self.max_p == 1.0 && (beside.given)("gentle") {
-            report.note("red: gentle has no effect with max_p = 1: from max on every packet is marked either way");
+            report.note("red: gentle has no effect with max_p = 1: from max on every packet is marked anyway");
         }
         let [min, max] = self.given;
         let ((low, unit), (high, other)) = (in_words(min), in_words(max));
@@ -300,8 +308,8 @@ mod tests {
 
     #[test]
     fn gaps_between_marks_are_spread_evenly() {
-        // 1993, §7: uniform, here with p = 1/20. The algorithm of fig. 2 counts the packet that it
-        // decides on, so that gaps end at 19, one before the 20 of the text.
+        // Gaps are uniform (1993, §7), here with p = 1/20. The algorithm of fig. 2 counts the packet under decision, so
+        // gaps end at 19, one before the 20 of the text.
         let (mut r, mut desk, ten) = (red("weight=1 min=5pkt max=15pkt max_p=0.1"), Desk::seeded(4), state(10));
         let (mut gaps, mut since, mut marks) = ([0u32; 19], 0usize, 0);
         while marks < 20_000 {
@@ -329,7 +337,7 @@ mod tests {
                 (since, marks) = (0, marks + 1);
             }
         }
-        // 0.95^19 of them, 7547; their deviation is 69.
+        // Expected are 20,000 · 0.95^19 = 7547; the standard deviation is 69.
         assert!(long.abs_diff(7547) < 345, "{long}");
     }
 

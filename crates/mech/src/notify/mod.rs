@@ -1,7 +1,7 @@
-//! The notify slot: who is told, by a message upstream?
+//! Notify slot: sends congestion messages to the sources of flows.
 //!
-//! It is filled by an [`crate::Agent`], a congestion point: it follows [`crate::Account::Arrived`] or
-//! [`crate::Account::Entered`] and asks for [`crate::Act::Emit`]; it says in [`crate::Needs::notices`] that it does.
+//! An [`crate::Agent`] fills it, a congestion point. It follows [`crate::Account::Arrived`] or
+//! [`crate::Account::Entered`], requests [`crate::Act::Emit`], and declares [`crate::Needs::notices`].
 
 mod qcn;
 
@@ -11,14 +11,14 @@ use crate::Mechanism;
 use crate::params::Spec;
 
 agent_slot! {
-    /// Whether sources are told of congestion.
+    /// Congestion messages of a port.
     NotifySlot
 }
 
 const NONE: Spec =
-    Spec { slot: "switch.notify", kind: "none", doc: "No source is told of congestion.", cite: "", params: &[] };
+    Spec { slot: "switch.notify", kind: "none", doc: "Notifies no source of congestion.", cite: "", params: &[] };
 
-/// The mechanisms of this slot.
+/// Mechanisms of this slot.
 pub const ALL: &[Mechanism<NotifySlot>] = &[
     Mechanism::new(&NONE, |_| NotifySlot::NONE),
     Mechanism::new(&qcn::SPEC, |values| NotifySlot::new(Qcn::new(values))),

@@ -1,6 +1,7 @@
-//! QCN: a congestion point samples its queue as bytes come in, and tells the source of a culprit flow how congested it
-//! is (IEEE 802.1Qau, now 802.1Q §30-32). The culprit is the flow whose frame has just come, as in the standard, or one
-//! drawn from the memory in proportion to what it has there (QCN-OS §III, occupancy sampling; §V-A, two samples).
+//! QCN: a congestion point samples its queue as bytes arrive, and sends a message about congestion to the source of a
+//! culprit flow (IEEE 802.1Qau, now 802.1Q §30-32). In the standard the culprit is the flow whose frame has just
+//! arrived. It can also be drawn from the memory, in proportion to the memory of each flow (QCN-OS §III, occupancy
+//! sampling; §V-A, two samples).
 //!
 //! ```text
 //!   every I_s bytes:   q_off = q - Q_eq      q_delta = q - q_old      Fb = q_off + w q_delta
@@ -8,10 +9,10 @@
 //!                      q_old = q             the next I_s by F6: from the base down to 0.123 of it
 //! ```
 //!
-//! q is the memory of its port, of its class: of the buffer in front of the link, or of the input. The sign is that of
-//! QCN-OS: above 0 is congestion; the standard's is the other, and the six bits are the same. What is counted are bytes
-//! of frames that were stored: those that are lost start no sample. A frame that passes several intervals at once is one
-//! sample. The first interval is the base. Where the link goes down and comes back, lengths and intervals go on.
+//! q is the memory of one class of the port: the buffer in front of the link, or the memory of the input. The sign is
+//! that of QCN-OS: a value above 0 means congestion. The standard has the opposite sign and the same six bits. Only
+//! bytes of stored frames count, so lost frames start no sample. A frame that passes several intervals is one sample.
+//! The first interval is the base. Lengths and intervals continue when the link goes down and comes back.
 
 mod culprit;
 mod feedback;
@@ -27,7 +28,7 @@ use feedback::{Curve, Rounding};
 use units::{Bytes, Dur, Time};
 
 choice! {
-    /// Which memory of its port a congestion point follows.
+    /// Memory of its port that a congestion point follows.
     pub(crate) enum At {
         Inputs = "inputs",
         Outputs = "outputs",
@@ -35,110 +36,117 @@ choice! {
 }
 
 params! {
-    /// The values of its parameters.
+    /// Values of the parameters.
     pub(crate) struct Given {
         at: At = {
-            doc: "Which memory of each port is followed: the buffer in front of its link, as in the standard, or what came in by \
-                  the port and has not left for its output (QCN-OS §II-B).",
+            doc: "Memory of each port that is followed. `outputs`: the buffer in front of its link, as in the \
+                  standard. `inputs`: frames that came in by the port and have not left for their output (QCN-OS \
+                  §II-B).",
             kind: At::KIND,
             default: Some("outputs"),
         },
         culprit: Culprit = {
-            doc: "Which flow is told: that of the frame that completes an interval (802.1Qau), that of an occupied unit of the \
-                  memory drawn at random (QCN-OS §III), or of two such the one with the more congested way (QCN-OS §V-A).",
+            doc: "Flow whose source is notified. `arrival`: the flow of the frame that completes an interval \
+                  (802.1Qau). `occupancy`: the flow of an occupied unit of the memory, drawn at random (QCN-OS §III). \
+                  `two_samples`: of two such flows, the one with the more congested path (QCN-OS §V-A).",
             kind: Culprit::KIND,
             default: Some("arrival"),
         },
         index: Index = {
-            doc: "With `culprit` = `two_samples`, how congested the way of a flow is: by how full the first buffer in front of a \
-                  link is on its way from the input (in a `fabric` switch that of an internal link, else that of its output), by \
-                  the fullest of these, or by all that waits for its output here (QCN-OS §V-A, path-congestion index).",
+            doc: "Measure of the congestion of a flow's path, with `culprit` = `two_samples` (QCN-OS §V-A, \
+                  path-congestion index). `first_hop`: how full the first buffer in front of a link is, on the path \
+                  from the input. In a `fabric` switch that buffer belongs to an internal link, otherwise to the \
+                  output. `path`: how full the fullest of these buffers is. `backlog`: the whole backlog of the output \
+                  in this switch.",
             kind: Index::KIND,
             default: Some("first_hop"),
         },
         q_eq: Bytes = {
-            doc: "Set point Q_eq (QCN-OS, Table I; cpQSp of the standard's MIB has 26,000 B).",
+            doc: "Set point Q_eq of the queue (QCN-OS, Table I; the standard's MIB has cpQSp = 26,000 B).",
             kind: Kind::Size { min: 1 },
             default: Some("60KB"),
         },
         w: u64 = {
-            doc: "Weight w of the growth of the queue since the last sample (QCN-OS, Table I; 802.1Qau §30.2.1, cpW: a power of two).",
+            doc: "Weight w of the queue's growth since the last sample (QCN-OS, Table I; 802.1Qau §30.2.1, cpW: a \
+                  power of two).",
             kind: Kind::Count { min: 0, max: 64 },
             default: Some("2"),
         },
         interval: Bytes = {
-            doc: "Base of the sampling interval I_s: bytes that come between two samples where there is no congestion, down to an \
-                  eighth of it where there is most (QCN-OS, Table I; cpSampleBase).",
+            doc: "Base of the sampling interval I_s: bytes that arrive between two samples without congestion. With \
+                  the highest feedback, the interval is about an eighth of it (QCN-OS, Table I; cpSampleBase).",
             kind: Kind::Size { min: 1 },
             default: Some("150KB"),
         },
         jitter: f64 = {
-            doc: "Share j by which intervals vary: each is multiplied by a draw from U(1 - j, 1 + j); 0 is none.",
+            doc: "Share j by which intervals vary: each is multiplied by a draw from U(1 - j, 1 + j). 0 is no \
+                  variation.",
             kind: Kind::Number { min: 0.0, max: 1.0, below_max: true },
             default: Some("0.15"),
         },
         rounding: Rounding = {
-            doc: "To which whole number feedback is quantized (802.1Qau §30.2.1: six bits).",
+            doc: "Rounding of feedback to a whole number (802.1Qau §30.2.1: six bits).",
             kind: Rounding::KIND,
             default: Some("floor"),
         },
         unit: Bytes = {
-            doc: "Size of a unit of the memory, where flows are drawn: a frame takes as many as it needs, and shares none (QCN-OS §III).",
+            doc: "Size of a unit of the memory from which flows are drawn. A frame occupies as many units as it needs, \
+                  and shares none (QCN-OS §III).",
             kind: Kind::Size { min: 1 },
             default: Some("256B"),
         },
         class: u64 = {
-            doc: "The class that is followed; frames of others neither count nor are told of.",
+            doc: "Class that is followed. Frames of other classes do not count and cause no messages.",
             kind: Kind::Count { min: 0, max: 7 },
             default: Some("0"),
         },
         keep_alive: Option<Dur> = {
-            doc: "At inputs, with a drawn culprit: a clock of this period samples while the far end is paused and nothing comes \
-                  (QCN-OS §III, keep-alive). None by default.",
+            doc: "Period of samples while the far end is paused and no frame arrives (QCN-OS §III, keep-alive). The \
+                  default is none. Only with `at` = `inputs` and a drawn culprit.",
             kind: Kind::Time { min: 1_000_000 },
             default: Some(""),
         },
     }
 }
 
-/// Its declaration.
+/// Declaration of the mechanism.
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.notify",
     kind: "qcn",
-    doc: "A congestion point samples its queue and tells the source of a culprit flow how congested it is.",
+    doc: "Congestion point: samples its queue, and notifies the source of a culprit flow of the degree of congestion.",
     cite: "IEEE 802.1Qau §30-32; QCN-OS §II-C, §III, §V-A",
     params: Given::PARAMS,
 };
 
-/// See the module.
+/// Congestion point of QCN at one port.
 #[derive(Clone, Debug)]
 pub struct Qcn {
     given: Given,
     index: Box<dyn PathIndex>,
     curve: Curve,
-    /// q at the last sample, bytes.
+    /// Queue length q at the last sample, in bytes.
     q_old: u64,
-    /// What will have come, in all, at the next sample, bytes.
+    /// Total arrived bytes at the next sample.
     next: u64,
-    /// The far end is paused.
+    /// True if the far end is paused.
     paused: bool,
 }
 
-/// What wakes it while the far end is paused.
+/// Timer of samples while the far end is paused.
 const CLOCK: TimerId = TimerId(0);
 
 impl Qcn {
-    /// What is declared of its parameters.
+    /// Declarations of the parameters.
     pub const PARAMS: &'static [Param] = Given::PARAMS;
 
-    /// From validated parameters.
+    /// Creates the mechanism from validated parameters.
     pub fn new(values: &Values) -> Qcn {
         let given = Given::read(values);
         let curve = Curve { q_eq: given.q_eq.0, w: given.w, rounding: given.rounding };
         let next = given.interval.0;
         Qcn { index: given.index.boxed(), given, curve, q_old: 0, next, paused: false }
     }
-    /// The same with another path-congestion index than the parameter `index` names.
+    /// Returns the mechanism with another path-congestion index than that of the parameter `index`.
     #[must_use]
     pub fn with_index(self, index: impl PathIndex + 'static) -> Qcn {
         Qcn { index: Box::new(index), ..self }
@@ -154,10 +162,11 @@ impl Qcn {
         }
     }
 
-    /// Looks at the queue, when so many bytes have come in all, and says how congested it is.
+    /// Samples the queue when `come` bytes have arrived in total, and sends a message if there is congestion.
     fn sample(&mut self, come: u64, at: &AgentContext, env: &mut Env) {
         let q = at.view.in_memory(self.side(), at.port, self.class());
         let (feedback, q_old) = (self.curve.feedback(q, self.q_old), self.q_old);
+        // A sample without a message is still the reference of the next growth.
         self.q_old = q;
         self.next = come.saturating_add(self.varied(feedback::interval(self.given.interval.0, feedback), env));
         if feedback == 0 {
@@ -170,7 +179,7 @@ impl Qcn {
         }
     }
 
-    /// An interval, longer or shorter by up to `jitter` of it.
+    /// Returns an interval, longer or shorter by up to the share `jitter`.
     fn varied(&self, interval: u64, env: &mut Env) -> u64 {
         let spread = (interval as f64 * self.given.jitter).round() as u64;
         let varied = match self.given.jitter > 0.0 {
@@ -200,7 +209,7 @@ impl Agent for Qcn {
         self.sample(bytes, at, env);
     }
     fn on_pause_sent(&mut self, xoff: ClassSet, xon: ClassSet, env: &mut Env) {
-        // A pause that is sent again goes on, and so does its clock.
+        // A refreshed pause continues, and so does its timer.
         if xoff.has(self.class()) && !self.paused {
             self.paused = true;
             self.arm(env);
@@ -215,7 +224,7 @@ impl Agent for Qcn {
         self.sample(at.view.entered(at.port, self.class()), at, env);
         self.arm(env);
     }
-    /// Nobody is paused any more, and the clock has stopped.
+    /// The pause ended with the link, and the switch cleared the timer.
     fn on_link_change(&mut self, _at: PortId, _env: &mut Env) {
         self.paused = false;
     }
@@ -241,10 +250,12 @@ impl Agent for Qcn {
         if given.keep_alive.is_some() {
             let found = "keep_alive with";
             if given.at == At::Outputs {
-                let rule = "at = \"inputs\" beside it: pausing a far end keeps nothing from coming to outputs, which need no clock";
+                let rule = "at = \"inputs\": frames still arrive at outputs while a far end is paused, so that no \
+                            clock is needed";
                 report.wrong("keep_alive", format!("{found} at = \"outputs\""), rule);
             } else if !given.culprit.is_drawn() {
-                let rule = "`occupancy` or `two_samples` beside it: on a clock no frame has just come whose flow could be told";
+                let rule = "`occupancy` or `two_samples`: a sample by a clock has no arriving frame whose source could \
+                            be notified";
                 report.wrong("keep_alive", format!("{found} culprit = \"arrival\""), rule);
             }
         }
@@ -256,11 +267,11 @@ impl Agent for Qcn {
 }
 
 impl Qcn {
-    /// What has no effect, or another than one might think.
+    /// Warns about parameters that have no effect, or an unexpected one.
     fn idle(&self, beside: &Beside, report: &mut Report) {
         let Given { at, culprit, .. } = self.given;
         if (beside.given)("unit") && !culprit.is_drawn() {
-            report.note("qcn: unit has no effect with culprit = \"arrival\": nothing is drawn from the memory");
+            report.note("qcn: unit has no effect with culprit = \"arrival\": no flow is drawn from the memory");
         }
         if (beside.given)("index") && culprit != Culprit::TwoSamples {
             report.note(format!(
@@ -270,13 +281,14 @@ impl Qcn {
         }
         if culprit == Culprit::TwoSamples && at == At::Outputs {
             report.note(
-                "qcn: culprit = \"two_samples\" at outputs is `occupancy`: all that waits there leaves by one link, so that the ways \
-                 of both flows are as congested",
+                "qcn: culprit = \"two_samples\" at outputs is the same as `occupancy`: all frames there leave by one \
+                 link, so that the paths of both flows are equally congested",
             );
         }
         if culprit == Culprit::Arrival && self.given.jitter == 0.0 {
             report.note(
-                "qcn: culprit = \"arrival\" without jitter: among sources of constant rates the same flow may be told every time",
+                "qcn: culprit = \"arrival\" without jitter: the same source may be notified every time if sources send at \
+                 constant rates",
             );
         }
     }

@@ -1,15 +1,18 @@
-//! PABO: excess packets go back to where they came from (Shi et al., "PABO: Mitigating Congestion
-//! via Packet Bounce in Data Center Networks", Computer Communications 2018).
+//! PABO: excess packets return toward their source (Shi et al., "PABO: Mitigating Congestion via Packet Bounce in Data
+//! Center Networks", Computer Communications 2018).
 //!
-//! On arrival, before enqueue, the switch looks at the one queue that the packet would enter: the
-//! normal queue of its output port, or the bounce queue once it was bounced. With probability
-//! eq. 4 of that queue's utilisation it goes to the bounce queue of the port that the switch's own
-//! table gives for the packet's source. A queue that has no room for the packet counts as full,
-//! whatever its unit, so that only a full bounce queue loses packets. The paper does not say what becomes
-//! of a packet whose way back is full: with `bounce_full = "drop"` the back port's queue is not tested and
-//! the packet is lost there, with `forward` it tries its own queue instead. With `back_port = "ingress"` a
-//! packet that came in by the port it would leave by goes on toward its source, since it was bounced here
-//! from there before. What a source does that gets its packets back (§II-G) is in [`crate::host`].
+//! On arrival, before enqueue, the switch reads the utilisation of the queue that the packet would enter. That is the
+//! normal queue of its output port, or the bounce queue if the packet was bounced before. With the probability of eq. 4
+//! the packet goes to the bounce queue of the port that the switch's own table gives for its source.
+//!
+//! A queue without free buffer space for the packet counts as full, in packets and in bytes, so that only full bounce
+//! queues lose packets. The paper does not define the case of a full bounce queue on the return path.
+//!
+//! With `bounce_full = "drop"`, that queue is not tested, and the packet is dropped there. With `"forward"`, the packet
+//! tries its own queue instead.
+//!
+//! With `back_port = "ingress"` a packet that came in by its own output port goes on toward its source, since it was
+//! bounced here before. The reaction of a source whose packets come back (§II-G) is in [`crate::host`].
 
 #[cfg(test)]
 mod tests;
@@ -20,7 +23,7 @@ use crate::params::{Kind, Spec, Values};
 use crate::{Beside, Env, Fill, ForwardingContext, Head, Lane, Needs, PortId, QueueId, Report, choice, params};
 use units::Amount;
 
-/// See the module.
+/// PABO's bounce at one switch.
 #[derive(Clone, Debug)]
 pub struct Bounce {
     theta: f64,
@@ -33,7 +36,7 @@ pub struct Bounce {
 }
 
 choice! {
-    /// From where on a queue counts as full.
+    /// Queue length from which a queue counts as full.
     pub(crate) enum Rounding {
         Places = "places",
         Multiple = "multiple",
@@ -41,7 +44,7 @@ choice! {
 }
 
 choice! {
-    /// Which port is the way back.
+    /// Port of the return path.
     pub(crate) enum BackPort {
         Source = "source",
         Ingress = "ingress",
@@ -49,7 +52,7 @@ choice! {
 }
 
 choice! {
-    /// What becomes of a packet whose bounce queue has no room.
+    /// Treatment of a packet whose bounce queue is full.
     pub(crate) enum BounceFull {
         Drop = "drop",
         Forward = "forward",
@@ -57,44 +60,46 @@ choice! {
 }
 
 params! {
-    /// The values of its parameters.
+    /// Values of the parameters.
     pub(crate) struct Given {
         theta: f64 = {
-            doc: "Utilisation θ up to which nothing is bounced (PABO eq. 4).",
+            doc: "Utilisation θ up to which no packet is bounced (PABO eq. 4).",
             kind: Kind::Number { min: 0.0, max: 1.0, below_max: true },
             default: Some("0.8"),
         },
         lambda: f64 = {
-            doc: "Decay constant λ; 0 is the limit, a straight line (PABO eq. 1).",
+            doc: "Decay constant λ (PABO eq. 1). 0 is the limit of the curve, a straight line.",
             kind: Kind::Number { min: 0.0, max: 1e6, below_max: false },
             default: Some("50"),
         },
         bounce_size: Amount = {
-            doc: "Size of the bounce queue of every port, in the unit of the buffer (PABO §II-E).",
+            doc: "Capacity of the bounce queue of every port, in the unit of the buffer (PABO §II-E).",
             kind: Kind::Amount { min: 1 },
             default: Some("100pkt"),
         },
         round_to: u64 = {
-            doc: "N upstream switches, whose packets may arrive at one instant and be decided on the same length: a \
-                  queue counts as full early, from where `rounding` says; 0 is never.",
+            doc: "Number N of upstream switches, whose packets may arrive simultaneously and be decided on the same \
+                  length. A queue then counts as full early, by the rule of `rounding`. With 0, no queue does.",
             kind: Kind::Count { min: 0, max: 1024 },
             default: Some("3"),
         },
         rounding: Rounding = {
-            doc: "From where on a queue of C places counts as full: the last multiple of N up to C, or as soon as \
-                  fewer than N places are left. They are the same where N divides C - N + 1: of 500 places and N = 3 \
-                  both are 498, of 100 they are 99 and 98, and only from 98 on do three arrivals always fit.",
+            doc: "Length from which on a queue with a capacity of C packets counts as full. `multiple`: the last \
+                  multiple of N up to C. `places`: C - N + 1, from which on fewer than N packets fit. Both are equal \
+                  if N divides C - N + 1. With N = 3 both are 498 for C = 500; for C = 100 they are 99 and 98. Three \
+                  arrivals always fit only with 98.",
             kind: Rounding::KIND,
             default: Some("places"),
         },
         back_port: BackPort = {
-            doc: "The port of the way back: the table's port for the packet's source, or the port of its arrival.",
+            doc: "Port of the return path: the table's port toward the packet's source (`source`), or the port of its \
+                  arrival (`ingress`).",
             kind: BackPort::KIND,
             default: Some("source"),
         },
         bounce_full: BounceFull = {
-            doc: "Where the bounce queue that a packet is sent back to has no room: it is lost there, or tries its own \
-                  queue of the output port instead.",
+            doc: "Treatment of a packet for which the bounce queue of the return path is full: dropped there (`drop`), \
+                  or tried in its own queue at the output port (`forward`).",
             kind: BounceFull::KIND,
             default: Some("drop"),
         },
@@ -104,19 +109,19 @@ params! {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.overflow",
     kind: "bounce",
-    doc: "The fuller its queue, the more likely a packet is sent back toward its source.",
+    doc: "Returns a packet toward its source, with a probability that grows with the utilisation of its queue.",
     cite: "PABO §II",
     params: Given::PARAMS,
 };
 
-/// What a bounce with endless memory says of itself.
+/// Warning about a bounce with unlimited memory.
 const NEVER_BOUNCES: &str = "bounce with an unlimited buffer never bounces: its utilisation is always 0";
-/// What a bounce with shared memory says of itself.
-const SHARED_BOUNCES: &str = "bounce with a shared buffer: utilisation is measured against the dynamic threshold of \
-                              the instant, and the bounce queues are memory beside the shared one";
+/// Warning about a bounce with shared memory.
+const SHARED_BOUNCES: &str = "bounce with a shared buffer: utilisation is relative to the current dynamic threshold, \
+                              and bounce queues are memory in addition to the shared buffer";
 
-/// The probability with which a packet that was bounced `np` times is bounced again at
-/// utilisation `u`, 0 to 1 (PABO eq. 4). λ = 0 is the limit (u - θ)/(1 - θ).
+/// Returns the probability of another bounce for a packet bounced `np` times, at utilisation `u` from 0 to 1 (PABO eq.
+/// 4). With λ = 0 it is the limit (u - θ)/(1 - θ).
 pub fn probability(u: f64, np: u8, theta: f64, lambda: f64) -> f64 {
     if u <= theta {
         return 0.0;
@@ -128,11 +133,13 @@ pub fn probability(u: f64, np: u8, theta: f64, lambda: f64) -> f64 {
     if k == 0.0 {
         return (u - theta) / (1.0 - theta);
     }
+    // `expm1` stays exact for small λ, where the difference to 1 would be lost. `libm` is bit-identical on every
+    // machine.
     libm::expm1(k * (theta - u)) / libm::expm1(k * (theta - 1.0))
 }
 
 impl Bounce {
-    /// From validated parameters.
+    /// Creates the mechanism from validated parameters.
     pub fn new(values: &Values) -> Bounce {
         let given = Given::read(values);
         Bounce {
@@ -145,8 +152,8 @@ impl Bounce {
             tests_back: given.bounce_full == BounceFull::Forward,
         }
     }
-    /// How full the queue counts as, 0 to 1. With N arrivals at one instant the last of them decide
-    /// on a length that is out of date, hence full N places early; but an empty queue is never full.
+    /// Returns the utilisation of a queue, 0 to 1. Of N simultaneous arrivals the last ones may decide on an outdated
+    /// length, so a queue counts as full N packets early.
     fn utilisation(&self, fill: Fill, fits: bool, size: u16) -> f64 {
         let Some(limit) = fill.limit else { return 0.0 };
         match !fits || fill.used >= self.full_from(limit, size) {
@@ -154,7 +161,8 @@ impl Bounce {
             false => fill.used as f64 / limit as f64,
         }
     }
-    /// A place is a packet, or the bytes of one like that which asks.
+    /// Returns the queue length from which a queue counts as full. In bytes, room for N packets means packets of this
+    /// `size`.
     fn full_from(&self, limit: u64, size: u16) -> u64 {
         let place = match self.bounce_size {
             Amount::Packets(_) => 1,
@@ -165,6 +173,7 @@ impl Bounce {
             all if self.to_multiple => limit / all * all,
             all => (limit + 1).saturating_sub(all),
         };
+        // An empty queue is never full, or a queue of fewer than N packets would bounce everything.
         last.max(1).min(limit)
     }
     fn back(&self, pkt: &Head, at: &ForwardingContext) -> Option<PortId> {
@@ -185,6 +194,7 @@ impl Overflow for Bounce {
             true => Fate::Enqueue(queue),
             false => Fate::without_place(queue, DropReason::of_full(queue.lane()), at),
         };
+        // Certain outcomes draw no number. So a queue up to θ does not change the random stream.
         if p <= 0.0 || (p < 1.0 && env.rng.unit() > p) {
             return forward;
         }
@@ -198,8 +208,8 @@ impl Overflow for Bounce {
     fn needs(&self) -> Needs {
         Needs { back: Some(self.bounce_size), ..Needs::default() }
     }
-    /// The bounce queue is in the unit of the buffer; where an override has put a buffer of another unit
-    /// there, both stand, with a note.
+    /// The bounce queue must have the unit of the buffer. If an override has set a buffer with another unit, both are
+    /// kept with a warning.
     fn check(&self, beside: &Beside, report: &mut Report) {
         if self.round_to <= 1 && (beside.given)("rounding") {
             let round_to = self.round_to;
@@ -224,6 +234,7 @@ impl Overflow for Bounce {
     }
     fn full_from_packets(&self, limit: u64) -> u64 {
         match self.bounce_size {
+            // The size of the next packet is unknown, so in bytes only the limit itself is sure.
             Amount::Packets(_) => self.full_from(limit, 0),
             Amount::Bytes(_) => limit,
         }

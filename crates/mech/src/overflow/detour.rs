@@ -1,12 +1,12 @@
-//! DIBS: a packet whose queue is full is sent to a neighbour switch instead (Zarifis et al.,
-//! "DIBS: Just-in-time Congestion Mitigation for Data Centers", EuroSys 2014).
+//! DIBS: a packet whose queue is full is sent to a neighbour switch instead (Zarifis et al., "DIBS: Just-in-time
+//! Congestion Mitigation for Data Centers", EuroSys 2014).
 //!
-//! Eligible is a port whose far end is a switch, whose queue is not full and which is not the
-//! desired one; the ingress port is eligible too unless `ingress` says otherwise, since the paper's
-//! own trace returns packets to where they came from (fig. 1). Nothing is remembered of a detour: the
-//! next switch routes the packet as any other. Which of the eligible ports it takes, and which packets
-//! leave before their queue is full, is in [`policy`]; which flows are detoured at all in [`flows`].
-//! Beyond `random` the paper gives ideas (§7), not rules: the rules are ours.
+//! A port is eligible if its far end is a switch, its queue is not full, and it is not the desired port. The ingress
+//! port is eligible too unless `ingress = false`, since the paper's own trace returns packets there (fig. 1). A detour
+//! leaves no state: the next switch routes the packet like any other.
+//!
+//! [`policy`] chooses an eligible port, and the packets that leave before their queue is full. [`flows`] chooses the
+//! flows that are detoured at all. Beyond `random` the paper gives ideas (§7), not rules: these rules are ours.
 
 mod flows;
 mod policy;
@@ -21,19 +21,19 @@ use flows::Flows;
 use policy::Policy;
 use units::Bytes;
 
-/// See the module.
+/// Detours at one switch.
 #[derive(Clone, Debug)]
 pub struct Detour {
     policy: Policy,
     flows: Flows,
     mark_detoured: bool,
     ingress: bool,
-    /// As many detours as a packet may have had to be detoured once more; `None` is any number.
+    /// Number of detours after which a packet is not detoured again; `None` is unlimited.
     max_detours: Option<u64>,
 }
 
 choice! {
-    /// How the other port is chosen.
+    /// Choice of the other port.
     pub(crate) enum PolicyKind {
         Random = "random",
         LoadAware = "load_aware",
@@ -43,7 +43,7 @@ choice! {
 }
 
 choice! {
-    /// Which flows are detoured.
+    /// Choice of the flows that are detoured.
     pub(crate) enum FlowsKind {
         All = "all",
         Short = "short",
@@ -53,60 +53,64 @@ choice! {
 }
 
 params! {
-    /// The values of its parameters.
+    /// Values of the parameters.
     pub(crate) struct Given {
         policy: PolicyKind = {
-            doc: "How the other port is chosen: `random` is uniform over the eligible ones (DIBS §2), `load_aware` \
-                  takes the one where the fewest bytes wait, `flow_based` the one that a hash of the flow gives, and \
-                  `probabilistic` is `random` that begins before the queue is full (DIBS §7).",
+            doc: "Choice among the eligible ports (DIBS §2, §7). `random`: uniform. `load_aware`: the port with the \
+                  fewest queued bytes. `flow_based`: the port given by a hash of the flow. `probabilistic`: as \
+                  `random`, but detours begin before the queue is full.",
             kind: PolicyKind::KIND,
             default: Some("random"),
         },
         mark_detoured: bool = {
-            doc: "Set CE on a detoured packet that is ECN-capable (DIBS §5.3).",
+            doc: "Sets CE in detoured packets that are ECN-capable (DIBS §5.3).",
             kind: Kind::Flag,
             default: Some("true"),
         },
         ingress: bool = {
-            doc: "Whether a packet may be detoured to the port by which it arrived (DIBS fig. 1).",
+            doc: "Allows detours to the port by which the packet arrived (DIBS fig. 1).",
             kind: Kind::Flag,
             default: Some("true"),
         },
         max_detours: Option<u64> = {
-            doc: "A packet that was detoured so often is not detoured again: where its queue is full it is dropped.",
+            doc: "Number of detours after which a packet is not detoured again. It is then dropped if its queue is \
+                  full.",
             kind: Kind::CountOrOff { min: 1, max: 254 },
             default: Some("off"),
         },
         flows: Option<FlowsKind> = {
-            doc: "With `flow_based`, which flows are detoured; packets of others are lost where their queue is full \
-                  (DIBS §7).",
+            doc: "Flows that are detoured, with `policy` = `flow_based`. Packets of other flows are dropped if their \
+                  queue is full (DIBS §7).",
             kind: FlowsKind::KIND,
             default: Some("all"),
         },
         flow_size: Option<Bytes> = {
-            doc: "With `flows` = `short` or `long`: a flow is long once more bytes of its frames have arrived at the switch.",
+            doc: "Bytes up to which a flow is short, with `flows` = `short` or `long`. The switch counts the arriving \
+                  frames of the flow.",
             kind: Kind::Size { min: 0 },
             default: Some("100KB"),
         },
         flow_table: Option<u64> = {
-            doc: "With `flows` = `short` or `long`: entries of the table, at each switch, in which flows are counted.",
+            doc: "Number of flows in the table of each switch, with `flows` = `short` or `long`.",
             kind: Kind::Count { min: 1, max: 65_536 },
             default: Some("4096"),
         },
         hosts: Option<Vec<String>> = {
-            doc: "With `flows` = `hosts`: packets from or to one of these are detoured.",
+            doc: "Hosts whose packets are detoured, both from and to them, with `flows` = `hosts`.",
             kind: Kind::Texts,
             default: Some(""),
         },
         lo: Option<f64> = {
-            doc: "With `probabilistic`: the share of its queue's limit from which on class 0, the least urgent, is \
-                  detoured early; the classes above it begin in equal steps up to 1, which is never early, for class 7.",
+            doc: "Share of its queue's limit from which on class 0, the least urgent, is detoured early, with `policy` \
+                  = `probabilistic`. Classes above it begin in equal steps up to 1 for class 7, which is never \
+                  detoured early.",
             kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
             default: Some("0.5"),
         },
         hi: Option<f64> = {
-            doc: "With `probabilistic`: the share from which on class 0 is always detoured; the classes above it in \
-                  equal steps up to 1. With lo = hi = 1 it is `random`.",
+            doc: "Share of its queue's limit from which on class 0 is always detoured, with `policy` = \
+                  `probabilistic`. Classes above it follow in equal steps up to 1. With lo = hi = 1 the policy is \
+                  `random`.",
             kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
             default: Some("1"),
         },
@@ -116,12 +120,12 @@ params! {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.overflow",
     kind: "detour",
-    doc: "A packet whose queue is full leaves by another port toward a switch.",
+    doc: "Sends a packet whose queue is full by another port toward a switch.",
     cite: "DIBS §2",
     params: Given::PARAMS,
 };
 
-/// Parameters that belong to one policy alone, or to certain choices of flows in it.
+/// Parameters that belong to one policy alone, or to certain choices of its flows.
 pub(super) const ONLY: &[Only] = &[
     Only { key: "flows", by: "policy", words: &[PolicyKind::FlowBased.word()] },
     Only { key: "flow_size", by: "policy", words: &[PolicyKind::FlowBased.word()] },
@@ -145,7 +149,7 @@ impl Given {
             }
         }
     }
-    /// No host is found yet. Only `flow_based` has a rule.
+    /// Hosts are not resolved yet. Only `flow_based` has a choice of flows.
     fn flows(&self) -> Flows {
         let places = || self.flow_table.unwrap_or_default() as usize;
         match self.flows {
@@ -161,7 +165,7 @@ impl Given {
 }
 
 impl Detour {
-    /// From validated parameters, for no switch in particular: without a hash of its own, and without hosts.
+    /// Creates the mechanism from validated parameters, for no switch yet: without a hash seed and without hosts.
     pub fn new(values: &Values) -> Detour {
         let given = Given::read(values);
         Detour {
@@ -177,12 +181,14 @@ impl Detour {
 impl Overflow for Detour {
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate {
         let queue = pkt.queue();
+        // Every arrival is counted here, so this comes before all decisions.
         let may = self.flows.may(pkt);
         let fits = at.has_place(at.out, queue, pkt.size);
         let stay = |reason| if fits { Fate::Enqueue(queue) } else { Fate::without_place(queue, reason, at) };
         if !may {
             return stay(DropReason::BufferFull);
         }
+        // A packet that is never detoured again draws no number, so this comes before the early detour.
         if self.max_detours.is_some_and(|most| u64::from(pkt.detours) >= most) {
             return stay(DropReason::DetoursSpent);
         }
@@ -190,6 +196,7 @@ impl Overflow for Detour {
             return Fate::Enqueue(queue);
         }
         let Some(port) = self.policy.choose(pkt, at, self.ingress, env) else { return stay(DropReason::NoDetour) };
+        // Only a packet that is detoured gets the mark (DIBS §5.3).
         env.acts.mark |= self.mark_detoured;
         Fate::Detour(port, queue)
     }
@@ -205,17 +212,17 @@ impl Overflow for Detour {
                 report.wrong("lo", lo, format!("at most hi = {hi}"));
             }
             if hi == 0.0 {
-                report.wrong("hi", 0, "more than 0, or no packet ever waits for its own port");
+                report.wrong("hi", 0, "more than 0: otherwise no packet ever waits for its own port");
             }
         }
         if self.flows.names().is_some_and(<[String]>::is_empty) {
             let found = if (beside.given)("hosts") { "no host" } else { "nothing" };
-            report.wrong("hosts", found, "one host or more with flows = \"hosts\"");
+            report.wrong("hosts", found, "at least one host with flows = \"hosts\"");
         }
         if let Some(places) = self.flows.places() {
             let bytes = Bytes(places * flows::ENTRY_BYTES);
             let text = "detour by flow size: every such switch has a table of";
-            report.note(format!("{text} {places} flows, {bytes} beside its buffer"));
+            report.note(format!("{text} {places} flows ({bytes}) in addition to its buffer"));
         }
     }
     fn hosts(&self) -> Option<(&'static str, &[String])> {

@@ -1,29 +1,29 @@
-//! pFabric's drop rule: a full queue loses its least urgent packet (Alizadeh et al., "pFabric: Minimal
-//! Near-Optimal Datacenter Transport", SIGCOMM 2013, §4.2).
+//! Drop rule of pFabric: a full queue drops its least urgent packet (Alizadeh et al., "pFabric: Minimal Near-Optimal
+//! Datacenter Transport", SIGCOMM 2013, §4.2).
 //!
-//! The least urgent is that of the lowest class, in it that of the largest rank, and of equals the newest,
-//! which may be the one that arrives. Only what waits for the same port is compared, even where ports share
-//! memory: full is then what the threshold of the instant says. As long as the arrival does not fit the
-//! question is asked again, so that in bytes one arrival may push out several.
+//! The least urgent packet has the lowest class, in it the largest rank, and of equals it is the newest, which may be
+//! the arrival. Only packets queued for the same port are compared, even if ports share memory: the current threshold
+//! then decides whether the queue is full. The switch decides again as long as the arrival does not fit. So with a
+//! buffer in bytes one arrival may evict several packets.
 
 use super::{DropReason, Fate, Overflow};
 use crate::params::Spec;
 use crate::{Beside, Env, ForwardingContext, Head, Needs, PktId, QueueId, Report};
 
-/// See the module.
+/// Eviction of the least urgent packet.
 #[derive(Clone, Debug)]
 pub struct Evict;
 
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.overflow",
     kind: "evict",
-    doc: "A full queue drops the packet of the lowest class with the most remaining bytes, the newest of equals, which may be \
-          the one that arrives.",
+    doc: "Drops the least urgent packet when a queue is full: the newest of those with the most remaining bytes in the \
+          lowest class. It may be the arriving packet.",
     cite: "pFabric §4.2",
     params: &[],
 };
 
-/// The least urgent packet that waits for a port, with its class and rank.
+/// Returns the least urgent packet queued for a port, with its class and rank.
 fn least_urgent(at: &ForwardingContext) -> Option<(u8, u32, PktId)> {
     (0..8).find_map(|class| {
         let (id, rank) = at.view.least_urgent(at.out, QueueId::normal(class))?;
@@ -47,11 +47,11 @@ impl Overflow for Evict {
     fn needs(&self) -> Needs {
         Needs { removes: true, ranks: true, finds_least_urgent: true, ..Needs::default() }
     }
-    /// It needs a queue that can be full.
+    /// A bounded queue is needed, or nothing is ever evicted.
     fn check(&self, beside: &Beside, report: &mut Report) {
         match beside.memory {
             Some(_) => {}
-            None if beside.nic => report.wrong("kind", "\"evict\" at an unlimited NIC", "host.nic_queue beside it"),
+            None if beside.nic => report.wrong("kind", "\"evict\" at an unlimited NIC", "a limit in host.nic_queue"),
             None => report.note("evict with an unlimited buffer never evicts: no queue is ever full"),
         }
     }
@@ -66,7 +66,7 @@ mod tests {
     use crate::PortId;
     use crate::testing::{Desk, State, head, packets, switch};
 
-    /// Port 0 with room for three packets, filled with these.
+    /// Creates a port 0 for three packets, filled with these.
     fn full(waiting: [&str; 3]) -> (State, [PktId; 3]) {
         let mut state = switch(2, packets(3));
         let ids = waiting.map(|text| {

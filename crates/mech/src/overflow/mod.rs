@@ -1,4 +1,4 @@
-//! The overflow slot, asked for every arrival: what becomes of it?
+//! Overflow slot: decides about every arrival at a queue.
 
 mod bounce;
 mod detour;
@@ -20,70 +20,72 @@ use crate::{
 };
 use units::Dur;
 
-/// What becomes of an arrival.
+/// Forwarding decision for an arrival.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// Into this queue of the port that lookup chose.
+    /// Store the packet in this queue of the port that lookup chose.
     Enqueue(QueueId),
-    /// Back: into the bounce queue of this port (PABO).
+    /// Send the packet back: store it in the bounce queue of this port (PABO).
     Bounce(PortId),
-    /// Aside: into this queue of another port (DIBS).
+    /// Detour the packet: store it in this queue of another port (DIBS).
     Detour(PortId, QueueId),
-    /// Cut as [`Overflow::cut`] says, then into this queue of the port that lookup chose (CP); lost where it would
-    /// get no shorter.
+    /// Cut the packet by [`Overflow::cut`] and store it in this queue of the port that lookup chose (CP). It is dropped
+    /// if the cut does not shorten it.
     Trim(QueueId),
-    /// Cut, and back to its source as with `SendBack` (NDP).
+    /// Cut the packet and return it to its source, as with `SendBack` (NDP).
     TrimBack,
-    /// This packet, which waits for the port that lookup chose, is cut where it waits or, where cut packets have a
-    /// class of their own, joins the queue of that, and the question is asked again; asked again, too, where it is gone already. A packet that has nothing to be cut
-    /// off costs the arrival its place.
+    /// Cut this queued packet of the port that lookup chose, then decide again.
+    ///
+    /// The cut packet keeps its position. If cut packets have a class of their own, it moves to that queue. If the
+    /// packet is already gone, the switch only decides again. If the cut does not shorten it, the arrival is dropped.
     TrimWaiting(PktId),
-    /// Back to its source by the switch's own tables, as a returned segment; lost where it comes back already.
+    /// Return the packet to its source by the switch's own tables, as a returned segment. A packet that was already
+    /// returned is dropped.
     SendBack,
-    /// This waiting packet is dropped, and the question asked again (pFabric); asked again, too,
-    /// where it is gone already, as when simultaneous arrivals chose the same one.
+    /// Drop this queued packet, then decide again (pFabric). If it is already gone, as when simultaneous arrivals chose
+    /// the same one, the switch only decides again.
     Evict(PktId),
-    /// Lost.
+    /// Drop the packet.
     Drop(DropReason),
 }
 
 impl Fate {
-    /// That of an arrival for which its queue has no place, and for which nothing else can be done: it is lost, or waits at
-    /// its input where there is one. The memory there has the last word.
+    /// Returns the decision for an arrival without free buffer space if nothing else is possible. The packet is
+    /// dropped, or queued at its input if the switch has input memory. That memory may still refuse it.
     pub fn without_place(queue: QueueId, reason: DropReason, at: &ForwardingContext) -> Fate {
         if at.view.has_inputs() { Fate::Enqueue(queue) } else { Fate::Drop(reason) }
     }
 }
 
-/// Why a packet was lost.
+/// Reason of a packet loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DropReason {
-    /// The queue had no room.
+    /// Queue full.
     BufferFull = 0,
-    /// The bounce queue had no room (PABO §II-E).
+    /// Bounce queue full (PABO §II-E).
     BounceQueueFull = 1,
-    /// Queue full and nowhere to detour to (DIBS §2).
+    /// Queue full and no port for a detour (DIBS §2).
     NoDetour = 2,
-    /// Too many switches entered.
+    /// Time to live expired.
     TtlExpired = 3,
-    /// Pushed out by a more urgent packet (pFabric §4.1).
+    /// Evicted by a more urgent packet (pFabric §4.1).
     Evicted = 4,
-    /// Not ECN-capable where a mark was due (RFC 3168 §7).
+    /// Due for a mark but not ECN-capable (RFC 3168 §7).
     EarlyDrop = 5,
-    /// The switch knows no way to the destination.
+    /// No route to the destination.
     NoRoute = 6,
-    /// No room for a held ACK.
+    /// No memory to hold an ACK.
     HoldFull = 7,
-    /// Queue full, and detoured as often as a packet may be.
+    /// Queue full and maximum number of detours reached.
     DetoursSpent = 8,
-    /// Its link was down while it crossed it, or its port is known to be dead.
+    /// Link down during the transmission, or port known to be dead.
     LinkDown = 9,
-    /// Lost on its link at the probability that the scenario gives.
+    /// Random loss on the link, with the probability of the scenario.
     LinkLoss = 10,
-    /// Bits of it were wrong at the far end of its link, whose check sequence found it out.
+    /// Bit errors on the link, detected by the check sequence at the far end.
     Corrupted = 11,
-    /// The memory of the port that it came in by had no room (`cioq`).
+    /// Memory of the input port full (`cioq`).
     InputFull = 12,
 }
 
@@ -104,7 +106,7 @@ impl DropReason {
         DropReason::Corrupted,
         DropReason::InputFull,
     ];
-    /// The name in results.
+    /// Returns the name in results.
     pub const fn name(self) -> &'static str {
         match self {
             DropReason::BufferFull => "buffer_full",
@@ -122,14 +124,14 @@ impl DropReason {
             DropReason::InputFull => "input_full",
         }
     }
-    /// That of a packet for whose lane there was no room.
+    /// Returns the reason for a packet whose lane is full.
     pub const fn of_full(lane: Lane) -> DropReason {
         match lane {
             Lane::Bounce => DropReason::BounceQueueFull,
             Lane::Normal | Lane::Notice => DropReason::BufferFull,
         }
     }
-    /// Whether memory was wanting: what pausing is there to prevent.
+    /// Returns true if the loss is for want of memory, which pausing is meant to prevent.
     pub const fn wants_memory(self) -> bool {
         match self {
             DropReason::BufferFull
@@ -149,37 +151,37 @@ impl DropReason {
     }
 }
 
-/// What cutting does to a packet, beside taking its payload.
+/// Effect of a cut on a packet, in addition to the loss of its payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cut {
-    /// Bytes of the frame that stay, where its headers are fewer.
+    /// Minimum size in bytes of the frame after the cut; longer headers stay whole.
     pub keep: u16,
-    /// The class that it is of from then on; its own where there is none.
+    /// Priority class after the cut; `None` keeps the class.
     pub class: Option<u8>,
-    /// What becomes of its ECN codepoint.
+    /// ECN codepoint after the cut.
     pub ecn: CutEcn,
-    /// From the cut of an arrival until its header is in its queue, or turns round; it has its place in memory meanwhile.
+    /// Time from the cut of an arrival until its header is queued or returned; its memory is reserved meanwhile.
     pub delay: Dur,
 }
 
-/// The ECN codepoint of a packet that is cut.
+/// ECN codepoint of a cut packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CutEcn {
-    /// It stays.
+    /// Codepoint unchanged.
     #[default]
     Keep,
-    /// CE, where the packet is ECN-capable.
+    /// CE, if the packet is ECN-capable.
     Ce,
     /// Not ECN-capable; a mark is lost.
     NotEct,
 }
 
 impl Cut {
-    /// Bytes of a frame of `size` bytes whose headers are `header`, once it is cut.
+    /// Returns the size in bytes after the cut of a frame with `size` bytes and a header of `header` bytes.
     pub fn size(&self, size: u16, header: u16) -> u16 {
         header.max(self.keep).min(size)
     }
-    /// Writes into the head of a packet what it is from then on.
+    /// Marks the head of a packet as cut.
     pub fn mark(&self, head: &mut Head) {
         head.flags = head.flags.with(Flags::CPA).with(Flags::PPL).without(Flags::PAYLOAD);
         if let Some(class) = self.class {
@@ -193,48 +195,82 @@ impl Cut {
     }
 }
 
-/// An answer to overflow.
+/// Overflow mechanism.
+///
+/// ```
+/// use mech::overflow::{DropReason, Fate, Overflow};
+/// use mech::{Acts, Env, Fill, ForwardingContext, Head, PortId, Purpose, Stream};
+#[doc = include_str!("../place/one_port.txt")]
+///
+/// /// Drops packets of class 0 from half of the limit on, and all others only if the queue is full.
+/// #[derive(Clone)]
+/// struct HalfForBulk;
+///
+/// impl Overflow for HalfForBulk {
+///     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, _env: &mut Env) -> Fate {
+///         let Fill { used, limit } = at.fill(at.out, pkt.queue());
+///         let is_above_half = limit.is_some_and(|limit| 2 * used >= limit);
+///         match (pkt.class() == 0 && is_above_half) || !at.has_place(at.out, pkt.queue(), pkt.size) {
+///             true => Fate::without_place(pkt.queue(), DropReason::BufferFull, at),
+///             false => Fate::Enqueue(pkt.queue()),
+///         }
+///     }
+///     fn acts_from(&self) -> f64 {
+///         0.5
+///     }
+///     fn boxed(&self) -> Box<dyn Overflow> {
+///         Box::new(self.clone())
+///     }
+/// }
+///
+/// let pkt = Head { size: 1500, ..Head::default() };
+/// let view = OnePort(vec![pkt; 2]); // two packets in a queue for four
+/// let at = ForwardingContext { view: &view, ingress: PortId(0), out: PortId(0) };
+/// let (mut rng, mut acts) = (Stream::new(1, 0, Purpose::Overflow), Acts::default());
+/// let mut env = Env { now: units::Time::ZERO, rng: &mut rng, acts: &mut acts };
+/// assert_eq!(HalfForBulk.admit(&pkt, &at, &mut env), Fate::Drop(DropReason::BufferFull));
+/// ```
 pub trait Overflow: Send + Sync {
-    /// What becomes of `pkt`, which lookup would send out by `at.out`. Of the acts it may ask for a mark.
+    /// Decides about `pkt`, which lookup would send out by `at.out`. The only action allowed is a mark.
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate;
-    /// How far beyond the limit what waits may be before a packet, cut or not, is added (CP §4.2); `None` where the
-    /// packet itself has to fit. The dataplane looks at it wherever it tests capacity.
+    /// Returns the memory beyond the limit for a packet, cut or not, whose backlog is compared without it (CP §4.2).
+    /// `None` means that the packet itself must fit. The dataplane uses it wherever it tests capacity.
     fn extra_room(&self, _pkt: &Head) -> Option<ExtraRoom> {
         None
     }
-    /// What its cutting does to a packet.
+    /// Returns the effect of a cut on a packet.
     fn cut(&self) -> Cut {
         Cut::default()
     }
-    /// For which arrivals it is asked.
+    /// Returns the arrivals for which [`Overflow::admit`] must be called.
     fn asks(&self) -> Asks {
         Asks::Always
     }
-    /// What it needs of the switch.
+    /// Returns the mechanism's needs of its switch.
     fn needs(&self) -> Needs {
         Needs::default()
     }
-    /// The share of a queue's limit from which on it may act on a packet that fits; 1 is never.
+    /// Returns the fraction of a queue's limit from which the mechanism may act on a packet that fits; 1 is never.
     fn acts_from(&self) -> f64 {
         1.0
     }
-    /// How many packets wait in a queue of `limit` where it counts as full.
+    /// Returns the number of queued packets from which a queue of `limit` packets counts as full.
     fn full_from_packets(&self, limit: u64) -> u64 {
         limit
     }
-    /// What is wrong with it beside the rest of its switch, or at a NIC.
+    /// Reports conflicts with the rest of the switch or with a NIC.
     fn check(&self, _beside: &Beside, _report: &mut Report) {}
-    /// Names of hosts that it needs to be there, and the parameter that has them.
+    /// Returns the names of hosts that must exist, with the parameter that lists them.
     fn hosts(&self) -> Option<(&'static str, &[String])> {
         None
     }
-    /// Makes it ready for one switch.
+    /// Prepares the mechanism for one switch.
     fn for_switch(&mut self, _own: &SwitchContext) {}
-    /// A copy, with its state.
+    /// Returns a boxed copy with its state.
     fn boxed(&self) -> Box<dyn Overflow>;
 }
 
-/// The mechanisms of this slot.
+/// Mechanisms of this slot.
 pub const ALL: &[Mechanism<OverflowSlot>] = &[
     Mechanism::new(&tail_drop::SPEC, |_| TailDrop.into()).at_nic(),
     Mechanism::new(&detour::SPEC, |values| Detour::new(values).into()).only(detour::ONLY),
@@ -244,7 +280,7 @@ pub const ALL: &[Mechanism<OverflowSlot>] = &[
 ];
 
 slot! {
-    /// An answer to overflow.
+    /// Overflow mechanism of a switch or NIC.
     OverflowSlot(Answer) of Overflow {
         TailDrop(TailDrop),
         Detour(Detour),
@@ -255,7 +291,7 @@ slot! {
 }
 
 impl OverflowSlot {
-    /// The same for one switch.
+    /// Returns the slot, prepared for one switch.
     #[must_use]
     pub fn for_switch(mut self, own: &SwitchContext) -> OverflowSlot {
         self.get().for_switch(own);

@@ -1,17 +1,17 @@
-//! Tail drop: what does not fit is lost. The baseline of every paper here.
+//! Tail drop: a packet that does not fit is dropped. It is the baseline of every paper here.
 
 use super::{DropReason, Fate, Overflow};
 use crate::params::Spec;
 use crate::{Asks, Env, ForwardingContext, Head};
 
-/// See the module.
+/// Tail drop.
 #[derive(Clone, Debug)]
 pub struct TailDrop;
 
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.overflow",
     kind: "tail_drop",
-    doc: "A packet whose queue is full is dropped.",
+    doc: "Drops an arriving packet if its queue is full.",
     cite: "RFC 7567 §2",
     params: &[],
 };

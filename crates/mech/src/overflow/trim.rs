@@ -1,12 +1,17 @@
-//! CP: a switch over its threshold cuts the payload of a packet instead of dropping it, and the
-//! header goes on in the same queue (Cheng et al., NSDI 2014, §4.2, §5).
+//! CP: a switch over its threshold cuts the payload of a packet instead of dropping it. The header goes on in the same
+//! queue (Cheng et al., NSDI 2014, §4.2, §5).
 //!
-//! What waits at the port is compared with the threshold T, the limit of its buffer, before the packet is added. Cut
-//! packets and PACKs may use E bytes more. Only a segment that carries CPA and a payload is cut, and only once; all
-//! else over T is lost, and so is a header over T + E. What switches have made of it since are choices: so many bytes
-//! stay (SAI), headers have a class and so a queue of their own (NDP, UEC), other packets may be cut (never those that their
-//! sender marks as [`Head::NOT_TRIMMABLE`]), the tail is cut in place of the arrival (NDP), headers without room go back to their source (NDP). Where headers have a class of their own,
-//! what waits in it is compared with E alone, and what waits beside it with T.
+//! The backlog of the port is compared with the threshold T, the limit of its buffer, before the packet is added. Cut
+//! packets and PACKs may use E bytes more. Only a segment with CPA and a payload is cut, and only once. All other
+//! packets over T are dropped, and headers over T + E.
+//!
+//! Parameters select later variants:
+//! - a number of bytes stays (SAI);
+//! - headers have a class and thus a queue of their own (NDP, UEC): its backlog is compared with E, and all other
+//!   backlog of the port with T;
+//! - other packets may be cut, but never those that their sender marks as [`Head::NOT_TRIMMABLE`];
+//! - the tail of the queue is cut instead of the arrival (NDP);
+//! - headers without free buffer space return to their source (NDP).
 
 #[cfg(test)]
 mod tests;
@@ -17,11 +22,11 @@ use crate::params::{Kind, Spec, Values};
 use crate::{Asks, Beside, Env, Flags, ForwardingContext, Head, Needs, Only, PktId, QueueId, Report, choice, params};
 use units::{Amount, Bytes, Dur};
 
-/// See the module.
+/// Payload cutting at one switch.
 #[derive(Clone, Debug)]
 pub struct Trim {
     extra: Bytes,
-    /// As it was given.
+    /// Parameter `trim_size` as given, in bytes.
     trim_size: u64,
     cut: Cut,
     trimmable: Trimmable,
@@ -31,7 +36,7 @@ pub struct Trim {
 }
 
 choice! {
-    /// Which packets may be cut.
+    /// Packets that may be cut.
     pub(crate) enum Trimmable {
         Cpa = "cpa",
         Class = "class",
@@ -40,7 +45,7 @@ choice! {
 }
 
 choice! {
-    /// What becomes of the ECN codepoint of a packet that is cut.
+    /// ECN codepoint of a cut packet.
     pub(crate) enum EcnOfCut {
         Keep = "keep",
         Ce = "ce",
@@ -49,7 +54,7 @@ choice! {
 }
 
 choice! {
-    /// Which packet is cut for want of room.
+    /// Packet that is cut for want of free buffer space.
     pub(crate) enum Victim {
         Arrival = "arrival",
         Coin = "coin",
@@ -57,7 +62,7 @@ choice! {
 }
 
 choice! {
-    /// What becomes of a header for which there is no room.
+    /// Treatment of a header without free buffer space.
     pub(crate) enum NoRoom {
         Drop = "drop",
         Return = "return",
@@ -65,69 +70,70 @@ choice! {
 }
 
 params! {
-    /// The values of its parameters.
+    /// Values of the parameters.
     pub(crate) struct Given {
         extra: Bytes = {
-            doc: "Room E of each port beyond its buffer, for cut packets and PACKs (CP §4.6); with `header_class` for that \
-                  class alone.",
+            doc: "Memory E of each port beyond its buffer, for cut packets and PACKs (CP §4.6). With `header_class` it \
+                  is for that class alone.",
             kind: Kind::Size { min: 0 },
             default: Some("4KiB"),
         },
         trim_size: Bytes = {
-            doc: "Bytes of the frame that stay, and no less than its headers; 0 is the headers alone (CP §4.2; SAI: \
+            doc: "Bytes of a cut frame that stay, at least its headers; 0 is the headers alone (CP §4.2; SAI: \
                   PACKET_TRIM_SIZE). A packet that would get no shorter is not cut.",
             kind: Kind::Size { min: 0 },
             default: Some("0B"),
         },
         header_class: Option<u64> = {
-            doc: "The class that cut packets get, and so the queue in which they wait, served as `scheduler` says; `off` \
-                  is the queue of their data (CP §4.2). What waits in that class is then compared with `extra`, and \
-                  what waits beside it with the buffer, each without the other.",
+            doc: "Class of cut packets, which wait in the queue of that class and are served by `scheduler`. `off` \
+                  keeps them in the queue of their data (CP §4.2). The backlog of the class is compared with `extra` \
+                  and the other backlog with the buffer, independently.",
             kind: Kind::CountOrOff { min: 0, max: 7 },
             default: Some("off"),
         },
         trimmable: Trimmable = {
-            doc: "Data that may be cut: segments with CPA (CP §4.1), data of `trimmable_class`, or any data. RoCE data is never \
-                  cut, because its senders mark it as not trimmable.",
+            doc: "Data that may be cut: segments with CPA (`cpa`, CP §4.1), data of `trimmable_class` (`class`), or \
+                  any data (`any`). RoCE data is never cut, because its senders mark it as not trimmable.",
             kind: Trimmable::KIND,
             default: Some("cpa"),
         },
         trimmable_class: Option<u64> = {
-            doc: "With `trimmable` = `class`: the class whose data may be cut (UEC: DSCP_TRIMMABLE).",
+            doc: "Class whose data may be cut, with `trimmable` = `class` (UEC: DSCP_TRIMMABLE).",
             kind: Kind::Count { min: 0, max: 7 },
             default: Some("0"),
         },
         ecn: EcnOfCut = {
-            doc: "The ECN codepoint of a packet that is cut: it keeps it and is marked like any, it gets CE where it is \
-                  ECN-capable, or it is ECN-capable no longer.",
+            doc: "ECN codepoint of a cut packet. `keep`: unchanged, and the packet may be marked like any other. `ce`: \
+                  CE if the packet is ECN-capable. `not_ect`: no longer ECN-capable.",
             kind: EcnOfCut::KIND,
             default: Some("keep"),
         },
         victim: Victim = {
-            doc: "What is cut for want of room: the packet that arrives, or by a fair coin it or the last of its queue \
-                  that may be cut (NDP §3.1).",
+            doc: "Packet that is cut if the port is over its threshold. `arrival`: the arriving packet. `coin`: by a \
+                  fair coin, the arriving packet or the last one of its queue that may be cut (NDP §3.1).",
             kind: Victim::KIND,
             default: Some("arrival"),
         },
         no_room: NoRoom = {
-            doc: "What becomes of a header for which there is no room: it is lost, or goes back to its source (NDP §3.2.4).",
+            doc: "Treatment of a header without free buffer space: dropped (`drop`), or returned to its source \
+                  (`return`, NDP §3.2.4).",
             kind: NoRoom::KIND,
             default: Some("drop"),
         },
         cut_delay: Dur = {
-            doc: "From the cut of a packet that arrives until its header is in its queue (CP §5.2: 7 cycles, 56 ns); it has \
-                  its place in the buffer, and its mark, from the cut on.",
+            doc: "Time from the cut of an arriving packet until its header is in its queue (CP §5.2: 7 cycles, 56 ns). \
+                  The header has its place in the buffer, and its mark, from the cut on.",
             kind: Kind::Time { min: 0 },
             default: Some("0s"),
         },
     }
 }
 
-/// Its declaration.
+/// Declaration of the mechanism.
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.overflow",
     kind: "trim",
-    doc: "A packet over the threshold loses its payload, and its header goes on.",
+    doc: "Cuts the payload of a packet over the threshold, and forwards its header.",
     cite: "CP §4.2",
     params: Given::PARAMS,
 };
@@ -135,16 +141,16 @@ pub(super) const SPEC: Spec = Spec {
 /// Parameters that belong to one choice alone.
 pub(super) const ONLY: &[Only] = &[Only { key: "trimmable_class", by: "trimmable", words: &[Trimmable::Class.word()] }];
 
-/// The smallest frame of Ethernet.
+/// Smallest Ethernet frame, in bytes.
 const SMALLEST: u64 = 64;
-/// What it says of itself with endless memory.
+/// Warning about trimming with unlimited memory.
 const NEVER_CUTS: &str = "trim with an unlimited buffer never cuts: no port is ever over its threshold";
-/// What it says of itself with shared memory.
-const SHARED_CUTS: &str = "trim with a shared buffer: the threshold is the dynamic one of the instant, and extra is room \
-                           beyond it in the same memory, as far as that has any";
+/// Warning about trimming with shared memory.
+const SHARED_CUTS: &str = "trim with a shared buffer: the threshold is the current dynamic threshold, and extra is \
+                           taken from the same memory as far as that is free";
 
 impl Trim {
-    /// From validated parameters.
+    /// Creates the mechanism from validated parameters.
     pub fn new(values: &Values) -> Trim {
         let given = Given::read(values);
         let ecn = match given.ecn {
@@ -164,17 +170,18 @@ impl Trim {
             returns: given.no_room == NoRoom::Return,
         }
     }
-    /// Returns true if the payload of a packet may be cut off.
+    /// Returns true if the payload of a packet may be cut.
     fn may_cut(&self, pkt: &Head) -> bool {
         let is_chosen = match self.trimmable {
             Trimmable::Cpa => pkt.flags.has(Flags::CPA),
             Trimmable::Class => self.trimmable_class == Some(u64::from(pkt.class())),
             Trimmable::Any => true,
         } && pkt.is_trimmable();
+        // PPL means already cut, or a PACK (CP §5.1). A returned packet is on its way back to its source.
         let is_other = pkt.flags.any(Flags::PPL.with(Flags::SYN).with(Flags::RETURNED));
         is_chosen && pkt.flags.has(Flags::PAYLOAD) && !is_other && pkt.size > self.cut.keep
     }
-    /// The room of a packet of a class, whole or `cut`, as PACKs are too.
+    /// Returns the memory for a packet of a class: whole, or `cut`, which includes PACKs.
     fn room(&self, class: u8, cut: bool) -> ExtraRoom {
         match self.cut.class {
             Some(headers) if headers == class => ExtraRoom::Class(self.extra),
@@ -182,11 +189,11 @@ impl Trim {
             None => ExtraRoom::Port(if cut { self.extra } else { Bytes(0) }),
         }
     }
-    /// Whether a header of `size` bytes has room in a queue.
+    /// Returns true if a queue accepts a header of `size` bytes.
     fn takes_header(&self, size: u16, queue: QueueId, at: &ForwardingContext) -> bool {
         at.view.fits_beyond(at.out, queue, size, self.room(queue.class(), true))
     }
-    /// The last packet of a queue that may be cut.
+    /// Returns the last packet of a queue that may be cut.
     fn tail(&self, at: &ForwardingContext, queue: QueueId) -> Option<PktId> {
         let mut last = None;
         at.view.visit_from_last(at.out, queue, &mut |id, head| {
@@ -195,9 +202,11 @@ impl Trim {
         });
         last
     }
-    /// What becomes of a packet that may be cut, over the threshold.
+    /// Decides about a packet over the threshold that may be cut.
     fn choose(&self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate {
         let queue = self.cut.class.map_or(pkt.queue(), QueueId::normal);
+        // Only the dataplane has the size of the headers, so this test takes the smallest frame. The dataplane tests
+        // again, and counts a header that is lost as cut.
         if !self.takes_header(self.cut.keep.max(SMALLEST as u16), queue, at) {
             return if self.returns { Fate::TrimBack } else { Fate::Trim(queue) };
         }
@@ -233,6 +242,8 @@ impl Overflow for Trim {
         self.cut
     }
     fn asks(&self) -> Asks {
+        // Headers with a class of their own are not compared with the whole backlog of the port. So the switch's own
+        // test of the port does not apply, and every arrival needs a decision.
         if self.cut.class.is_some() { Asks::Always } else { Asks::WhenFull }
     }
     fn needs(&self) -> Needs {
@@ -244,7 +255,7 @@ impl Overflow for Trim {
             ..Needs::default()
         }
     }
-    /// It needs a buffer that can be over its threshold, and tells headers from data by their bytes.
+    /// Trimming needs a buffer that can exceed its threshold, and distinguishes headers from data by their bytes.
     fn check(&self, beside: &Beside, report: &mut Report) {
         if (1..SMALLEST).contains(&self.trim_size) || self.trim_size > u64::from(u16::MAX) {
             let rule = format!("0B, or {SMALLEST}B to {}B: no frame is shorter", u16::MAX);
@@ -255,18 +266,18 @@ impl Overflow for Trim {
             report.wrong(
                 "header_class",
                 class,
-                "another class than `trimmable_class`: headers are told from data by it",
+                "a class other than `trimmable_class`: it distinguishes headers from data",
             );
         }
         match beside.memory {
             None => report.note(NEVER_CUTS),
             Some(_) if beside.shared => report.note(SHARED_CUTS),
             Some(Amount::Packets(_)) if self.cut.class.is_some() => {
-                let found = "a class of its own for headers beside a buffer in packets";
-                report.wrong("header_class", found, "a buffer in bytes: headers and data are told apart by their bytes");
+                let found = "header_class with a buffer in packets";
+                report.wrong("header_class", found, "a buffer in bytes: only bytes distinguish headers from data");
             }
             Some(Amount::Packets(_)) => report.note(format!(
-                "trim with a buffer in packets: a header takes the place of a whole packet, and extra = {} is room for {} \
+                "trim with a buffer in packets: a header counts as a whole packet, and extra = {} has space for {} \
                  more",
                 self.extra,
                 self.extra.0 / SMALLEST

@@ -3,9 +3,11 @@
 use super::{Value, Values};
 use units::{Amount, Bytes, Dur, Rate};
 
-/// Declares the parameters of a mechanism once: a struct with a typed field for each, `PARAMS` for what a [`Spec`]
-/// says of them, and `read`, which takes validated values. A field of type `Option` may be left out. A comma behind the
-/// last entry of any list may be written or left out.
+/// Declares the parameters of a mechanism once.
+///
+/// It defines a struct with a typed field for each parameter, `PARAMS` for its [`Spec`](crate::params::Spec), and
+/// `read`, which takes validated values. A field of type `Option` may be left out of the scenario. A comma after the
+/// last entry of any list is optional.
 ///
 /// ```
 /// use mech::params::Kind;
@@ -40,7 +42,7 @@ macro_rules! params {
         }
 
         impl $given {
-            /// What is declared of them.
+            /// Declarations of the parameters.
             $vis const PARAMS: &'static [$crate::params::Param] = &[$($crate::params::Param {
                 name: stringify!($name),
                 doc: $text,
@@ -48,7 +50,7 @@ macro_rules! params {
                 default: $default,
             }),*];
 
-            /// Of validated values.
+            /// Reads the parameters from validated values.
             $vis fn read(values: &$crate::params::Values) -> $given {
                 $given { $($name: $crate::params::Typed::from_values(values, stringify!($name)),)* }
             }
@@ -56,8 +58,8 @@ macro_rules! params {
     };
 }
 
-/// Declares a choice once: an enum with a word for each variant, `KIND` for what a parameter says of it, and the
-/// variant of a validated word.
+/// Declares a choice once: an enum with a word for each variant, `KIND` for its parameter, and the conversion of a
+/// validated word into a variant.
 #[macro_export]
 macro_rules! choice {
     (
@@ -71,14 +73,14 @@ macro_rules! choice {
         }
 
         impl $choice {
-            /// What a parameter of this type takes.
+            /// Kind of a parameter of this type.
             #[allow(dead_code)]
             $vis const KIND: $crate::params::Kind = $crate::params::Kind::Choice($choice::WORDS);
 
-            /// The words of all.
+            /// Words of all variants.
             $vis const WORDS: &'static [&'static str] = &[$($word),*];
 
-            /// The word that a scenario says.
+            /// Returns the word of the variant in scenarios.
             #[allow(dead_code)]
             $vis const fn word(self) -> &'static str {
                 match self {
@@ -91,30 +93,48 @@ macro_rules! choice {
             fn from_values(values: &$crate::params::Values, name: &str) -> $choice {
                 match values.word(name) {
                     $($word => $choice::$variant,)*
-                    other => panic!("`{other}` is no word of parameter `{name}`"),
+                    other => panic!("`{other}` is not a word of parameter `{name}`"),
                 }
             }
         }
     };
 }
 
-/// The type of a validated parameter.
+/// Type of a validated parameter.
+///
+/// ```
+/// use mech::params::{Typed, Value, Values};
+///
+/// mech::choice! {
+///     /// Order of a list.
+///     enum Order {
+///         Oldest = "oldest_first",
+///         Newest = "newest_first",
+///     }
+/// }
+///
+/// let given = [("order", Value::Word("newest_first".into())), ("limit", Value::Count(8))];
+/// let values = Values(given.map(|(name, value)| (name.to_string(), value)).into());
+/// assert_eq!(Order::from_values(&values, "order"), Order::Newest);
+/// assert_eq!(values.get::<u64>("limit"), 8);
+/// assert_eq!(values.get::<Option<u64>>("delay"), None);
+/// ```
 pub trait Typed {
-    /// The value of a name.
+    /// Returns the value of the parameter with this name.
     ///
     /// # Panics
-    /// Where no parameter of this name and type was declared: a fault of the program, not of input.
+    /// Panics if no parameter of this name and type is declared. That is a fault of the program, not of the input.
     fn from_values(values: &Values, name: &str) -> Self;
 }
 
-/// Of [`Kind::CountOrOff`](super::Kind::CountOrOff), where leaving it out is not `off`.
+/// Value of [`Kind::CountOrOff`](super::Kind::CountOrOff), for parameters without a default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MaybeOff {
-    /// It was left out.
+    /// No value given.
     LeftOut,
-    /// `off`.
+    /// Word `off`.
     Off,
-    /// A number.
+    /// Whole number.
     Count(u64),
 }
 
@@ -128,12 +148,12 @@ impl Typed for MaybeOff {
     }
 }
 
-/// A word, or a list of texts: of [`Kind::TextsOr`](super::Kind::TextsOr).
+/// Word, or list of texts, of [`Kind::TextsOr`](super::Kind::TextsOr).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WordOr<W> {
-    /// A word.
+    /// Word out of the list of the kind.
     Word(W),
-    /// A list.
+    /// List of texts.
     List(Vec<String>),
 }
 
@@ -164,7 +184,7 @@ typed! {
     Vec<u64>: Counts,
 }
 
-/// `None` where it was left out, and for `off`.
+/// Returns `None` if the parameter was left out or is `off`.
 impl<T: Typed> Typed for Option<T> {
     fn from_values(values: &Values, name: &str) -> Option<T> {
         match values.0.get(name) {
@@ -190,7 +210,7 @@ mod tests {
     use crate::testing::values;
 
     choice! {
-        /// One of two.
+        /// Choice of two words.
         enum Side {
             Left = "left",
             Right = "right_hand",
@@ -198,7 +218,7 @@ mod tests {
     }
 
     params! {
-        /// Of every sort.
+        /// Parameters of several types.
         struct Sorts {
             share: f64 = {
                 doc: "A share.",
@@ -212,7 +232,7 @@ mod tests {
     }
 
     params! {
-        /// And a choice.
+        /// Parameters that are choices.
         struct Sides {
             first: Side = { doc: "One.", kind: Side::KIND, default: Some("right_hand"), },
             other: Option<Side> = { doc: "The other.", kind: Side::KIND, default: Some(""), },
@@ -220,7 +240,7 @@ mod tests {
     }
 
     choice! {
-        /// A choice without a last comma.
+        /// Choice without a comma after its last entry.
         enum Bare {
             Yes = "yes",
             No = "no"
@@ -228,7 +248,7 @@ mod tests {
     }
 
     params! {
-        /// Parameters without last commas.
+        /// Parameters without commas after their last entries.
         struct Short {
             share: f64 = { doc: "A share.", kind: Kind::Number { min: 0.0, max: 1.0, below_max: false }, default: Some("1") },
             answer: Bare = { doc: "A word.", kind: Bare::KIND, default: Some("no") }

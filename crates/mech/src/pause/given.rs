@@ -1,33 +1,35 @@
-//! Parameters that both kinds of pause have.
+//! Parameters common to both kinds of pause.
 
 use crate::params::{Kind, MaybeOff};
 use crate::pause_levels::Level;
 use crate::{Beside, Report, params};
 use units::{Bytes, Dur};
 
-/// `offset` where it is left out, bytes.
+/// Default of `offset`, in bytes.
 const OFFSET_LEFT_OUT: u64 = 3000;
 
 params! {
-    /// When the far end is paused and resumed.
+    /// Thresholds at which the far end is paused and resumed.
     pub(crate) struct Thresholds {
         xoff: Option<Bytes> = {
-            doc: "XOFF threshold: memory in use from which the far end is paused. With `xon`, instead of `alpha`.",
+            doc: "XOFF threshold: memory in use from which on the far end is paused. Together with `xon`, instead of \
+                  `alpha`.",
             kind: Kind::Size { min: 1 },
             default: Some(""),
         },
         xon: Option<Bytes> = {
-            doc: "XON threshold: memory in use down to which the far end is resumed; less than `xoff`.",
+            doc: "XON threshold, less than `xoff`: memory in use down to which the far end stays paused, and at which \
+                  it is resumed.",
             kind: Kind::Size { min: 0 },
             default: Some(""),
         },
         alpha: Option<f64> = {
-            doc: "Dynamic threshold, instead of `xoff`: the factor of the free memory of the shared buffer that is XOFF.",
+            doc: "Dynamic XOFF threshold, instead of `xoff`: this factor times the free memory of the shared buffer.",
             kind: Kind::Number { min: 0.0, max: 1e9, below_max: false },
             default: Some(""),
         },
         offset: Option<Bytes> = {
-            doc: "With `alpha`: XON is so much below XOFF; 3KB by default.",
+            doc: "Difference by which XON is below XOFF, with `alpha`. The default is 3 KB.",
             kind: Kind::Size { min: 0 },
             default: Some(""),
         },
@@ -35,15 +37,16 @@ params! {
 }
 
 params! {
-    /// What a pause frame says, and what it is worth.
+    /// Contents and effect of pause frames.
     pub(crate) struct Frames {
         quanta: u64 = {
-            doc: "How long a frame pauses the far end, in units of 512 bit times of the port.",
+            doc: "Duration of a pause, in units of 512 bit times of the port.",
             kind: Kind::Count { min: 1, max: 65_535 },
             default: Some("65535"),
         },
         refresh: MaybeOff = {
-            doc: "After so many quanta the far end is paused again while the count is above XON; half of `quanta` by default.",
+            doc: "Time after which the far end is paused again while the count is above XON, in the unit of `quanta`. \
+                  The default is half of `quanta`.",
             kind: Kind::CountOrOff { min: 1, max: 65_535 },
             default: Some(""),
         },
@@ -53,7 +56,8 @@ params! {
             default: Some("0us"),
         },
         lossless: bool = {
-            doc: "Whether the run fails where a packet of a paused class finds no memory; otherwise the loss is counted.",
+            doc: "Ends the run with an error if a packet of a paused class finds no memory. Otherwise the loss is \
+                  counted.",
             kind: Kind::Flag,
             default: Some("true"),
         },
@@ -61,7 +65,7 @@ params! {
 }
 
 impl Thresholds {
-    /// What they come to.
+    /// Returns the thresholds as a level.
     pub(super) fn level(&self) -> Level {
         if let (Some(xoff), Some(xon)) = (self.xoff, self.xon) {
             return Level::Fixed { xoff: xoff.0, xon: xon.0 };
@@ -69,7 +73,7 @@ impl Thresholds {
         let offset = self.offset.map_or(OFFSET_LEFT_OUT, |offset| offset.0);
         Level::OfFree { alpha: (self.alpha.unwrap_or_default() * (1u64 << 32) as f64) as u64, offset }
     }
-    /// They are fixed or of what is free, one or the other.
+    /// Reports thresholds that are neither fixed nor dynamic, or both.
     pub(super) fn check(&self, beside: &Beside, report: &mut Report) {
         match (self.xoff, self.xon, self.alpha) {
             (Some(xoff), Some(xon), None) if xon >= xoff => {
@@ -77,23 +81,23 @@ impl Thresholds {
             }
             (Some(_), Some(_), None) => {}
             (None, None, Some(_)) if !beside.shared => {
-                let found = format!("alpha beside a `{}` buffer", beside.buffer);
-                report.wrong("alpha", found, "a `shared` buffer beside alpha");
+                let found = format!("alpha with a `{}` buffer", beside.buffer);
+                report.wrong("alpha", found, "a `shared` buffer with alpha");
             }
             (None, None, Some(_)) => {}
             (None, None, None) => report.wrong("kind", "neither xoff nor alpha", "xoff and xon, or alpha"),
-            (_, _, Some(_)) => report.wrong("alpha", "alpha beside xoff or xon", "xoff and xon, or alpha"),
+            (_, _, Some(_)) => report.wrong("alpha", "alpha together with xoff or xon", "xoff and xon, or alpha"),
             (Some(_), None, None) => report.wrong("xoff", "xoff without xon", "xoff and xon"),
             (None, Some(_), None) => report.wrong("xon", "xon without xoff", "xoff and xon"),
         }
         if self.offset.is_some() && self.alpha.is_none() {
-            report.wrong("offset", "offset without alpha", "offset beside alpha; beside xoff it is xon");
+            report.wrong("offset", "offset without alpha", "offset only with alpha; with xoff, the key is xon");
         }
     }
 }
 
 impl Frames {
-    /// A pause is refreshed before it is over.
+    /// Reports a refresh after the pause has expired.
     pub(super) fn check(&self, report: &mut Report) {
         if let MaybeOff::Count(refresh) = self.refresh
             && refresh > self.quanta

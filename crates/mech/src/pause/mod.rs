@@ -1,6 +1,6 @@
-//! The pause slot: is the upstream port paused?
+//! Pause slot: pauses the far end of a port.
 //!
-//! It is filled by an [`crate::Agent`] that follows the memory which its port's arrivals take, and asks for
+//! An [`crate::Agent`] fills it. The agent follows the memory in use by arrivals of its port, and requests
 //! [`crate::Act::Pause`] and [`crate::Act::Resume`].
 
 mod given;
@@ -18,11 +18,11 @@ pub use port_pause::PortPause;
 use crate::Mechanism;
 
 agent_slot! {
-    /// Whether and when the far end of a port is paused.
+    /// Pausing of the far end of a port.
     PauseSlot
 }
 
-/// The mechanisms of this slot.
+/// Mechanisms of this slot.
 pub const ALL: &[Mechanism<PauseSlot>] = &[
     Mechanism::new(&none::SPEC, |_| PauseSlot::NONE),
     Mechanism::new(&port_pause::SPEC, |values| PauseSlot::new(PortPause::new(values))),
@@ -30,7 +30,7 @@ pub const ALL: &[Mechanism<PauseSlot>] = &[
 ];
 
 impl PauseSlot {
-    /// How it pauses; `None` where nobody is paused.
+    /// Returns the pausing of the far end; `None` if no mechanism pauses.
     pub fn pausing(&self) -> Option<&dyn Pausing> {
         self.peek()?.pausing()
     }

@@ -1,9 +1,9 @@
-//! Nobody is paused.
+//! No pausing.
 
 use crate::params::Spec;
 
 pub(super) const SPEC: Spec =
-    Spec { slot: "switch.pause", kind: "none", doc: "No port is paused.", cite: "", params: &[] };
+    Spec { slot: "switch.pause", kind: "none", doc: "Pauses no port.", cite: "", params: &[] };
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,5 @@
-//! Priority flow control (IEEE 802.1Qbb; 802.1Q §36): what came in by a port is counted class by class,
-//! wherever it waits, and a class of which there is too much is paused at the far end, the others not.
+//! Priority flow control (IEEE 802.1Qbb; 802.1Q §36). Frames that came in by a port are counted by class, wherever they
+//! are queued. A class with too many bytes is paused at the far end; other classes are not.
 
 use super::given::{Frames, Thresholds};
 use super::thresholds::{Rules, Signal};
@@ -9,24 +9,24 @@ use crate::{Account, Act, Agent, AgentContext, Beside, ClassSet, Env, PortId, Re
 use std::collections::BTreeSet;
 use units::{Clock, Dur, Time};
 
-/// See the module.
+/// PFC at one port.
 #[derive(Clone, Debug)]
 pub struct Pfc {
     rules: Rules,
     classes: ClassSet,
-    /// The classes as they were listed.
+    /// Classes as listed in the scenario.
     given: Option<Vec<u64>>,
-    /// Those that the far end has been told not to send.
+    /// Classes that are paused at the far end.
     paused: ClassSet,
-    /// By class: the bytes at the last call, which tell a frame stored from one gone.
+    /// Bytes of each class at the last call; the difference distinguishes a stored frame from a departure.
     last: [u64; 8],
 }
 
 params! {
-    /// What is counted.
+    /// Counted classes.
     pub(crate) struct Classes {
         classes: Option<Vec<u64>> = {
-            doc: "The classes that are counted and paused, 0 to 7; all by default. The others are lossy.",
+            doc: "Classes that are counted and paused, 0 to 7. The default is all. The others are lossy.",
             kind: Kind::Counts { min: 0, max: 7 },
             default: Some(""),
         },
@@ -42,7 +42,7 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 impl Pfc {
-    /// From validated parameters, for no port in particular.
+    /// Creates the mechanism from validated parameters, for no port yet.
     pub fn new(values: &Values) -> Pfc {
         let (rules, given) =
             (Rules::new(Thresholds::read(values), Frames::read(values)), Classes::read(values).classes);
@@ -82,7 +82,7 @@ impl Agent for Pfc {
         self.rules.for_port(clock);
     }
 
-    /// Thresholds and quanta go together, and classes are some of the eight.
+    /// Thresholds and quanta must fit each other, and classes must be some of the eight.
     fn check(&self, beside: &Beside, report: &mut Report) {
         self.rules.check(beside, report);
         let Some(classes) = &self.given else { return };
@@ -108,6 +108,7 @@ impl Agent for Pfc {
     }
 
     fn on_link_change(&mut self, _at: PortId, _env: &mut Env) {
+        // The far end has lost its pause state with the link, so nothing is paused there. The switch clears the timers.
         self.paused = ClassSet::NONE;
     }
 

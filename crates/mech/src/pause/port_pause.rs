@@ -1,5 +1,5 @@
-//! PAUSE (IEEE 802.3x; 802.3 annex 31B): all that came in by a port is counted, and where there is too
-//! much of it the whole far end is paused.
+//! PAUSE (IEEE 802.3x; 802.3 annex 31B). All frames that came in by a port are counted; with too many bytes, the whole
+//! far end is paused.
 
 use super::given::{Frames, Thresholds};
 use super::thresholds::{Rules, Signal};
@@ -8,13 +8,13 @@ use crate::params::{Spec, Values, joined};
 use crate::{Account, Act, Agent, AgentContext, Beside, ClassSet, Env, PortId, Report, TimerId};
 use units::{Clock, Dur, Time};
 
-/// See the module.
+/// PAUSE at one port.
 #[derive(Clone, Debug)]
 pub struct PortPause {
     rules: Rules,
-    /// Whether the far end has been told not to send.
+    /// True if the far end is paused.
     paused: bool,
-    /// The bytes at the last call, which tell a frame stored from one gone.
+    /// Bytes at the last call; the difference distinguishes a stored frame from a departure.
     last: u64,
 }
 
@@ -29,7 +29,7 @@ pub(super) const SPEC: Spec = Spec {
 const REFRESH: TimerId = TimerId(0);
 
 impl PortPause {
-    /// From validated parameters, for no port in particular.
+    /// Creates the mechanism from validated parameters, for no port yet.
     pub fn new(values: &Values) -> PortPause {
         PortPause { rules: Rules::new(Thresholds::read(values), Frames::read(values)), paused: false, last: 0 }
     }
@@ -78,6 +78,7 @@ impl Agent for PortPause {
     }
 
     fn on_link_change(&mut self, _at: PortId, _env: &mut Env) {
+        // The far end has lost its pause state with the link, so nothing is paused there. The switch clears the timer.
         self.paused = false;
     }
 

@@ -1,4 +1,4 @@
-//! What both kinds of pause share: thresholds, quanta and refreshing.
+//! Thresholds, quanta and refreshing, common to both kinds of pause.
 
 use super::given::{Frames, Thresholds};
 use crate::params::MaybeOff;
@@ -6,39 +6,41 @@ use crate::pause_levels::Level;
 use crate::{Account, Beside, Report};
 use units::{Clock, Dur};
 
-/// Bytes in a quantum: 512 bits.
+/// Bytes in a quantum of 512 bit times.
 const QUANTUM: u64 = 64;
 
-/// What is to be said now.
+/// Pause frame to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Signal {
     Xoff,
     Xon,
 }
 
-/// See the module.
+/// Common state machine of both kinds of pause.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
     thresholds: Thresholds,
     frames: Frames,
     pub(super) level: Level,
-    /// The time of all quanta of a frame at the rate of the port; zero without a port.
+    /// Duration of the quanta of a frame at the rate of the port; zero without a port.
     pub(super) duration: Dur,
-    /// After how long a pause is refreshed, if ever.
+    /// Time after which a pause is refreshed; `None` if it is not.
     pub(super) refresh: Option<Dur>,
 }
 
 impl Rules {
-    /// From validated parameters, for no port in particular.
+    /// Creates the rules from validated parameters, for no port yet.
     pub(super) fn new(thresholds: Thresholds, frames: Frames) -> Rules {
         let level = thresholds.level();
         Rules { thresholds, frames, level, duration: Dur::ZERO, refresh: None }
     }
 
-    /// Takes the rate of its port.
+    /// Sets the clock (rate) of the port.
     pub(super) fn for_port(&mut self, clock: Clock) {
         let quanta = self.frames.quanta;
         let refresh = match self.frames.refresh {
+            // The refresh may wait behind one frame in transmission. Link delay and response are the same for every
+            // pause frame.
             MaybeOff::LeftOut => Some((quanta / 2).max(1)),
             MaybeOff::Off => None,
             MaybeOff::Count(refresh) => Some(refresh),
@@ -47,27 +49,27 @@ impl Rules {
         self.refresh = refresh.map(|quanta| clock.time(quanta * QUANTUM));
     }
 
-    /// What does not go together.
+    /// Reports parameters that conflict.
     pub(super) fn check(&self, beside: &Beside, report: &mut Report) {
         self.thresholds.check(beside, report);
         self.frames.check(report);
     }
 
-    /// What a frame says, in quanta.
+    /// Returns the quanta of a pause frame.
     pub(super) fn quanta(&self) -> u16 {
         self.frames.quanta as u16
     }
-    /// From the arrival of a frame at the far end until it takes effect there.
+    /// Returns the time from the arrival of a frame at the far end until it takes effect.
     pub(super) fn response(&self) -> Dur {
         self.frames.response
     }
-    /// Whether the run fails where a packet of a paused class finds no memory.
+    /// Returns true if the run fails on a loss in a paused class for want of memory.
     pub(super) fn lossless(&self) -> bool {
         self.frames.lossless
     }
 
-    /// Between which levels nothing is to be said. Levels that follow the free memory move with every frame of
-    /// the switch, so that each change of one's own bytes is looked at.
+    /// Returns the levels between which nothing is sent. Dynamic thresholds move with every frame of the switch, so
+    /// each change of the port's own bytes needs a call.
     pub(super) fn levels(&self, paused: bool) -> (u64, u64) {
         match self.level {
             Level::Fixed { xon, .. } if paused => (xon.saturating_add(1), u64::MAX),
@@ -76,7 +78,10 @@ impl Rules {
         }
     }
 
-    /// Whether `used` bytes, after a packet was stored or left, change what was said last.
+    /// Returns the frame to send after a packet was stored or left and `used` bytes are in use.
+    ///
+    /// Only a stored packet can cause XOFF, and only a departure XON, even if dynamic thresholds have moved past
+    /// `used`.
     pub(super) fn turn(&self, paused: bool, used: u64, stored: bool, free: Option<u64>) -> Option<Signal> {
         let (xoff, xon) = self.level.at(free);
         match (stored, paused) {
@@ -86,8 +91,9 @@ impl Rules {
         }
     }
 
-    /// What is to be said when it is time to refresh a pause.
+    /// Returns the frame to send when a pause is due for a refresh.
     pub(super) fn again(&self, used: u64, free: Option<u64>) -> Signal {
+        // Between XON and XOFF the far end stays paused: that is the hysteresis of the two thresholds.
         if used <= self.level.at(free).1 { Signal::Xon } else { Signal::Xoff }
     }
 }

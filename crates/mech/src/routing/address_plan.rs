@@ -1,48 +1,48 @@
-//! Addresses in a k-ary fat-tree, which say where a node is (Al-Fares et al., "A scalable, commodity
-//! data center network architecture", SIGCOMM 2008 §3.2; PABO §VI-A).
+//! Addresses in a k-ary fat-tree, which encode the position of a node (Al-Fares et al., "A scalable, commodity data
+//! center network architecture", SIGCOMM 2008 §3.2; PABO §VI-A).
 
 use crate::HostId;
 
-/// The addresses of a k-ary fat-tree, whose hosts are numbered pod by pod and edge by edge, and whose
-/// switches are numbered edges first, then aggregation switches, then cores, group by group.
+/// Addresses of a k-ary fat-tree. Hosts are numbered pod by pod and edge by edge. Switches are numbered edges first,
+/// then aggregation switches, then cores, group by group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AddressPlan {
     half: u32,
 }
 
-/// Where a switch stands.
+/// Position of a switch in a fat-tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// An edge switch: its pod, and its number there from the left, from 0.
+    /// Edge switch: its pod, and its number there from the left, from 0.
     Edge(u8, u8),
-    /// An aggregation switch: the same.
+    /// Aggregation switch: its pod, and its number there from the left, from 0.
     Aggregation(u8, u8),
-    /// A core: its group, which is the number of its aggregation switch in every pod, and its number
-    /// in the group, both from 0.
+    /// Core switch: its group, which is the number of its aggregation switch in every pod, and its number in the group,
+    /// both from 0.
     Core(u8, u8),
 }
 
 impl AddressPlan {
-    /// Of the fat-tree whose switches have `k` ports. PRECONDITION: `k` is even, 2 to 64.
+    /// Creates the plan of a fat-tree of switches with `k` ports. PRECONDITION: `k` is even, 2 to 64.
     pub const fn new(k: u32) -> AddressPlan {
         AddressPlan { half: k / 2 }
     }
-    /// Half the ports of a switch: as many lead up as down.
+    /// Returns half the ports of a switch, which lead up; the other half leads down.
     pub const fn half(self) -> u8 {
         self.half as u8
     }
-    /// Host `id` of edge switch `switch` of a pod is 10.pod.switch.id, `id` from 2 on (Al-Fares §3.2).
+    /// Returns the address of a host: 10.pod.switch.id, with `id` from 2 on (Al-Fares §3.2).
     #[inline]
     pub const fn host(self, host: HostId) -> [u8; 4] {
         let (edge, id) = (host.0 / self.half, host.0 % self.half + 2);
         [10, (edge / self.half) as u8, (edge % self.half) as u8, id as u8]
     }
-    /// The MAC address of a host: 0A-AA, then the four octets of its address (PABO §VI-A).
+    /// Returns the MAC address of a host: 0A-AA, then the four octets of its address (PABO §VI-A).
     pub const fn mac(self, host: HostId) -> [u8; 6] {
         let [a, b, c, d] = self.host(host);
         [0x0A, 0xAA, a, b, c, d]
     }
-    /// Where the switch of a number stands, counted from the first edge switch.
+    /// Returns the position of a switch, whose number counts from the first edge switch.
     pub const fn position(self, switch: u32) -> Position {
         let of_tier = 2 * self.half * self.half;
         let (tier, number) = (switch / of_tier, switch % of_tier);
@@ -53,8 +53,8 @@ impl AddressPlan {
             _ => Position::Core(group, place),
         }
     }
-    /// A switch of a pod is 10.pod.switch.1, aggregation switches counted on from the edges; core i of
-    /// group j, both from 1, is 10.k.j.i (Al-Fares §3.2).
+    /// Returns the address of a switch: 10.pod.switch.1 in a pod, where aggregation switches follow the edges. Core i
+    /// of group j, both from 1, is 10.k.j.i (Al-Fares §3.2).
     pub const fn switch(self, position: Position) -> [u8; 4] {
         match position {
             Position::Edge(pod, z) => [10, pod, z, 1],
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn the_addresses_of_a_k4_fat_tree_are_the_papers() {
         let plan = AddressPlan::new(4);
-        // PABO §VI-A: H2 and H10; Al-Fares fig. 3: 10.2.0.2, and the switches around it.
+        // Expected addresses: PABO §VI-A, H2 and H10; Al-Fares fig. 3, 10.2.0.2 and the switches around it.
         assert_eq!([1, 9, 8].map(|h| plan.host(HostId(h))), [[10, 0, 0, 3], [10, 2, 0, 3], [10, 2, 0, 2]]);
         assert_eq!(plan.mac(HostId(15)), [0x0A, 0xAA, 10, 3, 1, 3]);
         assert_eq!(plan.mac(HostId(0))[0] & 0b11, 0b10, "one station's, locally administered");

@@ -1,10 +1,9 @@
-//! Equal-cost multipath: a hash of the 5-tuple picks the next hop, so that a flow keeps its path
-//! (RFC 2992). Every switch hashes with a seed of its own, else all tiers would agree and use one
-//! path in k.
+//! Equal-cost multipath: a hash of the 5-tuple picks the next hop, so that a flow keeps its path (RFC 2992). Every
+//! switch hashes with its own seed. With one seed, all tiers would choose alike and use one path in k.
 //!
-//! A symmetric hash is the same for both directions of a flow, and switches of one tier share a seed. Then the
-//! edge switches of both ends choose the same place among their uplinks, and so do the aggregation switches
-//! above them: in a leaf-spine or a fat-tree, ACKs cross the links of their data. Tiers still differ.
+//! A symmetric hash is the same for both directions of a flow, and switches of one tier share a seed. Then the edge
+//! switches of both ends choose the same index among their uplinks, and so do the aggregation switches above them. So
+//! in a leaf-spine or a fat-tree, ACKs cross the links of their data. Seeds of tiers still differ.
 
 use super::{FlowHash, Hop, Routing};
 use crate::params;
@@ -12,18 +11,18 @@ use crate::params::{Kind, Spec, Values};
 use crate::{Env, Head, HostId, SwitchContext};
 
 params! {
-    /// The values of its parameters.
+    /// Values of the parameters.
     pub(crate) struct Given {
         symmetric: bool = {
-            doc: "Whether both directions of a flow have one hash, and switches of a tier one seed, so that ACKs \
-                  come back over the links of their data. All switches have it, or none.",
+            doc: "Uses one hash for both directions of a flow, and one seed for the switches of a tier. ACKs then \
+                  return over the links of their data. All switches have it, or none.",
             kind: Kind::Flag,
             default: Some("false"),
         },
     }
 }
 
-/// See the module.
+/// Equal-cost multipath at one switch.
 #[derive(Clone, Debug, Default)]
 pub struct Ecmp {
     hash: FlowHash,
@@ -33,25 +32,25 @@ pub struct Ecmp {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.routing",
     kind: "ecmp",
-    doc: "A flow keeps one of the equal-cost paths, chosen by a hash with a seed of each switch.",
+    doc: "Keeps a flow on one of the equal-cost paths, chosen by a hash with a seed of each switch.",
     cite: "RFC 2992",
     params: Given::PARAMS,
 };
 
 impl Ecmp {
-    /// From validated parameters.
+    /// Creates the mechanism from validated parameters.
     pub fn from_values(values: &Values) -> Ecmp {
         Ecmp { is_symmetric: Given::read(values).symmetric, ..Ecmp::default() }
     }
-    /// With the seed of one switch.
+    /// Creates the mechanism with the seed of one switch.
     pub const fn new(seed: u64) -> Ecmp {
         Ecmp { hash: FlowHash::new(seed), is_symmetric: false }
     }
-    /// The number in `[0, 1)` that a flow hash gets here.
+    /// Returns a number in `[0, 1)` for a flow hash.
     pub const fn unit(&self, hash: u32) -> f64 {
         self.hash.unit(hash)
     }
-    /// The place, below `n`, that a flow hash gets here.
+    /// Returns an index below `n` for a flow hash.
     #[inline]
     pub const fn place(&self, hash: u32, n: usize) -> usize {
         self.hash.place(hash, n)
@@ -100,7 +99,7 @@ mod tests {
 
     #[test]
     fn flows_spread_evenly_over_any_number_of_paths() {
-        // 99.99 % points of χ² with n - 1 degrees of freedom.
+        // Bounds are the 99.99 % points of χ² with n - 1 degrees of freedom.
         for (n, bound) in [(2, 15.2), (3, 18.4), (4, 21.1), (7, 27.9), (8, 29.9), (16, 44.3)] {
             for seed in [0, 1, 2, u64::MAX] {
                 let mut counts = vec![0u32; n];

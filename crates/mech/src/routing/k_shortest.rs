@@ -1,17 +1,16 @@
-//! The k shortest paths between the switches of two hosts, of which a hash of the flow picks one
-//! (Singla et al., "Jellyfish", NSDI 2012 §5: 8 paths, Yen's).
+//! Routing by the k shortest paths between the switches of two hosts, of which a hash of the flow picks one. The method
+//! is that of Singla et al., "Jellyfish", NSDI 2012 §5 (8 paths, Yen's algorithm).
 //!
-//! No label travels with a packet: where the paths of its source and its destination pass a switch,
-//! and the hash picks one of these, the switch knows its next hop. Which path that is does not depend
-//! on the switch, so all switches agree. A switch that is not on a packet's path has got it by a detour
-//! or a bounce, and sends it by an equal shortest path. Each such hop leads nearer to the destination,
-//! and from the first switch on the path it is followed to its end; so every packet gets there.
+//! A packet carries no label. The switch computes the packet's path from its source, destination and hash, and finds
+//! its own next hop on it. The result does not depend on the switch, so all switches agree. A switch off a packet's
+//! path received it by a detour or a bounce, and sends it by an equal shortest path. Each such hop leads nearer to the
+//! destination. From the first switch on the path, the packet follows the path to its end. So every packet arrives.
 //!
-//! A packet that turns round has its destination as its source from then on: it takes the path of that pair from the first
-//! switch on it. A message of congestion that a switch made comes from no host and has no path: it goes by shortest paths.
+//! A packet that turns round has its destination as its source from then on. It takes the path of that pair from the
+//! first switch on it. A congestion message of a switch comes from no host and has no path: it takes shortest paths.
 //!
-//! Different from the paper: all paths count alike, whatever shares them; and ties between paths of
-//! one length are broken by a hash of the pair, where the paper does not say how.
+//! It differs from the paper: all paths count alike, whatever links they share. Ties between paths of one length are
+//! broken by a hash of the pair, since the paper does not define it.
 
 use super::paths::Paths;
 use super::{Ecmp, Hop, Routing};
@@ -21,10 +20,11 @@ use crate::{Env, Head, HostId, PortId, SwitchContext};
 use std::sync::Arc;
 
 params! {
-    /// The values of its parameters.
+    /// Values of the parameters.
     pub(crate) struct Given {
         k: u64 = {
-            doc: "Paths from each switch with hosts to each other one, as far as there are so many.",
+            doc: "Number of paths from each switch with hosts to each other such switch, or all of them if there are \
+                  fewer.",
             kind: Kind::Count { min: 1, max: 64 },
             default: Some("8"),
         },
@@ -34,13 +34,13 @@ params! {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.routing",
     kind: "k_shortest",
-    doc: "A flow keeps one of the k shortest paths without loops, equally long or not; off its path a packet \
-          goes as by `ecmp`. All switches have it, with one k.",
+    doc: "Keeps a flow on one of the k shortest paths without loops, of equal length or not. Off its path, a packet \
+          follows `ecmp`. All switches have it, with the same k.",
     cite: "Yen 1971; Singla et al., \"Jellyfish\", NSDI 2012 §5",
     params: Given::PARAMS,
 };
 
-/// See the module. There are no paths until it is made ready for a switch.
+/// Routing by the k shortest paths. It has no paths until it is prepared for a switch.
 #[derive(Clone, Debug)]
 pub struct KShortest {
     k: u64,
@@ -50,15 +50,15 @@ pub struct KShortest {
 }
 
 impl KShortest {
-    /// From validated parameters.
+    /// Creates the mechanism from validated parameters.
     pub fn new(values: &Values) -> KShortest {
         KShortest { k: Given::read(values).k, paths: Arc::default(), switch: 0, off: Ecmp::new(0) }
     }
-    /// For the switch of a number, with paths that are known; `off` chooses for packets that are not on theirs.
+    /// Creates the mechanism for a switch with known paths; `off` chooses for packets off their path.
     pub const fn with(paths: Arc<Paths>, switch: u32, off: Ecmp) -> KShortest {
         KShortest { k: 0, paths, switch, off }
     }
-    /// The port by which a packet leaves: of its path, or else one of `hops`, the equal shortest ways.
+    /// Returns the output port of a packet: that of its path, or else one of `hops`, the equal shortest paths.
     #[inline]
     pub fn port(&self, (src, dst): (HostId, HostId), hash: u32, hops: &[Hop]) -> PortId {
         let path = self.paths.chosen(src, dst, hash);
@@ -102,8 +102,8 @@ mod tests {
     use super::*;
     use crate::testing::{Desk, chi_square, head};
 
-    /// Switches 0 to 3 in a ring, each linked to the last and the next, and host i at switch i; but host
-    /// 4 is at switch 0 too.
+    /// Creates switches 0 to 3 in a ring, each linked to the last and the next. Host i is at switch i, but host 4 is at
+    /// switch 0 too.
     fn ring(k: usize) -> Arc<Paths> {
         let ports = |s: u32| vec![(PortId(2), (s + 3) % 4), (PortId(3), (s + 1) % 4)];
         let mut graph = Graph::new((0..4).map(ports).collect());
@@ -139,7 +139,7 @@ mod tests {
                 let port = own.leave(&pkt, &near, &mut Desk::draws(&[]).env());
                 let wanted = match (chosen.len(), switch) {
                     (1, 0) => 3,
-                    // 0, 3, 2, 1: against the numbers.
+                    // Path over switches 0, 3, 2, 1: against the numbers.
                     (3, _) | (_, 2) => 2,
                     _ => near[off.place(hash, 2)].port.0,
                 };
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn flows_spread_evenly_over_the_paths_of_a_pair() {
-        // A full mesh of ten: from 0 to 1 one path of one link, eight of two.
+        // Paths in a full mesh of ten, from 0 to 1: one of one link, eight of two.
         let ports = |s: u16| (0..10).filter(|t| *t != s).map(|t| (PortId(t), u32::from(t))).collect();
         let mut graph = Graph::new((0..10).map(ports).collect());
         let paths = Paths::new(&mut graph, &[0, 1], 8, FlowHash::new(3));
@@ -177,7 +177,7 @@ mod tests {
             let chosen = paths.chosen(HostId(0), HostId(1), hash);
             counts[all.iter().position(|path| *path == chosen).unwrap()] += 1;
         }
-        // The 99.99 % point of χ² with 7 degrees of freedom.
+        // The 99.99 % point of χ² with 7 degrees of freedom is 29.9.
         assert!(chi_square(&counts) < 29.9, "{counts:?}");
     }
 }

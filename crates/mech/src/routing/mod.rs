@@ -1,4 +1,4 @@
-//! The routing slot: which of the next hops that lead to the destination?
+//! Routing slot: chooses one of the next hops toward the destination.
 
 mod address_plan;
 mod ecmp;
@@ -24,27 +24,27 @@ pub use yen::{Graph, Step};
 
 use crate::{Beside, Env, Head, HostId, Mechanism, PortId, Report};
 
-/// One way to a destination.
+/// Next hop toward a destination.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hop {
-    /// The port to leave by.
+    /// Output port of the hop.
     pub port: PortId,
-    /// Its share where the split is weighted, at least 0.
+    /// Weight of the hop in a weighted split, at least 0.
     pub weight: f64,
 }
 
-/// What a table says of a destination.
+/// Table entry of a destination.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NextHops<'a> {
-    /// It cannot be reached.
+    /// Unreachable destination.
     None,
-    /// By this port.
+    /// Single port toward the destination.
     Only(PortId),
-    /// By one of these: two or more, or a single one where the routing slot is to be asked all the same.
+    /// Two or more ports toward the destination, or a single one about which the routing slot must decide.
     Among(&'a [Hop]),
 }
 
-/// Port that stands for a choice outside the list of next hops.
+/// Port of a choice outside the list of next hops.
 pub const NO_HOP: PortId = PortId(u16::MAX);
 
 /// Returns the port of the hop at `place`, or [`NO_HOP`] outside of the list.
@@ -52,52 +52,78 @@ pub fn port_of(hops: &[Hop], place: usize) -> PortId {
     hops.get(place).map_or(NO_HOP, |hop| hop.port)
 }
 
-/// A way to choose among next hops.
+/// Mechanism that chooses among next hops.
+///
+/// ```
+/// use mech::routing::{Hop, Routing};
+/// use mech::{Acts, Env, Head, HostId, PortId, Purpose, Stream};
+///
+/// /// Chooses the next hop by the destination modulo the number of next hops.
+/// #[derive(Clone)]
+/// struct ByDestination;
+///
+/// impl Routing for ByDestination {
+///     fn choose(&mut self, pkt: &Head, hops: &[Hop], _env: &mut Env) -> usize {
+///         self.table(pkt.dst, pkt.hash, hops)
+///     }
+///     fn table(&self, host: HostId, _hash: u32, hops: &[Hop]) -> usize {
+///         host.0 as usize % hops.len()
+///     }
+///     fn boxed(&self) -> Box<dyn Routing> {
+///         Box::new(self.clone())
+///     }
+/// }
+///
+/// let hops = [8, 9, 10].map(|port| Hop { port: PortId(port), weight: 1.0 });
+/// let pkt = Head { dst: HostId(5), ..Head::default() };
+/// let (mut rng, mut acts) = (Stream::new(1, 0, Purpose::Routing), Acts::default());
+/// let mut env = Env { now: units::Time::ZERO, rng: &mut rng, acts: &mut acts };
+/// assert_eq!(ByDestination.leave(&pkt, &hops, &mut env), PortId(10));
+/// ```
 pub trait Routing: Send + Sync {
-    /// The place in `hops` of the one that `pkt` takes. PRECONDITION: `hops` has one or more.
+    /// Returns the index in `hops` of the next hop of `pkt`. PRECONDITION: `hops` is not empty.
     fn choose(&mut self, pkt: &Head, hops: &[Hop], env: &mut Env) -> usize;
-    /// The same for a destination and a flow hash alone, without a draw: what the tables say of a way
-    /// back.
+    /// Returns the index in `hops` for a destination and a flow hash, without a draw. Tables use it for return paths.
     fn table(&self, host: HostId, hash: u32, hops: &[Hop]) -> usize;
-    /// The port that `pkt` leaves by: that of the chosen hop, unless its path leads elsewhere.
+    /// Returns the output port of `pkt`: that of the chosen hop, unless the packet's path leads elsewhere.
     fn leave(&mut self, pkt: &Head, hops: &[Hop], env: &mut Env) -> PortId {
         port_of(hops, self.choose(pkt, hops, env))
     }
-    /// The same for a source, a destination and a flow hash alone, without a draw.
+    /// Returns the output port for a source, a destination and a flow hash, without a draw.
     fn along(&self, (_, dst): (HostId, HostId), hash: u32, hops: &[Hop]) -> PortId {
         port_of(hops, self.table(dst, hash, hops))
     }
-    /// Whether a packet may draw the hop at `place`, as others of its flow may draw others: the flow's way is none of
-    /// its own. Where no hop is drawn, every packet of a flow leaves as [`Routing::along`] says.
+    /// Returns true if a packet may draw the hop at `place`, so that packets of one flow take different paths. If no
+    /// hop is drawn, every packet of a flow leaves by the port of [`Routing::along`].
     fn draws(&self, _hops: &[Hop], _place: usize) -> bool {
         false
     }
-    /// Makes it ready for one switch.
+    /// Prepares the mechanism for one switch.
     fn for_switch(&mut self, _own: &SwitchContext) {}
-    /// Whether it routes by the addresses of a fat-tree, and needs to know where the switch stands.
+    /// Returns true if the mechanism routes by the addresses of a fat-tree and needs the switch's position.
     fn needs_addresses(&self) -> bool {
         false
     }
-    /// As many paths between each two switches with hosts as it needs, the same at all switches, and the parameter
-    /// that says so.
+    /// Returns the number of paths needed between each two switches with hosts, and the parameter that sets it. The
+    /// number must be the same at all switches.
     fn needs_paths(&self) -> Option<(&'static str, u64)> {
         None
     }
-    /// Whether it goes by the weights of links.
+    /// Returns true if the mechanism uses the weights of links.
     fn needs_weights(&self) -> bool {
         false
     }
-    /// Whether both directions of a flow are to have one hash, at all switches.
+    /// Returns true if both directions of a flow must have one hash, at all switches.
     fn is_symmetric(&self) -> bool {
         false
     }
-    /// What is wrong with it in this network.
+    /// Reports conflicts with the network.
     fn check(&self, _beside: &Beside, _report: &mut Report) {}
-    /// A copy, with its state.
+    /// Returns a boxed copy with its state.
     fn boxed(&self) -> Box<dyn Routing>;
 }
 
-/// The mechanisms of this slot.
+/// Mechanisms of this slot.
 pub const ALL: &[Mechanism<RoutingSlot>] = &[
     Mechanism::new(&ecmp::SPEC, |values| Ecmp::from_values(values).into()),
     Mechanism::new(&spray::SPEC, |_| Spray::new(Ecmp::default()).into()),
@@ -107,7 +133,7 @@ pub const ALL: &[Mechanism<RoutingSlot>] = &[
 ];
 
 slot! {
-    /// How a switch chooses among next hops.
+    /// Choice among next hops at a switch.
     RoutingSlot(Chooser) of Routing {
         Ecmp(Ecmp),
         Spray(Spray),
@@ -118,13 +144,13 @@ slot! {
 }
 
 impl RoutingSlot {
-    /// The same for one switch.
+    /// Returns the slot, prepared for one switch.
     #[must_use]
     pub fn for_switch(mut self, own: &SwitchContext) -> RoutingSlot {
         self.get().for_switch(own);
         self
     }
-    /// The port that a packet will leave by, where that takes no draw and changes nothing.
+    /// Returns the output port of a packet if finding it takes no draw and changes no state.
     #[inline(always)]
     pub fn predict(&self, head: &Head, hops: &[Hop]) -> Option<PortId> {
         match &self.0 {
@@ -134,7 +160,7 @@ impl RoutingSlot {
             _ => None,
         }
     }
-    /// The port that a packet leaves by.
+    /// Returns the output port of a packet.
     #[inline(always)]
     pub fn leave(&mut self, head: &Head, hops: &[Hop], env: &mut Env) -> PortId {
         match &self.0 {

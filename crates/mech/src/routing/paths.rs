@@ -1,4 +1,4 @@
-//! The paths between the switches of a network, and which of them a flow takes.
+//! Paths between the switches of a network, and the path of each flow.
 
 use super::FlowHash;
 use super::yen::{Graph, Step};
@@ -6,22 +6,23 @@ use crate::HostId;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The paths between all switches with hosts.
+/// Paths between all switches with hosts.
 #[derive(Clone, Debug, Default)]
 pub struct Paths {
-    /// Per host: the number of its switch among those with hosts.
+    /// Number of each host's switch, among the switches with hosts.
     columns: Vec<u32>,
     width: usize,
-    /// Per pair of such switches, and one more: where its paths begin in `paths`.
+    /// Index in `paths` of the first path of each pair of such switches, and the end of the last.
     pairs: Vec<u32>,
-    /// Per path, and one more: where its steps begin in `steps`.
+    /// Index in `steps` of the first step of each path, and the end of the last.
     paths: Vec<u32>,
     steps: Vec<Step>,
     pick: FlowHash,
 }
 
 impl Paths {
-    /// The `k` shortest of a network, for hosts at these switches, and how a flow's hash picks one.
+    /// Computes the `k` shortest paths of a network, for hosts at these switches. `pick` selects a path by a flow's
+    /// hash.
     pub fn new(graph: &mut Graph, switches: &[u32], k: usize, pick: FlowHash) -> Paths {
         let mut known = BTreeMap::new();
         let mut column = |switch: &u32| {
@@ -45,13 +46,13 @@ impl Paths {
         paths
     }
 
-    /// The paths from the switch of one host to that of another, the shortest first.
+    /// Returns the paths from the switch of one host to that of another, the shortest first.
     pub fn between(&self, src: HostId, dst: HostId) -> impl ExactSizeIterator<Item = &[Step]> {
         self.numbers(src, dst).map(|path| self.path(path))
     }
 
-    /// Numbers of the paths of a pair. A message of congestion that a switch made has the number of the switch as its
-    /// source, which is that of no host, so that it has no path.
+    /// Returns the numbers of a pair's paths. The source of a congestion message is the number of its switch and no
+    /// host, so that it has no path.
     #[inline]
     fn numbers(&self, src: HostId, dst: HostId) -> Range<usize> {
         let column = |host: HostId| self.columns.get(host.0 as usize).map(|column| *column as usize);
@@ -60,14 +61,14 @@ impl Paths {
         self.pairs[pair] as usize..self.pairs[pair + 1] as usize
     }
 
-    /// The path that a packet of this hash takes; empty if both hosts are at one switch, or if one end is no host.
+    /// Returns the path of a packet with this hash; empty if both hosts are at one switch, or if one end is no host.
     #[inline]
     pub fn chosen(&self, src: HostId, dst: HostId, hash: u32) -> &[Step] {
         let Range { start, end } = self.numbers(src, dst);
         if start == end { &[] } else { self.path(start + self.pick.place(hash, end - start)) }
     }
 
-    /// Bytes that the tables take.
+    /// Returns the memory of the tables in bytes.
     pub fn memory(&self) -> usize {
         self.steps.len() * size_of::<Step>()
             + (self.columns.len() + self.pairs.len() + self.paths.len()) * size_of::<u32>()

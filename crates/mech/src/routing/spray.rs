@@ -1,11 +1,11 @@
-//! Packet spraying: every packet draws its next hop (Dixit et al., "On the impact of packet
-//! spraying in data center networks", INFOCOM 2013).
+//! Packet spraying: every packet draws its next hop (Dixit et al., "On the impact of packet spraying in data center
+//! networks", INFOCOM 2013).
 
 use super::{Ecmp, Hop, Routing};
 use crate::params::Spec;
 use crate::{Env, Head, HostId, SwitchContext};
 
-/// See the module.
+/// Packet spraying at one switch.
 #[derive(Clone, Debug)]
 pub struct Spray {
     back: Ecmp,
@@ -14,13 +14,13 @@ pub struct Spray {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.routing",
     kind: "spray",
-    doc: "Every packet takes one of the equal-cost paths at random.",
+    doc: "Sends every packet along one of the equal-cost paths, chosen at random.",
     cite: "Dixit et al. 2013",
     params: &[],
 };
 
 impl Spray {
-    /// With the hash that answers for ways back.
+    /// Creates the mechanism with a hash for return paths, which take no draw.
     pub const fn new(back: Ecmp) -> Spray {
         Spray { back }
     }

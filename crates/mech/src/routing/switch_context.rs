@@ -1,28 +1,28 @@
-//! What a switch is, for the mechanisms in it.
+//! Properties of a switch for its mechanisms.
 
 use super::{AddressPlan, Paths, Position};
 use crate::HostId;
 use std::sync::Arc;
 
-/// What a switch is, for mechanisms that are made ready for it.
+/// Properties of the switch that mechanisms are prepared for.
 #[derive(Clone, Copy)]
 pub struct SwitchContext<'a> {
-    /// The seed of its flow hash.
+    /// Seed of the switch's flow hash.
     pub hash_seed: u64,
-    /// The seed of the flow hash that all switches of its tier share.
+    /// Seed of the flow hash that all switches of the tier share.
     pub tier_seed: u64,
-    /// Its ports.
+    /// Number of ports.
     pub ports: u16,
-    /// The host of a name.
+    /// Returns the host with a name.
     pub host: &'a dyn Fn(&str) -> Option<HostId>,
-    /// Where it stands, in a fat-tree.
+    /// Position in a fat-tree.
     pub position: Option<(AddressPlan, Position)>,
-    /// The paths of the network, and the number of this switch in them.
+    /// Paths of the network, and the number of this switch in them.
     pub paths: Option<(&'a Arc<Paths>, u32)>,
 }
 
 impl SwitchContext<'_> {
-    /// A switch of so many ports with this seed, in no network.
+    /// Creates the context of a switch with a seed and a number of ports, outside of any network.
     pub fn alone(hash_seed: u64, ports: u16) -> SwitchContext<'static> {
         SwitchContext { hash_seed, tier_seed: hash_seed, ports, host: &|_| None, position: None, paths: None }
     }

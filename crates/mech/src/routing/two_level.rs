@@ -1,11 +1,10 @@
-//! Two-level tables (Al-Fares et al., "A scalable, commodity data center network architecture",
-//! SIGCOMM 2008 §3.3 to §3.5; PABO §VI-A): prefixes say where packets go down, and the last octet of
-//! the destination says by which port they go up, so that the hosts of a rack are spread over all
-//! cores and every host has one path to every other.
+//! Two-level tables (Al-Fares et al., "A scalable, commodity data center network architecture", SIGCOMM 2008 §3.3 to
+//! §3.5; PABO §VI-A). Prefixes route packets down, and the last octet of the destination selects the port up. So the
+//! hosts of a rack are spread over all cores, and every host has one path to every other.
 //!
-//! Switch z of its tier in a pod, from 0, sends what goes up to host `id` by port
-//! (id - 2 + z) mod k/2 + k/2 (Al-Fares alg. 1). Edge switches know their own hosts by their whole
-//! addresses, aggregation switches the edges of their pod by three octets, cores the pods by two.
+//! Switch z of its tier in a pod, from 0, sends packets up to host `id` by port (id - 2 + z) mod k/2 + k/2 (Al-Fares
+//! alg. 1). Edge switches match their own hosts by whole addresses, aggregation switches the edges of their pod by
+//! three octets, cores the pods by two.
 
 use super::{AddressPlan, Hop, Position, Routing};
 use crate::params::Spec;
@@ -19,30 +18,30 @@ pub(super) const SPEC: Spec = Spec {
     params: &[],
 };
 
-/// Which part of an address an entry looks at.
+/// Part of an address that an entry compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// All four octets.
     Whole,
-    /// So many octets from the left, 1 to 3.
+    /// Number of octets from the left, 1 to 3.
     Prefix(u8),
-    /// So many octets from the right, 1 to 3.
+    /// Number of octets from the right, 1 to 3.
     Suffix(u8),
 }
 
-/// An entry of a table.
+/// Entry of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The address that it is for; octets outside its part say nothing.
+    /// Address to match; octets outside the part are ignored.
     pub address: [u8; 4],
-    /// What of the address must agree.
+    /// Part of the address that must match.
     pub part: Part,
-    /// The port to leave by.
+    /// Output port.
     pub port: PortId,
 }
 
 impl Part {
-    /// The bits that must agree.
+    /// Returns the bits that must match.
     const fn mask(self) -> u32 {
         match self {
             Part::Whole => u32::MAX,
@@ -50,8 +49,8 @@ impl Part {
             Part::Suffix(octets) => !(u32::MAX << (8 * octets as u32)),
         }
     }
-    /// The place in the order in which entries are asked: whole addresses and prefixes end a lookup,
-    /// the longest first, and suffixes come after all of them (Al-Fares §3.3).
+    /// Returns the rank of the entry in a lookup: whole addresses and prefixes come first, the longest first, and
+    /// suffixes follow (Al-Fares §3.3).
     const fn rank(self) -> u8 {
         match self {
             Part::Whole => 0,
@@ -61,15 +60,15 @@ impl Part {
     }
 }
 
-/// The table of one switch.
+/// Table of one switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
-    /// Bits that must agree, what they must be, and the port: in the order in which they are asked.
+    /// Mask, value and port of each entry, in the order of lookup.
     rows: Vec<(u32, u32, PortId)>,
 }
 
 impl Table {
-    /// Of these entries.
+    /// Creates a table from entries in any order.
     pub fn new(mut entries: Vec<Entry>) -> Table {
         entries.sort_by_key(|entry| entry.part.rank());
         let row = |entry: &Entry| {
@@ -78,7 +77,7 @@ impl Table {
         };
         Table { rows: entries.iter().map(row).collect() }
     }
-    /// The port that an address leads to; `None` where no entry knows it.
+    /// Returns the port for an address; `None` if no entry matches.
     #[inline]
     pub fn lookup(&self, address: [u8; 4]) -> Option<PortId> {
         let address = u32::from_be_bytes(address);
@@ -86,7 +85,7 @@ impl Table {
     }
 }
 
-/// The entries of a switch: what leads down, then what leads up (Al-Fares alg. 1 and 2).
+/// Returns the entries of a switch: those that lead down, then those that lead up (Al-Fares alg. 1 and 2).
 pub fn entries(plan: AddressPlan, position: Position) -> Vec<Entry> {
     let half = plan.half();
     let entry = |address, part, port: u8| Entry { address, part, port: PortId(u16::from(port)) };
@@ -104,7 +103,7 @@ pub fn entries(plan: AddressPlan, position: Position) -> Vec<Entry> {
     }
 }
 
-/// See the module. The table is empty until it is made ready for a switch.
+/// Two-level table of one switch. It is empty until it is prepared for a switch.
 #[derive(Clone, Debug, Default)]
 pub struct TwoLevel {
     plan: AddressPlan,
@@ -112,18 +111,18 @@ pub struct TwoLevel {
 }
 
 impl TwoLevel {
-    /// For the switch at a position.
+    /// Creates the table of the switch at a position.
     pub fn new(plan: AddressPlan, position: Position) -> TwoLevel {
         TwoLevel { plan, table: Table::new(entries(plan, position)) }
     }
-    /// The port that the table gives for a host.
+    /// Returns the port of the table for a host.
     pub fn port(&self, host: HostId) -> Option<PortId> {
         self.table.lookup(self.plan.host(host))
     }
-    /// The place in `hops` of the port that the table gives for a host.
+    /// Returns the index in `hops` of the table's port for a host.
     ///
     /// # Panics
-    /// Where the table leads away from the host, which no table of a fat-tree does.
+    /// Panics if the table's port is not in `hops`, which no table of a fat-tree causes.
     pub fn place(&self, host: HostId, hops: &[Hop]) -> usize {
         let port = self.port(host);
         hops.iter().position(|hop| Some(hop.port) == port).expect("a fat-tree's tables lead to every host")
@@ -142,10 +141,10 @@ impl Routing for TwoLevel {
             *self = TwoLevel::new(plan, position);
         }
     }
-    /// Its tables need addresses that say where a host is.
+    /// The tables need addresses that encode the position of a host.
     fn check(&self, beside: &Beside, report: &mut Report) {
         if !beside.addresses {
-            let found = "\"two_level\" in a network that is no `fat_tree`";
+            let found = "\"two_level\" in a network that is not a `fat_tree`";
             let others = "`ecmp`, `spray`, `weighted` or `k_shortest`";
             report.wrong("kind", found, format!("{others}: `two_level` needs topology.kind = \"fat_tree\""));
         }
@@ -166,14 +165,14 @@ mod tests {
     fn two_level(k: u32, position: Position) -> TwoLevel {
         TwoLevel::new(AddressPlan::new(k), position)
     }
-    /// The port toward 10.pod.switch.id.
+    /// Returns the port toward 10.pod.switch.id.
     fn port(k: u32, position: Position, address: [u8; 4]) -> u16 {
         two_level(k, position).table.lookup(address).unwrap().0
     }
 
     #[test]
     fn left_switches_send_octet_2_by_port_2_and_right_ones_by_port_3() {
-        // PABO §VI-A, fig. 10.
+        // Ports of PABO §VI-A, fig. 10.
         for (left, right) in
             [(Position::Edge(0, 0), Position::Edge(0, 1)), (Position::Aggregation(1, 0), Position::Aggregation(1, 1))]
         {
@@ -195,7 +194,7 @@ mod tests {
 
     #[test]
     fn the_ports_of_a_k6_fat_tree_turn_with_the_switch() {
-        // Al-Fares alg. 1: (id - 2 + z) mod 3 + 3.
+        // Ports of Al-Fares alg. 1: (id - 2 + z) mod 3 + 3.
         let up = |z| [2, 3, 4].map(|id| port(6, Position::Edge(0, z), [10, 5, 2, id]));
         assert_eq!([up(0), up(1), up(2)], [[3, 4, 5], [4, 5, 3], [5, 3, 4]]);
     }

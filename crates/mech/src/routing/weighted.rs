@@ -1,12 +1,12 @@
-//! A random split with given probabilities, packet by packet: the shares are the weights of the
-//! links (default 1 each), normalised over the next hops at hand. The way back of a flow is drawn
-//! by its hash with the same shares, so that it never leads over a link of weight 0.
+//! Random split of packets with given probabilities: the weights of the links (default 1 each), normalised over the
+//! available next hops. The return path of a flow is chosen by its hash with the same shares, so that it never uses a
+//! link of weight 0.
 
 use super::{Ecmp, Hop, Routing};
 use crate::params::Spec;
 use crate::{Env, Head, HostId, SwitchContext};
 
-/// See the module.
+/// Weighted split at one switch.
 #[derive(Clone, Debug)]
 pub struct Weighted {
     back: Ecmp,
@@ -15,19 +15,19 @@ pub struct Weighted {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.routing",
     kind: "weighted",
-    doc: "Every packet takes one of the paths at random, with the probabilities that the links' weights give.",
+    doc: "Sends every packet along one of the paths, chosen at random in proportion to the weights of the links.",
     cite: "RFC 2992 §1; Zhou et al., \"WCMP\", EuroSys 2014",
     params: &[],
 };
 
 impl Weighted {
-    /// With the hash that answers for ways back.
+    /// Creates the mechanism with a hash for return paths, which take no draw.
     pub const fn new(back: Ecmp) -> Weighted {
         Weighted { back }
     }
 }
 
-/// The place of the hop on which the fraction `u` of all weight falls; `None` where all weigh 0.
+/// Returns the index of the hop at the fraction `u` of the total weight; `None` if all weights are 0.
 fn pick(hops: &[Hop], u: f64) -> Option<usize> {
     let mut left = u * hops.iter().map(|hop| hop.weight).sum::<f64>();
     for (i, hop) in hops.iter().enumerate() {
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn the_ends_of_every_share() {
-        // Shares 1/8, 1/2, 3/8.
+        // Shares of these weights: 1/8, 1/2, 3/8.
         let weights = [1.0, 4.0, 3.0];
         let cases = [(0.0, 0), (0.1249, 0), (0.125, 1), (0.6249, 1), (0.625, 2), (0.9999999999999999, 2)];
         for (u, place) in cases {

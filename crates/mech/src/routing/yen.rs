@@ -1,54 +1,54 @@
-//! The k shortest ways without loops between two switches (Yen, "Finding the k shortest loopless
-//! paths in a network", Management Science 17(11), 1971), with the candidates of each kept apart as
-//! Lawler does (Management Science 18(7), 1972), so that none is found twice.
+//! The k shortest loopless paths between two switches (Yen, "Finding the k shortest loopless paths in a network",
+//! Management Science 17(11), 1971). Candidates of each path are kept apart by Lawler's method (Management Science
+//! 18(7), 1972), so that none is found twice.
 //!
-//! Ways are counted in links; two parallel links are two ways. Of ways that are equally long the one
-//! comes first whose first port has the lower rank, then the second, and so on: a rank is a hash of
-//! the pair, the switch and the port, so that each pair has an order of its own. By port numbers all
-//! pairs would agree on the first links of a network and leave the last ones empty.
+//! The length of a path is its number of links; two parallel links are two paths. Of equally long paths, the one whose
+//! first port has the lower rank comes first, then the second port counts, and so on. A rank is a hash of the pair, the
+//! switch and the port, so that each pair has its own order. With port numbers as ranks, all pairs would prefer the
+//! first links of a network and leave the last ones unused.
 
 use crate::{PortId, hash_mix};
 use std::collections::{BTreeSet, VecDeque};
 
-/// A switch of a way, and the port to leave it by.
+/// Step of a path: a switch and the port to leave it by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Step {
-    /// The number of the switch.
+    /// Number of the switch.
     pub switch: u32,
-    /// The port to leave it by.
+    /// Output port toward the next switch.
     pub port: PortId,
 }
 
-/// The links between switches, numbered from 0: of each its ports, and the switch at the far end.
+/// Links between switches, which are numbered from 0: the ports of each switch with the switch at the far end.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     ports: Vec<Vec<(PortId, u32)>>,
-    /// Links to the target of the search, where that is known; switches without one are not reached.
+    /// Number of links from each switch to the target of the search; `FAR` if the search has not reached the switch.
     level: Vec<u32>,
     closed: Vec<bool>,
 }
 
-/// A way, in the order in which ways are taken.
+/// Candidate path; the derived order is the order of paths.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     length: usize,
     ranks: Vec<u64>,
     steps: Vec<Step>,
-    /// Where it left the way that it was made from.
+    /// Index of the step at which the path leaves the one that it was made from.
     deviation: usize,
 }
 
 const FAR: u32 = u32::MAX;
 
 impl Graph {
-    /// Of switches with these ports toward other switches. PRECONDITION: every link is there from both
-    /// of its ends.
+    /// Creates the graph from the ports of each switch toward other switches. PRECONDITION: every link is listed at
+    /// both of its ends.
     pub fn new(ports: Vec<Vec<(PortId, u32)>>) -> Graph {
         let n = ports.len();
         Graph { ports, level: vec![FAR; n], closed: vec![false; n] }
     }
 
-    /// The first `k` ways from one switch to another, or all where there are fewer.
+    /// Returns the first `k` paths from one switch to another, or all if there are fewer.
     /// PRECONDITION: `from` and `to` are two switches.
     pub fn ways(&mut self, (from, to): (u32, u32), k: usize) -> Vec<Vec<Step>> {
         let mut found: Vec<Candidate> = Vec::new();
@@ -63,7 +63,7 @@ impl Graph {
         found.into_iter().map(|candidate| candidate.steps).collect()
     }
 
-    /// The best ways that leave the last one found at each of its switches, from where it left its own.
+    /// Returns the best paths that leave the last one found at each of its switches, from its own deviation on.
     fn deviations(&mut self, found: &[Candidate], pair: (u32, u32)) -> Vec<Candidate> {
         let Some((last, before)) = found.split_last() else { return Vec::new() };
         let mut made = Vec::new();
@@ -77,7 +77,7 @@ impl Graph {
         made
     }
 
-    /// The best way that begins with `root` and leaves the switch after it by no barred port.
+    /// Returns the best path that begins with `root` and leaves the next switch by no barred port.
     fn spur(&mut self, root: &[Step], pair: (u32, u32), at: u32, barred: &[PortId]) -> Option<Candidate> {
         let salt = hash_mix(u64::from(pair.0), u64::from(pair.1));
         let rank = |step: &Step| hash_mix(salt, u64::from(step.switch) << 16 | u64::from(step.port.0));
@@ -102,8 +102,8 @@ impl Graph {
         Some(Candidate { length: steps.len(), ranks, steps, deviation: root.len() })
     }
 
-    /// Sets the levels of switches that are not closed, as far as the nearest at the end of an open link
-    /// of `at`, whose level it gives.
+    /// Sets the levels of open switches by a search from `to`. It stops at the nearest end of an open link of `at`, and
+    /// returns the level of that end.
     fn level_from(&mut self, to: u32, at: u32, barred: &[PortId]) -> Option<u32> {
         self.level.fill(FAR);
         let ends = self.ports[at as usize].iter().filter(|(port, _)| !barred.contains(port));
@@ -112,7 +112,7 @@ impl Graph {
         let mut queue = VecDeque::from([to]);
         while let Some(node) = queue.pop_front() {
             if ends.contains(&node) {
-                // All of its level have theirs, and whoever is as near may be at the end of a link too.
+                // All switches of this level have been set. Another one of the same level may also end a link of `at`.
                 return Some(self.level[node as usize]);
             }
             let next = self.level[node as usize] + 1;
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::{Purpose, Stream};
 
-    /// Of links between switches, ports numbered as the links come.
+    /// Creates a graph from links between switches, with ports numbered in the order of links.
     fn graph(n: usize, links: &[(u32, u32)]) -> Graph {
         let mut ports: Vec<Vec<(PortId, u32)>> = vec![Vec::new(); n];
         for (a, b) in links {
@@ -144,7 +144,7 @@ mod tests {
         Graph::new(ports)
     }
 
-    /// All ways, enumerated, in the order of the module.
+    /// Enumerates all paths in the order of the module.
     fn brute(graph: &Graph, (from, to): (u32, u32)) -> Vec<Vec<Step>> {
         fn go(graph: &Graph, (node, to): (u32, u32), way: &mut Vec<Step>, all: &mut Vec<Vec<Step>>) {
             if node == to {
@@ -171,7 +171,7 @@ mod tests {
         let mut longer = 0;
         for _ in 0..300 {
             let n = 2 + draw.below(6);
-            // Parallel links are among them, and parts that do not hang together.
+            // Parallel links and unconnected parts occur as well.
             let link = |draw: &mut Stream| (draw.below(n) as u32, draw.below(n) as u32);
             let links: Vec<_> = (0..6 + draw.below(9)).map(|_| link(&mut draw)).filter(|(a, b)| a != b).collect();
             let mut net = graph(n as usize, &links);
@@ -186,14 +186,14 @@ mod tests {
 
     #[test]
     fn a_square_with_a_diagonal_has_ways_of_one_two_and_two_links() {
-        // 0 - 1 - 2 - 3 - 0, and 0 - 2: from 0 to 2 straight, over 1 and over 3.
+        // Links 0 - 1 - 2 - 3 - 0, and 0 - 2: from 0 to 2 directly, over 1 and over 3.
         let mut net = graph(4, &[(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]);
         let over = |way: &Vec<Step>| way.iter().map(|step| step.switch).collect::<Vec<_>>();
         let mut ways: Vec<_> = net.ways((0, 2), 8).iter().map(over).collect();
         assert_eq!(ways[0], [0]);
         ways.sort();
         assert_eq!(ways, [vec![0], vec![0, 1], vec![0, 3]]);
-        // From 1 to 3 there are two of two links, and two of three: over 0 and 2, over 2 and 0.
+        // Between 1 and 3, two paths have two links, and two have three: over 0 and 2, over 2 and 0.
         assert_eq!(net.ways((1, 3), 8).iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 3, 3]);
     }
 
@@ -202,9 +202,9 @@ mod tests {
         let mut net = graph(40, &(0..39).flat_map(|i| [(i, i + 1); 2]).collect::<Vec<_>>());
         assert_eq!(net.ways((0, 1), 8).len(), 2);
         assert_eq!(net.ways((0, 2), 8).len(), 4);
-        // Of the ports toward the next switch the first is an even one.
+        // Even port numbers belong to the first of two parallel links.
         let lower = (0..39).filter(|i| net.ways((*i, i + 1), 1)[0][0].port.0 % 2 == 0).count();
-        // 39 tosses: five standard deviations are 15.6.
+        // For 39 tosses, five standard deviations are 15.6.
         assert!((4..36).contains(&lower), "{lower} of 39 pairs take the first of two links");
     }
 

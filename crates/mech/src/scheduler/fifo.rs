@@ -4,14 +4,14 @@ use super::Scheduler;
 use crate::params::Spec;
 use crate::{Env, Needs, PktId, PortView, QueueId};
 
-/// See the module.
+/// First in, first out.
 #[derive(Clone, Debug)]
 pub struct Fifo;
 
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.scheduler",
     kind: "fifo",
-    doc: "The packet that arrived first is sent next.",
+    doc: "Sends the packet that arrived first.",
     cite: "RFC 7567 §1.1",
     params: &[],
 };
@@ -35,7 +35,7 @@ mod tests {
     use crate::testing::{Desk, State, head, packets, switch};
     use crate::{PortId, View};
 
-    /// A port at which packets came in this order, one to each of these queues.
+    /// Creates a port with one packet in each of these queues, which arrived in this order.
     fn port(queues: &[u8]) -> State {
         let mut state = switch(1, packets(100));
         queues.iter().for_each(|queue| state.fill_up(1, head(""), (PortId(0), QueueId(*queue))));

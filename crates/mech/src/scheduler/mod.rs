@@ -1,4 +1,4 @@
-//! The scheduler slot: who leaves next?
+//! Scheduler slot: chooses the next packet to leave a port.
 
 mod fifo;
 mod round_robin;
@@ -12,30 +12,62 @@ pub use strict_priority::StrictPriority;
 
 use crate::{Beside, ClassSet, Env, Mechanism, Needs, PktId, PortView, QueueId, Report};
 
-/// A way to choose the next packet of a port.
+/// Mechanism that chooses the next packet of a port.
+///
+/// ```
+/// use mech::scheduler::Scheduler;
+/// use mech::{Acts, Env, Head, PktId, PortId, PortView, Purpose, QueueId, Stream};
+#[doc = include_str!("../place/one_port.txt")]
+///
+/// /// Serves the queue with the most bytes first.
+/// #[derive(Clone)]
+/// struct LongestQueue;
+///
+/// impl Scheduler for LongestQueue {
+///     fn next(&mut self, port: &PortView, _env: &mut Env) -> Option<(QueueId, PktId)> {
+///         let bytes = |queue: &QueueId| port.view.backlog(port.port, *queue).1;
+///         let queue = QueueId::each(port.eligible).max_by_key(bytes)?;
+///         port.view.first(port.port, queue).map(|(pkt, _)| (queue, pkt))
+///     }
+///     fn is_by_queue(&self) -> bool {
+///         false // the order depends on queue lengths, too
+///     }
+///     fn boxed(&self) -> Box<dyn Scheduler> {
+///         Box::new(self.clone())
+///     }
+/// }
+///
+/// let (mut urgent, bulk) = (Head { size: 64, ..Head::default() }, Head { size: 1500, ..Head::default() });
+/// urgent.set_class(1);
+/// let view = OnePort(vec![urgent, bulk]);
+/// let eligible = QueueId::normal(0).bit() | QueueId::normal(1).bit();
+/// let (mut rng, mut acts) = (Stream::new(1, 0, Purpose::Custom(0)), Acts::default());
+/// let mut env = Env { now: units::Time::ZERO, rng: &mut rng, acts: &mut acts };
+/// let next = LongestQueue.next(&PortView { view: &view, port: PortId(0), eligible }, &mut env);
+/// assert_eq!(next, Some((QueueId::normal(0), PktId(1))));
+/// ```
 pub trait Scheduler: Send + Sync {
-    /// The queue and packet that leave next; any packet, not only a queue's first. `None` where
-    /// nothing may leave.
+    /// Returns the queue and packet to leave next; not only the first packet of a queue. `None` if nothing may leave.
     fn next(&mut self, port: &PortView, env: &mut Env) -> Option<(QueueId, PktId)>;
-    /// What it needs of the port.
+    /// Returns the mechanism's needs of its port.
     fn needs(&self) -> Needs {
         Needs { reorders: true, ..Needs::default() }
     }
-    /// Whether it goes by classes and lanes alone: where packets wait in one queue, they leave first in, first out.
+    /// Returns true if the order depends on classes and lanes alone: packets of one queue leave first in, first out.
     fn is_by_queue(&self) -> bool {
         false
     }
-    /// The classes that it prefers or puts back by a number given for each.
+    /// Returns the classes with a weight of their own.
     fn weighs(&self) -> ClassSet {
         ClassSet::NONE
     }
-    /// What is wrong with it.
+    /// Reports conflicts between parameters.
     fn check(&self, _beside: &Beside, _report: &mut Report) {}
-    /// A copy, with its state.
+    /// Returns a boxed copy with its state.
     fn boxed(&self) -> Box<dyn Scheduler>;
 }
 
-/// The mechanisms of this slot.
+/// Mechanisms of this slot.
 pub const ALL: &[Mechanism<SchedulerSlot>] = &[
     Mechanism::new(&fifo::SPEC, |_| Fifo.into()),
     Mechanism::new(&strict_priority::SPEC, |_| StrictPriority.into()).at_nic(),
@@ -44,7 +76,7 @@ pub const ALL: &[Mechanism<SchedulerSlot>] = &[
 ];
 
 slot! {
-    /// How a port chooses what leaves next.
+    /// Choice of the next packet to leave a port.
     SchedulerSlot(Order) of Scheduler {
         Fifo(Fifo),
         StrictPriority(StrictPriority),
@@ -54,7 +86,7 @@ slot! {
 }
 
 impl SchedulerSlot {
-    /// Whether the next packet to leave is not always the oldest of its queue.
+    /// Returns true if the next packet to leave is not always the oldest of its queue.
     #[inline]
     pub fn reorders(&self) -> bool {
         match &self.0 {

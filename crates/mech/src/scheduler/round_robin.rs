@@ -1,11 +1,11 @@
-//! Deficit round robin between classes (Shreedhar and Varghese, "Efficient Fair Queuing Using Deficit
-//! Round-Robin", IEEE/ACM Transactions on Networking 4(3), 1996, §III): each class in turn may send as many
-//! bytes as its quantum and what it did not use in the turn before, so that classes share the port by bytes, in
-//! proportion to their weights, whatever the sizes of their frames.
+//! Deficit round robin between classes (Shreedhar and Varghese, "Efficient Fair Queuing Using Deficit Round-Robin",
+//! IEEE/ACM Transactions on Networking 4(3), 1996, §III). In its turn, a class may send its quantum of bytes and the
+//! bytes saved in the turn before. So classes share the port by bytes, in proportion to their weights, whatever the
+//! sizes of their frames.
 //!
-//! Within a class the order is that of [`super::StrictPriority`]. A class with nothing to send, or that the far
-//! end has paused, loses what it did not use. While a single class has something to send it is not charged.
-//! Not modelled: hierarchies of schedulers, and strict classes above the shared ones.
+//! Within a class the order is that of [`super::StrictPriority`]. A class that is empty, or paused by the far end,
+//! loses its saved bytes. A class is not charged while it alone has packets. Hierarchies of schedulers, and strict
+//! classes above the shared ones, are not modelled.
 
 use super::Scheduler;
 use crate::params;
@@ -13,26 +13,26 @@ use crate::params::{Kind, Spec, Values};
 use crate::{Beside, ClassSet, Env, Needs, PktId, PortView, QueueId, Report};
 use units::Bytes;
 
-/// See the module.
+/// Deficit round robin at one port.
 #[derive(Clone, Debug)]
 pub struct RoundRobin {
-    /// Bytes a turn, by class.
+    /// Bytes per turn of each class.
     quantum: [u64; 8],
-    /// Classes that were given a weight other than 1.
+    /// Classes with a weight other than 1.
     weighted: ClassSet,
-    /// Weights that were given.
+    /// Number of weights given.
     weights: usize,
-    /// Bytes that a class may still send, in its turn or in the next.
+    /// Bytes that each class may still send, in its turn or in the next.
     deficit: [u64; 8],
-    /// The class whose turn it is.
+    /// Class whose turn it is.
     turn: u8,
 }
 
 params! {
-    /// The values of its parameters.
+    /// Values of the parameters.
     pub(crate) struct Given {
         weights: Option<Vec<u64>> = {
-            doc: "The weights of classes 0, 1, 2 and so on; 1 for those that are left out.",
+            doc: "Weights of classes 0, 1, 2 and so on. Classes left out have weight 1.",
             kind: Kind::Counts { min: 1, max: 1_000_000 },
             default: Some(""),
         },
@@ -47,13 +47,14 @@ params! {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.scheduler",
     kind: "round_robin",
-    doc: "Classes take turns and share the port by bytes, in proportion to their weights (deficit round robin).",
+    doc: "Serves the classes in turn, and divides the port by bytes in proportion to their weights (deficit round \
+          robin).",
     cite: "Shreedhar and Varghese 1996, §III",
     params: Given::PARAMS,
 };
 
 impl RoundRobin {
-    /// From validated parameters.
+    /// Creates the mechanism from validated parameters.
     pub fn new(values: &Values) -> RoundRobin {
         let Given { weights, quantum } = Given::read(values);
         let weights = weights.unwrap_or_default();
@@ -69,7 +70,7 @@ impl RoundRobin {
             turn: 7,
         }
     }
-    /// The first packet of a class's most urgent lane that may leave, and its bytes.
+    /// Returns the first packet of a class's most urgent lane that may leave, and its size in bytes.
     fn first(port: &PortView, class: u8) -> Option<(QueueId, PktId, u64)> {
         let lanes = port.eligible >> (class * QueueId::LANES) & ((1 << QueueId::LANES) - 1);
         let queue = QueueId(class * QueueId::LANES + lanes.checked_ilog2()? as u8);
@@ -82,7 +83,7 @@ impl Scheduler for RoundRobin {
         if port.eligible == 0 {
             return None;
         }
-        // A quantum is 64 bytes at least, so that the largest frame waits some hundred rounds at most.
+        // The loop ends, because some class is not empty and its deficit grows by at least 64 bytes a round.
         loop {
             let class = usize::from(self.turn);
             match RoundRobin::first(port, self.turn) {
@@ -107,7 +108,7 @@ impl Scheduler for RoundRobin {
     fn weighs(&self) -> ClassSet {
         self.weighted
     }
-    /// There is a class for each weight.
+    /// There are eight classes, and at most one weight for each.
     fn check(&self, _beside: &Beside, report: &mut Report) {
         if self.weights > self.quantum.len() {
             report.wrong("weights", format!("{} weights", self.weights), "at most 8, for classes 0 to 7");
@@ -126,7 +127,8 @@ mod tests {
 
     const PORT: PortId = PortId(0);
 
-    /// The classes of the first `n` frames that leave a port in which these always wait, as (class, bytes).
+    /// Returns the classes of the first `n` frames that leave a port where frames of these (class, bytes) are always
+    /// queued.
     fn order(given: &str, waiting: &[(u8, u16)], n: usize) -> Vec<u8> {
         let mut state = switch(1, packets(10_000));
         for (class, size) in waiting {
@@ -135,7 +137,7 @@ mod tests {
         let mut scheduler = RoundRobin::new(&values(&SPEC, given));
         (0..n).map(|_| leave(&mut scheduler, &mut state, u32::MAX).expect("something waits").class()).collect()
     }
-    /// Takes out what leaves next of the queues of `allowed`.
+    /// Removes the packet that leaves next from the queues of `allowed`.
     fn leave(scheduler: &mut RoundRobin, state: &mut State, allowed: u32) -> Option<QueueId> {
         let occupied = (0..QueueId::COUNT).filter(|queue| crate::View::backlog(state, PORT, QueueId(*queue)).0 > 0);
         let eligible = occupied.fold(0, |bits, queue| bits | 1 << queue) & allowed;
@@ -169,7 +171,7 @@ mod tests {
 
     #[test]
     fn what_a_frame_does_not_fit_is_saved_for_the_next_turn() {
-        // 1000 bytes a turn: frames of 1500 leave in the second and the third of three turns.
+        // With 1000 bytes a turn, frames of 1500 leave in the second and the third of three turns.
         assert_eq!(order("quantum=1000B", &[(0, 1500), (1, 1000)], 7), [1, 0, 1, 0, 1, 1, 0]);
     }
 

@@ -1,22 +1,21 @@
-//! pFabric's service: the shortest remaining processing time first (Alizadeh et al., SIGCOMM 2013, §4.2).
+//! Service order of pFabric: the shortest remaining processing time first (Alizadeh et al., SIGCOMM 2013, §4.2).
 //!
-//! Of the packets of the highest class the one of the smallest rank is found, the oldest of equals, and the
-//! oldest packet of its flow and direction leaves, so that no flow is reordered and none starves by its own
-//! later packets. Between classes, and between bounced packets and others of a class, the order is that of
-//! [`super::StrictPriority`].
+//! Of the packets of the highest class, the one with the smallest rank is found, the oldest of equals. Then the oldest
+//! packet of its flow and direction leaves, so that no flow is reordered or starved by its own later packets. The order
+//! between classes, and between bounced packets and others of a class, is that of [`super::StrictPriority`].
 
 use super::Scheduler;
 use crate::params::Spec;
 use crate::{Env, Needs, PktId, PortView, QueueId};
 
-/// See the module.
+/// Shortest remaining processing time first.
 #[derive(Clone, Debug)]
 pub struct Srpt;
 
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.scheduler",
     kind: "srpt",
-    doc: "In the highest class the flow with the fewest remaining bytes is served next, its oldest packet first.",
+    doc: "Serves the flow with the fewest remaining bytes of the highest class, its oldest packet first.",
     cite: "pFabric §4.2",
     params: &[],
 };
@@ -40,7 +39,7 @@ mod tests {
     use crate::testing::{Desk, State, head, packets, switch};
     use crate::{PortId, View};
 
-    /// Packets that came to port 0 in this order, named by their place.
+    /// Creates packets that arrived at port 0 in this order, and returns their identifiers.
     fn port(waiting: &[&str]) -> (State, Vec<PktId>) {
         let mut state = switch(1, packets(100));
         let push = |text: &&str| {
@@ -50,7 +49,7 @@ mod tests {
         let ids = waiting.iter().map(push).collect();
         (state, ids)
     }
-    /// The order in which they leave.
+    /// Returns the order in which the packets leave, by their indices.
     fn order(waiting: &[&str]) -> Vec<usize> {
         let (mut state, ids) = port(waiting);
         let mut left = vec![];
@@ -67,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_flow_with_the_fewest_bytes_to_go_leaves_in_its_own_order() {
-        // Flow 1 has 1000 to go by its newest packet, so its oldest goes first.
+        // Flow 1 has 1000 bytes left by its newest packet, so its oldest goes first.
         let waiting = ["flow=1 rank=3000", "flow=2 rank=2500", "flow=1 rank=1000", "flow=2 rank=1500"];
         assert_eq!(order(&waiting), [0, 2, 1, 3]);
     }

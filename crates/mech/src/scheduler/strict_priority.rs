@@ -1,18 +1,18 @@
-//! Strict priority, non-preemptive: the highest class first, within a class the bounced packets
-//! before the others (IEEE 802.1Q §8.6.8.1; PABO §II-E).
+//! Strict priority, non-preemptive: the highest class first, and within a class bounced packets first (IEEE 802.1Q
+//! §8.6.8.1; PABO §II-E).
 
 use super::Scheduler;
 use crate::params::Spec;
 use crate::{Env, Needs, PktId, PortView, QueueId};
 
-/// See the module.
+/// Strict priority.
 #[derive(Clone, Debug)]
 pub struct StrictPriority;
 
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.scheduler",
     kind: "strict_priority",
-    doc: "The highest class is served first; within a class, packets that were bounced.",
+    doc: "Serves the highest class first, and within a class bounced packets first.",
     cite: "IEEE 802.1Q §8.6.8.1; PABO §II-E",
     params: &[],
 };
@@ -20,6 +20,7 @@ pub(super) const SPEC: Spec = Spec {
 impl Scheduler for StrictPriority {
     #[inline]
     fn next(&mut self, port: &PortView, _env: &mut Env) -> Option<(QueueId, PktId)> {
+        // Queue numbers grow with urgency, so the highest set bit is the most urgent queue.
         let queue = QueueId(port.eligible.checked_ilog2()? as u8);
         port.view.first(port.port, queue).map(|(pkt, _)| (queue, pkt))
     }

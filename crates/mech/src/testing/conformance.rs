@@ -1,5 +1,4 @@
-//! Runs the tables of `conformance/`, each case with simultaneous arrivals in turn and on a
-//! snapshot.
+//! Runner of the tables of `conformance/`: each case runs with simultaneous arrivals in turn and on a snapshot.
 
 use super::recorder::{Order, Recorder};
 use super::script::{Setup, packet, text, texts};
@@ -12,7 +11,7 @@ fn tables<'a>(table: &'a Table, key: &str) -> Vec<&'a Table> {
     all.map(|one| one.as_table().expect(key)).collect()
 }
 
-/// The packets of a step: `n=3` is three of a kind.
+/// Parses the packets of a step: `n=3` means three alike.
 fn packets(lines: Vec<String>, common: &str) -> Vec<(String, Head)> {
     let each = |line: String| {
         let (name, head, many) = packet(&line, common);
@@ -22,7 +21,7 @@ fn packets(lines: Vec<String>, common: &str) -> Vec<(String, Head)> {
     lines.into_iter().flat_map(each).collect()
 }
 
-/// `0`, `0/b`, `0/c3`, `0/b3`.
+/// Parses a queue: `0`, `0/b`, `0/c3`, `0/b3`.
 fn queue(place: &str) -> (PortId, QueueId) {
     let (port, queue) = place.split_once('/').unwrap_or((place, "c0"));
     let class = queue[1..].parse().unwrap_or(0);
@@ -73,7 +72,7 @@ fn run(case: &Table, order: Order) {
         let wanted = if own && order == Order::Snapshot { snapshot } else { expect };
         assert_eq!(recorder.take_lines(), wanted, "{name}, step {}, {order:?}", i + 1);
     }
-    assert_eq!(recorder.rng.undrawn(), 0, "{name}, {order:?}: stated draws that nobody asked for");
+    assert_eq!(recorder.rng.undrawn(), 0, "{name}, {order:?}: stated draws that were not drawn");
 }
 
 fn conforms(mechanism: &str) {

@@ -1,41 +1,41 @@
-//! What the tests of mechanisms need around a decision.
+//! Surroundings of a decision, for the tests of mechanisms.
 
 use super::{State, packet};
 use crate::{Acts, Head, Stream};
 
-/// What a mechanism's own tests need around one decision.
+/// Random stream and requested actions around one decision.
 pub struct Desk {
-    /// Draws.
+    /// Random stream.
     pub rng: Stream,
-    /// Requests.
+    /// Requested actions.
     pub acts: Acts,
 }
 
 impl Desk {
-    /// With these draws, each in `[0, 1)`, and no more.
+    /// Creates a desk with these draws, each in `[0, 1)`, and no more.
     pub fn draws(draws: &[f64]) -> Desk {
         Desk { rng: Stream::scripted(draws), acts: Acts::default() }
     }
-    /// With a stream of a seed.
+    /// Creates a desk with the stream of a seed.
     pub fn seeded(seed: u64) -> Desk {
         Desk { rng: Stream::new(seed, 0, crate::Purpose::Overflow), acts: Acts::default() }
     }
-    /// The surroundings of a decision.
+    /// Returns the surroundings of a decision.
     pub fn env(&mut self) -> crate::Env<'_> {
         self.env_at(units::Time::ZERO)
     }
-    /// The surroundings of a decision at an instant.
+    /// Returns the surroundings of a decision at an instant.
     pub fn env_at(&mut self, now: units::Time) -> crate::Env<'_> {
         crate::Env { now, rng: &mut self.rng, acts: &mut self.acts }
     }
 }
 
-/// A packet described as in a table, without its name.
+/// Returns a packet described as in a table, without its name.
 pub fn head(text: &str) -> Head {
     packet(&format!("x {text}"), "").1
 }
 
-/// A switch without packets, every port of which leads to a switch; host `n` is behind port `n`.
+/// Creates a switch without packets, every port of which leads to a switch; host `n` is behind port `n`.
 pub fn switch(ports: u16, buffer: crate::buffer::BufferSlot) -> State {
     let routing = crate::routing::Ecmp::new(0).into();
     let mut state = State::new(ports, routing, buffer);
@@ -45,12 +45,12 @@ pub fn switch(ports: u16, buffer: crate::buffer::BufferSlot) -> State {
     state
 }
 
-/// Memory of so many packets a port.
+/// Creates memory of `n` packets for each port.
 pub fn packets(n: u64) -> crate::buffer::BufferSlot {
     crate::buffer::BufferSlot::per_port(Some(units::Amount::Packets(n)))
 }
 
-/// χ² of counts against equal expectations.
+/// Returns χ² of counts against equal expectations.
 pub fn chi_square(counts: &[u32]) -> f64 {
     let expected = counts.iter().sum::<u32>() as f64 / counts.len() as f64;
     counts.iter().map(|n| (f64::from(*n) - expected).powi(2) / expected).sum()

@@ -1,5 +1,5 @@
-//! A small recording dataplane that drives every slot in the order of a switch, and the tables of `conformance/` that it
-//! runs.
+//! Small recording dataplane for tests, which drives every slot in the order of a switch, and runs the tables of
+//! `conformance/`.
 
 #[cfg(test)]
 mod conformance;

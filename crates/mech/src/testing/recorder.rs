@@ -1,4 +1,4 @@
-//! The steps of the recording dataplane: what arrives, what the slots answer, what becomes of it.
+//! Steps of the recording dataplane: arrivals, decisions of the slots, and their effects.
 
 mod acts;
 
@@ -13,31 +13,31 @@ use crate::{Lane, PacketKind, Pass, PktId, PortId, QueueId, QueueView, Stream, T
 use std::collections::{BTreeMap, VecDeque};
 use units::{Dur, Time};
 
-/// Whether simultaneous arrivals see each other.
+/// Order of the decisions about simultaneous arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Each is decided and applied before the next.
+    /// Each arrival is decided and applied before the next.
     InTurn,
-    /// All are decided on the state before any is stored.
+    /// All arrivals are decided on the state before any is stored.
     Snapshot,
 }
 
-/// A packet on its way through the slots.
+/// Packet on its way through the slots: its name and its head.
 type Passing = (String, Head);
 
-/// What was decided of a packet: where lookup sends it, its fate, whether it is to be marked.
+/// Decision about a packet: the output port of lookup, its fate, and a mark if requested.
 struct Decision(PortId, Fate, Acts);
 
-/// What acts leave to do, first in first out.
+/// Queued work of requested actions, first in, first out.
 enum Work {
     Act(PortId, Which, Act),
     Packet(String, Head),
 }
 
-/// Which agent of its port asks: `ack_hold`, `notify`, `pause`.
+/// Number of an agent at its port: `ack_hold`, `notify`, `pause`.
 type Which = usize;
 
-/// The answers of one port.
+/// Mechanisms of one port.
 struct PortSlots {
     agents: [AgentSlot; 3],
     marking: MarkingSlot,
@@ -46,7 +46,7 @@ struct PortSlots {
     paused: ClassSet,
 }
 
-/// A switch that writes down what happens in it.
+/// Switch that records its events.
 pub struct Recorder {
     pub state: State,
     order: Order,
@@ -56,15 +56,15 @@ pub struct Recorder {
     pub rng: Stream,
     now: Time,
     work: VecDeque<Work>,
-    /// Headers that are being cut out and go back to their sources, each until an instant.
+    /// Headers in the process of cutting that return to their sources, each until an instant.
     going_back: VecDeque<(Time, Passing)>,
     timers: BTreeMap<(PortId, Which, u16), Time>,
-    /// While a snapshot is applied: what waited in a queue when the first of its arrivals was stored there.
+    /// Backlog of each queue when the first arrival of a snapshot was stored there, while the snapshot is applied.
     before: Option<BTreeMap<(PortId, QueueId), (u32, u64)>>,
     lines: Vec<String>,
 }
 
-/// A queue as tables name it: `0` for port 0's normal queue of class 0, `0/c3`, `0/b`, `0/b3`.
+/// Returns the name of a queue in tables: `0` for port 0's normal queue of class 0, `0/c3`, `0/b`, `0/b3`.
 pub fn place((port, queue): (PortId, QueueId)) -> String {
     match (queue.lane() == Lane::Bounce, queue.class()) {
         (false, 0) => format!("{}", port.0),
@@ -113,7 +113,7 @@ impl Recorder {
             lines: Vec::new(),
         }
     }
-    /// What has happened since the last call.
+    /// Returns the events since the last call.
     pub fn take_lines(&mut self) -> Vec<String> {
         std::mem::take(&mut self.lines)
     }
@@ -121,7 +121,7 @@ impl Recorder {
         self.lines.push(line);
     }
 
-    /// Moves on to an instant; timers that run out before it run out at their own time.
+    /// Advances to an instant; timers that expire earlier run at their own time.
     pub fn until(&mut self, to: Time) {
         self.end_cuts(|due| due < to);
         while let Some((&(port, who, id), &at)) = self.timers.iter().min_by_key(|(key, at)| (**at, **key)) {
@@ -134,7 +134,7 @@ impl Recorder {
         }
         self.now = to;
     }
-    /// Timers that run out now, after what has arrived now.
+    /// Runs the timers that expire now, after the arrivals of this instant.
     pub fn timers(&mut self) {
         let now = self.now;
         self.end_cuts(|due| due <= now);
@@ -144,7 +144,7 @@ impl Recorder {
         }
         self.settle();
     }
-    /// Headers that are cut out by then go on, first to last.
+    /// Continues with headers whose cutting is over, first to last.
     fn end_cuts(&mut self, is_over: impl Fn(Time) -> bool) {
         while let Some(&(due, id)) = self.state.cutting.front()
             && is_over(due)
@@ -164,7 +164,7 @@ impl Recorder {
         self.timers.remove(&(port, which, id));
         self.call(port, which, None, |agent, at, env| agent.on_timer(TimerId(id), at, env));
     }
-    /// Calls an agent of a port, and notes what it asks for.
+    /// Calls an agent of a port, and queues the actions that it requests.
     fn call<T>(
         &mut self,
         port: PortId,
@@ -180,11 +180,11 @@ impl Recorder {
         Some(answer)
     }
 
-    /// Puts packets where a case begins, past all slots and unrecorded.
+    /// Stores packets at the start of a case, past all slots and unrecorded.
     pub fn put(&mut self, passing: Passing, to: (PortId, QueueId)) {
         self.state.push(passing.0, passing.1, to);
     }
-    /// Everything that arrives at this instant.
+    /// Handles all packets that arrive at this instant.
     pub fn arrive(&mut self, arrivals: Vec<Passing>) {
         match self.order {
             Order::InTurn => {
@@ -204,7 +204,7 @@ impl Recorder {
         }
         self.settle();
     }
-    /// The agents of the port that a packet comes in by.
+    /// Passes a packet through the agents of its input port; `None` if one holds or drops it.
     fn enter(&mut self, (name, head): Passing) -> Option<Passing> {
         for which in 0..3 {
             match self.call(head.ingress, which, None, |agent, at, env| agent.on_arrival(&head, at, env)) {
@@ -227,7 +227,7 @@ impl Recorder {
             self.apply(passing, decision);
         }
     }
-    /// Time to live, lookup, routing, overflow.
+    /// Decides about a packet: time to live, lookup, routing, overflow.
     fn decide(&mut self, (name, mut head): Passing) -> Option<(Passing, Decision)> {
         head.ttl = head.ttl.saturating_sub(1);
         let hops = self.state.fib.get(&head.dst.0).cloned().unwrap_or_default();
@@ -255,7 +255,7 @@ impl Recorder {
         Decision(out, fate, acts)
     }
     fn apply(&mut self, (name, mut head): Passing, Decision(out, fate, acts): Decision) {
-        assert!(acts.list.is_empty(), "an answer to overflow may ask for a mark and for no other act");
+        assert!(acts.list.is_empty(), "an overflow mechanism may request a mark and no other action");
         let mark = acts.mark;
         match fate {
             Fate::Enqueue(queue) => self.store(name, head, "enqueue", ((out, queue), mark)),
@@ -291,8 +291,8 @@ impl Recorder {
             Fate::Drop(reason) => self.say(format!("{name}: drop {}", reason.name())),
         }
     }
-    /// Cuts a packet, and whether that is due a mark, which it gets as it is stored; `None` where it would be no
-    /// shorter.
+    /// Cuts a packet, and returns true if it is due for a mark when it is stored; `None` if the cut would not shorten
+    /// it.
     fn cut(&self, head: &mut Head) -> Option<bool> {
         let (cut, before) = (self.overflow.peek().cut(), *head);
         head.size = cut.size(before.size, self.cut_size);
@@ -306,7 +306,7 @@ impl Recorder {
         }
         Some(due)
     }
-    /// Cuts a packet where it waits; it may go on to the queue of its new class.
+    /// Cuts a packet in its queue; it may move to the queue of its new class.
     fn cut_waiting(&mut self, id: PktId) {
         let Some(waiting) = self.state.stored.get(&id).cloned() else { return };
         let mut head = waiting.head;
@@ -324,7 +324,7 @@ impl Recorder {
         self.state.free(id);
         self.store(waiting.name, head, "cut", ((waiting.port, head.queue()), due));
     }
-    /// Toward its source, by the tables.
+    /// Returns a packet to its source, by the tables.
     fn send_back(&mut self, name: String, mut head: Head, what: &str) {
         if head.flags.has(Flags::RETURNED) {
             return self.say(format!("{name}: drop {}", DropReason::BufferFull.name()));
@@ -339,7 +339,7 @@ impl Recorder {
             _ => self.work.push_back(Work::Packet(name, head)),
         }
     }
-    /// Capacity, which has the last word; then marking, storing, watching.
+    /// Stores a packet if its queue has capacity, after marking it, and calls the agents that follow the bytes.
     fn store(&mut self, name: String, mut head: Head, what: &str, to: ((PortId, QueueId), bool)) {
         let (to, mark) = to;
         let line = format!("{name}: {what} {}", place(to));
@@ -360,7 +360,7 @@ impl Recorder {
         self.say(if marked { format!("{line} ce") } else { line });
         match self.overflow.peek().cut().delay {
             delay if matches!(what, "trim" | "cut") && delay > Dur::ZERO => {
-                let id = self.state.lay(name, head, to);
+                let id = self.state.allocate(name, head, to);
                 self.state.cutting.push_back((self.now + delay, id));
             }
             _ => _ = self.state.push(name, head, to),
@@ -377,8 +377,8 @@ impl Recorder {
         }
         (marking.mark(head, &q, &mut env), marking.drops_not_ect())
     }
-    /// A frame was stored at a port, or its memory was given back: whoever follows an account that has got
-    /// outside of its levels is called.
+    /// Handles a frame that was stored at a port, or whose memory was freed: agents are called if an account is outside
+    /// of their levels.
     fn changed(&mut self, (port, head): (PortId, &Head), stored: bool) {
         let (class, ingress) = (head.class(), head.ingress);
         if stored && head.kind() != PacketKind::Notice {
@@ -404,7 +404,7 @@ impl Recorder {
             }
         }
     }
-    /// The port of an account, and its bytes.
+    /// Returns the port of an account, and its bytes.
     fn account(&self, of: Account) -> (PortId, u64) {
         match of {
             Account::Output(port) => (port, self.state.port_backlog(port).1),

@@ -1,4 +1,4 @@
-//! Reading conformance tables: cases, set-ups, packets, and parameters as a scenario writes them.
+//! Parser of conformance tables: cases, set-ups, packets, and parameters as in a scenario.
 
 use super::state::Memory;
 use super::values::values;
@@ -14,42 +14,42 @@ use crate::{AgentSlot, Ecn, Flags, FlowId, Head, HostId, InSlot, PortId, Registr
 use toml::{Table, Value as Toml};
 use units::Rate;
 
-/// One kind of switch, slot by slot; a slot that is not named holds its plainest answer.
+/// Switch of a case, slot by slot; a slot that is not named has its simplest mechanism.
 pub struct Setup {
     pub ports: u16,
     pub switch_ports: Vec<u16>,
     pub fib: Vec<(u32, Vec<Hop>)>,
     pub memory: Memory,
-    /// Bytes of a packet whose payload was cut.
+    /// Size in bytes of a packet whose payload was cut.
     pub cut_size: u16,
-    /// Of every port: `ack_hold`, `notify`, `pause`.
+    /// Agents of every port: `ack_hold`, `notify`, `pause`.
     pub agents: [AgentSlot; 3],
     pub routing: RoutingSlot,
     pub buffer: BufferSlot,
     pub overflow: OverflowSlot,
     pub marking: MarkingSlot,
     pub scheduler: SchedulerSlot,
-    /// Slots are filled at these ports; empty for all.
+    /// Ports at which slots are filled; empty for all.
     pub at: Vec<u16>,
 }
 
-/// The list of texts under a key; empty where it is not there.
+/// Returns the list of texts under a key; empty if the key is missing.
 pub fn texts(table: &Table, key: &str) -> Vec<String> {
     let all = table.get(key).and_then(Toml::as_array).into_iter().flatten();
     all.map(|text| text.as_str().expect(key).to_owned()).collect()
 }
 
-/// The text under a key; empty where it is not there.
+/// Returns the text under a key; empty if the key is missing.
 pub fn text<'a>(table: &'a Table, key: &str) -> &'a str {
     table.get(key).map_or("", |value| value.as_str().expect(key))
 }
 
-/// The mechanism that a table names by `kind name=value ...`, or else by `plain`.
+/// Makes the mechanism that a table names by `kind name=value ...`, or else by `plain`.
 fn made<S: InSlot>(slot: &str, table: &Table, plain: &str) -> S {
     let all = Registry::catalogue();
     let given = if table.contains_key(slot) { text(table, slot) } else { plain };
     let (kind, rest) = given.split_once(' ').unwrap_or((given, ""));
-    let found = all.find::<S>(kind).unwrap_or_else(|| panic!("{slot} knows no {kind}"));
+    let found = all.find::<S>(kind).unwrap_or_else(|| panic!("{slot} has no mechanism {kind}"));
     (found.make)(&values(found.spec, rest))
 }
 
@@ -57,12 +57,12 @@ fn ports(text: &str) -> Vec<u16> {
     text.split_whitespace().map(|port| port.parse().expect(text)).collect()
 }
 
-/// `h9` is host 9.
+/// Parses a host: `h9` is host 9.
 pub fn host(name: &str) -> Option<HostId> {
     name.strip_prefix('h')?.parse().ok().map(HostId)
 }
 
-/// `9:0 1:2,3` is host 9 by port 0, host 1 by ports 2 and 3.
+/// Parses routes: `9:0 1:2,3` is host 9 by port 0, host 1 by ports 2 and 3.
 fn fib(text: &str) -> Vec<(u32, Vec<Hop>)> {
     let entry = |pair: &str| {
         let (host, hops) = pair.split_once(':').expect(pair);
@@ -72,7 +72,7 @@ fn fib(text: &str) -> Vec<(u32, Vec<Hop>)> {
     text.split_whitespace().map(entry).collect()
 }
 
-/// `4 13` is switch 13 of the fat-tree of 4 ports, counted from the first edge switch.
+/// Parses a position: `4 13` is switch 13 of the fat-tree of 4 ports, counted from the first edge switch.
 fn position(text: &str) -> Option<(AddressPlan, Position)> {
     let (k, switch) = text.split_once(' ')?;
     let plan = AddressPlan::new(k.parse().expect(text));
@@ -80,7 +80,7 @@ fn position(text: &str) -> Option<(AddressPlan, Position)> {
 }
 
 impl Setup {
-    /// From a `[case.switch]` table.
+    /// Reads the set-up from a `[case.switch]` table.
     pub fn read(table: &Table) -> Setup {
         let ports_count = table["ports"].as_integer().expect("ports") as u16;
         let position = position(text(table, "position"));
@@ -112,8 +112,8 @@ impl Setup {
     }
 }
 
-/// A packet from `name key=value ... flag ...`, with what `common` says of it unless it says so
-/// itself. `n=5` is five of the kind, named `name.1` to `name.5`: the count is returned too.
+/// Parses a packet from `name key=value ... flag ...`, with the properties of `common` unless it sets them itself.
+/// `n=5` means five alike, named `name.1` to `name.5`; the count is returned too.
 pub fn packet(text: &str, common: &str) -> (String, Head, u32) {
     let mut words = text.split_whitespace();
     let name = words.next().expect("a packet's name").to_owned();
@@ -130,7 +130,7 @@ pub fn packet(text: &str, common: &str) -> (String, Head, u32) {
                 "cpa" => head.flags = head.flags.with(Flags::CPA),
                 "ppl" => head.flags = head.flags.with(Flags::PPL),
                 "not_trimmable" => head.tos |= Head::NOT_TRIMMABLE,
-                other => panic!("`{other}` says nothing of a packet"),
+                other => panic!("`{other}` is not an attribute of a packet"),
             }
             continue;
         };
@@ -148,7 +148,7 @@ pub fn packet(text: &str, common: &str) -> (String, Head, u32) {
             "detours" => head.detours = number as u8,
             "np" => head.bounces = number as u8,
             "n" => many = number,
-            other => panic!("`{other}` says nothing of a packet"),
+            other => panic!("`{other}` is not an attribute of a packet"),
         }
     }
     head.orig_size = head.size;

@@ -1,4 +1,4 @@
-//! What the recording dataplane holds: packets in queues, memory, tables.
+//! State of the recording dataplane: packets in queues, memory, tables.
 
 use crate::buffer::{Buffer, BufferSlot, ExtraRoom, PerPort, Use};
 use crate::routing::{Hop, RoutingSlot};
@@ -6,19 +6,19 @@ use crate::{Fill, Head, HostId, Lane, Occupant, PacketKind, PktId, PortId, Queue
 use std::collections::{BTreeMap, VecDeque};
 use units::Time;
 
-/// When memory is given back, and whose limit it counts against.
+/// Port whose limit a packet's memory counts against, and the instant at which the memory is freed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Memory {
-    /// The output port's; back at the start of transmission.
+    /// Output port; freed at the start of transmission.
     #[default]
     Output,
-    /// The input port's; back when the frame has left for the fabric.
+    /// Input port; freed when the frame has left for the fabric.
     Input,
-    /// The input port's; back when the end-to-end ACK comes.
+    /// Input port; freed when the end-to-end ACK arrives.
     InputUntilAck,
 }
 
-/// A packet that waits, or of which a copy is kept.
+/// Packet that is queued, or of which a copy is kept.
 #[derive(Clone, Debug)]
 pub struct Stored {
     pub name: String,
@@ -37,19 +37,19 @@ pub struct State {
     pub buffer: BufferSlot,
     pub bounce: Option<PerPort>,
     pub memory: Memory,
-    /// The port that the packet being decided came in by.
+    /// Input port of the packet under decision.
     pub ingress: PortId,
     pub stored: BTreeMap<PktId, Stored>,
     pub queues: BTreeMap<(PortId, QueueId), VecDeque<PktId>>,
-    /// What has memory, first stored first.
+    /// Packets with memory, first stored first.
     pub leases: Vec<PktId>,
-    /// Headers that are being cut out, each until an instant: they have their memory and are in no queue.
+    /// Headers in the process of cutting, each until an instant; they have memory and are in no queue.
     pub cutting: VecDeque<(Time, PktId)>,
-    /// Bytes that were ever stored in front of a link, by port and class.
+    /// Bytes stored in front of a link since the start, by port and class.
     pub arrived: BTreeMap<(PortId, u8), u64>,
-    /// Bytes that came in and were ever stored, by port and class.
+    /// Bytes that came in and were stored since the start, by port and class.
     pub entered: BTreeMap<(PortId, u8), u64>,
-    /// The memory of each port that an agent samples.
+    /// Memory of each port that an agent samples.
     pub samples: Option<Samples>,
     next: u64,
 }
@@ -75,7 +75,7 @@ impl State {
             next: 0,
         }
     }
-    /// Where a packet's bytes count: a port, and the number of its bounce queue, if in one.
+    /// Returns the account of a packet's bytes: a port, and the number of its bounce queue, if it is in one.
     fn account(&self, pkt: &Stored) -> (PortId, Option<u8>) {
         match self.memory {
             Memory::Output => (pkt.port, (pkt.queue.lane() == Lane::Bounce).then_some(pkt.queue.0)),
@@ -116,31 +116,31 @@ impl State {
             _ => self.buffer.peek(),
         }
     }
-    /// Whether a frame is accepted: it fits, or what waits may be so far beyond the limit.
+    /// Returns true if a frame is accepted: it fits, or the backlog is within `extra` beyond the limit.
     pub fn accepts(&self, to: (PortId, QueueId), size: u16, extra: Option<ExtraRoom>) -> bool {
         let account = self.asked(to.0, to.1);
         let beyond = extra.is_some_and(|extra| self.fits_beyond(to.0, to.1, size, extra));
         beyond || self.lender(account).admits(&self.usage(account), size)
     }
     pub fn push(&mut self, name: String, head: Head, to: (PortId, QueueId)) -> PktId {
-        let id = self.lay(name, head, to);
+        let id = self.allocate(name, head, to);
         self.join(id);
         id
     }
     /// Allocates memory to a packet that is not in its queue yet.
-    pub fn lay(&mut self, name: String, head: Head, to: (PortId, QueueId)) -> PktId {
+    pub fn allocate(&mut self, name: String, head: Head, to: (PortId, QueueId)) -> PktId {
         self.next += 1;
         let id = PktId(self.next as u32);
         self.stored.insert(id, Stored { name, head, port: to.0, queue: to.1, stamp: self.next });
         self.leases.push(id);
         id
     }
-    /// Such a packet goes into its queue.
+    /// Appends a packet with memory to its queue.
     pub fn join(&mut self, id: PktId) {
         let pkt = &self.stored[&id];
         self.queues.entry((pkt.port, pkt.queue)).or_default().push_back(id);
     }
-    /// Puts so many packets of a kind into a queue.
+    /// Appends `n` packets of a kind to a queue.
     pub fn fill_up(&mut self, n: u32, head: Head, to: (PortId, QueueId)) {
         for _ in 0..n {
             self.push(String::new(), head, to);
@@ -154,7 +154,7 @@ impl State {
         queue.remove(at);
         Some(pkt)
     }
-    /// Gives a packet's memory back.
+    /// Frees the memory of a packet.
     pub fn free(&mut self, id: PktId) {
         self.leases.retain(|other| *other != id);
         self.stored.remove(&id);
@@ -163,7 +163,8 @@ impl State {
         let found = self.stored.iter().find(|(_, pkt)| pkt.name == name);
         *found.unwrap_or_else(|| panic!("no packet `{name}` in memory")).0
     }
-    /// What lies in a memory of a port, first stored first. What has left an input for the fabric is not followed.
+    /// Returns the packets in a memory of a port, first stored first. Frames that have left an input for the fabric are
+    /// not followed.
     fn lying(&self, side: Side, port: PortId, class: u8) -> impl Iterator<Item = &Stored> {
         let counts = move |pkt: &&Stored| match (side, self.memory) {
             (Side::Input, _) => pkt.head.ingress == port,
@@ -173,7 +174,7 @@ impl State {
         let of_class = move |pkt: &&Stored| pkt.head.class() == class && pkt.head.kind() != PacketKind::Notice;
         self.allocated().filter(of_class).filter(counts)
     }
-    /// Those of them that an agent draws from, each with the units that it takes.
+    /// Returns the packets from which an agent draws, each with its number of units.
     fn sampled(&self, port: PortId) -> impl Iterator<Item = (&Stored, u32)> {
         let one = self.samples;
         let lying = one.into_iter().flat_map(move |own| self.lying(own.side, port, own.class));

@@ -3,7 +3,7 @@
 use crate::params::{Kind, Spec, Value, Values};
 
 fn parse(param: &'static str, kind: &Kind, text: &str) -> Value {
-    let wrong = |_| -> Value { panic!("`{text}` is no value for {param}: {kind:?}") };
+    let wrong = |_| -> Value { panic!("`{text}` is not a value of {param}: {kind:?}") };
     match kind {
         Kind::Flag => Value::Flag(text == "true"),
         Kind::CountOrOff { .. } if text == "off" => Value::Off,
@@ -25,7 +25,7 @@ fn parse(param: &'static str, kind: &Kind, text: &str) -> Value {
     }
 }
 
-/// The parameters of a mechanism from `name=value name=value`, the rest at their defaults.
+/// Returns the parameters of a mechanism from `name=value name=value`, the rest at their defaults.
 pub fn values(spec: &Spec, given: &str) -> Values {
     let mut values = Values::default();
     let mut given: Vec<_> = given.split_whitespace().map(|pair| pair.split_once('=').expect(pair)).collect();
@@ -35,6 +35,6 @@ pub fn values(spec: &Spec, given: &str) -> Values {
             values.0.insert(param.name.to_owned(), parse(param.name, &param.kind, text));
         }
     }
-    assert!(given.is_empty(), "{} knows no {given:?}", spec.kind);
+    assert!(given.is_empty(), "{} has no parameters {given:?}", spec.kind);
     values
 }

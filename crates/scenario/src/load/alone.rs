@@ -1,4 +1,4 @@
-//! The parameters of one mechanism, without a scenario around it.
+//! Parameters of one mechanism, checked without a scenario.
 
 use super::checks;
 use super::fields::{Faults, Wanted, read};
@@ -9,10 +9,10 @@ use mech::marking::MarkingSlot;
 use mech::params::{Spec, Values};
 use mech::{Beside, Registry, Report};
 
-/// A mechanism's settings `NAME=VALUE`, the rest at their defaults.
+/// Returns the parameters of a mechanism from settings `NAME=VALUE`, with defaults for the others.
 ///
 /// # Errors
-/// Everything that is wrong with the settings.
+/// Returns all faults of the settings.
 pub(crate) fn alone(registry: &Registry, spec: &Spec, settings: &[String]) -> Result<Values, Vec<Diagnostic>> {
     let at = |path: &str| At { line: 0, path: path.into(), set: Some(0) };
     let mut table = Node::table(at(""));

@@ -1,4 +1,4 @@
-//! What must hold between the values of several keys.
+//! Checks of relations between the values of several keys.
 
 use super::fields::Faults;
 use super::tree::{At, Node};
@@ -17,9 +17,9 @@ use mech::{NO_RANKS, Report, Room, Wrong};
 use std::collections::BTreeSet;
 use units::{Bytes, Dur, Time};
 
-/// What finding paths may cost, see [`paths::work`]: some seconds.
+/// Largest cost of finding paths by [`paths::work`]; some seconds.
 const MOST_PATHS: u64 = 10_000_000_000;
-/// Adds what is wrong with a mechanism to `faults`, and gives its notes. `parent` is the table that holds its slot.
+/// Adds the faults that a mechanism reports, and returns its notes. `parent` is the table that holds its slot.
 pub(super) fn say(parent: &Node, slot: &str, report: Report, faults: &mut Faults) -> Vec<String> {
     for Wrong { key, found, rule } in report.wrong {
         faults.add(&parent.find(&format!("{slot}.{key}")), message(found, rule));
@@ -27,8 +27,8 @@ pub(super) fn say(parent: &Node, slot: &str, report: Report, faults: &mut Faults
     report.notes
 }
 
-/// The place of what switches are filled with: in the last override that fills this slot, else in `[switch]`.
-/// `document` is the variant.
+/// Returns the place of a switch setting: in the last override that fills this slot, else in `[switch]`. `document` is
+/// the variant.
 pub(super) fn of_switch(document: &Node, name: &str) -> At {
     let slot = name.split('.').next().unwrap_or_default();
     let overrides = document.get("override").map_or(&[][..], Node::items);
@@ -36,12 +36,15 @@ pub(super) fn of_switch(document: &Node, name: &str) -> At {
     overrides.iter().rfind(fills).unwrap_or(document).find(&format!("switch.{name}"))
 }
 
-/// Whether an override is about hosts, and so none of switches.
+/// Returns true if an override is about hosts, and so not about switches.
 pub(super) fn names_hosts(over: &Node) -> bool {
     over.get("transport").is_some() || over.get("where").is_some_and(|place| place.get("hosts").is_some())
 }
 
-/// Paths are the same for all switches, and there are only so many. `document` is the variant.
+/// Checks that all switches have the same set of paths, and that finding it is affordable. `document` is the variant.
+///
+/// A packet carries no label of its path: each switch computes the path again. If one switch had other paths, packets
+/// might circulate.
 pub(super) fn same_paths(document: &Node, net: &Topology, switches: &[SwitchConfig], faults: &mut Faults) {
     let needs = |routing: &Filled<RoutingSlot>| routing.slot.peek().needs_paths();
     let mut of_it = switches.iter().map(|switch| &switch.routing).filter(|routing| needs(routing).is_some());
@@ -54,15 +57,17 @@ pub(super) fn same_paths(document: &Node, net: &Topology, switches: &[SwitchConf
     }
     let work = paths::work(net, k);
     if alike == switches.len() && work > MOST_PATHS {
-        let found = format!("{k} paths between each two of {} switches with hosts", net.edges());
-        let what = "k times the links of all shortest paths between them times the ports of the network";
-        let rule = format!("{what} at most {MOST_PATHS}, which is {work} here");
+        let found = format!("{k} paths for each pair of {} switches with hosts", net.edges());
+        let what = "k times the links of all shortest paths between them times the ports of the network to be";
+        let rule = format!("{what} at most {MOST_PATHS}; it is {work} here");
         faults.add(&of_switch(document, &format!("routing.{key}")), message(found, rule));
     }
 }
 
-/// A hash that is the same in both directions is so at all switches. Gives a note where paths differ all the same.
-/// `document` is the variant.
+/// Checks that a hash is symmetric at all switches or at none. Returns a note if directions of a flow differ in path
+/// all the same. `document` is the variant.
+///
+/// ACK holding and counters of both directions need both on one path, and one switch with another hash breaks that.
 pub(super) fn same_way_back(
     document: &Node,
     net: &Topology,
@@ -74,20 +79,20 @@ pub(super) fn same_way_back(
     let alike = switches.iter().filter(is_symmetric).count();
     if alike < switches.len() {
         let found = format!("a symmetric hash of `{}` at {alike} of {} switches", first.routing.kind, switches.len());
-        faults.add(&of_switch(document, "routing"), message(found, "it at all switches, or at none"));
+        faults.add(&of_switch(document, "routing"), message(found, "a symmetric hash at all switches or at none"));
         return None;
     }
     let tried = Tried::new(net);
     (tried.differ > 0).then(|| {
         format!(
-            "switch.routing: ACKs come back over other links than their data for {} of {} flows that were tried, \
-             whatever the hash: what a place among next hops stands for differs between the two ends in this network",
+            "switch.routing: for {} of {} tried flows, ACKs take other links than their data, whatever the hash. In \
+             this network, one index among the next hops leads to different switches at the two ends",
             tried.differ, tried.flows
         )
     })
 }
 
-/// The hosts that an answer to overflow names are there. `parent` is the table that holds its slot.
+/// Checks that the hosts that an overflow mechanism names exist. `parent` is the table that holds its slot.
 pub(super) fn hosts(parent: &Node, overflow: &OverflowSlot, net: &Topology, faults: &mut Faults) {
     let Some((key, names)) = overflow.peek().hosts() else { return };
     let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
@@ -96,7 +101,7 @@ pub(super) fn hosts(parent: &Node, overflow: &OverflowSlot, net: &Topology, faul
     }
 }
 
-/// There is a host of this name.
+/// Checks that a host of this name exists.
 pub(super) fn known_host(at: &At, name: &str, net: &Topology, faults: &mut Faults) {
     if net.host(name).is_none() {
         let known = net.nodes[..net.hosts as usize].iter().map(|node| node.name.as_str());
@@ -104,7 +109,7 @@ pub(super) fn known_host(at: &At, name: &str, net: &Topology, faults: &mut Fault
     }
 }
 
-/// Says where packets are told apart by a rank that none has.
+/// Warns if mechanisms distinguish packets by rank and no packet has one.
 pub(super) fn ranks(scenario: &Scenario, notes: &mut Vec<String>) {
     let Scenario { host, switches, .. } = scenario;
     let by_rank = |scheduler: &SchedulerSlot, overflow: &OverflowSlot| {
@@ -119,13 +124,13 @@ pub(super) fn ranks(scenario: &Scenario, notes: &mut Vec<String>) {
     }
 }
 
-/// Steps of time in duration and drain: one long wait is told step by step.
+/// Largest number of time steps in duration and drain; an idle period also gets one row per step.
 const MOST_BINS: u64 = 1_000_000;
-/// The longest that a run may last: half of what 64 bits of picoseconds hold.
+/// Longest run with its drain: half of what 64 bits of picoseconds hold.
 pub(super) const LONGEST: Dur = Dur(u64::MAX / 2);
 
-/// The window lies in the run, the run in 64 bits, and a trace has a sensible number of steps.
-/// `scenario` is the document; gives the end of the window and the width of a step.
+/// Checks that the window is within the run, the run fits 64 bits, and a trace has an affordable number of steps.
+/// `scenario` is the document. Returns the end of the window and the width of a step.
 pub(super) fn window(scenario: &Node, duration: Dur, measure: &Values, faults: &mut Faults) -> (Time, Dur) {
     let from = measure.time("from");
     let to = if measure.has("to") { measure.time("to") } else { duration };
@@ -155,14 +160,14 @@ pub(super) fn window(scenario: &Node, duration: Dur, measure: &Values, faults: &
     (Time(to.0), bin)
 }
 
-/// The queues of ports are followed apart beside the whole ports. `scenario` is the document.
+/// Checks that `sub_queues` is set only with `queues`. `scenario` is the document.
 pub(super) fn sub_queues(scenario: &Node, measure: &Values, faults: &mut Faults) {
     if measure.flag("sub_queues") && !measure.flag("queues") {
-        faults.add(&scenario.find("measure.sub_queues"), message("true", "measure.queues = true beside it"));
+        faults.add(&scenario.find("measure.sub_queues"), message("true", "measure.queues = true too"));
     }
 }
 
-/// Sizes of headers that frames can have.
+/// Checks that each part of the framing is at most 4 KiB, so that frame sizes fit 16 bits even with a jumbo payload.
 pub(super) fn framing(parent: &Node, framing: &Choice, faults: &mut Faults) {
     for key in ["header", "link", "min_frame", "gap"] {
         let size = framing.values.size(key);
@@ -172,7 +177,7 @@ pub(super) fn framing(parent: &Node, framing: &Choice, faults: &mut Faults) {
     }
 }
 
-/// Says where messages of congestion change nothing, or would change something and nobody sends any.
+/// Warns if notices of congestion have no effect, or if a reaction to notices gets none.
 pub(super) fn notices(scenario: &Scenario, notes: &mut Vec<String>) {
     let reaction = &scenario.host.reaction.slot;
     match (scenario.switches_notify(), reaction.reacts(), reaction.sends_notices()) {
@@ -186,7 +191,7 @@ pub(super) fn notices(scenario: &Scenario, notes: &mut Vec<String>) {
     }
 }
 
-/// Whether any packet may come marked to a host that tells of it.
+/// Returns true if any packet may arrive marked at a host that sends notices about marks.
 fn may_tell(scenario: &Scenario) -> bool {
     let mut ports = scenario.switches.iter().flat_map(|switch| &switch.ports);
     let aside = scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().aside);
@@ -195,8 +200,8 @@ fn may_tell(scenario: &Scenario) -> bool {
     marks && (raw || scenario.stacks().is_some_and(|stacks| stacks.any(TcpConfig::is_told_of_marks)))
 }
 
-/// What a NIC with a queue and a limiter for each flow is asked for: the reaction point fits all links, and what bounds a
-/// source has a queue to look at. `document` is the variant.
+/// Checks NICs with a queue and a limiter for each flow. The reaction point must fit all links, and bounded sources
+/// need a queue of their own. `document` is the variant.
 pub(super) fn flows_at_nics(document: &Node, scenario: &Scenario, faults: &mut Faults) {
     let by_flow = scenario.host.nic.slot.by_flow();
     let links = scenario.topology.nodes[..scenario.topology.hosts as usize].iter().map(|node| node.ports[0].rate);
@@ -208,7 +213,7 @@ pub(super) fn flows_at_nics(document: &Node, scenario: &Scenario, faults: &mut F
     }
     let workloads = || scenario.traffic.iter().zip(document.get("traffic").map_or(&[][..], Node::items));
     if by_flow.is_none() && scenario.transports_in_use().iter().any(|one| one.kind == ROCE) {
-        let found = format!("{ROCE:?} beside host.nic = {:?}", scenario.host.nic.kind);
+        let found = format!("{ROCE:?} with host.nic = {:?}", scenario.host.nic.kind);
         let said = |table: &Node| table.get("transport")?.get("kind").filter(|kind| kind.text() == Some(ROCE)).cloned();
         let own: Vec<Node> = workloads().filter_map(|(_, table)| said(table)).collect();
         if scenario.transport.kind == ROCE || own.is_empty() {
@@ -219,43 +224,44 @@ pub(super) fn flows_at_nics(document: &Node, scenario: &Scenario, faults: &mut F
     }
     for (traffic, table) in workloads() {
         if traffic.is_bounded() && by_flow.is_none() {
-            let found = format!("it beside host.nic = {:?}", scenario.host.nic.kind);
+            let found = format!("a backlog with host.nic = {:?}", scenario.host.nic.kind);
             faults.add(&table.find("backlog"), message(found, ONE_QUEUE));
         }
     }
 }
 
-const NO_WINDOW: &str = "host.nic = \"round_robin\" beside it, which takes a frame at a time: without a window all of a flow would \
-                         wait at the nic at once";
-const ONE_QUEUE: &str = "a nic with a queue for each flow; in one queue, which host.nic_queue limits, the frames of all \
-                         sources wait";
-const NO_REACTION: &str = "switch.notify beside host.reaction = \"none\": sources get messages of congestion, and no flow \
-                           changes its rate";
-const NO_NOTICES: &str =
-    "host.reaction beside switch.notify = \"none\": no source gets a message of congestion to react to";
+const NO_WINDOW: &str = "host.nic = \"round_robin\", which requests one frame at a time: RoCE has no window, so a \
+                         whole flow would be queued at the NIC";
+const ONE_QUEUE: &str = "a nic with a queue for each flow; one queue, limited by host.nic_queue, holds the frames of \
+                         all sources";
+const NO_REACTION: &str = "switch.notify has no effect on flows with host.reaction = \"none\": sources get congestion \
+                           notifications and keep their rates. Set host.reaction";
+const NO_NOTICES: &str = "host.reaction has no effect with switch.notify = \"none\": no source gets a congestion \
+                          notification. Set switch.notify";
 
-const OTHER_NOTICES: &str = "switch.notify beside a host.reaction that CNPs of receivers are for: messages of switches change no \
-                             flow's rate";
-const NO_MARKS: &str = "host.reaction: no receiver ever sends a CNP, since no switch marks, or no packet of RoCE or of a raw source is ECN-capable";
+const OTHER_NOTICES: &str = "switch.notify has no effect on flows: host.reaction reacts to CNPs of receivers, not to \
+                             congestion notifications of switches";
+const NO_MARKS: &str = "host.reaction: no receiver sends CNPs, because no switch marks packets, or no packet of RoCE \
+                        or of a raw source is ECN-capable";
 
-/// A NIC with a queue for each flow has none that could have a limit, a threshold or an order of its own. `host` is
-/// the table of the host.
+/// Checks that a NIC with a queue for each flow has no limit, marking threshold or order of its own. `host` is the
+/// table of the host.
 pub(super) fn nic(host: &Node, config: &HostConfig, faults: &mut Faults) {
     if config.nic.slot.by_flow().is_none() {
         if config.reaction.slot.reacts() {
-            let found = format!("{:?} beside nic = {:?}", config.reaction.kind, config.nic.kind);
-            let rule = "a nic with a queue and a rate limiter for each flow beside it";
+            let found = format!("{:?} with nic = {:?}", config.reaction.kind, config.nic.kind);
+            let rule = "a nic with a queue and a rate limiter for each flow";
             faults.add(&host.find("reaction.kind"), message(found, rule));
         }
         return;
     }
-    let beside = format!("beside nic = {:?}, where each flow has a queue", config.nic.kind);
+    let beside = format!("with nic = {:?}, where each flow has a queue", config.nic.kind);
     let needs = config.overflow.slot.peek().needs();
     let marks = config.marking.slot.peek().plain() != Some(Room::ENDLESS);
     for (slot, kind, is_wrong, rule) in [
         ("marking", &config.marking.kind, marks, "no marking"),
         ("scheduler", &config.scheduler.kind, config.scheduler.slot.reorders(), "first in, first out within a class"),
-        ("overflow", &config.overflow.kind, needs.removes, "nothing that is removed"),
+        ("overflow", &config.overflow.kind, needs.removes, "no removal of queued packets"),
     ] {
         if is_wrong {
             faults.add(&host.find(&format!("{slot}.kind")), message(format!("{kind:?}"), format!("{rule} {beside}")));

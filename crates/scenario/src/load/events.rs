@@ -1,4 +1,4 @@
-//! The entries of `[[event]]`, against the network and the run that they are to change.
+//! Checks of `[[event]]` against the network and the run that it changes.
 
 use super::fields::{Faults, Kinds, choice, entries};
 use super::tree::Node;
@@ -9,20 +9,21 @@ use crate::topology::{Corrupted, Counts, MOST_ROUTES, Topology};
 use mech::params::{Value, Values};
 use units::{Dur, Time};
 
-/// More events than this are refused.
+/// Largest number of events.
 const MOST_EVENTS: usize = 10_000;
 
-/// What events are to change.
+/// Network and run that events change.
 pub(super) struct Course<'a> {
     pub net: &'a Topology,
     pub switches: &'a [SwitchConfig],
-    /// When the run ends at the latest.
+    /// Latest end of the run.
     pub end: Dur,
-    /// Links that corrupt frames from the start, as the network's file says.
+    /// Links that corrupt frames from the start, by the network's file.
     pub corrupted: &'a [Corrupted],
 }
 
-/// The events in the order of time, those of one instant in that of the file, each with what it was made from.
+/// Reads all events, in order of time and at one instant in the order of the file. Each comes with the kind and
+/// parameters from which it was made.
 pub(super) fn all(scenario: &Node, course: &Course, faults: &mut Faults) -> Vec<(Choice, Event)> {
     let items = entries(scenario, "event", faults);
     let count = items.len() + course.corrupted.len();
@@ -53,24 +54,25 @@ pub(super) fn all(scenario: &Node, course: &Course, faults: &mut Faults) -> Vec<
         }
     }
     for (item, _, event) in made.iter().filter(|(_, _, event)| event.at >= Time(course.end.0)) {
-        let rule = format!("an instant before {}, the end of the run: duration + measure.drain", course.end);
+        let rule = format!("an instant before {}, the end of the run (duration + measure.drain)", course.end);
         faults.add(&item.find("at"), message(Dur(event.at.0), rule));
     }
     if faults.count > before {
         return Vec::new();
     }
+    // The sort is stable: events of one instant keep the order of the file.
     made.sort_by_key(|(_, _, event)| event.at);
     let in_order: Vec<Event> = made.iter().map(|(_, _, event)| event.clone()).collect();
     for (n, why) in events::contradictions(&in_order) {
         let (item, chosen, event) = &made[n];
         let found = format!("{} of `{}` at {}: {why}", chosen.kind, event.link, Dur(event.at.0));
-        faults.add(&item.at, message(found, "events of a link that follow from one another"));
+        faults.add(&item.at, message(found, "a consistent sequence of events for each link"));
     }
     routes(scenario, course, &in_order, faults);
     made.into_iter().map(|(_, chosen, event)| (chosen, event)).collect()
 }
 
-/// The event that a link with an error rate stands for.
+/// Returns the event for a link with an error rate.
 fn corruption(Corrupted { link, probability }: &Corrupted) -> Choice {
     let values = [
         ("at", Value::Time(Dur::ZERO)),
@@ -81,14 +83,14 @@ fn corruption(Corrupted { link, probability }: &Corrupted) -> Choice {
     Choice { kind: "corruption".into(), values: Values(values) }
 }
 
-/// Says where a run may end before an event: from its duration on it goes on only while something is unfinished.
+/// Warns if a run may end before an event. After its duration a run continues only while measured flows are unfinished.
 pub(super) fn late(scenario: &Scenario, notes: &mut Vec<String>) {
     let end = scenario.duration;
     let late: Vec<&Event> = scenario.events.iter().filter(|event| event.at >= Time(end.0)).collect();
     if let [first, ..] = late[..] {
         notes.push(format!(
-            "{} of {} events are not before the end of the duration, {end} (first `{}` at {}): they take place only while \
-             measured flows are unfinished",
+            "{} of {} events are at or after the end of the duration, {end} (first `{}` at {}). They take place only \
+             while measured flows are unfinished",
             late.len(),
             scenario.events.len(),
             first.link,
@@ -97,7 +99,8 @@ pub(super) fn late(scenario: &Scenario, notes: &mut Vec<String>) {
     }
 }
 
-/// Routes are made anew for each set of dead links, where switches go by them.
+/// Checks that routes can be computed around dead links, and that their tables fit into memory. Each change of the set
+/// of dead links needs new tables.
 fn routes(scenario: &Node, course: &Course, events: &[Event], faults: &mut Faults) {
     let at = scenario.find("event");
     let turns = events.iter().filter(|event| matches!(event.change, Change::Down | Change::Up)).count();
@@ -110,12 +113,12 @@ fn routes(scenario: &Node, course: &Course, events: &[Event], faults: &mut Fault
     };
     let fixed = course.switches.iter().find(has_paths);
     if let Some(switch) = fixed {
-        let found = format!("links that go down under `{}`, whose paths are fixed", switch.routing.kind);
-        faults.add(&at, message(found, "routing that goes by the tables of what is left"));
+        let found = format!("links that go down with routing `{}`, whose paths are fixed", switch.routing.kind);
+        faults.add(&at, message(found, "a routing that uses recomputed tables"));
     }
     let size = Counts::of_network(course.net).routes();
     if size.saturating_mul(turns as u64 + 1) > MOST_ROUTES {
-        let found = format!("{turns} turns of links, each with tables of {size} entries");
-        faults.add(&at, message(found, format!("at most {MOST_ROUTES} entries in all of them")));
+        let found = format!("{turns} changes of links (down or up), each with tables of {size} entries");
+        faults.add(&at, message(found, format!("at most {MOST_ROUTES} entries in all tables")));
     }
 }

@@ -1,4 +1,6 @@
-//! Forwarding tables against the network: one kind for all switches, and nothing floods round a loop.
+//! Checks of forwarding tables against the network: one kind for all switches, and no flooding in loops.
+//!
+//! Switches have no spanning tree: a frame that is flooded into a loop would be copied again at every turn.
 
 use super::checks::{known_host, of_switch};
 use super::fields::Faults;
@@ -19,7 +21,7 @@ pub(super) fn check(document: &Node, net: &Topology, switches: &[SwitchConfig], 
     let at = of_switch(document, "fib");
     if learning.len() < switches.len() {
         let found = format!("`{kind}` at {} of {} switches", learning.len(), switches.len());
-        let rule = "one kind of table at all switches; one that knows every way has preset = \"all\"";
+        let rule = "one kind of table at all switches; a complete table has preset = \"all\"";
         faults.add(&at, message(found, rule));
     }
     let (mut seen, mut floods) = (BTreeSet::new(), false);
@@ -37,12 +39,16 @@ pub(super) fn check(document: &Node, net: &Topology, switches: &[SwitchConfig], 
     }
     if let Some((a, b)) = closing(net).filter(|_| floods) {
         let name = |node: u32| &net.nodes[node as usize].name;
-        let found = format!("{kind} in a network whose switches form a loop, closed by {} and {}", name(a), name(b));
-        faults.add(&at, message(found, "switches without loops, or preset = \"all\""));
+        let found = format!(
+            "{kind} in a network whose switches form a loop, closed by the link between {} and {}",
+            name(a),
+            name(b)
+        );
+        faults.add(&at, message(found, "a network without loops of switches, or preset = \"all\""));
     }
 }
 
-/// The ends of the first link, in the order of the nodes, that joins switches which are joined already.
+/// Returns the ends of the first link, in order of nodes, that closes a loop of switches.
 fn closing(net: &Topology) -> Option<(u32, u32)> {
     let mut above: Vec<u32> = (0..net.nodes.len() as u32).collect();
     fn root(above: &mut [u32], mut node: u32) -> u32 {
@@ -54,7 +60,7 @@ fn closing(net: &Topology) -> Option<(u32, u32)> {
     }
     for node in net.hosts..net.nodes.len() as u32 {
         for (port, own) in net.nodes[node as usize].ports.iter().zip(0u16..) {
-            // Each link once, from its lower end; a link of a switch with itself is a loop at once.
+            // Each link counts once, from its lower end; a link from a switch to itself closes a loop.
             if port.peer < net.hosts || (port.peer, port.peer_port) < (node, own) {
                 continue;
             }

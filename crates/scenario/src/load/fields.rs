@@ -1,4 +1,4 @@
-//! Reading of one table of a scenario by the parameters that are declared for it.
+//! Reader of one table of a scenario by its declared parameters.
 
 use super::tree::{At, Data, Node, join};
 use super::{meant, renamed, value};
@@ -12,24 +12,24 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Collects the faults of a scenario.
+/// Collector of the faults of a scenario.
 pub(super) struct Faults {
     file: String,
     pub found: Vec<Diagnostic>,
     seen: BTreeSet<Diagnostic>,
     /// Number of faults that were counted and not kept.
     pub more: usize,
-    /// Number of all faults found: a fault that two variants share counts twice and is kept once.
+    /// Number of all faults found; a fault that two variants share counts twice and is kept once.
     pub count: usize,
-    /// Ports, sources, overrides and queues that the variants read so far need together.
+    /// Sizes that all variants read so far need together.
     pub asked: Asked,
-    /// Variants that name a kind of their own for the table of a setting, with that kind, by the setting's number.
+    /// Variants that name another kind for the table of a setting, with that kind, by the setting's number.
     pub own_kinds: OwnKinds,
 }
 
-/// Faults of a scenario that are shown.
+/// Largest number of faults that are shown.
 const MOST_SHOWN: usize = 50;
-/// Faults that are kept; further ones are only counted.
+/// Largest number of faults that are kept; further ones are only counted.
 const MOST_KEPT: usize = 1000;
 
 /// Type of [`Faults::own_kinds`].
@@ -51,7 +51,7 @@ impl Faults {
     pub fn add(&mut self, at: &At, message: String) {
         self.add_with(at, || message);
     }
-    /// Adds a fault at a place of the file; the message is made only if it is kept.
+    /// Adds a fault at a place of the file; the message is only made if it is kept.
     pub fn add_with(&mut self, at: &At, message: impl FnOnce() -> String) {
         self.count += 1;
         if self.found.len() >= MOST_KEPT {
@@ -87,27 +87,28 @@ impl Faults {
     }
 }
 
-/// Sizes that all variants of a file need together, bounded so that a file cannot take endless memory or time.
+/// Sizes that all variants of a file need together. They are bounded, so that a small file cannot need unlimited memory
+/// or time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Asked {
-    /// Ports of hosts and switches.
+    /// Number of ports of hosts and switches.
     pub ports: u64,
-    /// Hosts times workloads.
+    /// Number of hosts times number of workloads.
     pub sources: u64,
-    /// Switches times overrides.
+    /// Number of switches times number of overrides.
     pub places: u64,
-    /// Virtual output queues of a class.
+    /// Number of virtual output queues of a class.
     pub virtual_queues: u64,
 }
 
 impl Asked {
-    /// Most ports in all variants together: about a gigabyte.
+    /// Largest number of ports in all variants together: about a gigabyte.
     pub const MOST_PORTS: u64 = 4_000_000;
-    /// Most hosts times workloads in all variants together.
+    /// Largest product of hosts and workloads in all variants together.
     pub const MOST_SOURCES: u64 = 10_000_000;
-    /// Most switches times overrides in all variants together.
+    /// Largest product of switches and overrides in all variants together.
     pub const MOST_PLACES: u64 = 30_000_000;
-    /// Most virtual output queues of a class in all variants together: some hundred megabytes.
+    /// Largest number of virtual output queues of a class in all variants together: some hundred megabytes.
     pub const MOST_VIRTUAL_QUEUES: u64 = 10_000_000;
 
     /// Returns true if any size is above its bound.
@@ -119,7 +120,7 @@ impl Asked {
     }
 }
 
-/// Number of kinds or variants that one message names at most.
+/// Largest number of kinds or variants that one message names.
 const MOST_NAMED: usize = 4;
 
 /// Parameters of a table, and its keys that other code reads.
@@ -127,9 +128,9 @@ const MOST_NAMED: usize = 4;
 pub(super) struct Wanted<'a> {
     /// Parameters to read: those of the kind, and those of every kind.
     pub params: [&'a [Param]; 2],
-    /// Keys that are known, and read elsewhere.
+    /// Keys that are known and read by other code.
     pub others: &'a [&'a str],
-    /// The kinds that the table may be of.
+    /// Kinds that the table may have.
     pub kinds: &'a [&'static Spec],
 }
 
@@ -217,8 +218,8 @@ pub(super) fn read(table: &Node, wanted: Wanted, faults: &mut Faults) -> Option<
     (faults.count == before).then_some(values)
 }
 
-/// Calls `each` for every parameter that a table gives, without a value where a table was expected
-/// on the way to it; what else the table holds comes back.
+/// Calls `each` for every parameter that a table gives, without a value if a dotted name leads through something else
+/// than a table. Returns the faults: unknown keys, and tables that are something else.
 fn flatten<'a>(
     table: &Node,
     prefix: &str,
@@ -228,7 +229,7 @@ fn flatten<'a>(
     let mut wrong = Vec::new();
     for (key, node) in table.entries() {
         if wrong.len() > MOST_KEPT {
-            // More of a table is counted and not described.
+            // The rest of a table is counted and not described.
             wrong.push((At::default(), String::new()));
             continue;
         }
@@ -319,15 +320,15 @@ pub(super) fn kind(
     spec
 }
 
-/// Kinds that a table may name, and the keys beside them.
+/// Kinds that a table may name, and other keys that it may have.
 #[derive(Clone, Copy)]
 pub(super) struct Kinds<'a> {
     pub specs: &'a [&'static Spec],
-    /// Kind of a table without a `kind`.
+    /// Kind of a table that names none.
     pub default: Option<&'a str>,
-    /// Parameters of every kind.
+    /// Parameters that every kind has.
     pub common: &'a [Param],
-    /// Keys that are read elsewhere.
+    /// Keys that other code reads.
     pub others: &'a [&'a str],
 }
 
@@ -336,7 +337,7 @@ impl<'a> Kinds<'a> {
     pub const fn new(specs: &'a [&'static Spec]) -> Kinds<'a> {
         Kinds { specs, default: None, common: &[], others: &[] }
     }
-    /// Returns kinds of which a table may name one; `default` is that of a table without a `kind`.
+    /// Returns kinds of which a table may name one; `default` applies without a `kind`.
     pub const fn or(specs: &'a [&'static Spec], default: &'a str) -> Kinds<'a> {
         Kinds { default: Some(default), ..Kinds::new(specs) }
     }
@@ -369,8 +370,8 @@ pub(super) fn filled<S: InSlot>(parent: &Node, slot: Slot, faults: &mut Faults) 
     Some(Filled { kind, values, slot })
 }
 
-/// Refuses parameters that have no effect beside the others if they are given, and drops them if they have only
-/// their defaults. `table` is that of the mechanism.
+/// Refuses parameters that have no effect in combination with the others if they are given, and drops them if they have
+/// only their defaults. `table` is that of the mechanism.
 fn only(table: &Node, only: &[Only], values: &mut Values, faults: &mut Faults) {
     let all = values.clone();
     for Only { key, by, words } in only {
@@ -379,7 +380,7 @@ fn only(table: &Node, only: &[Only], values: &mut Values, faults: &mut Faults) {
             continue;
         }
         if let Some(node) = table.get(key) {
-            let rule = format!("it only with {by} = \"{}\"", words.join("\" or \""));
+            let rule = format!("this key only with {by} = \"{}\"", words.join("\" or \""));
             faults.add(&node.at, message(format!("{} with {by} = {word:?}", node.shown()), rule));
         }
     }

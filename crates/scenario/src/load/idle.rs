@@ -1,4 +1,6 @@
-//! What a scenario asks for and nothing comes of beside the rest of it: no error, and worth a word.
+//! Warnings about settings that have no effect in combination with the rest of a scenario. They are no errors.
+//!
+//! Each warning names the key and the reason, since a setting that is accepted and silently ignored misleads its user.
 
 mod cuts;
 mod defaults;
@@ -17,7 +19,7 @@ use mech::{Asks, ClassSet, Room};
 use std::collections::BTreeSet;
 use units::{Amount, Dur};
 
-/// What a user should know of a variant; `document` is what it was read from.
+/// Returns the warnings for a variant; `document` is its source.
 pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
     let asked = Asked { document, scenario };
     if asked.is_raw() {
@@ -61,7 +63,7 @@ pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
         .collect()
 }
 
-/// Keys of a transport that raw packets go by too, or that only choose others.
+/// Keys of a transport that apply to raw packets too, or only select others.
 const OF_RAW: [&str; 2] = ["kind", "ttl"];
 
 struct Asked<'a> {
@@ -74,12 +76,13 @@ impl Asked<'_> {
         path.split('.').try_fold(self.document, |node, key| node.get(key)).is_some()
     }
 
-    /// Of what is asked for, what is there.
+    /// Returns those of these keys that the document sets.
     fn given<'k>(&self, paths: &[&'k str]) -> Vec<&'k str> {
         paths.iter().copied().filter(|path| self.is_given(path)).collect()
     }
 
-    /// Of parameters of transports, what is given in `[transport]`, where flows go by it, and of workloads.
+    /// Returns the paths of these transport keys where they are set: in `[transport]` if flows use it, and in
+    /// workloads.
     fn given_of_transports(&self, keys: &[&str]) -> Vec<String> {
         let of_all = (!self.all_have_their_own()).then(|| ("transport".to_string(), self.document.get("transport")));
         let of_traffic = self.document.get("traffic").map_or(&[][..], Node::items).iter();
@@ -94,7 +97,7 @@ impl Asked<'_> {
         told.collect()
     }
 
-    /// Whether every workload with flows has a transport of a kind of its own.
+    /// Returns true if every workload with flows has a transport of its own kind.
     fn all_have_their_own(&self) -> bool {
         let of_traffic = self.document.get("traffic").map_or(&[][..], Node::items).iter().zip(&self.scenario.traffic);
         let mut flows = of_traffic.filter(|(_, traffic)| traffic.raw_payload().is_none());
@@ -105,50 +108,51 @@ impl Asked<'_> {
         self.scenario.switches.iter().flat_map(|switch| &switch.ports)
     }
 
-    /// Whether nothing has a transport.
+    /// Returns true if no workload has a transport.
     fn is_raw(&self) -> bool {
         self.scenario.traffic.iter().all(|traffic| traffic.raw_payload().is_some())
     }
 
-    /// What is said of a transport that no flow has, since workloads have their own.
+    /// Warning about keys of `[transport]` if all workloads have transports of their own.
     fn of_no_flow(&self) -> Option<String> {
         let table = self.document.get("transport").map_or(&[][..], Node::entries);
         let told: Vec<&str> = table.iter().map(|(key, _)| key.as_str()).filter(|key| !OF_RAW.contains(key)).collect();
         let why = "every workload has a transport of its own";
         (!told.is_empty() && self.all_have_their_own())
-            .then(|| format!("transport: nothing comes of {}: {why}", told.join(", ")))
+            .then(|| format!("transport: these keys have no effect, because {why}: {}", told.join(", ")))
     }
 
-    /// What is said of a transport that nothing has.
+    /// Warnings about transports if all traffic is raw.
     fn transport(&self) -> Vec<String> {
         let table = self.document.get("transport").map_or(&[][..], Node::entries);
         let told: Vec<&str> = table.iter().map(|(key, _)| key.as_str()).filter(|key| !OF_RAW.contains(key)).collect();
-        let why = "all traffic is sent without one";
-        let note = (!told.is_empty()).then(|| format!("transport: nothing comes of {}: {why}", told.join(", ")));
+        let why = "all traffic is sent without a transport";
+        let note = (!told.is_empty())
+            .then(|| format!("transport: these keys have no effect, because {why}: {}", told.join(", ")));
         let overrides = self.document.get("override").map_or(&[][..], Node::items);
         let of_hosts = overrides.iter().any(|over| over.get("transport").is_some());
-        let over = of_hosts.then(|| format!("override: nothing comes of `transport`: {why}"));
+        let over = of_hosts.then(|| format!("override: `transport` has no effect, because {why}"));
         note.into_iter().chain(over).collect()
     }
 
-    /// What is said of flows, where there are none.
+    /// Warnings about keys that need flows with an end, if all traffic is raw.
     fn flows(&self) -> Vec<String> {
-        // A deadlock leaves a run unfinished, whatever its flows are.
+        // A deadlock leaves any run unfinished, so with pausing the key has an effect.
         let ends = if self.scenario.pauses() { None } else { Some("measure.allow_unfinished") };
         let told = self.given(&["measure.fct_end", "measure.drain"].into_iter().chain(ends).collect::<Vec<_>>());
-        told.iter().map(|key| format!("{key} has no effect: all traffic is raw, without flows that end")).collect()
+        told.iter().map(|key| format!("{key} has no effect: all traffic is raw and has no flows that end")).collect()
     }
 
-    /// The time between requests of sessions that have one.
+    /// Warnings about the time between requests of sessions that have one request.
     fn sessions(&self) -> Vec<String> {
         let traffic = self.document.get("traffic").map_or(&[][..], Node::items);
         let single = traffic.iter().filter(|one| one.get("requests").is_some_and(|count| count.shown() == "1"));
         let given = |one: &Node| ["think", "think_gaps", "clock"].into_iter().find(|key| one.get(key).is_some());
-        let note = |key: &str| format!("traffic: {key} has no effect with requests = 1: nothing follows");
+        let note = |key: &str| format!("traffic: {key} has no effect with requests = 1: no request follows another");
         single.filter_map(given).map(note).collect()
     }
 
-    /// What is said of links that go down, where none does.
+    /// Warnings about keys that need links that go down or up, without such events.
     fn turns(&self) -> Vec<String> {
         let turns = self.scenario.events.iter().any(|event| matches!(event.change, Change::Down | Change::Up));
         let told = if turns { Vec::new() } else { self.given(&["reroute_delay", "dead_port"]) };
@@ -180,7 +184,8 @@ impl Asked<'_> {
         notes
     }
 
-    /// Ranks that nothing goes by, and windows that never rest.
+    /// Warnings about ranks that no mechanism uses, and about windows after idle time of connections that are never
+    /// idle.
     fn order(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let host = &self.scenario.host;
@@ -189,7 +194,7 @@ impl Asked<'_> {
             || self.scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().ranks)
             || self.ports().any(|port| port.scheduler.slot.peek().needs().ranks);
         let ranks = if by_rank { Vec::new() } else { self.given_of_transports(&["priority", "probe_priority"]) };
-        let why = "no scheduler and no answer to overflow goes by it";
+        let why = "no scheduler and no overflow mechanism uses it";
         notes.extend(ranks.iter().map(|key| format!("{key} has no effect: {why}")));
         let rests = self.scenario.traffic.iter().any(|traffic| traffic.keeps_connections());
         if !rests && host.nic.slot.by_flow().is_none() {
@@ -207,18 +212,18 @@ impl Asked<'_> {
         notes
     }
 
-    /// Warnings about the memory of hosts between connections, if no connection of the scenario ends.
+    /// Warnings about measurements that hosts save from connections, if no connection of the scenario ends.
     fn metrics(&self) -> Vec<String> {
         let mut flows = self.scenario.traffic.iter().filter(|traffic| traffic.raw_payload().is_none());
         if flows.any(|traffic| !traffic.keeps_connections() && !traffic.is_endless()) {
             return Vec::new();
         }
-        let why = "all connections last for the run, and hosts keep measurements of connections that end";
+        let why = "hosts save measurements when a connection ends, and all connections last for the whole run";
         let given = self.given_of_transports(&["metrics_save"]);
         given.iter().map(|key| format!("{key} has no effect: {why}")).collect()
     }
 
-    /// Marks that nobody sets, or nobody can carry.
+    /// Warnings about marks that no queue sets, or that no packet can carry.
     fn marks(&self) -> Vec<String> {
         let scenario = self.scenario;
         let capable = scenario.stacks().is_some_and(|stacks| stacks.any(TcpConfig::is_ecn_capable));
@@ -235,24 +240,22 @@ impl Asked<'_> {
                 all.iter().find(|one| ["dctcp", "linux_dctcp", "linux_2_6_38_dctcp"].contains(&one.kind.as_str()))
             {
                 let kind = &one.kind;
-                return vec![format!(
-                    "transport {kind:?}: no switch and no host marks packets, without which it does as Reno"
-                )];
+                return vec![format!("transport {kind:?} behaves as Reno: no switch and no host marks packets")];
             }
         }
         if !capable && self.is_given("switch.overflow.mark_detoured") {
             let kinds = scenario.kinds_in_use();
-            let why = format!("transport {kinds} is not ECN-capable as it stands");
+            let why = format!("transport {kinds} is not ECN-capable as configured");
             return vec![format!("switch.overflow.mark_detoured has no effect: {why}")];
         }
         if !capable && slots().any(only_marks) {
             let kinds = scenario.kinds_in_use();
-            return vec![format!("marking sets no mark: transport {kinds} is not ECN-capable as it stands")];
+            return vec![format!("marking has no effect: transport {kinds} is not ECN-capable as configured")];
         }
         Vec::new()
     }
 
-    /// Marking from a length on that no queue reaches, since its memory is full before.
+    /// Warnings about marking thresholds that no queue reaches, since its memory is full before.
     fn unreached(&self) -> Vec<String> {
         let (scenario, mut notes) = (self.scenario, Vec::new());
         let frames = (u64::from(scenario.smallest_frame()), u64::from(scenario.largest_frame()));
@@ -264,7 +267,8 @@ impl Asked<'_> {
             scenario.switches.iter().zip(scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize))
         {
             let needs = switch.overflow.slot.peek().needs();
-            // What counts for an output may be more than waits there, or memory may hold more for what it lets in.
+            // Here the length that counts for an output may exceed its queued packets, or memory may hold more than it
+            // admits.
             if needs.removes
                 || needs.back.is_some()
                 || needs.cut.is_some()
@@ -279,8 +283,8 @@ impl Asked<'_> {
             {
                 let name = &node.name;
                 notes.push(format!(
-                    "switch.marking marks nothing at {name}, and switches like it: it begins at {from}, and the memory \
-                     of a port is {room}"
+                    "switch.marking marks nothing at {name} and switches like it: marking begins at {from}, and the \
+                     memory of a port is {room}"
                 ));
                 break;
             }
@@ -288,12 +292,13 @@ impl Asked<'_> {
         let host = &scenario.host;
         let room = host.nic_queue.filter(|_| !host.overflow.slot.peek().needs().removes).map(Room::new);
         if let Some((from, room)) = never(host.marking.slot.peek().begins(), room) {
-            notes.push(format!("host.marking marks nothing: it begins at {from}, and host.nic_queue is {room}"));
+            notes.push(format!("host.marking marks nothing: marking begins at {from}, and host.nic_queue is {room}"));
         }
         notes
     }
 
-    /// A class, and an order of classes, where all packets are of one and nothing else goes by it.
+    /// Warnings about a class, or an order of classes, if all packets have the same class and nothing else depends on
+    /// it.
     fn classes(&self) -> Vec<String> {
         let scenario = self.scenario;
         let overflow = || scenario.switches.iter().map(|switch| switch.overflow.slot.peek().needs());
@@ -301,7 +306,7 @@ impl Asked<'_> {
         let one = scenario.classes().0.count_ones() == 1;
         let class = scenario.top_class();
         let mut notes = Vec::new();
-        // By default classes are in strict order, which nobody has to hear of.
+        // The default order of classes is strict, and needs no warning.
         let of_ports = self.ports().filter(|_| self.is_given("switch.scheduler")).map(|port| &port.scheduler);
         let of_hosts = self.is_given("host.scheduler").then_some(&scenario.host.scheduler);
         let by_class = of_ports.chain(of_hosts).filter(|scheduler| scheduler.slot.peek().is_by_queue());
@@ -314,30 +319,30 @@ impl Asked<'_> {
             let idle = (0..8).filter(|class| idle.has(*class)).map(|class| class.to_string());
             let idle: Vec<String> = idle.collect();
             if !idle.is_empty() {
-                notes.push(format!("scheduler: no packet is of class {}, whose weight is given", idle.join(", ")));
+                notes.push(format!("scheduler: no packet has class {}, for which a weight is set", idle.join(", ")));
             }
             return notes;
         }
         if !lanes {
-            let why = format!("all packets are of class {class}, and leave first in, first out");
+            let why = format!("all packets have class {class} and leave first in, first out");
             notes.extend(turns.iter().map(|kind| format!("scheduler = \"{kind}\" has no effect: {why}")));
         }
         let goes_by_it =
             lanes || overflow().any(|needs| needs.aside) || self.ports().any(|port| port.agents().count() > 0);
         if class > 0 && !goes_by_it {
-            notes.push(format!("class = {class} has no effect: all packets are of this class, and nothing goes by it"));
+            notes.push(format!("class = {class} has no effect: all packets have this class, and no mechanism uses it"));
         }
         notes
     }
 
-    /// A reaction to packets that come back, where none does.
+    /// Warning about a reaction to bounced packets if no switch bounces any.
     fn returned(&self) -> Option<String> {
         let back = self.scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().back.is_some());
         let asked = self.scenario.host.bounce_signal.slot.is_some() && !back;
         asked.then(|| "host.bounce_signal has no effect: no switch bounces packets".into())
     }
 
-    /// A snapshot that nothing looks at.
+    /// Warning about a snapshot of queues that no decision uses.
     fn snapshot(&self) -> Option<String> {
         let mut switches = self.scenario.switches.iter();
         let asks = |port: &PortConfig| marks(&port.marking.slot) || port.agents().count() > 0;
@@ -345,13 +350,14 @@ impl Asked<'_> {
             switches.any(|switch| switch.overflow.slot.peek().asks() != Asks::Never || switch.ports.iter().any(asks));
         let asked = !looks && self.is_given("switch.simultaneous") && self.takes_snapshots();
         let besides = match self.scenario.measure.sub_queues {
-            true => "; only what arrivals see (measure.sub_queues) is the queue before their instant",
+            true => "; only the queue lengths that arrivals see (measure.sub_queues) are those before the instant",
             false => "",
         };
         asked.then(|| {
-            let why = "room is looked for as each is stored";
+            let why = "buffer space is checked when each packet is stored";
             format!(
-                "switch.simultaneous = \"snapshot\" changes no packet's fate where all is tail drop and nothing marks: {why}{besides}"
+                "switch.simultaneous = \"snapshot\" has no effect on packets with tail drop and without marking: \
+                 {why}{besides}"
             )
         })
     }
@@ -360,25 +366,26 @@ impl Asked<'_> {
         self.scenario.switches.iter().any(|switch| switch.simultaneous == Simultaneous::Snapshot)
     }
 
-    /// How times are distributed that there are not.
+    /// Warning about a distribution of jitter without jitter, or about jitter that is too long.
     fn jitter(&self) -> Option<String> {
         let idle = self.is_given("host.nic_jitter_distribution") && self.scenario.host.nic_jitter == Some(Dur::ZERO);
         idle.then(|| "host.nic_jitter_distribution has no effect without host.nic_jitter".into())
             .or_else(|| self.scatter())
     }
 
-    /// Frames that wait for longer than timers do, those of any host.
+    /// Warning about jitter that is not below the shortest minimum RTO of any host.
     fn scatter(&self) -> Option<String> {
         let jitter = self.scenario.host.nic_jitter?;
         let all = self.scenario.transports_in_use().into_iter();
         let timed = all.filter(|one| one.values.has("min_rto"));
         let least = timed.map(|one| one.values.time("min_rto")).min().filter(|least| jitter >= *least)?;
         Some(format!(
-            "host.nic_jitter = {jitter} is not below transport.min_rto = {least}: timers expire before frames have left"
+            "host.nic_jitter = {jitter} is not below transport.min_rto = {least}: retransmission timers expire before \
+             frames leave the NIC"
         ))
     }
 
-    /// Clocks that are off by less than what they are drawn in.
+    /// Warning about clock errors below the resolution of a part per billion.
     fn clocks(&self) -> Option<String> {
         let host = (self.scenario.host.clock_ppb, "host.clock_ppm");
         let switches = self.scenario.switches.iter().map(|switch| (switch.clock_ppb, "switch.clock_ppm"));
@@ -387,22 +394,22 @@ impl Asked<'_> {
             let value = key.split('.').try_fold(self.document, |node, key| node.get(key));
             value.is_some_and(|value| matches!(value.data, Data::Number(ppm) if ppm > 0.0))
         };
-        let note = |key| format!("{key} has no effect: it is less than a billionth, and clocks are exact");
+        let note = |key| format!("{key} has no effect: it rounds to 0 parts per billion, and clocks are exact");
         exact.into_iter().find(is_asked).map(note)
     }
 
-    /// Tables of the way back of links that say nothing of it.
+    /// Warnings about empty tables for the reverse direction of links.
     fn ways_back(&self) -> Vec<String> {
         let topology = self.document.get("topology");
         let links = ["link", "fabric"].into_iter().filter_map(|key| topology?.get(key));
         let backs =
             links.flat_map(|link| std::iter::once(link).chain(link.items())).filter_map(|link| link.get("back"));
         let is_empty = |back: &&Node| matches!(&back.data, Data::Table(entries) if entries.is_empty());
-        let note = |back: &Node| format!("{} has no effect: it gives neither rate nor delay", back.at.path);
+        let note = |back: &Node| format!("{} has no effect: it sets neither rate nor delay", back.at.path);
         backs.filter(is_empty).map(note).collect()
     }
 
-    /// Weights of links, where routing does not ask for them.
+    /// Warning about weights of links if no routing uses them.
     fn weights(&self) -> Option<String> {
         let links =
             self.document.get("topology").and_then(|topology| topology.get("link")).map_or(&[][..], Node::items);
@@ -412,13 +419,13 @@ impl Asked<'_> {
     }
 }
 
-/// Whether a mechanism ever marks.
+/// Returns true if a mechanism ever marks.
 fn marks(slot: &MarkingSlot) -> bool {
     slot.peek().plain() != Some(Room::ENDLESS)
 }
 
-/// Whether so much never waits in memory of this size when a packet comes that it has room for; `frames` are the bytes of
-/// the smallest and the largest.
+/// Returns true if a queue in memory of size `room` never reaches `from` before an arrival that still fits. `frames`
+/// are the sizes of the smallest and the largest frame in bytes.
 fn is_beyond(from: Amount, room: Amount, (smallest, largest): (u64, u64)) -> bool {
     match (from, room) {
         (Amount::Packets(from), Amount::Packets(room)) | (Amount::Bytes(from), Amount::Bytes(room)) => from >= room,

@@ -1,12 +1,12 @@
-//! Settings that a network or traffic of another simulator leaves to defaults.
+//! Warning about settings that imported files of another simulator leave to defaults.
 
 use super::tree::Node;
 use crate::model::Scenario;
 
-/// Kinds of networks and traffic that files of other simulators give.
+/// Kinds of networks and traffic that are read from files of other simulators.
 const KINDS: [&str; 3] = ["hpcc", "htsim", "opera"];
 
-/// A note that names the defaults which stand in for settings of another simulator, if there are any.
+/// Returns a note that names the defaults in use for settings of the other simulator, if there are any.
 pub(super) fn note(document: &Node, scenario: &Scenario) -> Option<String> {
     let is_imported = |table: &Node| KINDS.contains(&table.get("kind").and_then(Node::text).unwrap_or_default());
     let traffic = document.get("traffic").map_or(&[][..], Node::items);

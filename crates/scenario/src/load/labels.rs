@@ -1,4 +1,4 @@
-//! Labels of variants: names for tables and figures, where a name itself must fit into files and commands.
+//! Labels of variants for tables and figures. Names themselves must fit into files and commands.
 
 use super::fields::Faults;
 use super::tree::Node;
@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 /// Key of a variant that is no key of a scenario.
 pub(super) const LABEL: &str = "label";
-/// Most characters of a label: a column of a table is as wide.
+/// Longest label in characters; it is the width of a table column.
 const LONGEST: usize = 60;
 
-/// Labels by the names of their variants.
+/// Returns the labels by name of their variant.
 pub(super) fn of_variants(document: &Node) -> BTreeMap<String, String> {
     let variants = document.get("variants").map_or(&[][..], Node::entries);
     let each = variants.iter().filter_map(|(name, over)| Some((name.clone(), over.get(LABEL)?.text()?.to_string())));

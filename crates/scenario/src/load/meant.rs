@@ -1,4 +1,4 @@
-//! Kinds and keys that are meant by names of papers and other tools, or by names in the wrong table.
+//! Suggestions for kinds and keys that are written with a name of a paper or tool, or in the wrong table.
 
 use crate::settings::FRAMING;
 use crate::{topology, traffic};
@@ -10,7 +10,7 @@ fn plain(typed: &str) -> String {
     typed.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).take(40).collect()
 }
 
-/// Everything that has kinds.
+/// Returns the declarations of everything that has kinds.
 fn declared() -> Vec<&'static Spec> {
     let fixed = [FRAMING, topology::SPECS, transport::SPECS, traffic::SPECS];
     let mut all = Registry::catalogue().specs();
@@ -18,7 +18,7 @@ fn declared() -> Vec<&'static Spec> {
     all
 }
 
-/// Returns the kind that a name of the field stands for, as a sentence, where the name is none of these kinds.
+/// Returns a sentence that names the kind that a word of the field stands for, if the word is none of these kinds.
 pub(super) fn kind(typed: &str, specs: &[&'static Spec]) -> Option<String> {
     let typed = plain(typed);
     let named = || ALIASES.iter().filter(|alias| alias.typed == typed && alias.param.is_empty());
@@ -33,7 +33,7 @@ pub(super) fn kind(typed: &str, specs: &[&'static Spec]) -> Option<String> {
     named().next().map(|Alias { said, kind, slot, note, .. }| noted(format!("{said} is `{kind}` of `{slot}`"), note))
 }
 
-/// Returns the key that a name of the field stands for, as a sentence, where the name is none of these keys.
+/// Returns a sentence that names the key that a word of the field stands for, if the word is none of these keys.
 pub(super) fn key(typed: &str, known: &[&str], kinds: &[&'static Spec]) -> Option<String> {
     let typed = plain(typed);
     let last = |param: &'static str| param.rsplit('.').next().unwrap_or(param);
@@ -43,12 +43,12 @@ pub(super) fn key(typed: &str, known: &[&str], kinds: &[&'static Spec]) -> Optio
     Some(noted(format!("{said} is `{}` here", last(param)), note))
 }
 
-/// Appends what differs in meaning.
+/// Appends a note about a difference in meaning.
 fn noted(said: String, note: &str) -> String {
     if note.is_empty() { said } else { format!("{said}. {note}") }
 }
 
-/// Returns the kind that is meant where a name stands in place of the table of a key.
+/// Returns the kind that is meant if a word is written in place of the table of a key.
 pub(super) fn table(key: &str, typed: &str) -> Option<&'static str> {
     let typed = plain(typed);
     let of_key = |slot: &str| slot.rsplit('.').next() == Some(key);

@@ -1,12 +1,14 @@
-//! Variants and overrides over a base: a table with a `kind` replaces the whole table, other
-//! tables merge key by key, and everything else replaces what was there. A variant names entries of
-//! `[[traffic]]` as `traffic.NAME`.
+//! Merging of variants and overrides into a base.
+//!
+//! A table with a `kind` replaces the whole table, since parameters of one kind mean nothing to another. Other tables
+//! merge key by key, and everything else replaces the old value. A variant names entries of `[[traffic]]` as
+//! `traffic.NAME`.
 
 use super::labels::LABEL;
 use super::tree::{Data, Node};
 use std::collections::BTreeMap;
 
-/// `over` laid upon `base`. Every value keeps the place where it was written.
+/// Merges `over` into `base`. Every value keeps the place where it was written.
 pub(super) fn merge(base: &mut Node, over: &Node) {
     let whole = over.get("kind").is_some();
     match (&mut base.data, &over.data) {
@@ -15,13 +17,13 @@ pub(super) fn merge(base: &mut Node, over: &Node) {
     }
 }
 
-/// Lays entries upon those of a table: `both` joins the values of a key that is in both, others are added.
+/// Merges entries into those of a table: `both` joins the values of a key that both have, others are added.
 fn merge_entries<'a>(
     old: &mut Vec<(String, Node)>,
     new: impl IntoIterator<Item = &'a (String, Node)>,
     both: impl Fn(&str, &mut Node, &Node),
 ) {
-    // A table may have any number of keys, so that no key is looked for one by one.
+    // A file may have tables with any number of keys, so keys are looked up in a map.
     let places: BTreeMap<String, usize> = old.iter().map(|(key, _)| key.clone()).zip(0..).collect();
     for (key, node) in new {
         match places.get(key) {
@@ -31,15 +33,15 @@ fn merge_entries<'a>(
     }
 }
 
-/// The list whose entries variants may name.
+/// Key of the list whose entries variants may name.
 pub(super) const BY_NAME: &str = "traffic";
 
-/// Whether a variant names entries of a list, in place of a list of its own.
+/// Returns true if a variant names entries of a list, instead of giving a list of its own.
 pub(super) fn is_by_name(list: &Node, over: &Node) -> bool {
     matches!((&list.data, &over.data), (Data::List(_), Data::Table(_)))
 }
 
-/// Tables laid upon the entries of a list that have their names; a name that none has says nothing.
+/// Merges tables into the entries of a list with their names; unknown names are ignored here and refused by the loader.
 fn by_name(list: &mut Node, over: &Node) {
     let Data::List(items) = &mut list.data else { return };
     let mut places = BTreeMap::new();
@@ -52,16 +54,15 @@ fn by_name(list: &mut Node, over: &Node) {
         let Some(item) = places.get(name).map(|place| &mut items[*place]) else { continue };
         let known = item.get("name").cloned();
         merge(item, table);
-        // A new kind begins anew, under the same name.
+        // A new kind replaces the entry, which keeps its name.
         if let Some(known) = known.filter(|_| item.get("name").is_none()) {
             item.put("name", known);
         }
     }
 }
 
-/// The names of the variants with their scenarios as documents, in the order of the file; one
-/// called `default` where the file has none. Each is made when it is asked for: a document may be
-/// large, and there may be many.
+/// Returns the names of the variants with their documents, in the order of the file; one called `default` if the file
+/// has none. Each document is made when it is needed, since there may be many, and each may be large.
 pub(super) fn variants(document: &Node) -> impl Iterator<Item = (String, Node)> {
     let mut base = document.clone();
     if let Data::Table(entries) = &mut base.data {

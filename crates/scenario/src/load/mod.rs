@@ -1,5 +1,7 @@
-//! From a scenario's text to what it means: parse, apply `--set`, lay the variants upon the base,
-//! check every table against its declaration, build. All that is wrong is found in one go.
+//! Loader of scenarios: parses the text, applies `--set`, merges variants into the base, checks every table against its
+//! declaration, and builds.
+//!
+//! One pass finds all faults, so that a user need not correct them one by one.
 
 mod alone;
 mod checks;
@@ -48,33 +50,32 @@ use std::path::Path;
 use tree::{Data, Node};
 use units::Dur;
 
-/// More variants than this are refused.
+/// Largest number of variants.
 const MOST_VARIANTS: usize = 1000;
-/// Variants together may not hold more values of the base than this: about a gigabyte.
+/// Largest number of values of the base times number of variants: about a gigabyte.
 const MOST_VALUES: usize = 1_000_000;
-/// Where so much is wrong already, what is wrong in the base counted for each variant, further
-/// variants are not read.
+/// Number of faults after which further variants are not read. Faults of the base count for each variant.
 const MOST_FAULTS: usize = 1000;
 
-/// Keys that a variant may not have of its own: variants are compared on the same draws.
+/// Keys that a variant may not set, because variants are compared on the same random draws.
 const NOT_IN_VARIANTS: [&str; 3] = ["name", "seed", "variants"];
 
 /// Opens a file named in a scenario; the error says why it cannot be read.
 pub type Files = Box<dyn Fn(&str) -> Result<Box<dyn BufRead>, String>>;
 
-/// A scenario's text, and how to read the files that it names.
+/// Text of a scenario, and the means to read the files that it names.
 pub struct Source {
-    /// The file, as messages name it.
+    /// Name of the file in messages.
     pub path: String,
-    /// Its text.
+    /// Text of the scenario.
     pub text: String,
-    /// Reads the files that it names, relative to it.
+    /// Reader of the files that the scenario names, relative to its folder.
     pub files: Files,
-    /// The mechanisms that it may name.
+    /// Mechanisms that the scenario may name.
     pub registry: Registry,
 }
 
-/// What a variant is read with: the source, and where notes go.
+/// Source and notes of the variant that is read.
 #[derive(Clone, Copy)]
 struct Reading<'a> {
     source: &'a Source,
@@ -87,27 +88,26 @@ impl fmt::Debug for Source {
     }
 }
 
-/// A scenario that may be run.
+/// Scenario that is ready to run.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// Its name.
+    /// Name of the scenario.
     pub name: String,
-    /// The seed of its first run.
+    /// Seed of the first run.
     pub seed: u64,
-    /// The duration of its longest variant.
+    /// Duration of the longest variant.
     pub duration: Dur,
-    /// Its variants, in the order of the file.
+    /// Variants, in the order of the file.
     pub variants: Vec<Scenario>,
-    /// Labels of the variants that have one, by name: texts for people, which change no run.
+    /// Labels of the variants that have one, by name of the variant; they appear in output only and change no run.
     pub labels: BTreeMap<String, String>,
-    /// What a user should know, and is no error.
+    /// Warnings for the user, which are no errors.
     pub notes: Vec<String>,
-    /// Every value of every variant, defaults included, by the name of the variant; quantities are
-    /// text with their unit.
+    /// Every value of every variant, defaults included, by name of the variant; quantities are text with their unit.
     pub resolved: Json,
 }
 
-/// A file of a folder: devices and pipes may have no end.
+/// Opens a regular file. Devices and pipes are refused, since they may have no end.
 fn open_file(path: &Path) -> std::io::Result<File> {
     match std::fs::metadata(path)?.is_file() {
         true => File::open(path),
@@ -116,7 +116,7 @@ fn open_file(path: &Path) -> std::io::Result<File> {
 }
 
 impl Source {
-    /// A text; files that it names are looked for in a folder.
+    /// Makes a source from a text; files that it names are relative to a folder.
     pub fn new(path: impl Into<String>, text: impl Into<String>, folder: &Path) -> Source {
         let folder = folder.to_path_buf();
         let files = move |name: &str| match open_file(&folder.join(name)) {
@@ -126,7 +126,7 @@ impl Source {
         Source { path: path.into(), text: text.into(), files: Box::new(files), registry: Registry::catalogue() }
     }
 
-    /// The text of a file that it names.
+    /// Returns the text of a file that the scenario names.
     fn text_of(&self, name: &str) -> Result<String, String> {
         let (mut bytes, file) = (Vec::new(), (self.files)(name)?);
         file.take(MOST_TEXT + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot be read ({error})"))?;
@@ -136,16 +136,16 @@ impl Source {
         String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_string())
     }
 
-    /// The same, which may name these mechanisms.
+    /// Replaces the mechanisms that the scenario may name.
     #[must_use]
     pub fn with(self, registry: Registry) -> Source {
         Source { registry, ..self }
     }
 
-    /// A scenario file; files that it names are relative to its folder.
+    /// Reads a scenario file; files that it names are relative to its folder.
     ///
     /// # Errors
-    /// Where the file cannot be read or is not UTF-8 text.
+    /// Returns a diagnostic if the file cannot be read or is not UTF-8 text.
     pub fn read(path: &Path) -> Result<Source, Diagnostic> {
         let name = path.display().to_string();
         let bytes = std::fs::read(path).map_err(|error| Diagnostic {
@@ -157,10 +157,10 @@ impl Source {
         Source::from_bytes(&name, bytes, path.parent().unwrap_or(Path::new("")))
     }
 
-    /// The bytes of a scenario file; files that it names are looked for in a folder.
+    /// Makes a source from the bytes of a scenario file; files that it names are relative to a folder.
     ///
     /// # Errors
-    /// Where the bytes are not UTF-8 text.
+    /// Returns a diagnostic if the bytes are not UTF-8 text.
     pub fn from_bytes(path: &str, bytes: Vec<u8>, folder: &Path) -> Result<Source, Diagnostic> {
         String::from_utf8(bytes).map(|text| Source::new(path, text, folder)).map_err(|error| {
             let (valid, all) = (error.utf8_error().valid_up_to(), error.as_bytes());
@@ -174,12 +174,13 @@ impl Source {
     }
 }
 
-/// The meaning of a scenario, `--set` settings applied. Settings change the base document, before
-/// the variants are laid upon it; one that every variant overrides is refused, one that some do is
-/// noted.
+/// Loads a scenario with `--set` settings applied.
+///
+/// Settings change the base document before variants are merged into it. A setting that every variant overrides is
+/// refused; one that some variants override gives a note.
 ///
 /// # Errors
-/// Everything that is wrong, in the order of the file.
+/// Returns all faults, in the order of the file.
 pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>> {
     check_nesting(&source.path, &source.text).map_err(|diagnostic| vec![diagnostic])?;
     let mut document = tree::parse(source).map_err(|diagnostic| vec![diagnostic])?;
@@ -225,13 +226,13 @@ pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>>
     }
 }
 
-/// The notes of a variant, with its name, each once.
+/// Returns the notes of a variant with its name, each once.
 fn notes_of(variant: &str, said: Vec<String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     said.iter().filter(|note| seen.insert(*note)).map(|note| format!("{variant}: {note}")).collect()
 }
 
-/// Whether so many variants may be laid upon a base of this size.
+/// Checks that there are not too many variants for a base of this size.
 fn may_be_laid(document: &Node, faults: &mut Faults) -> bool {
     let Some(variants) = document.get("variants") else { return true };
     let (count, values) = (variants.entries().len(), document.size() - variants.size());
@@ -254,14 +255,14 @@ fn check_variants(document: &Node, faults: &mut Faults) {
     }
     for (name, over) in variants.entries() {
         if !is_name(name) {
-            let rule = format!("{NAME_RULE}; a key `label` of the variant is shown as it is written");
+            let rule = format!("{NAME_RULE}; the key `label` of a variant may be any text");
             faults.add(&over.at, message(format!("a variant called {name:?}"), rule));
         }
         if !matches!(over.data, Data::Table(_)) {
             faults.add(&over.at, message(over.shown(), format!("a table [variants.{name}]")));
         }
         for (key, node) in over.entries().iter().filter(|(key, _)| NOT_IN_VARIANTS.contains(&key.as_str())) {
-            let rule = "one for all variants, which are compared on the same draws";
+            let rule = "one value for all variants: they are compared on the same random draws";
             faults.add(&node.at, message(format!("a `{key}` of one variant"), rule));
         }
         check_named(document, over, faults);
@@ -269,7 +270,7 @@ fn check_variants(document: &Node, faults: &mut Faults) {
     labels::check(variants, faults);
 }
 
-/// The workloads that a variant names are there.
+/// Checks that the workloads that a variant names exist.
 fn check_named(document: &Node, over: &Node, faults: &mut Faults) {
     let (Some(list), Some(named)) = (document.get(merge::BY_NAME), over.get(merge::BY_NAME)) else { return };
     if !merge::is_by_name(list, named) {
@@ -284,9 +285,9 @@ fn check_named(document: &Node, over: &Node, faults: &mut Faults) {
                 message(format!("`{}`", plain(name, LONGEST_PATH)), rule)
             });
         } else if !matches!(node.data, Data::Table(_)) {
-            faults.add(&node.at, message(node.shown(), "a table of its keys"));
+            faults.add(&node.at, message(node.shown(), "a table of keys of the workload"));
         } else if let Some(own) = node.get("name").filter(|own| own.text() != Some(name)) {
-            faults.add(&own.at, message(own.shown(), "the name that it has: variants are compared by it"));
+            faults.add(&own.at, message(own.shown(), "the name of the workload itself: variants are compared by name"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Memory that the runs of a scenario need, counted before they begin: a scenario that cannot fit is refused.
+//! Estimates of the memory that runs of a scenario need, made before they begin. A scenario that cannot fit is refused.
 
 use super::fields::Faults;
 use super::tree::Node;
@@ -10,17 +10,17 @@ use crate::traffic::Traffic;
 use dataplane::transport::TcpConfig;
 use units::{Amount, Time};
 
-/// Bytes that the smallest run takes: rows that wait to be written, and tables as metrics are taken of them.
+/// Memory of the smallest run in bytes: rows that are not written yet, and tables while metrics are computed.
 const RUN: u64 = 64 << 20;
-/// Bytes that a run takes for a port: its queue, counters and histograms, and its rows of the results.
+/// Memory of a run for each port in bytes: its queue, counters and histograms, and its rows of the results.
 const PORT: f64 = 6000.0;
-/// Bytes that a run takes for a flow: its record, kept to the end, and its rows of the results.
+/// Memory of a run for each flow in bytes: its record, kept to the end, and its rows of the results.
 const FLOW: f64 = 512.0;
-/// Bytes that a run takes for a packet in flight: itself, its events, and its record at the sender.
+/// Memory of a run for each packet in flight in bytes: itself, its events, and its record at the sender.
 const PACKET: f64 = 256.0;
 
-/// Bytes of memory that a run takes, results included: for ports, for flows, and for the first packets of flows.
-/// Queues that grow over time may take more.
+/// Memory that a run needs in bytes, results included: for ports, for flows, and for the first packets of flows. Queues
+/// that grow over time may need more.
 #[derive(Clone, Copy, Debug)]
 pub struct Needs {
     /// Bytes for ports, which `topology` sets.
@@ -32,7 +32,7 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// Estimates the memory that each run of a scenario takes.
+    /// Estimates the memory of each run of a scenario.
     pub fn of_run(scenario: &Scenario) -> Needs {
         let ports: usize = scenario.topology.nodes.iter().map(|node| node.ports.len()).sum();
         let packets = packets_at_once(scenario).map_or(0.0, |(packets, _)| packets.all);
@@ -43,14 +43,15 @@ impl Needs {
         }
     }
 
-    /// Sum of all bytes, with those of the smallest run.
+    /// Returns the sum in bytes, with the memory of the smallest run.
     pub fn all(self) -> u64 {
         RUN.saturating_add(self.ports).saturating_add(self.flows).saturating_add(self.packets)
     }
 }
 
-/// Refuses a scenario whose flows, kept to the end, do not fit into memory, or whose flows and packets of one step of
-/// the grid do not.
+/// Refuses a scenario if its flows, which are kept to the end, do not fit into memory. Flows and packets within one
+/// step of the grid are bounded as well. The run checks its load only at grid instants, and would exhaust memory in
+/// between.
 pub(super) fn check(document: &Node, scenario: &Scenario, faults: &mut Faults) -> Option<()> {
     let flows = flows(scenario);
     if flows.all > MOST_FLOWS as f64 {
@@ -93,9 +94,11 @@ fn flows(scenario: &Scenario) -> Sum<'_> {
     Sum::over(&scenario.traffic, |_, traffic| traffic.flows_before(end, &scenario.topology))
 }
 
-/// Counts the first packets of the flows of one step of the grid. Also returns the initial window in bytes of the
-/// workload with the most. Returns `None` without a transport, or if NICs ask transports for one segment at a time: then
-/// what a window allows takes no memory before it leaves.
+/// Counts the first packets of flows that start within one step of the grid. Also returns the initial window in bytes
+/// of the workload with the most.
+///
+/// Returns `None` without a transport. The same holds if NICs request one segment at a time from transports, since then
+/// the window takes no memory before its data leaves.
 fn packets_at_once(scenario: &Scenario) -> Option<(Sum<'_>, f64)> {
     if scenario.host.nic.slot.by_flow().is_some() {
         return None;
@@ -112,7 +115,7 @@ fn packets_at_once(scenario: &Scenario) -> Option<(Sum<'_>, f64)> {
     Some((sum, window))
 }
 
-/// Counts the packets without a transport that are made within a step of the grid and find a place at their NIC.
+/// Counts the packets without a transport that are made within a step of the grid and fit into the queue of their NIC.
 fn raw_packets(scenario: &Scenario) -> Sum<'_> {
     let within = grid_step(scenario.duration);
     Sum::over(&scenario.traffic, |_, traffic| {
@@ -126,7 +129,7 @@ fn raw_packets(scenario: &Scenario) -> Sum<'_> {
     })
 }
 
-/// Count of flows or packets of all workloads together, and of the workload with the most.
+/// Number of flows or packets of all workloads together, and of the workload with the most.
 struct Sum<'a> {
     all: f64,
     most: f64,
@@ -143,19 +146,19 @@ impl<'a> Sum<'a> {
         })
     }
 
-    /// Describes the count, and the part of the workload with the most, in rounded numbers.
+    /// Describes the number, and the part of the workload with the most, in rounded numbers.
     fn describe(&self, counted: &str) -> String {
         let (all, most) = (rounded_count(self.all), rounded_count(self.most));
-        format!("{all} {counted}, {most} of them of `{}`", self.of)
+        format!("{all} {counted}, {most} of them from `{}`", self.of)
     }
 
-    /// Advice to reduce the count to the share that fits.
+    /// Returns the advice to reduce the number to the part that fits.
     fn advice(&self, most: u64) -> String {
         format!("reduce the number to 1/{} or less", (self.all / most as f64).ceil())
     }
 }
 
-/// Text of a bound.
+/// Formats a bound.
 fn most(bound: u64) -> String {
     rounded_count(bound as f64)
 }

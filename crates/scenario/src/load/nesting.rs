@@ -1,19 +1,19 @@
-//! The bound on how deep tables and lists are nested, checked before a text is parsed.
+//! Bound of the nesting depth of tables and lists, checked before a text is parsed.
 //!
-//! A reader that descends level by level needs a bound: without one a text of a few kilobytes exhausts its stack.
+//! A parser that descends level by level needs a bound. Without one, a text of a few kilobytes exhausts its stack.
 
 use super::tree::join;
 use crate::diag::{Diagnostic, LONGEST_PATH, message, plain};
 use toml_parser::parser::{EventReceiver, parse_document, parse_key, parse_value};
 use toml_parser::{ErrorSink, ParseError, Source, Span, decoder::Encoding};
 
-/// Most levels of tables and lists, one inside another; each part of a dotted key is a level.
+/// Largest number of nested tables and lists; each part of a dotted key is a level.
 pub(super) const MOST_LEVELS: usize = 32;
 
-/// Checks that no value of a TOML text is nested deeper than 32 levels; anything else may be wrong with the text.
+/// Checks that no value of a TOML text is nested deeper than 32 levels. The text may have any other fault.
 ///
 /// # Errors
-/// The first value that is nested deeper, with file, line and key.
+/// Returns the first value that is nested deeper, with file, line and key.
 pub fn check_nesting(path: &str, text: &str) -> Result<(), Diagnostic> {
     let Some((offset, field)) = Levels::default().first_beyond(text) else { return Ok(()) };
     Err(Diagnostic {
@@ -24,13 +24,13 @@ pub fn check_nesting(path: &str, text: &str) -> Result<(), Diagnostic> {
     })
 }
 
-/// The message about a value that is nested too deep.
+/// Returns the message about a value that is nested too deep.
 pub(super) fn too_deep() -> String {
     let found = format!("tables and lists nested more than {MOST_LEVELS} levels deep");
-    message(found, format!("at most {MOST_LEVELS} levels; each part of a dotted key is one"))
+    message(found, format!("at most {MOST_LEVELS} levels; each part of a dotted key counts as one"))
 }
 
-/// Returns true if a dotted path together with the value that is set there stays within the bound.
+/// Returns true if a dotted path and the value that is set there are within the bound.
 pub(super) fn is_within(path: &str, value: &str) -> bool {
     let mut levels = Levels::default();
     parse_key(&Source::new(path).lex().into_vec(), &mut levels, &mut Ignored);
@@ -42,17 +42,17 @@ pub(super) fn is_within(path: &str, value: &str) -> bool {
     levels.beyond.is_none()
 }
 
-/// A sink for errors: the parser that comes next reports them.
+/// Sink for errors; the parser that comes next reports them.
 struct Ignored;
 
 impl ErrorSink for Ignored {
     fn report_error(&mut self, _error: ParseError) {}
 }
 
-/// A place of the text that is open.
+/// Key, list or table of the text that has begun and not ended.
 #[derive(PartialEq)]
 enum Open {
-    /// A key of so many parts whose value has not ended.
+    /// Key with this number of parts whose value has not ended.
     Pair(usize),
     List,
     Table,
@@ -61,15 +61,15 @@ enum Open {
 /// Start and end of a dotted key in the text, if there is one.
 type Stretch = Option<(usize, usize)>;
 
-/// Levels above the event that is read, and where they first exceed the bound.
+/// Nesting level of the event that is read, and the place where it first exceeds the bound.
 #[derive(Default)]
 struct Levels {
-    /// Parts of the header above, and one if it opens an entry of a list of tables.
+    /// Number of parts of the last header, plus one if it opens an entry of a list of tables.
     header: usize,
     header_span: Stretch,
     in_header: bool,
     open: Vec<Open>,
-    /// Parts of the key that is being read, and where it is.
+    /// Number of parts of the key that is read, and its place.
     parts: usize,
     key_span: Stretch,
     /// Offset, header and key of the first value beyond the bound.
@@ -95,7 +95,7 @@ impl Levels {
         self.header + self.parts + inside.sum::<usize>()
     }
 
-    /// Notes the bound exceeded at an offset, unless it was before; returns true if it never was.
+    /// Records the first offset at which the bound is exceeded; returns true if it never was.
     fn check(&mut self, offset: usize) -> bool {
         let beyond = self.levels() > MOST_LEVELS;
         if beyond && self.beyond.is_none() {
@@ -126,7 +126,7 @@ impl Levels {
         self.check(offset)
     }
 
-    /// Ends a list or a table, and the pair whose value it is.
+    /// Ends a list or a table, and the key that it is the value of.
     fn end_value(&mut self, ended: Option<Open>) {
         if let Some(at) = ended.and_then(|ended| self.open.iter().rposition(|open| *open == ended)) {
             self.open.truncate(at);
@@ -166,7 +166,7 @@ impl EventReceiver for Levels {
     fn simple_key(&mut self, span: Span, _kind: Option<Encoding>, _error: &mut dyn ErrorSink) {
         self.parts += 1;
         let place = if self.in_header { &mut self.header_span } else { &mut self.key_span };
-        // The field of a message is the key of the statement, not one inside of its value.
+        // The field of a message is the key of the statement, not a key inside of its value.
         if self.open.is_empty() {
             *place = Some((place.map_or(span.start(), |(start, _)| start), span.end()));
         }
@@ -193,7 +193,7 @@ impl EventReceiver for Levels {
 mod tests {
     use super::*;
 
-    /// Checks texts that exceed the bound by one level, and the same within it.
+    /// Checks texts that exceed the bound by one level, and the same texts within it.
     fn refused(deep: impl Fn(usize) -> String, line: usize, field: &str) {
         assert_eq!(check_nesting("a.toml", &deep(MOST_LEVELS)), Ok(()));
         for levels in [MOST_LEVELS + 1, 500, 20_000] {

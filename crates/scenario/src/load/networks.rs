@@ -1,4 +1,4 @@
-//! Building of networks, transports and traffic: the loader calls their builders from this file alone.
+//! Construction of networks, transports and traffic; no other file of the loader calls their builders.
 
 use super::Reading;
 use super::fields::{Asked, Faults, Kinds, NAME_RULE, Wanted, choice, entries, is_name, read, table};
@@ -19,12 +19,12 @@ use std::collections::BTreeMap;
 use topology::{CustomGraph, CustomLink, CustomNode};
 use units::{Bytes, Dur};
 
-/// More nodes than this are refused before they are read.
+/// Largest number of nodes; more are refused before they are read.
 const MOST_NODES: usize = 2_000_000;
-/// More workloads than this are refused: flows are numbered by them in 16 bits.
+/// Largest number of workloads: their numbers in flows have 16 bits.
 const MOST_TRAFFIC: usize = 65_535;
 
-/// Specifications of all topologies, transports and kinds of traffic that a scenario may name.
+/// Declarations of all topologies, transports and kinds of traffic that a scenario may name.
 pub(crate) fn specs() -> [(&'static str, &'static [&'static Spec]); 3] {
     [("topology", topology::SPECS), ("transport", transport::SPECS), ("traffic", traffic::SPECS)]
 }
@@ -34,9 +34,9 @@ pub(super) struct Network {
     /// Kind and parameters from which the network was made.
     pub made: Choice,
     pub topology: Topology,
-    /// Links that corrupt frames, by the file of the network.
+    /// Links that corrupt frames, from the network's file.
     pub corrupted: Vec<Corrupted>,
-    /// Contents of the configuration file that it names.
+    /// Contents of the configuration file that the network names.
     pub configuration: Option<Configuration>,
 }
 
@@ -61,7 +61,7 @@ pub(super) fn network(scenario: &Node, reading: Reading, faults: &mut Faults) ->
         Ok(network) => {
             faults.asked.ports += Counts::of_network(&network).ports();
             if faults.asked.ports > Asked::MOST_PORTS {
-                let found = format!("{} ports in the variants up to here", faults.asked.ports);
+                let found = format!("{} ports in the variants read so far", faults.asked.ports);
                 let rule = format!("at most {} in all variants together", Asked::MOST_PORTS);
                 faults.add(&table.at, message(found, rule));
                 return None;
@@ -76,7 +76,7 @@ pub(super) fn network(scenario: &Node, reading: Reading, faults: &mut Faults) ->
     }
 }
 
-/// Translates a fault of a graph to the keys of the file: `nodes[3].name` becomes `node.3.name`.
+/// Translates the field of a fault in a graph to keys of the scenario: `nodes[3].name` becomes `node.3.name`.
 fn as_written(fault: Fault) -> Fault {
     let field = fault.field.replace("nodes", "node").replace("links", "link").replace('[', ".").replace(']', "");
     Fault { field, ..fault }
@@ -110,7 +110,7 @@ fn graph(table: &Node, faults: &mut Faults) -> Option<CustomGraph> {
     (faults.count == before).then_some(graph)
 }
 
-/// Reads the transport of all flows.
+/// Reads `[transport]`.
 pub(super) fn transport(
     scenario: &Node,
     framing: Option<Framing>,
@@ -132,7 +132,7 @@ pub(super) fn transport_of(
         Ok(()) => {
             let short = framing.and_then(|framing| transport::TcpConfig::too_short(&made.values, &framing));
             if let Some((field, least)) = short {
-                let rule = format!("at least {}: the headers that `framing` gives every frame", Bytes(least));
+                let rule = format!("at least {}: the headers that `framing` adds to every frame", Bytes(least));
                 faults.add(&table.find(field), message(Bytes(made.values.size(field)), rule));
                 return None;
             }
@@ -149,18 +149,18 @@ pub(super) fn transport_of(
     }
 }
 
-/// Parts of a scenario with which traffic is built; a part that has faults is absent.
+/// Parts of a scenario from which traffic is built; a part that has faults is absent.
 #[derive(Clone, Copy)]
 pub(super) struct Ground<'a> {
     pub topology: Option<&'a Topology>,
     pub duration: Option<Dur>,
     pub framing: Option<Framing>,
-    /// Transport of `[transport]`, and the transports of workloads that have their own.
+    /// Transport of `[transport]`, and transports of hosts and workloads that have their own.
     pub transports: Option<(&'a Choice, &'a OwnTransports)>,
 }
 
 impl Ground<'_> {
-    /// Returns the segment sizes of a workload that has a transport of its own, or RoCE.
+    /// Returns the segment sizes of a workload that has a transport of its own, or RoCE; `None` for any other.
     fn segments(&self, traffic: usize) -> Option<Segments> {
         let (base, own) = self.transports?;
         let choice = match own.row(traffic) {
@@ -193,7 +193,8 @@ pub(super) fn all_traffic(
     faults.asked.sources += hosts * items.len() as u64;
     if faults.asked.sources > Asked::MOST_SOURCES {
         let found = format!("{} workloads over {hosts} hosts", items.len());
-        let rule = format!("at most {} times hosts, in all variants together", Asked::MOST_SOURCES);
+        let rule =
+            format!("at most {} as the product of workloads and hosts in all variants together", Asked::MOST_SOURCES);
         faults.add(&scenario.find("traffic"), message(found, rule));
         return Vec::new();
     }
@@ -202,7 +203,7 @@ pub(super) fn all_traffic(
     let capacities = traffic::Capacities::default();
     let files = |name: &str| reading.source.text_of(name);
     for (i, item) in items.into_iter().enumerate() {
-        // One of packets that are sent without is refused elsewhere.
+        // A `transport` of a workload without flows gets its own message in `transports.rs`.
         let is_raw = traffic::is_raw(item.get("kind").and_then(Node::text).unwrap_or_default());
         let others: &[&str] = if is_raw && item.get("transport").is_none() { &[] } else { &["transport"] };
         let kinds = Kinds { common: settings::TRAFFIC.params, others, ..Kinds::new(traffic::SPECS) };
@@ -237,7 +238,7 @@ fn check_name<'a>(item: &Node, name: &'a str, names: &mut BTreeMap<&'a str, usiz
     if !is_name(name) {
         faults.add(&at, message(format!("{name:?}"), NAME_RULE));
     } else if let Some(line) = names.insert(name, at.line) {
-        let found = format!("\"{name}\", the name of the workload of line {line} too");
-        faults.add(&at, message(found, "a name of its own for every workload"));
+        let found = format!("\"{name}\", which is also the name of the workload in line {line}");
+        faults.add(&at, message(found, "a different name for every workload"));
     }
 }

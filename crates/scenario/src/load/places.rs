@@ -1,4 +1,4 @@
-//! Places of overrides: the switches and ports that a `where` picks.
+//! Places of overrides: the switches and ports that a `where` selects.
 
 use super::fields::{Faults, Wanted, read, table};
 use super::tree::{Data, Node};
@@ -9,35 +9,36 @@ use mech::PORT_SLOTS;
 use std::collections::BTreeSet;
 use units::Rate;
 
-/// An override of switches or ports.
+/// Override of switches or ports.
 pub(super) struct Override<'a> {
     pub place: Node,
     pub tier: Option<String>,
     pub node: Option<String>,
     port: Option<String>,
     pub rate: Option<Rate>,
-    /// Its table `switch`.
+    /// Table `switch` of the override.
     pub switch: Option<&'a Node>,
-    /// True if the override applies to any switch or port.
+    /// True if any switch or port matches.
     pub used: bool,
 }
 
-/// Ports of a switch that overrides cannot distinguish.
+/// Class of ports of a switch that overrides cannot distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PortClass {
     /// Kind of node at the far end: `host` or `switch`.
     pub far: &'static str,
-    /// Rate of the port, if any override picks ports by their rate.
+    /// Rate of the port, if any override selects ports by rate.
     pub rate: Option<Rate>,
 }
 
 impl PortClass {
-    /// Class of a port.
+    /// Returns the class of a port.
     pub fn of_port(port: &topology::Port, net: &Topology, by_rate: bool) -> PortClass {
         let far = if port.peer < net.hosts { "host" } else { "switch" };
         PortClass { far, rate: by_rate.then_some(port.rate) }
     }
-    /// Classes of the ports of a switch; without rates both kinds, in any switch.
+    /// Returns the classes of the ports of a switch; both kinds of far ends, whatever the switch has, if rates do not
+    /// matter.
     pub fn of_switch(node: &topology::Node, net: &Topology, by_rate: bool) -> Vec<PortClass> {
         if !by_rate {
             return ["host", "switch"].map(|far| PortClass { far, rate: None }).to_vec();
@@ -45,7 +46,7 @@ impl PortClass {
         let classes = node.ports.iter().map(|port| PortClass::of_port(port, net, by_rate));
         classes.collect::<BTreeSet<_>>().into_iter().collect()
     }
-    /// Name of the class among the resolved ports of a switch.
+    /// Returns the name of the class in the resolved scenario.
     pub fn label(self) -> String {
         self.rate.map_or_else(|| self.far.to_string(), |rate| format!("{} {rate}", self.far))
     }
@@ -75,7 +76,7 @@ impl<'a> Override<'a> {
         Some(Override { place: place.into_owned(), tier, node, port, rate, switch, used: false })
     }
 
-    /// Returns true if it applies to a switch as a whole, or to a class of its ports.
+    /// Returns true if the override applies to a switch as a whole (`class` is `None`), or to a class of its ports.
     pub fn applies(&self, node: &topology::Node, class: Option<PortClass>) -> bool {
         let place = [(&self.tier, &node.tier), (&self.node, &node.name)];
         place.iter().all(|(wanted, found)| wanted.as_ref().is_none_or(|wanted| wanted == *found))
@@ -84,12 +85,12 @@ impl<'a> Override<'a> {
     }
 }
 
-/// All slots but those of ports belong to the whole switch.
+/// Refuses slots of the whole switch in an override of some of its ports.
 fn check_keys(switch: &Node, of_ports: bool, faults: &mut Faults) {
     for (key, node) in switch.entries().iter().filter(|(key, _)| of_ports && !PORT_SLOTS.contains(&key.as_str())) {
         let (last, first) = PORT_SLOTS.split_last().unwrap_or((&"", &[]));
         let slots = format!("{} or {last}", first.join(", "));
-        let rule = format!("only {slots} beside `where.port` or `where.rate`; other keys apply to the whole switch");
+        let rule = format!("only {slots} with `where.port` or `where.rate`; other keys apply to the whole switch");
         faults.add(&node.at, message(format!("`{key}` for some ports of a switch"), rule));
     }
 }

@@ -1,16 +1,16 @@
-//! What had another name before: the error of an older file says what is to stand there now.
+//! Former names of keys and words, so that an error in an older file names the present one.
 
-/// Keys by their former and their present names; a former name counts only where the present one may stand.
+/// Former and present names of keys. A former name counts only if the table has the present one.
 const KEYS: [(&str, &str); 2] = [("high", "xoff"), ("low", "xon")];
-/// The same for words that a parameter may be; a former word counts only where the present one may stand.
+/// Former and present words of parameters. A former word counts only if the parameter accepts the present one.
 const WORDS: [(&str, &str); 1] = [("kept", "persistent")];
 
-/// What to write in place of a key that is not among those that are known.
+/// Returns advice about a key that is not known but was in an earlier version.
 pub(super) fn key(typed: &str, known: &[&str]) -> Option<String> {
     said(&KEYS, typed, known)
 }
 
-/// What to write in place of a word that is not among those that are allowed.
+/// Returns advice about a word that is not allowed but was in an earlier version.
 pub(super) fn word(typed: &str, allowed: &[&str]) -> Option<String> {
     said(&WORDS, typed, allowed)
 }

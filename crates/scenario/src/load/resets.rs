@@ -1,5 +1,7 @@
-//! What a table with a `kind` takes from the one that it replaces: parameters that were given there, and that are at
-//! their defaults again, or that the new kind does not have. Nobody sees it in the file, so it is told.
+//! Notes about parameters that are lost when a table with a `kind` replaces another.
+//!
+//! Such parameters are at their defaults again, or the new kind does not have them. The file does not show it: a
+//! variant that changes only a kind would silently drop `min_rto`.
 
 use super::tree::{Data, Node, join, ordinal};
 use super::value;
@@ -10,7 +12,7 @@ use mech::Registry;
 use mech::params::{Kind, Param, Spec};
 use std::collections::BTreeMap;
 
-/// What the settings of the command line took from the file.
+/// Returns notes about parameters that settings of the command line removed from the file.
 pub(super) fn of_settings(written: &Node, document: &Node, registry: &Registry) -> Vec<String> {
     let tell = |before: &Node, after: &Node, prefix: &str| {
         let found = notes(before, after, "", registry).into_iter();
@@ -25,8 +27,8 @@ pub(super) fn of_settings(written: &Node, document: &Node, registry: &Registry) 
     found
 }
 
-/// A note for each table with a `kind` of `after` that lacks what the same table of `before` gives. `prefix` is the
-/// path in the scenario of both, empty for the whole of it.
+/// Returns a note for each table of `after` with a `kind` that lacks parameters of the same table of `before`. `prefix`
+/// is the path of both in the scenario, empty for all of it.
 pub(super) fn notes(before: &Node, after: &Node, prefix: &str, registry: &Registry) -> Vec<String> {
     let mut search = Search { registry, found: Vec::new() };
     search.walk(before, after, &Place { path: prefix.into(), specs: Vec::new() });
@@ -38,7 +40,7 @@ struct Search<'a> {
     found: Vec<String>,
 }
 
-/// A table of the scenario, and the kinds that it may have.
+/// Table of the scenario, and the kinds that it may have.
 struct Place {
     path: String,
     specs: Vec<&'static Spec>,
@@ -57,7 +59,8 @@ impl Search<'_> {
                     }
                 }
             }
-            // A list that was replaced as a whole was written anew; settings reach into one that was not.
+            // A list that a variant replaces is written as a whole and resets nothing; settings change single entries
+            // of a list.
             (Data::List(old), Data::List(new)) if before.at == after.at => {
                 for (number, (old, new)) in old.iter().zip(new).enumerate() {
                     let name = old.get("name").and_then(Node::text).map_or_else(|| ordinal(number), str::to_string);
@@ -68,7 +71,7 @@ impl Search<'_> {
         }
     }
 
-    /// The table of a key.
+    /// Returns the table of a key, with the kinds that it may have.
     fn below(&self, place: &Place, key: &str) -> Place {
         let path = join(&place.path, key);
         let kinds = place.specs.iter().flat_map(|spec| spec.params).filter(|param| param.name == key);
@@ -88,12 +91,12 @@ impl Search<'_> {
         Place { path, specs }
     }
 
-    /// What a table lacks of what it replaces.
+    /// Adds a note if a table lacks parameters of the table that it replaces.
     fn table(&mut self, before: &Node, after: &Node, place: &Place) {
         let Some(kind) = after.get("kind").and_then(Node::text) else { return };
         let Some(spec) = place.specs.iter().find(|spec| spec.kind == kind) else { return };
         let mut lost: Vec<String> = spec.params.iter().filter_map(|param| lost(param, before, after)).collect();
-        // What is turned off has nothing, as one expects.
+        // A kind of `none` turns a mechanism off: losing its parameters is no surprise.
         let earlier = before.get("kind").and_then(Node::text).filter(|_| kind != "none");
         if let Some(earlier) = place.specs.iter().find(|spec| Some(spec.kind) == earlier) {
             lost.extend(earlier.params.iter().filter_map(|param| unknown(param, before, spec)));
@@ -105,7 +108,7 @@ impl Search<'_> {
     }
 }
 
-/// What a parameter is now that was another one before, and is not given any more.
+/// Describes a parameter that had a value and is at its default now.
 fn lost(param: &Param, before: &Node, after: &Node) -> Option<String> {
     let old = given(before, param.name)?;
     if given(after, param.name).is_some() {
@@ -114,27 +117,27 @@ fn lost(param: &Param, before: &Node, after: &Node) -> Option<String> {
     if value::read(param, old).ok()? == value::default(param) {
         return None;
     }
-    let now = param.default.filter(|text| !text.is_empty()).unwrap_or("left out");
+    let now = param.default.filter(|text| !text.is_empty()).unwrap_or("not set");
     Some(format!("{} is {now}, no longer {}", param.name, text_of(old)))
 }
 
-/// Flags of what some kinds do by themselves: DCTCP has ECN, and no parameter for it.
+/// Parameters that some kinds imply: DCTCP has ECN, and no parameter for it.
 const BY_ITSELF: [&str; 1] = ["ecn"];
 
-/// What a parameter was that the new kind does not have. Those that have to be given go with their kind, as one expects.
+/// Describes a parameter that the new kind does not have. Required parameters belong to their kind and get no note.
 fn unknown(param: &Param, before: &Node, spec: &Spec) -> Option<String> {
     param.default.filter(|_| !BY_ITSELF.contains(&param.name))?;
     let old = given(before, param.name).filter(|_| spec.params.iter().all(|one| one.name != param.name))?;
     let unchanged = value::read(param, old).ok()? == value::default(param);
-    (!unchanged).then(|| format!("it has no {}: {} is not used", param.name, text_of(old)))
+    (!unchanged).then(|| format!("{} = {} is dropped", param.name, text_of(old)))
 }
 
-/// A value as it was given.
+/// Formats a value as it was given.
 fn text_of(old: &Node) -> String {
     old.text().map_or_else(|| old.shown(), |text| clipped(text, 60))
 }
 
-/// The value of a dotted name below a table.
+/// Returns the value of a dotted name below a table.
 fn given<'a>(table: &'a Node, name: &str) -> Option<&'a Node> {
     name.split('.').try_fold(table, |node, key| node.get(key))
 }

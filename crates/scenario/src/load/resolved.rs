@@ -1,4 +1,4 @@
-//! What a variant came to, every default filled in, as JSON that reads like a scenario.
+//! Resolved variant with all defaults, as JSON in the form of a scenario.
 
 use super::switches::Group;
 use crate::choices::ModelKind;
@@ -10,7 +10,7 @@ use mech::params::{Value, Values};
 use serde_json::{Map, Value as Json, json};
 use units::{Bytes, Dur};
 
-/// A value: quantities as text with their unit.
+/// Converts a value to JSON; quantities are text with their unit.
 fn value(value: &Value) -> Json {
     match value {
         Value::Flag(flag) => json!(flag),
@@ -33,7 +33,7 @@ fn value(value: &Value) -> Json {
     }
 }
 
-/// The same as plain text.
+/// Formats a value as plain text.
 pub(super) fn text(given: &Value) -> String {
     match value(given) {
         Json::String(text) => text,
@@ -41,7 +41,7 @@ pub(super) fn text(given: &Value) -> String {
     }
 }
 
-/// Values under their keys, dotted names as tables.
+/// Converts values to JSON under their keys; dotted names become nested tables.
 pub(super) fn values(values: &Values) -> Map<String, Json> {
     let mut map = Map::new();
     for (name, given) in &values.0 {
@@ -60,7 +60,7 @@ pub(super) fn values(values: &Values) -> Map<String, Json> {
     map
 }
 
-/// The workloads; where one has a transport of its own with that, and with those of hosts that differ.
+/// Converts the workloads to JSON. A workload with its own transport has that one, and those of hosts that differ.
 pub(super) fn traffic(made: &[(Choice, Traffic)], (base, own): (&Choice, &OwnTransports), net: &Topology) -> Json {
     let kinds: Vec<&Choice> = std::iter::once(base).chain(&own.kinds).collect();
     let each = made.iter().enumerate().map(|(i, (made, _))| {
@@ -76,7 +76,7 @@ pub(super) fn traffic(made: &[(Choice, Traffic)], (base, own): (&Choice, &OwnTra
     each.collect()
 }
 
-/// The transports of hosts that have not that of all, each with its hosts.
+/// Lists the transports of hosts that differ from that of all, each with its hosts.
 pub(super) fn of_hosts(kinds: &[&Choice], row: &Row, net: &Topology) -> Json {
     let of_kind = |number: u8| {
         let has = |(_, own): &(usize, &u8)| **own == number;
@@ -88,14 +88,14 @@ pub(super) fn of_hosts(kinds: &[&Choice], row: &Row, net: &Topology) -> Json {
     numbers.map(of_kind).collect()
 }
 
-/// A choice: its `kind` and its values.
+/// Converts a choice to JSON: its `kind` and its values.
 pub(super) fn choice(choice: &Choice) -> Json {
     let mut map = values(&choice.values);
     map.insert("kind".into(), json!(choice.kind));
     Json::Object(map)
 }
 
-/// The same of a slot.
+/// Converts a filled slot to JSON: its `kind` and its values.
 pub(super) fn filled<S>(slot: &Filled<S>) -> Json {
     let mut map = values(&slot.values);
     map.insert("kind".into(), json!(slot.kind));
@@ -138,8 +138,8 @@ fn switch(config: &SwitchConfig) -> Map<String, Json> {
     all.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
 }
 
-/// Switches, those that are filled alike together: their names, their slots, and those of their
-/// ports, apart where ports toward hosts and toward switches differ.
+/// Converts switches to JSON, one entry for each group of equal ones: their names, their slots, and the slots of their
+/// ports. Ports have separate entries if those toward hosts and toward switches differ.
 pub(super) fn switches(groups: &[Group]) -> Json {
     let each = groups.iter().map(|group| {
         let mut map = switch(&group.config);
@@ -156,7 +156,7 @@ pub(super) fn switches(groups: &[Group]) -> Json {
     each.collect()
 }
 
-/// The window, with what was left out.
+/// Converts the measurement settings to JSON.
 pub(super) fn measure(measure: &Measure) -> Json {
     json!({
         "from": Dur(measure.from.0).to_string(),

@@ -1,8 +1,8 @@
-//! `--set path=value`: one value of the document replaced, before the variants are laid upon it.
+//! The option `--set path=value`, which replaces one value of the document before variants are merged into it.
 //!
-//! Settings apply in their order, the last one wins. A new `kind` empties its table of the
-//! parameters of the old kind, as in a variant. A setting that every variant overrides has no
-//! effect and is refused; one that some variants override is noted.
+//! Settings apply in order, and the last one wins. A new `kind` removes the parameters of the old kind from its table,
+//! as in a variant. A setting that every variant overrides has no effect and is refused; one that some variants
+//! override gives a note.
 
 use super::fields::OwnKinds;
 use super::nesting::{is_within, too_deep};
@@ -11,16 +11,16 @@ use crate::diag::{Diagnostic, LONGEST_PATH, clipped, message, one_of, plain};
 use std::collections::BTreeSet;
 use toml_edit::Key;
 
-/// Keys that stay when the `kind` beside them changes.
+/// Keys that remain in a table when its `kind` changes, since all kinds have them.
 const OF_EVERY_KIND: [&str; 3] = ["name", "class", "jitter"];
 
-/// Applies the settings; what could not be applied comes back.
+/// Applies the settings, and returns the faults of those that could not be applied.
 pub(super) fn apply(document: &mut Node, sets: &[String]) -> Vec<Diagnostic> {
     let outcomes = sets.iter().enumerate().map(|(number, set)| apply_one(document, number, set));
     outcomes.filter_map(Result::err).collect()
 }
 
-/// The path and the value of a setting.
+/// Splits a setting into its path and its value.
 fn split(set: &str) -> Result<(Vec<String>, &str), Diagnostic> {
     let rule = "PATH=VALUE, such as switch.buffer.size=50pkt";
     let (path, value) = set.split_once('=').ok_or_else(|| refused("", message(format!("`{set}`"), rule)))?;
@@ -69,7 +69,7 @@ fn known_variant(document: &Node, name: &str, path: &str) -> Result<(), Diagnost
     Err(refused(path, message(format!("unknown variant `{name}`"), rule)))
 }
 
-/// The value below `node` under a key; a missing table is made.
+/// Returns the value of a key below `node`; a missing table is created.
 fn step<'a>(node: &'a mut Node, key: &str, at: At, path: &str) -> Result<&'a mut Node, Diagnostic> {
     let shown = node.shown();
     let above = at.path.rsplit_once('.').map_or(String::new(), |(above, _)| above.to_string());
@@ -86,7 +86,7 @@ fn step<'a>(node: &'a mut Node, key: &str, at: At, path: &str) -> Result<&'a mut
     }
 }
 
-/// The entry of a list of tables that has this name or number.
+/// Returns the entry of a list of tables with this name or number.
 fn element<'a>(items: &'a mut [Node], key: &str, path: &str) -> Result<&'a mut Node, Diagnostic> {
     let named = |node: &Node| node.get("name").and_then(Node::text) == Some(key);
     let count = items.len();
@@ -125,7 +125,7 @@ fn put(node: &mut Node, key: &str, value: Node, path: &str) -> Result<(), Diagno
     Ok(())
 }
 
-/// By setting, the variants that name a kind of their own for the table that it is in, and that kind.
+/// Returns, for each setting, the variants that name another kind for its table, with that kind.
 pub(super) fn own_kinds(document: &Node, sets: &[String]) -> OwnKinds {
     let variants = document.get("variants").map_or(&[][..], |node| node.entries());
     let of = |set: &String| -> Vec<(String, String)> {
@@ -140,8 +140,8 @@ pub(super) fn own_kinds(document: &Node, sets: &[String]) -> OwnKinds {
     sets.iter().map(of).collect()
 }
 
-/// What became of each setting once the variants were laid upon the document: a note where some
-/// variants override it, an error where all do. `kept` are the settings that each variant leaves.
+/// Returns a note for each setting that some variants override, and a fault for each that all override. `kept` has the
+/// settings that remain in each variant.
 pub(super) fn shadowed(
     document: &Node,
     kept: &[(String, BTreeSet<usize>)],
@@ -155,7 +155,8 @@ pub(super) fn shadowed(
         let lost: Vec<&str> = kept.iter().filter(|v| !v.1.contains(&number)).map(|v| v.0.as_str()).collect();
         let of_one_variant = path.starts_with("variants.");
         if lost.len() == kept.len() {
-            let rule = "a path that some variant leaves as it is; set it in a variant: variants.NAME.PATH=VALUE";
+            let rule = "a path that at least one variant does not override. To set it in a variant, use \
+                        variants.NAME.PATH=VALUE";
             faults.push(refused(path, message("a value that every variant overrides", rule)));
         } else if !lost.is_empty() && !of_one_variant {
             notes.push(format!("--set {}: overridden by variant {}", clipped(set, 120), lost.join(", ")));

@@ -1,4 +1,4 @@
-//! What every switch and port is filled with: `[switch]`, and the overrides laid upon it.
+//! Settings of every switch and port: `[switch]` with the overrides merged into it.
 
 use super::checks;
 use super::fields::{Asked, Faults, Kinds, Slot, Wanted, entries, filled, read, table};
@@ -19,10 +19,10 @@ use mech::routing::RoutingSlot;
 use mech::{Agent, Beside, InSlot, Registry, Report, SLOTS};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Unknown tiers and switches that are told at most.
+/// Largest number of unknown tiers and switches that are reported.
 const MOST_UNKNOWN: usize = 100;
 
-/// Every slot filled.
+/// Mechanisms of all slots of a switch and of a port.
 #[derive(Clone, Debug)]
 struct Slots {
     fib: Filled<FibSlot>,
@@ -36,22 +36,22 @@ struct Slots {
     ties: Ties,
 }
 
-/// Switches that are filled alike, and how.
+/// Group of switches with equal settings.
 pub(super) struct Group {
     pub nodes: Vec<String>,
     pub config: SwitchConfig,
-    /// Classes of its ports, `host` and `switch` unless rates matter, and how each is filled.
+    /// Settings by class of ports: `host` and `switch`, and rates if overrides use them.
     pub ports: Vec<(String, PortConfig)>,
 }
 
-/// Classes of a switch's ports, each with its overrides.
+/// Classes of a switch's ports, each with the indices of its overrides.
 type Classes = Vec<(PortClass, Vec<usize>)>;
 
-/// Fills the switches of one variant.
+/// Reader of the switches of one variant.
 pub(super) struct Filler<'a> {
     base: Node,
     overrides: Vec<Override<'a>>,
-    /// What each list of overrides leads to: the table, and what it says unless it is wrong.
+    /// Table that each list of overrides leads to, with its mechanisms unless the table has faults.
     known: BTreeMap<Vec<usize>, (Node, Option<Slots>)>,
     sized: BTreeSet<(Vec<usize>, usize)>,
     registry: &'a Registry,
@@ -76,7 +76,7 @@ impl<'a> Filler<'a> {
         filler
     }
 
-    /// `[switch]` with these overrides upon it.
+    /// Returns the mechanisms of `[switch]` with these overrides.
     fn filled(&mut self, which: &[usize], faults: &mut Faults) -> Option<Slots> {
         if let Some((_, known)) = self.known.get(which) {
             return known.clone();
@@ -114,7 +114,7 @@ impl<'a> Filler<'a> {
         filled
     }
 
-    /// The same for a switch of a network with so many ports, its memory and routing checked against them.
+    /// Reads `[switch]` with these overrides, and checks memory and routing for a switch with this number of ports.
     fn sized(&mut self, which: &[usize], ports: usize, net: &Topology, faults: &mut Faults) {
         self.filled(which, faults);
         if let (true, Some((table, Some(filled)))) = (self.sized.insert((which.to_vec(), ports)), self.known.get(which))
@@ -134,7 +134,7 @@ impl<'a> Filler<'a> {
         }
     }
 
-    /// What a `cioq` switch of a network needs of it.
+    /// Checks the input side of a `cioq` switch against the network.
     fn check_input_side(&self, which: &[usize], node: &topology::Node, faults: &mut Faults) {
         if let Some((table, Some(filled))) = self.known.get(which)
             && let Some(cioq) = filled.model.cioq()
@@ -143,12 +143,12 @@ impl<'a> Filler<'a> {
         }
     }
 
-    /// Checks every override alone, where there is no network to lay them upon.
+    /// Checks every override separately, if there is no network.
     pub fn alone(mut self, faults: &mut Faults) {
         (0..self.overrides.len()).for_each(|i| drop(self.filled(&[i], faults)));
     }
 
-    /// Every switch of a network, and the groups of those that are filled alike.
+    /// Returns the settings of every switch of a network, and the groups of switches with equal settings.
     pub fn all(mut self, net: &Topology, faults: &mut Faults) -> Option<(Vec<SwitchConfig>, Vec<Group>)> {
         if !self.fits(net, faults) {
             return None;
@@ -164,7 +164,7 @@ impl<'a> Filler<'a> {
             self.sized(&own, node.ports.len(), net, faults);
             self.check_input_side(&own, node, faults);
             let slots = self.filled(&own, faults);
-            // All are filled before one that is wrong ends it, so that all faults are found together.
+            // All classes are read before a fault ends the loop, so that all faults are found together.
             let filled: Vec<_> = classes.iter().map(|(class, which)| (*class, self.filled(which, faults))).collect();
             let filled = filled.into_iter().map(|(class, slots)| Some((class, slots?.port)));
             let filled: Option<BTreeMap<PortClass, PortConfig>> = filled.collect();
@@ -180,33 +180,37 @@ impl<'a> Filler<'a> {
             switches.push(config);
         }
         for over in self.overrides.iter().filter(|over| !over.used) {
-            let rule = "a place that matches at least one switch or port";
-            faults.add(&over.place.at, message("a place that matches nothing", rule));
+            let rule = "a `where` that matches at least one switch or port";
+            faults.add(&over.place.at, message("a `where` that matches nothing", rule));
         }
         Some((switches, groups.into_values().collect()))
     }
 
-    /// Whether so many overrides may be held against so many switches.
+    /// Checks the bound of overrides times switches, each of which is compared with each.
     fn fits(&self, net: &Topology, faults: &mut Faults) -> bool {
         let (switches, overrides) = (net.switches().len() as u64, self.overrides.len() as u64);
         faults.asked.places += switches * overrides;
         let fits = faults.asked.places <= Asked::MOST_PLACES;
         if let (false, Some(over)) = (fits, self.overrides.first()) {
             let found = format!("{overrides} overrides over {switches} switches");
-            let rule = format!("at most {} times switches, in all variants together", Asked::MOST_PLACES);
+            let rule = format!(
+                "at most {} as the product of overrides and switches in all variants together",
+                Asked::MOST_PLACES
+            );
             faults.add(&over.place.at, message(found, rule));
         }
         fits
     }
 
-    /// The classes of a switch's ports, and the overrides for each.
+    /// Returns the classes of a switch's ports, and the overrides of each.
     fn classes(&mut self, node: &topology::Node, net: &Topology, by_rate: bool) -> Classes {
         let there: BTreeSet<_> = node.ports.iter().map(|port| PortClass::of_port(port, net, by_rate)).collect();
         let all = PortClass::of_switch(node, net, by_rate).into_iter();
         all.map(|class| (class, self.matching(node, Some(class), there.contains(&class)))).collect()
     }
 
-    /// The overrides for a switch, or for a class of its ports, in their order; used if there are such ports.
+    /// Returns the overrides of a switch, or of a class of its ports, in order, and marks them as used if there are
+    /// such ports.
     fn matching(&mut self, node: &topology::Node, class: Option<PortClass>, is_there: bool) -> Vec<usize> {
         let mut which = Vec::new();
         for (i, over) in self.overrides.iter_mut().enumerate().filter(|(_, over)| over.applies(node, class)) {
@@ -216,7 +220,7 @@ impl<'a> Filler<'a> {
         which
     }
 
-    /// Tiers and nodes that the network does not have.
+    /// Refuses tiers and nodes that the network does not have.
     fn check_names(&mut self, net: &Topology, faults: &mut Faults) {
         let switches = &net.nodes[(net.hosts as usize).min(net.nodes.len())..];
         let (mut seen, mut tiers) = (BTreeSet::new(), Vec::new());
@@ -244,7 +248,7 @@ impl<'a> Filler<'a> {
 }
 
 impl Slots {
-    /// What each of them stands beside, as far as that is known without a network.
+    /// Returns the settings that each mechanism is checked against, as far as they do not depend on a network.
     fn beside(&self) -> Beside<'_> {
         let buffer = self.buffer.slot.peek();
         let memory = buffer.budget(1);
@@ -255,7 +259,7 @@ impl Slots {
             ..Beside::NOTHING
         }
     }
-    /// The agents of its ports, with the slots that they fill.
+    /// Returns the agents of a port, with their slots.
     fn agents(&self) -> impl Iterator<Item = (&'static str, &dyn Agent)> {
         let port = &self.port;
         let slots = [
@@ -280,7 +284,7 @@ impl Slots {
     }
 }
 
-/// What fills a slot of the switch.
+/// Reads the mechanism of a slot of the switch.
 fn slot<S: InSlot>(switch: &Node, name: &str, registry: &Registry, faults: &mut Faults) -> Option<Filled<S>> {
     let (_, default) = SLOTS.iter().find(|(slot, _)| *slot == name)?;
     filled(switch, Slot { name, registry, kinds: Kinds::or(&registry.of_switch(name), default) }, faults)
@@ -303,7 +307,7 @@ fn fill(switch: &Node, registry: &Registry, faults: &mut Faults) -> Option<Slots
     let values = values?;
     let speedup = values.number("speedup");
     let Some(speedup) = Speedup::from_number(speedup) else {
-        faults.add(&switch.find("speedup"), message(speedup, "a number of at most six decimals"));
+        faults.add(&switch.find("speedup"), message(speedup, "a number with at most six decimals"));
         return None;
     };
     Some(Slots {

@@ -1,4 +1,5 @@
-//! Transports in place of `[transport]`: of hosts that overrides name, and of flows of workloads that have their own.
+//! Transports that replace `[transport]`: for hosts that overrides name, and for flows of workloads that have their
+//! own.
 
 use super::Reading;
 use super::checks;
@@ -17,21 +18,21 @@ use dataplane::Framing;
 use dataplane::transport::Row;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Different transports that there may be beside `[transport]`, and different rows of them.
+/// Largest number of transports in addition to `[transport]`, and of assignments of transports to hosts.
 const MOST: usize = 32;
-/// What two hosts cannot differ in: there is no negotiation of it.
+/// Parameters that are equal at all hosts, since connections do not negotiate them.
 const OF_ALL: [&str; 3] = ["mss", "ttl", "connection"];
 
-/// What own transports are laid upon; each is absent where it is wrong itself.
+/// Settings that own transports are merged into; each is absent if it has faults.
 #[derive(Clone, Copy)]
 pub(super) struct Base<'a> {
-    /// What `[transport]` comes to.
+    /// Transport of `[transport]`.
     pub transport: Option<&'a Choice>,
     pub net: Option<&'a Topology>,
     pub framing: Option<Framing>,
 }
 
-/// The transports of hosts that overrides name, and of workloads; `document` is the variant.
+/// Reads the transports of hosts that overrides name, and of workloads. `document` is the variant.
 pub(super) fn all(document: &Node, base: Base, reading: Reading, faults: &mut Faults) -> OwnTransports {
     let Base { transport, net, framing } = base;
     let overrides: Vec<(Vec<String>, &Node)> = entries(document, "override", faults)
@@ -51,7 +52,7 @@ pub(super) fn all(document: &Node, base: Base, reading: Reading, faults: &mut Fa
     making.made
 }
 
-/// The workloads that have a transport of their own: their numbers, names and tables.
+/// Returns the workloads that have a transport of their own: index, name and table.
 fn of_workloads<'a>(document: &'a Node, faults: &mut Faults) -> Vec<(usize, &'a str, &'a Node)> {
     let mut found = Vec::new();
     for (i, item) in document.get("traffic").map_or(&[][..], Node::items).iter().enumerate() {
@@ -60,7 +61,7 @@ fn of_workloads<'a>(document: &'a Node, faults: &mut Faults) -> Vec<(usize, &'a 
         if !matches!(own.data, Data::Table(_)) {
             faults.add(&own.at, message(own.shown(), "a table, such as { kind = \"roce\" }"));
         } else if traffic::is_raw(kind) {
-            let rule = format!("nothing here: packets of `{kind}` are sent without a transport");
+            let rule = format!("no transport: packets of `{kind}` are sent without one");
             faults.add(&own.at, message("a transport", rule));
         } else {
             found.push((i, item.get("name").and_then(Node::text).unwrap_or_default(), own));
@@ -69,13 +70,13 @@ fn of_workloads<'a>(document: &'a Node, faults: &mut Faults) -> Vec<(usize, &'a 
     found
 }
 
-/// Hosts that the same overrides name.
+/// Groups of hosts that the same overrides name.
 struct Groups {
-    /// By group, the overrides; the first group is that of hosts that none names.
+    /// Indices of the overrides of each group; the first group has the hosts that no override names.
     lists: Vec<Vec<usize>>,
-    /// By group, its first host.
+    /// First host of each group.
     first: Vec<usize>,
-    /// By host, its group.
+    /// Group of each host.
     of_host: Vec<usize>,
 }
 
@@ -103,7 +104,7 @@ impl Groups {
         groups
     }
 
-    /// By host what is given by group.
+    /// Expands numbers of transports by group to numbers by host.
     fn row(&self, numbers: &[u8]) -> Row {
         let of_host: Vec<u8> = self.of_host.iter().map(|group| numbers[*group]).collect();
         let of_all = numbers[0];
@@ -112,7 +113,7 @@ impl Groups {
     }
 }
 
-/// Transports as they are made.
+/// State while transports are read.
 struct Making<'a> {
     document: &'a Node,
     base: &'a Choice,
@@ -123,7 +124,7 @@ struct Making<'a> {
 }
 
 impl Making<'_> {
-    /// The row of all workloads that have no transport of their own.
+    /// Assigns transports to hosts for all workloads that have none of their own.
     fn of_hosts(&mut self, overrides: &[(Vec<String>, &Node)], net: &Topology, faults: &mut Faults) {
         let mut numbers = vec![0];
         for group in 1..self.groups.lists.len() {
@@ -134,15 +135,15 @@ impl Making<'_> {
             let number = number.map_or(0, |(own, merged)| self.number(own, &merged, faults));
             if number == 0 && faults.count == before {
                 let name = &net.nodes[self.groups.first[group]].name;
-                let same = "nothing comes of what is said: it has the same transport as [transport]";
-                self.note(format!("override: {name}, and hosts like it: {same}"));
+                let same = "`transport` has no effect: it equals [transport]";
+                self.note(format!("override: {name} and hosts like it: {same}"));
             }
             numbers.push(number);
         }
         self.made.of_host = self.groups.row(&numbers).of_host;
     }
 
-    /// The row of a workload: its table is laid upon what its hosts have.
+    /// Assigns transports to hosts for one workload: its table is merged into the transport of each host.
     fn of_workload(
         &mut self,
         (i, name, own): (usize, &str, &Node),
@@ -161,8 +162,8 @@ impl Making<'_> {
         }
         let row = self.groups.row(&numbers);
         if row.of_all == 0 && row.of_host == self.made.of_host {
-            let same = "nothing comes of what is said: its hosts have the same transport anyway";
-            self.note(format!("traffic `{name}`: transport: {same}"));
+            let same = "`transport` has no effect: its hosts have the same transport anyway";
+            self.note(format!("traffic `{name}`: {same}"));
             return;
         }
         let OwnTransports { rows, of_traffic, .. } = &mut self.made;
@@ -183,7 +184,8 @@ impl Making<'_> {
         self.reading.notes.borrow_mut().push(note);
     }
 
-    /// What tables make of `[transport]`, and where it was written; `whose` they are is told with what they reset.
+    /// Merges tables into `[transport]`. Returns the transport and its merged table. Notes about reset parameters begin
+    /// with `whose`.
     fn laid(&self, tables: &[&Node], whose: &str, faults: &mut Faults) -> Option<(Choice, Node)> {
         let of_all = self.document.get("transport").cloned();
         let before = of_all.unwrap_or_else(|| Node::table(self.document.lacks("transport")));
@@ -196,32 +198,32 @@ impl Making<'_> {
         };
         let lost = resets::notes(&within(&before), &within(&merged), "", &self.reading.source.registry);
         let own = networks::transport_of(&merged, self.framing, self.reading, faults)?;
-        // TCP beside RoCE has other parameters, as one expects.
+        // TCP and RoCE have different parameters, so that resets between them are no surprise.
         if (own.kind == ROCE) == (self.base.kind == ROCE) {
             lost.iter().for_each(|note| self.note(format!("{whose}: {note}")));
         }
         Some((own, merged))
     }
 
-    /// Whether one host may have this transport where the others have that of all.
+    /// Checks that one host may have this transport while the others have that of all.
     fn is_for_all(&self, own: &Choice, merged: &Node, faults: &mut Faults) -> bool {
         let base = self.base;
         if (own.kind == ROCE) != (base.kind == ROCE) {
-            let rule = format!("{:?}, as in [transport]: RoCE and TCP do not talk to each other", base.kind);
+            let rule = format!("{:?}, as in [transport]: RoCE and TCP cannot interoperate", base.kind);
             faults.add(&merged.find("kind"), message(format!("{:?}", own.kind), rule));
             return false;
         }
         for key in OF_ALL {
             let [of_all, own] = [base, own].map(|one| one.values.0.get(key).map_or_else(String::new, resolved::text));
             if of_all != own {
-                let rule = format!("{of_all}, as in [transport]: all hosts have the same");
+                let rule = format!("{of_all}, as in [transport]: all hosts must have the same value");
                 faults.add(&merged.find(key), message(own, rule));
             }
         }
         true
     }
 
-    /// The number of a transport: 0 is `[transport]` itself, or none that is right.
+    /// Returns the number of a transport: 0 for `[transport]` itself, or if there are too many.
     fn number(&mut self, own: Choice, merged: &Node, faults: &mut Faults) -> u8 {
         if own == *self.base {
             return 0;
@@ -229,7 +231,7 @@ impl Making<'_> {
         let kinds = &mut self.made.kinds;
         let at = kinds.iter().position(|one| *one == own).unwrap_or(kinds.len());
         if at == MOST {
-            let found = format!("{} transports beside [transport]", at + 1);
+            let found = format!("{} transports in addition to [transport]", at + 1);
             faults.add(&merged.at, message(found, format!("at most {MOST}")));
             return 0;
         }
@@ -240,8 +242,9 @@ impl Making<'_> {
     }
 }
 
-/// What is said of `[transport]` and hosts do not have, since an override names their kind: nobody has it, or it came with
-/// a variant or a setting, which one expects at all hosts.
+/// Returns a note about keys of `[transport]` that hosts do not use because an override names another kind.
+///
+/// It names keys that no host uses, and keys from a variant or a setting, which users expect to apply to all hosts.
 fn replaced(document: &Node, overrides: &[(Vec<String>, &Node)], net: &Topology) -> Option<String> {
     let whole = overrides.iter().filter(|(_, table)| table.get("kind").is_some());
     let (mut hosts, mut from_file) = (BTreeSet::new(), false);
@@ -259,20 +262,25 @@ fn replaced(document: &Node, overrides: &[(Vec<String>, &Node)], net: &Topology)
     }
     let told = told.join(", ");
     if all {
-        return Some(format!("{told}: nothing comes of it: [[override]] gives every host a kind of its own"));
+        return Some(format!(
+            "these keys have no effect, because [[override]] gives every host a kind of its own: {told}"
+        ));
     }
     let names: Vec<&str> = hosts.iter().take(3).map(|host| net.nodes[host.0 as usize].name.as_str()).collect();
     let more =
         if hosts.len() > names.len() { format!(" and {} more", hosts.len() - names.len()) } else { String::new() };
-    Some(format!("{told}: not at {}{more}: [[override]] gives them a kind of their own", names.join(", ")))
+    Some(format!(
+        "these keys do not apply to {}{more}, because [[override]] gives them a kind of their own: {told}",
+        names.join(", ")
+    ))
 }
 
-/// Whether a value was written in a variant, or on the command line.
+/// Returns true if a value comes from a variant or the command line.
 fn is_of_variant(node: &Node) -> bool {
     node.at.set.is_some() || node.at.path.starts_with("variants.")
 }
 
-/// The hosts that an override names, and its table.
+/// Returns the hosts that an override names, and its table.
 fn parse<'a>(over: &'a Node, net: Option<&Topology>, faults: &mut Faults) -> Option<(Vec<String>, &'a Node)> {
     read(over, Wanted { others: &["where", "switch", "transport"], ..Wanted::new(&[]) }, faults);
     let place = table(over, "where", faults)?;
@@ -283,7 +291,7 @@ fn parse<'a>(over: &'a Node, net: Option<&Topology>, faults: &mut Faults) -> Opt
     }
     let others = ["tier", "node", "port"].into_iter().filter_map(|key| place.get(key));
     for other in others.chain(over.get("switch")) {
-        faults.add(&other.at, message(other.shown(), "nothing of switches where hosts are named"));
+        faults.add(&other.at, message(other.shown(), "no settings of switches in an override of hosts"));
     }
     let names = values.words("hosts").to_vec();
     if names.is_empty() {

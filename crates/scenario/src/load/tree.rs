@@ -1,29 +1,29 @@
-//! A scenario's text as a tree in which every value knows where it was written.
+//! Text of a scenario as a tree, in which every value has the place where it was written.
 
 use super::Source;
 use crate::diag::{Diagnostic, LONGEST_PATH, clipped, message};
 use std::collections::BTreeSet;
 use toml_edit::{Document, Item, TableLike, Value};
 
-/// Where a value was written, and under what name.
+/// Place where a value was written, and its path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct At {
-    /// The line in the file, from 1.
+    /// Line in the file, from 1.
     pub line: usize,
-    /// The dotted path as written, `variants.x.` included; entries of lists by name, or as the `1st`, the `2nd`.
+    /// Dotted path as written, `variants.x.` included. Entries of lists appear by name, or as the `1st`, the `2nd`.
     pub path: String,
-    /// Which `--set` wrote it, if one did.
+    /// Number of the `--set` that wrote the value, if one did.
     pub set: Option<usize>,
 }
 
-/// A value.
+/// Value with its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub at: At,
     pub data: Data,
 }
 
-/// What a value is.
+/// Type and content of a value.
 #[derive(Clone, Debug)]
 pub(crate) enum Data {
     Text(String),
@@ -36,22 +36,22 @@ pub(crate) enum Data {
 }
 
 impl Node {
-    /// An empty table.
+    /// Returns an empty table.
     pub fn table(at: At) -> Node {
         Node { at, data: Data::Table(Vec::new()) }
     }
-    /// The entries of a table; none where this is another thing.
+    /// Returns the entries of a table; none for any other value.
     pub fn entries(&self) -> &[(String, Node)] {
         match &self.data {
             Data::Table(entries) => entries,
             _ => &[],
         }
     }
-    /// The value of a key of a table.
+    /// Returns the value of a key of a table.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entries().iter().find(|(k, _)| k == key).map(|(_, node)| node)
     }
-    /// Puts a value under a key of a table, in the place of an old one if any.
+    /// Sets the value of a key of a table, and replaces an old one.
     pub fn put(&mut self, key: &str, node: Node) {
         if let Data::Table(entries) = &mut self.data {
             match entries.iter_mut().find(|(k, _)| k == key) {
@@ -60,25 +60,25 @@ impl Node {
             }
         }
     }
-    /// The elements of a list; none where this is another thing.
+    /// Returns the elements of a list; none for any other value.
     pub fn items(&self) -> &[Node] {
         match &self.data {
             Data::List(items) => items,
             _ => &[],
         }
     }
-    /// The text, where it is one.
+    /// Returns the text, if the value is one.
     pub fn text(&self) -> Option<&str> {
         match &self.data {
             Data::Text(text) => Some(text),
             _ => None,
         }
     }
-    /// The place of a key that this table lacks.
+    /// Returns the place of a key that this table lacks.
     pub fn lacks(&self, key: &str) -> At {
         At { path: join(&self.at.path, key), ..self.at.clone() }
     }
-    /// The place of a dotted name below this table, as far as it is there; that of the table itself for no name.
+    /// Returns the place of a dotted name below this table, as far as it exists. An empty name is the table itself.
     pub fn find(&self, name: &str) -> At {
         if name.is_empty() {
             return self.at.clone();
@@ -100,7 +100,7 @@ impl Node {
         }
         node.at.clone()
     }
-    /// How a message shows the value.
+    /// Formats the value for messages.
     pub fn shown(&self) -> String {
         match &self.data {
             Data::Text(text) => format!("{:?}", clipped(text, 60)),
@@ -112,11 +112,11 @@ impl Node {
             Data::Table(_) => "a table".into(),
         }
     }
-    /// The values of a table or list.
+    /// Returns the values of a table or list.
     fn below(&self) -> impl Iterator<Item = &Node> {
         self.entries().iter().map(|(_, node)| node).chain(self.items())
     }
-    /// How many values, tables and lists this is, those below it included.
+    /// Counts this value and all values, tables and lists below it.
     pub fn size(&self) -> usize {
         1 + self.below().map(Node::size).sum::<usize>()
     }
@@ -127,8 +127,8 @@ impl Node {
     }
 }
 
-/// `path.key`. Every value keeps its path, so that a path which is longer than messages show grows no further: the
-/// paths below a key of any length would take the product of their number and its length.
+/// Formats `path.key`, cut near the longest path that messages show. Every value keeps its path, so that long keys
+/// would otherwise take memory in proportion to their length times the number of values below them.
 pub(crate) fn join(path: &str, key: &str) -> String {
     if path.len() > 4 * LONGEST_PATH {
         return path.to_string();
@@ -140,7 +140,7 @@ pub(crate) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_string() } else { format!("{path}.{key}") }
 }
 
-/// How messages call an entry of a list that has no name, as one who reads the file counts: the first is `1st`.
+/// Formats the position of an unnamed entry of a list in messages, counted from `1st`.
 pub(super) fn ordinal(place: usize) -> String {
     let n = place + 1;
     let end = match (n % 10, n % 100) {
@@ -153,7 +153,7 @@ pub(super) fn ordinal(place: usize) -> String {
     format!("{n}{end}")
 }
 
-/// The tree of a scenario's text.
+/// Parses a scenario's text into a tree.
 pub(super) fn parse(source: &Source) -> Result<Node, Diagnostic> {
     let lines = Lines::new(&source.text);
     let broken = |line, message| Diagnostic { file: source.path.clone(), line, field: String::new(), message };
@@ -171,7 +171,7 @@ pub(super) fn parse(source: &Source) -> Result<Node, Diagnostic> {
     Ok(Tree { lines, set: None }.table(doc.as_table(), at))
 }
 
-/// The value that a `--set` gives: TOML where it is, otherwise bare text.
+/// Parses the value of a `--set`: TOML if it is valid, otherwise bare text.
 pub(super) fn parse_value(text: &str, at: At) -> Result<Node, String> {
     match text.trim().parse::<Value>() {
         Ok(value) => Ok(Tree { lines: Lines::new(""), set: at.set }.value(&value, at)),
@@ -180,7 +180,7 @@ pub(super) fn parse_value(text: &str, at: At) -> Result<Node, String> {
     }
 }
 
-/// Byte offsets to lines: where each line ends.
+/// Offsets of line ends, to convert byte offsets to lines.
 struct Lines(Vec<usize>);
 
 impl Lines {
@@ -240,7 +240,7 @@ impl Tree {
         };
         Node { at, data }
     }
-    /// The place of an element of a list: called by its name where it has one.
+    /// Returns the place of an element of a list, by its name if it has one.
     fn element(&self, list: &At, i: usize, table: Option<&dyn TableLike>, span: Option<std::ops::Range<usize>>) -> At {
         let name = table.and_then(|table| table.get("name")?.as_str()).filter(|name| !name.is_empty());
         let path = join(&list.path, name.unwrap_or(&ordinal(i)));

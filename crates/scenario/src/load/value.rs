@@ -1,4 +1,4 @@
-//! One value of a scenario, against what its parameter allows.
+//! Parsing of one value of a scenario by its parameter's declaration.
 
 use super::renamed;
 use super::tree::{Data, Node};
@@ -10,7 +10,7 @@ use units::{Bytes, Dur, ParseError, parse_dur, parse_rate};
 
 const SIZE_UNITS: &str = "B, KB, MB, GB, KiB, MiB, GiB";
 
-/// What a kind allows, as messages and the catalogue say it.
+/// Describes the values that a kind allows, for messages and the catalogue.
 pub(crate) fn rule(kind: &Kind) -> String {
     let least = |min: u64, shown: String| if min > 0 { format!(", at least {shown}") } else { String::new() };
     match kind {
@@ -19,7 +19,7 @@ pub(crate) fn rule(kind: &Kind) -> String {
         Kind::CountOrOff { min, max } => format!("{}, or \"off\"", count(*min, *max)),
         Kind::Number { min, max, .. } if *max >= f64::MAX => format!("a number of at least {min}"),
         Kind::Number { min, max, below_max: false } => format!("a number from {min} to {max}"),
-        Kind::Number { min, max, below_max: true } => format!("a number from {min} up to, but not, {max}"),
+        Kind::Number { min, max, below_max: true } => format!("a number of at least {min} and below {max}"),
         Kind::Time { min } => {
             let least = least(*min, Dur(*min).to_string());
             format!("a length of time with its unit (ps, ns, us, ms, s), such as \"10ms\"{least}")
@@ -52,7 +52,7 @@ pub(crate) fn rule(kind: &Kind) -> String {
     }
 }
 
-/// The same for a parameter, with the word that it takes beside the values of its kind.
+/// Describes the values that a parameter allows, with the word that it accepts in addition to its kind.
 pub(crate) fn allowed(param: &Param) -> String {
     match word(param) {
         Some(word) => format!("{}, or \"{word}\"", rule(&param.kind)),
@@ -67,15 +67,13 @@ fn count(min: u64, max: u64) -> String {
     }
 }
 
-/// A default that is no value of its kind is a word (`unlimited`, `duration`): the parameter may be
-/// left out or be that word, and then has no value. An empty default is no word: the parameter may
-/// only be left out.
+/// Returns a default that is a word and no value of its kind (`unlimited`, `duration`). The parameter may be left out
+/// or be that word, and then has no value. An empty default is no word: the parameter may only be left out.
 pub(crate) fn word(param: &Param) -> Option<&'static str> {
     param.default.filter(|text| !text.is_empty() && parse_default(&param.kind, text).is_none())
 }
 
-/// The value of a parameter's default; `None` where it must be given, or has no value where it is
-/// left out.
+/// Returns the value of a parameter's default; `None` if it is required, or has no value by default.
 pub(crate) fn default(param: &Param) -> Option<Value> {
     parse_default(&param.kind, param.default.filter(|text| !text.is_empty())?)
 }
@@ -95,10 +93,10 @@ fn parse_default(kind: &Kind, text: &str) -> Option<Value> {
     }
 }
 
-/// The value of a parameter as it stands in a scenario; `Ok(None)` where it is the parameter's word.
+/// Reads the value of a parameter in a scenario; `Ok(None)` if it is the parameter's word.
 ///
 /// # Errors
-/// What is wrong, as `found X; expected Y`.
+/// Returns the fault as `found X; expected Y`.
 pub(super) fn read(param: &Param, node: &Node) -> Result<Option<Value>, String> {
     if node.text().is_some() && node.text() == word(param) {
         return Ok(None);
@@ -123,10 +121,10 @@ pub(super) fn read(param: &Param, node: &Node) -> Result<Option<Value>, String> 
     })
 }
 
-/// Lengths of time that are bounded by the run, or end with it.
+/// Lengths of time that are bounded by the run's own bound.
 const OF_THE_RUN: [&str; 7] = ["duration", "from", "to", "drain", "start", "stop", "at"];
 
-/// What is wrong with a quantity that is well written, and would not fit a run's arithmetic.
+/// Describes why a well-formed quantity does not fit the arithmetic of a run.
 fn out_of_range(param: &Param, node: &Node) -> Option<String> {
     let text = node.text()?;
     match param.kind {
@@ -142,7 +140,7 @@ fn out_of_range(param: &Param, node: &Node) -> Option<String> {
     }
 }
 
-/// The value, or what to say behind it.
+/// Returns the value, or the text that a message appends to it.
 fn plain(kind: &Kind, node: &Node) -> Result<Value, String> {
     let wrong = || Err(String::new());
     match (kind, &node.data) {
@@ -159,12 +157,12 @@ fn plain(kind: &Kind, node: &Node) -> Result<Value, String> {
         }
         (Kind::Texts | Kind::TextsOr(_), Data::List(items)) => {
             let texts: Option<Vec<_>> = items.iter().map(|item| item.text().map(str::to_string)).collect();
-            texts.map(Value::Words).ok_or_else(|| " with something else than texts".into())
+            texts.map(Value::Words).ok_or_else(|| " with an entry that is not a text".into())
         }
         (Kind::Numbers, Data::List(items)) => {
             let inside = |n: &f64| n.is_finite() && *n >= 0.0;
             let numbers: Option<Vec<_>> = items.iter().map(|item| number(item).filter(inside)).collect();
-            numbers.map(Value::Numbers).ok_or_else(|| " with something else than numbers of at least 0".into())
+            numbers.map(Value::Numbers).ok_or_else(|| " with an entry that is not a number of at least 0".into())
         }
         (Kind::Counts { min, max }, Data::List(items)) => {
             let count = |item: &Node| match item.data {
@@ -191,10 +189,10 @@ fn number(node: &Node) -> Option<f64> {
     }
 }
 
-/// A value that is written as text, or what to say behind it.
+/// Returns the value of a text, or the text that a message appends to it.
 fn quantity(kind: &Kind, text: &str) -> Result<Value, String> {
     let which = |why: ParseError| match why {
-        ParseError::UnknownUnit => ", whose unit is not known here".to_string(),
+        ParseError::UnknownUnit => ", whose unit is unknown".to_string(),
         other => format!(", which {other}"),
     };
     let (value, small) = match kind {

@@ -1,4 +1,4 @@
-//! One variant: from its document to its meaning.
+//! Conversion of one variant's document into a [`Scenario`].
 
 use super::Reading;
 use super::checks;
@@ -29,24 +29,24 @@ use serde_json::{Value as Json, json};
 use std::cell::RefCell;
 use units::{Dur, Time};
 
-/// A variant that has been read.
+/// Result of reading a variant.
 pub(super) struct Read {
     pub scenario: Scenario,
     pub seed: u64,
     pub resolved: Json,
 }
 
-/// The tables that a scenario may hold, beside its own keys.
+/// Tables that a scenario may have, in addition to its own keys.
 const TABLES: [&str; 10] =
     ["topology", "framing", "host", "switch", "override", "transport", "measure", "traffic", "event", "variants"];
-/// Keys of the file that only say something beside events.
+/// Keys of the file that have a meaning only with events.
 const OF_EVENTS: [&str; 2] = ["reroute_delay", "dead_port"];
 
-/// What a network that changes says of its ideals.
-const IDEAL_AT_START: &str = "the network changes: ideal completion times, and so slowdowns, path lengths and loads, are \
-                              those of the network as it starts";
+/// Note about ideal completion times in a network that changes.
+const IDEAL_AT_START: &str = "the network changes during the run: ideal completion times, slowdowns, path lengths and \
+                              loads refer to the network at the start";
 
-/// Reads a document that the variant was configured upon. What is wrong is added to `faults`.
+/// Reads the document of a variant. Faults are added to `faults`.
 pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults: &mut Faults) -> Option<Read> {
     let Reading { source, notes } = reading;
     let before = faults.count;
@@ -169,7 +169,7 @@ fn resolved_host(host: &HostConfig, values: &Values) -> Json {
     map.into()
 }
 
-/// XOFF is sent before a buffer is full that must lose nothing.
+/// Checks that XOFF is sent before a buffer without losses is full.
 fn check_xoff(document: &Node, scenario: &Scenario, faults: &mut Faults) -> Option<()> {
     let Some(pausing::TooLate { name, memory, guaranteed_bytes, xoff, key }) = pausing::too_late(scenario) else {
         return Some(());
@@ -177,11 +177,14 @@ fn check_xoff(document: &Node, scenario: &Scenario, faults: &mut Faults) -> Opti
     let found = format!(
         "{xoff} at {name}, whose {memory} has {guaranteed_bytes} guaranteed: it is full before XOFF is reached"
     );
-    faults.add(&checks::of_switch(document, &format!("pause.{key}")), message(found, "less, or lossless = false"));
+    faults.add(
+        &checks::of_switch(document, &format!("pause.{key}")),
+        message(found, "a lower threshold, or lossless = false"),
+    );
     None
 }
 
-/// The duration by itself, so that what depends on it is checked beside other faults of the file.
+/// Returns the duration even if other top-level keys have faults, so that checks that need it find further faults.
 fn duration(document: &Node, top: Option<&Values>) -> Option<Dur> {
     let text = document.get("duration").and_then(Node::text);
     let read = top.map(|top| top.time("duration")).or_else(|| units::parse_dur(text?).ok());
@@ -208,7 +211,7 @@ fn framing(document: &Node, faults: &mut Faults) -> Option<(Choice, Framing)> {
     Some((made, framing))
 }
 
-/// What fills a slot of the host.
+/// Reads the mechanism of a slot of the host.
 fn slot<S: InSlot>(host: &Node, name: &str, registry: &Registry, faults: &mut Faults) -> Option<Filled<S>> {
     let (_, default) = HOST_SLOTS.iter().find(|(slot, _)| *slot == name)?;
     filled(host, Slot { name, registry, kinds: Kinds::or(&registry.of_host(name), default) }, faults)

@@ -1,4 +1,4 @@
-//! Hosts that switches cannot reach around dead links, and the routes that led to them before.
+//! Hosts that switches cannot reach because of dead links, and earlier routes to them.
 
 use super::{Dead, NOWHERE, ONLY, Routes};
 use mech::routing::{Hop, NextHops};
@@ -6,10 +6,10 @@ use mech::{HostId, PortId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Routes that held before links died, for switches that have none any more.
+/// Earlier routes, for switches that have none after links died.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CutOff {
-    /// Ends of the links that are dead.
+    /// Both ends of each dead link.
     dead: Dead,
     /// Earlier routes, the latest first.
     before: Vec<Arc<Routes>>,
@@ -21,7 +21,7 @@ impl Routes {
         self.edges.iter().all(|edge| edge.node != NOWHERE) && self.missing().next().is_none()
     }
 
-    /// Places in the table at which a switch has no next hop toward an edge switch other than itself.
+    /// Returns indices in the table at which a switch has no next hop toward an edge switch other than itself.
     fn missing(&self) -> impl Iterator<Item = usize> {
         let width = self.width as usize;
         let roots = self.roots();
@@ -31,8 +31,11 @@ impl Routes {
         empty.map(|(at, _)| at).filter(move |at| !is_own(*at))
     }
 
-    /// Adds for switches that cannot reach a host the next hops of earlier routes, the latest that have any. A frame for that
-    /// host then goes on as before, up to a port whose link is dead. PRECONDITION: no link of a host is dead in any of them.
+    /// Adds next hops of earlier routes for switches that cannot reach a host, from the latest routes that have any.
+    ///
+    /// A frame for that host then takes the earlier path up to the port with the dead link, where `dead_port` applies.
+    /// With `wait` the frame stays queued there, so that PFC pauses its source, instead of being dropped without a
+    /// route. PRECONDITION: no link of a host is dead in any of them.
     pub fn go_on_by(mut self, before: &[Arc<Routes>]) -> Routes {
         for earlier in before {
             let missing: Vec<usize> = self.missing().collect();
@@ -55,13 +58,13 @@ impl Routes {
         self.groups.len() as u32 - 1
     }
 
-    /// Remembers for switches that cannot reach a host the earlier routes, the latest first, by which they did.
+    /// Stores the earlier routes, the latest first, for switches that cannot reach a host.
     pub fn remember(self, dead: Dead, before: Vec<Arc<Routes>>) -> Routes {
         Routes { cut_off: Some(Box::new(CutOff { dead, before })), ..self }
     }
 
-    /// Returns the node and port of the first dead link on the latest route from a switch to a host. `choose` gives the port at
-    /// this switch if that route had several; at later switches it is the first.
+    /// Returns node and port of the first dead link on the latest route from a switch to a host. `choose` returns the
+    /// port at this switch if that route had several; at later switches the first port is taken.
     pub fn dead_end(&self, switch: u32, dst: HostId, choose: &dyn Fn(&[Hop]) -> PortId) -> Option<(u32, PortId)> {
         let CutOff { dead, before } = self.cut_off.as_deref()?;
         let earlier = before.iter().find(|routes| !matches!(routes.next_hops(switch, dst), NextHops::None))?;
@@ -93,7 +96,7 @@ mod tests {
         custom(&["h0 host", "h1 host", "a", "b", "c", "d"], &links).unwrap()
     }
 
-    /// Hosts 0 and 1 at switches 2 and 3; 2 and 3 are joined by 4 and by 5.
+    /// Network in which hosts 0 and 1 are at switches 2 and 3, which are joined through 4 and through 5.
     #[test]
     fn dead_end_is_on_the_latest_route_that_led_to_the_host() {
         let net = square();

@@ -1,4 +1,4 @@
-//! The sets of next hops of a routing table.
+//! Sets of next hops of a routing table.
 
 use super::ONLY;
 use crate::topology::Node;
@@ -6,20 +6,21 @@ use mech::routing::Hop;
 use mech::{PortId, hash_mix};
 use std::collections::HashMap;
 
-/// Sets of next hops, each once.
+/// Distinct sets of next hops.
 #[derive(Default)]
 pub(super) struct Sets {
     pub groups: Vec<(u32, u32)>,
     pub hops: Vec<Hop>,
-    /// By hash, or the next number that is free.
+    /// Number of each set by its hash, or by the next free key after a collision.
     known: HashMap<u64, u32>,
 }
 
 impl Sets {
-    /// What the table says of these ports of a switch, for one edge switch after the other.
+    /// Fills a row of the table with the entries for these ports of a switch, one edge switch after the other.
     pub fn enter_all(&mut self, switch: &Node, ways: &[Vec<u16>; 64], asks: bool, row: &mut [u32]) {
         let hop = |port: &u16| Hop { port: PortId(*port), weight: switch.ports[usize::from(*port)].weight };
-        // Most edge switches are reached as their neighbours are.
+        // Most edge switches have the same next hops as their neighbours, so comparing with the last set saves a
+        // lookup.
         let mut last: Option<(&[u16], u32)> = None;
         for (entry, ports) in row.iter_mut().zip(ways) {
             *entry = match (ports.as_slice(), last) {

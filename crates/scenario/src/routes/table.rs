@@ -1,34 +1,34 @@
-//! The shortest ways to 64 edge switches at a time.
+//! Shortest paths to 64 edge switches at a time.
 //!
-//! A breadth-first search from each of them visits every port of the network; searches of 64 share their visits, a
-//! bit each (Then et al., "The More the Merrier", PVLDB 8(4), 2014). A port leads nearer to an edge switch exactly
-//! where the search from there has crossed its link the other way to reach its node, so that one pass finds levels
-//! and next hops both.
+//! A breadth-first search from each edge switch would visit every port of the network. Searches from 64 of them share
+//! their visits, with one bit for each (Then et al., "The More the Merrier", PVLDB 8(4), 2014). A port leads nearer to
+//! an edge switch if and only if the search from there reached the port's node over the port's link. So one pass finds
+//! levels and next hops.
 
 use super::Dead;
 use crate::topology::Topology;
 
-/// A port of a switch that leads to another switch.
+/// Port of a switch that leads to another switch.
 #[derive(Clone, Copy)]
 struct Link {
-    /// The place of its peer among the switches.
+    /// Index of the far switch.
     peer: u32,
-    /// The place, in the list of all links, of the way back; none where the port is dead.
+    /// Index of the opposite direction in the list of all links; `u32::MAX` if the port is dead.
     back: u32,
 }
 
-/// What searches share.
+/// Network and working memory shared by searches.
 pub(super) struct Search {
-    /// Switch by switch, its links in the order of its ports.
+    /// Links of each switch in the order of its ports, switch by switch.
     links: Vec<Link>,
-    /// By switch, where its links begin; and the end.
+    /// Start of each switch's links in `links`, and the end.
     first: Vec<u32>,
-    /// By link, the number of its port.
+    /// Port number of each link.
     ports: Vec<u16>,
-    /// By switch: from which edge switches it has been reached before, and at this level.
+    /// Edge switches, as bits, that have reached each switch before this level, and at this level.
     seen: Vec<u64>,
     reached: Vec<u64>,
-    /// By link: to which edge switches it leads nearer.
+    /// Edge switches, as bits, that each link leads nearer to.
     nearer: Vec<u64>,
 }
 
@@ -37,7 +37,7 @@ impl Search {
         let switches = net.switches().len();
         let live = |node: u32, port: u16| dead.is_empty() || !dead.contains(&(node, port));
         let (mut first, mut ports) = (vec![0], Vec::new());
-        // By port of a switch, its place in the list.
+        // Index of each port's link in the list, by switch.
         let mut place: Vec<Vec<u32>> = Vec::with_capacity(switches);
         for (switch, node) in net.switches().iter().zip(net.hosts..) {
             let mut own = vec![u32::MAX; switch.ports.len()];
@@ -62,7 +62,7 @@ impl Search {
         Search { links, first, ports, seen: vec![0; switches], reached: vec![0; switches], nearer }
     }
 
-    /// Searches from up to 64 switches, by their places.
+    /// Searches from up to 64 switches, given by their indices.
     pub fn run(&mut self, roots: &[u32]) {
         self.seen.fill(0);
         self.nearer.fill(0);
@@ -95,7 +95,8 @@ impl Search {
         }
     }
 
-    /// By edge switch of the last search, the ports of a switch that lead nearer to it, in their order, put to `ways`.
+    /// Writes to `ways` the ports of a switch that lead nearer to each edge switch of the last search, in order of
+    /// ports.
     pub fn ways(&self, switch: usize, ways: &mut [Vec<u16>; 64]) {
         ways.iter_mut().for_each(Vec::clear);
         for link in self.first[switch] as usize..self.first[switch + 1] as usize {

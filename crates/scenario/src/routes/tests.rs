@@ -1,4 +1,4 @@
-//! Next hops and paths of whole networks, and of what is left of them.
+//! Next hops and paths of whole networks, and of networks with dead links.
 
 use super::*;
 use crate::topology::tests::{custom, net};
@@ -21,7 +21,7 @@ fn a_k4_fat_tree_has_paths_of_2_4_and_6_links() {
     assert_eq!(ports(&routes, net.node("agg0").unwrap(), HostId(9)).len(), 2);
     assert_eq!(routes.next_hops(net.node("core3").unwrap(), HostId(9)), NextHops::Only(PortId(2)));
     assert_eq!(routes.next_hops(net.edge_of(HostId(9)), HostId(9)), NextHops::Only(PortId(1)));
-    // A switch is where no packet goes to, though messages come from there.
+    // A switch is no destination, although notices come from it.
     assert_eq!(routes.next_hops(net.edge_of(HostId(9)), HostId(16)), NextHops::None);
 }
 
@@ -53,7 +53,7 @@ fn next_hops_are_the_ports_that_lead_one_level_down_also_where_links_are_dead() 
                     assert_eq!(ports(&routes, net.hosts + s as u32, dst), all.collect::<Vec<_>>());
                 }
             }
-            // Every seventh link dies, then every fifth too.
+            // Every seventh link dies, and later every fifth too.
             let links = (net.hosts..).zip(net.switches()).flat_map(|(n, switch)| {
                 (0..).zip(&switch.ports).map(move |(p, port)| [(n, p), (port.peer, port.peer_port)])
             });
@@ -63,7 +63,7 @@ fn next_hops_are_the_ports_that_lead_one_level_down_also_where_links_are_dead() 
     }
 }
 
-/// Hops of every switch from one of them over live ports.
+/// Hop count of every switch from `root` over live ports.
 fn levels_over(net: &Topology, root: u32, live: &impl Fn(u32, u16) -> bool) -> Vec<u32> {
     let mut level = vec![u32::MAX; net.switches().len()];
     level[(root - net.hosts) as usize] = 0;
@@ -92,7 +92,7 @@ fn every_switch_reaches_every_host_by_every_next_hop() {
         let routes = Routes::compute(&net);
         for dst in 0..net.hosts {
             for start in net.hosts..net.nodes.len() as u32 {
-                // Whatever is chosen, the way ends at the host within 6 links.
+                // Any choice of next hops leads to the host within 6 links.
                 let mut at = vec![start];
                 for _ in 0..6 {
                     at = at.iter().flat_map(|node| step(&net, &routes, *node, HostId(dst))).collect();
@@ -146,7 +146,7 @@ fn the_tables_of_a_k16_fat_tree_take_less_than_a_quarter_of_a_megabyte() {
     assert_eq!(routes.distance(HostId(0), HostId(1023)), 6);
 }
 
-/// Both ends of the links that these name.
+/// Both ends of the links with these names.
 fn dead(net: &Topology, links: &[&str]) -> Dead {
     links.iter().flat_map(|link| net.link(link).unwrap().ends).collect()
 }
@@ -159,7 +159,7 @@ fn a_dead_link_leaves_the_other_next_hops_and_takes_no_more_than_that() {
     let edge = net.edge_of(HostId(0));
     assert_eq!(ports(&all, edge, HostId(9)).len(), 2);
     assert_eq!(around.next_hops(edge, HostId(9)), NextHops::Only(PortId(3)));
-    // The other pods go up by the aggregation switches of the other cores alone, but not toward h2 and h3.
+    // Other pods go up through the aggregation switches of the other cores only, except toward h2 and h3.
     let far = net.edge_of(HostId(9));
     assert_eq!(around.next_hops(far, HostId(0)), NextHops::Only(PortId(3)));
     assert_eq!(ports(&around, far, HostId(2)).len(), 2);

@@ -1,4 +1,4 @@
-//! The capacity between the two halves of the hosts: a largest flow (Dinic 1970).
+//! Capacity between the two halves of the hosts, as a maximum flow (Dinic 1970).
 
 use super::Topology;
 
@@ -7,21 +7,21 @@ struct Arc {
     room: u64,
 }
 
-/// Arcs in pairs: `2 i` and `2 i + 1` are the two directions of one link.
+/// Flow network with arcs in pairs: `2 i` and `2 i + 1` are the two directions of one link.
 struct Graph {
     arcs: Vec<Arc>,
     out: Vec<Vec<usize>>,
 }
 
 impl Graph {
-    /// A link with so much room from `a` to `b`, and so much back.
+    /// Adds a link with capacity `there` from `a` to `b`, and `back` from `b` to `a`.
     fn link(&mut self, a: usize, b: usize, there: u64, back: u64) {
         self.out[a].push(self.arcs.len());
         self.arcs.push(Arc { to: b, room: there });
         self.out[b].push(self.arcs.len());
         self.arcs.push(Arc { to: a, room: back });
     }
-    /// Hops from `from` over arcs with room.
+    /// Returns the hop count from `from` to each node over arcs with residual capacity.
     fn levels(&self, from: usize) -> Vec<usize> {
         let mut level = vec![usize::MAX; self.out.len()];
         level[from] = 0;
@@ -36,8 +36,8 @@ impl Graph {
         }
         level
     }
-    /// Sends along one way that climbs the levels; 0 where none is left. `tried` counts the arcs
-    /// of each node that lead nowhere any more.
+    /// Augments the flow along one path of rising levels, and returns the amount; 0 if there is no such path. `tried`
+    /// counts the arcs of each node that lead nowhere.
     fn send(&mut self, from: usize, to: usize, level: &[usize], tried: &mut [usize]) -> u64 {
         let (mut node, mut path) = (from, Vec::new());
         while node != to {
@@ -67,7 +67,7 @@ impl Graph {
     }
 }
 
-/// Bits per second, one way, from the first half of the hosts to the others.
+/// Returns the maximum flow from the first half of the hosts to the second, in bits per second.
 pub(super) fn capacity(net: &Topology) -> f64 {
     let n = net.nodes.len();
     let (source, sink) = (n, n + 1);
@@ -79,7 +79,7 @@ pub(super) fn capacity(net: &Topology) -> f64 {
             graph.link(a, port.peer as usize, port.rate.as_f64() as u64, back.rate.as_f64() as u64);
         }
     }
-    // Less than the largest room by far more than any network's hosts add up to.
+    // Far above the sum of all link rates, and far enough below the largest integer that sums do not overflow.
     const ANY: u64 = u64::MAX / 4;
     for host in 0..net.hosts as usize {
         let (a, b) = if host < net.hosts as usize / 2 { (source, host) } else { (host, sink) };

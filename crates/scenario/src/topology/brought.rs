@@ -1,4 +1,4 @@
-//! What files of other tools say of a network: its lines, and their quantities.
+//! Networks from files of other tools: graphs with line numbers, quantities, and faults.
 
 use super::custom::{self, CustomGraph};
 use super::{Given, Topology};
@@ -8,17 +8,22 @@ use crate::quantities::hint;
 use mech::params::{Kind, Param};
 use units::{Dur, Rate, parse_dur, parse_rate};
 
-pub(super) const FILE: Param = Param { name: "file", doc: "The file.", kind: Kind::Text, default: None };
+pub(super) const FILE: Param = Param {
+    name: "file",
+    doc: "Path of the file, relative to the folder of the scenario.",
+    kind: Kind::Text,
+    default: None,
+};
 
-/// Faults of one file that are told at most.
+/// Largest number of faults of one file that are reported.
 pub(super) const TOLD: usize = 10;
-/// Most nodes of a file.
+/// Largest number of nodes of a file.
 pub(super) const MOST_NODES: u64 = 2_000_000;
 
-/// What was found, and what is allowed.
+/// Fault of a file: the text found, and the rule.
 pub(super) type Wrong = (String, String);
 
-/// A graph, and the lines of its nodes and links in the file.
+/// Graph from a file, with the lines of its nodes and links.
 #[derive(Debug, Default)]
 pub(super) struct Brought {
     pub graph: CustomGraph,
@@ -26,31 +31,31 @@ pub(super) struct Brought {
     pub link_lines: Vec<usize>,
 }
 
-/// The text of a topology's file.
+/// Reads the text of a topology's file.
 pub(super) fn text(path: &str, given: &Given) -> Result<String, Vec<Fault>> {
     (given.files)(path).map_err(|why| vec![fault(path, (why, "a file that can be read".into()))])
 }
 
-/// A fault of a file.
+/// Returns the fault of a topology's file.
 pub(super) fn fault(path: &str, (found, rule): Wrong) -> Fault {
     let gap = if found.starts_with("line ") { "," } else { ":" };
     Fault { field: "file".into(), found: format!("`{path}`{gap} {found}"), rule }
 }
 
-/// A fault of a line of it.
+/// Returns an error for a line of a file.
 pub(super) fn on_line<T>(line: usize, found: impl std::fmt::Display, rule: impl Into<String>) -> Result<T, Wrong> {
     Err((format!("line {line}: {found}"), rule.into()))
 }
 
 impl Brought {
-    /// The network.
+    /// Builds the network.
     pub fn build(&self, path: &str) -> Result<Topology, Vec<Fault>> {
         custom::build(&self.graph).map_err(|faults| {
             faults.into_iter().take(TOLD).map(|each| fault(path, (self.placed(&each), each.rule))).collect()
         })
     }
 
-    /// What was found, with the line where the node or link stands.
+    /// Formats what a fault found, with the line of the node or link.
     fn placed(&self, fault: &Fault) -> String {
         let place = fault.field.split_once('[').and_then(|(list, rest)| {
             let at = rest.split_once(']')?.0.parse::<usize>().ok()?;
@@ -61,9 +66,9 @@ impl Brought {
     }
 }
 
-/// The rate of a link.
+/// Parses the rate of a link.
 pub(super) fn rate(text: &str) -> Result<Rate, Wrong> {
-    // ns-3 writes a small k.
+    // ns-3 writes `kbps` with a small k.
     let found = parse_rate(&text.replace("kbps", "Kbps"));
     let rule = "a rate with its unit (bps, Kbps, Mbps, Gbps, Tbps) from 1bps to 1000Tbps, such as `10Gbps`";
     match found {
@@ -73,7 +78,7 @@ pub(super) fn rate(text: &str) -> Result<Rate, Wrong> {
     }
 }
 
-/// The propagation delay of a link.
+/// Parses the propagation delay of a link.
 pub(super) fn delay(text: &str) -> Result<Dur, Wrong> {
     let rule = "a length of time with its unit (ps, ns, us, ms, s) from 1ps to 10 days, such as `1us`";
     match parse_dur(text) {

@@ -1,4 +1,4 @@
-//! What the built-in topologies are made with.
+//! Parameters and builder shared by the built-in topologies.
 
 use super::{Node, Port, Topology};
 use crate::fault::Fault;
@@ -8,27 +8,28 @@ use units::{Dur, Rate};
 
 pub(super) const LINK_RATE: Param = Param {
     name: "link.rate",
-    doc: "Rate of the links; only of the host links where others are given separately. From hosts up, and in both \
-          directions unless `link.back.rate` is given.",
+    doc: "Rate of the links, or only of host links if others are set separately. It applies from hosts upward, and in \
+          both directions unless `link.back.rate` is set.",
     kind: Kind::Rate,
     default: Some("1Gbps"),
 };
 pub(super) const LINK_DELAY: Param = Param {
     name: "link.delay",
-    doc: "Propagation delay of the links; only of the host links where others are given separately. From hosts up, \
-          and in both directions unless `link.back.delay` is given.",
+    doc: "Propagation delay of the links, or only of host links if others are set separately. It applies from hosts \
+          upward, and in both directions unless `link.back.delay` is set.",
     kind: Kind::Time { min: 1 },
     default: Some("1us"),
 };
 pub(super) const LINK_BACK_RATE: Param = Param {
     name: "link.back.rate",
-    doc: "Rate of the same links down to the hosts, from the switch that is higher or has the higher number.",
+    doc: "Rate of the same links in the reverse direction, toward hosts or from the switch that is higher or has the \
+          higher number.",
     kind: Kind::Rate,
     default: Some("link.rate"),
 };
 pub(super) const LINK_BACK_DELAY: Param = Param {
     name: "link.back.delay",
-    doc: "Their propagation delay in that direction.",
+    doc: "Propagation delay of the same links in the reverse direction.",
     kind: Kind::Time { min: 1 },
     default: Some("link.delay"),
 };
@@ -46,22 +47,24 @@ pub(super) const FABRIC_DELAY: Param = Param {
 };
 pub(super) const FABRIC_BACK_RATE: Param = Param {
     name: "fabric.back.rate",
-    doc: "Rate of the links between switches from the one that is higher or has the higher number to the other; as \
-          `fabric.rate`, or as `link.back.rate` where that is not given.",
+    doc: "Rate of the links between switches in the reverse direction, from the switch that is higher or has the \
+          higher number; by default `fabric.rate` if set, else `link.back.rate`.",
     kind: Kind::Rate,
     default: Some("fabric.rate"),
 };
 pub(super) const FABRIC_BACK_DELAY: Param = Param {
     name: "fabric.back.delay",
-    doc: "Their propagation delay in that direction; as `fabric.delay`, or as `link.back.delay` where that is not given.",
+    doc: "Propagation delay of the links between switches in the reverse direction; by default `fabric.delay` if set, \
+          else `link.back.delay`.",
     kind: Kind::Time { min: 1 },
     default: Some("fabric.delay"),
 };
 pub(super) const OVERSUBSCRIPTION: Param = Param {
     name: "oversubscription",
-    doc: "Capacity of a ToR's host links over that of its links to switches; sets the rate of all links between \
-          switches, so `fabric.rate` is refused beside it. In a fat-tree those links run at `link.rate` divided by \
-          this factor f, which DIBS §5.5.4 counts as 1:f² over its two tiers: its 1:4, 1:9 and 1:16 are 2, 3 and 4.",
+    doc: "Ratio of the capacity of a ToR's host links to that of its links to switches. It sets the rate of all links \
+          between switches, and `fabric.rate` is refused with it. In a fat-tree these links run at `link.rate` \
+          divided by this factor f. DIBS §5.5.4 counts f as 1:f² over its two tiers: its 1:4, 1:9 and 1:16 are 2, 3 \
+          and 4.",
     kind: Kind::Number { min: 1.0, max: 1000.0, below_max: false },
     default: Some(""),
 };
@@ -79,7 +82,7 @@ pub(super) struct Line {
     pub delay: Dur,
 }
 
-/// Both directions of a link: from the first node that it connects, and back.
+/// Both directions of a link: `there` from the first node that it connects, and `back`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Link {
     pub there: Line,
@@ -87,15 +90,15 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// The same in both directions.
+    /// Returns a link with the same rate and delay in both directions.
     pub fn even(rate: Rate, delay: Dur) -> Link {
         let line = Line { rate, delay };
         Link { there: line, back: line }
     }
 }
 
-/// `prefix.rate` and `prefix.delay`, each as in `base` where not given; back as there, or as in `base` where neither
-/// direction is given.
+/// Reads `prefix.rate` and `prefix.delay`, with `base` as default. The reverse direction defaults to the forward one if
+/// that is given, and otherwise to `base`.
 pub(super) fn link(values: &Values, prefix: &str, base: Option<Link>) -> Link {
     let key = |rest: &str| Some(format!("{prefix}.{rest}")).filter(|key| values.has(key));
     let rate = key("rate").map(|key| values.rate(&key)).or(base.map(|b| b.there.rate));
@@ -104,7 +107,7 @@ pub(super) fn link(values: &Values, prefix: &str, base: Option<Link>) -> Link {
         rate: rate.unwrap_or_else(|| values.rate(&format!("{prefix}.rate"))),
         delay: delay.unwrap_or_else(|| values.time(&format!("{prefix}.delay"))),
     };
-    // Where a direction is not given, the other one of this link says more of it than another link.
+    // A given direction of this link is a better default for the other direction than another link is.
     let of_base = |own: &str| base.filter(|_| key(own).is_none()).map(|base| base.back);
     let back = Line {
         rate: key("back.rate")
@@ -115,8 +118,8 @@ pub(super) fn link(values: &Values, prefix: &str, base: Option<Link>) -> Link {
     Link { there, back }
 }
 
-/// Host links, and links between switches: where `oversubscription` is given, a ToR with `down`
-/// host links and `up` uplinks has uplinks of the capacity that it asks for.
+/// Returns the host links, and the links between switches. With `oversubscription`, a ToR with `down` host links and
+/// `up` uplinks has uplinks of the capacity that results from it.
 pub(super) fn tiered(values: &Values, down: u64, up: u64) -> Result<(Link, Link), Vec<Fault>> {
     let host = link(values, "link", None);
     let mut fabric = link(values, "fabric", Some(host));
@@ -125,21 +128,21 @@ pub(super) fn tiered(values: &Values, down: u64, up: u64) -> Result<(Link, Link)
         let fault =
             |rule: &str| vec![Fault { field: "oversubscription".into(), found: asked.to_string(), rule: rule.into() }];
         if let Some(key) = ["fabric.rate", "fabric.back.rate"].into_iter().find(|key| values.has(key)) {
-            return Err(fault(&format!("left out where `{key}` is given")));
+            return Err(fault(&format!("no value if `{key}` is given")));
         }
         for (line, of_hosts) in [(&mut fabric.there, host.there), (&mut fabric.back, host.back)] {
             line.rate = exact(asked)
                 .and_then(|(num, den)| of_hosts.rate.divided_by(num.checked_mul(up)?, den.checked_mul(down)?))
-                .ok_or_else(|| fault("a decimal of few digits"))?;
+                .ok_or_else(|| fault("a decimal with few digits"))?;
             if !(SLOWEST..=FASTEST).contains(&line.rate) {
-                return Err(fault("one that leaves links between switches with 1bps to 1000Tbps"));
+                return Err(fault("a value that gives links between switches 1bps to 1000Tbps"));
             }
         }
     }
     Ok((host, fabric))
 }
 
-/// The fraction that a number's shortest decimal form spells, so that 2.2 is 22/10.
+/// Returns the fraction that a number's shortest decimal form denotes, so that 2.2 is 22/10.
 fn exact(number: f64) -> Option<(u64, u64)> {
     let text = number.to_string();
     let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
@@ -147,37 +150,37 @@ fn exact(number: f64) -> Option<(u64, u64)> {
     Some((format!("{whole}{part}").parse().ok()?, den))
 }
 
-/// A network being put together: all hosts first, then the switches, then links.
+/// Network under construction: all hosts first, then switches, then links.
 pub(super) struct Builder(Topology);
 
 impl Builder {
-    /// With hosts `h0`, `h1`, …
+    /// Starts a network with hosts `h0`, `h1`, …
     pub fn with_hosts(hosts: u32) -> Builder {
         let node = |i| Node { name: format!("h{i}"), tier: "host".into(), ports: Vec::new() };
         Builder(Topology { nodes: (0..hosts).map(node).collect(), hosts, plan: None })
     }
-    /// With hosts of any name; switches are to follow.
+    /// Starts a network with nodes of any names, the first `hosts` of which are hosts.
     pub fn with_nodes(nodes: Vec<Node>, hosts: u32) -> Builder {
         Builder(Topology { nodes, hosts, plan: None })
     }
-    /// Adds `n` switches of a tier, named `stem0`, `stem1`, … and gives the node of the first.
+    /// Adds `n` switches of a tier, named `stem0`, `stem1`, …, and returns the node of the first.
     pub fn switches(&mut self, n: u32, stem: &str, tier: &str) -> u32 {
         let first = self.0.nodes.len() as u32;
         let node = |i| Node { name: format!("{stem}{i}"), tier: tier.into(), ports: Vec::new() };
         self.0.nodes.extend((0..n).map(node));
         first
     }
-    /// Adds one switch of any name.
+    /// Adds one switch of any name, and returns its node.
     pub fn switch(&mut self, name: String, tier: String) -> u32 {
         self.0.nodes.push(Node { name, tier, ports: Vec::new() });
         self.0.nodes.len() as u32 - 1
     }
-    /// Links the next free port of `a` to that of `b`, which is the higher of the two. PRECONDITION: `a < b`.
+    /// Links the next free port of `a` to that of `b`, the higher node. PRECONDITION: `a < b`.
     pub fn connect(&mut self, a: u32, b: u32, link: Link) {
         debug_assert!(a < b, "from hosts up, or by number");
         self.connect_weighted(a, b, link, 1.0);
     }
-    /// Links the next free port of any two nodes, with a share for `weighted` routing at both ends.
+    /// Links the next free ports of any two nodes, with a share for `weighted` routing at both ends.
     pub fn connect_weighted(&mut self, a: u32, b: u32, link: Link, weight: f64) {
         let port = |n: &Node| n.ports.len() as u16;
         let (at_a, at_b) = (port(&self.0.nodes[a as usize]), port(&self.0.nodes[b as usize]));
@@ -185,7 +188,7 @@ impl Builder {
         self.0.nodes[a as usize].ports.push(end((b, at_b), link.there));
         self.0.nodes[b as usize].ports.push(end((a, at_a), link.back));
     }
-    /// Lengthens the delay of every link into a node.
+    /// Adds to the delay of every link into a node.
     pub fn later_into(&mut self, node: u32, by: Dur) {
         for i in 0..self.0.nodes[node as usize].ports.len() {
             let Port { peer, peer_port, .. } = self.0.nodes[node as usize].ports[i];
@@ -193,7 +196,7 @@ impl Builder {
             port.delay = port.delay.saturating_add(by);
         }
     }
-    /// The network.
+    /// Returns the finished network.
     pub fn done(self) -> Topology {
         self.0
     }

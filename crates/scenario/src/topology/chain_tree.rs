@@ -1,4 +1,4 @@
-//! Senders, each behind a chain of switches of its own, and one last switch where all chains meet.
+//! Chains of switches, one for each sender, that meet in one last switch.
 
 use super::Topology;
 use super::builder::{
@@ -12,26 +12,26 @@ use mech::params::{Kind, Param, Spec, Values};
 pub(super) const SPEC: Spec = Spec {
     slot: "topology",
     kind: "chain_tree",
-    doc: "Senders `h0`…, each through its own chain of switches into one last switch, where the receivers are. \
-          Switches are numbered level by level: with `n = 3` and `depth = 2`, `s0` to `s2` are at the senders and \
-          `s6` is the last (tier `root`; the others `level1`, `level2`).",
+    doc: "Chains of switches from senders `h0`… to one last switch, which has the receivers. Switches are numbered \
+          level by level: with `n = 3` and `depth = 2`, `s0` to `s2` are next to the senders and `s6` is the last. \
+          Its tier is `root`; the others are `level1` and `level2`.",
     cite: "PABO §IV",
     params: &[
         Param {
             name: "n",
-            doc: "Number of senders, and so of chains.",
+            doc: "Number of senders, which is also the number of chains.",
             kind: Kind::Count { min: 1, max: 10_000 },
             default: None,
         },
         Param {
             name: "depth",
-            doc: "Switches in a chain, the last switch not counted.",
+            doc: "Number of switches in a chain, without the last switch.",
             kind: Kind::Count { min: 0, max: 64 },
             default: Some("2"),
         },
         Param {
             name: "receivers",
-            doc: "Number of hosts on the last switch; they follow the senders.",
+            doc: "Number of hosts on the last switch; their numbers follow those of the senders.",
             kind: Kind::Count { min: 1, max: 10_000 },
             default: Some("1"),
         },
@@ -46,10 +46,10 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// Most switches that a scenario may ask for.
+/// Largest number of switches in all chains.
 const MOST: u64 = 100_000;
 
-/// Counts of the network.
+/// Returns the counts of the network.
 pub(super) fn counts(values: &Values) -> Counts {
     let (n, depth, receivers) = (values.count("n"), values.count("depth"), values.count("receivers"));
     let edges = if depth == 0 { 1 } else { n + 1 };

@@ -1,12 +1,12 @@
-//! Counts of networks: one that is too large is refused before it is built.
+//! Sizes of networks, so that one that is too large is refused before it is built.
 
 use super::Topology;
 
-/// More hosts than this are refused.
+/// Largest number of hosts.
 const MOST_HOSTS: u64 = 1_000_000;
-/// More ports than this are refused: a run takes about 9 GB for them.
+/// Largest number of ports; a run takes about 9 GB for them.
 const MOST_PORTS: u64 = 1_500_000;
-/// Most entries of routing tables, of 4 bytes each: a gigabyte.
+/// Largest number of entries of routing tables, 4 bytes each: a gigabyte.
 pub(crate) const MOST_ROUTES: u64 = 250_000_000;
 
 /// Size of a network.
@@ -23,30 +23,30 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Counts of equal switches, each with hosts and with links to so many others.
+    /// Returns the counts of equal switches, each with `hosts` hosts and links to `degree` others.
     pub fn flat(switches: u64, hosts: u64, degree: u64) -> Counts {
         let times = |n: u64| switches.saturating_mul(n);
         Counts { hosts: times(hosts), switches, edges: switches, links: times(degree) / 2 }
     }
 
-    /// Counts of a network that is already built.
+    /// Returns the counts of a network that is already built.
     pub fn of_network(net: &Topology) -> Counts {
         let (hosts, switches) = (u64::from(net.hosts), net.switches().len() as u64);
         let ports: u64 = net.nodes.iter().map(|node| node.ports.len() as u64).sum();
         Counts { hosts, switches, edges: net.edges() as u64, links: ports / 2 - hosts }
     }
 
-    /// Ports of hosts and switches.
+    /// Returns the number of ports of hosts and switches.
     pub fn ports(self) -> u64 {
         self.hosts.saturating_add(self.links).saturating_mul(2)
     }
 
-    /// Entries of a set of routing tables.
+    /// Returns the number of entries of a set of routing tables.
     pub fn routes(self) -> u64 {
         self.switches.saturating_mul(self.edges)
     }
 
-    /// Count that is too large: the text of what was found and of what is expected.
+    /// Returns what was found and what is expected if a count is too large.
     pub fn wrong(self) -> Option<(String, String)> {
         let Counts { hosts, switches, edges, .. } = self;
         if hosts > MOST_HOSTS {
@@ -56,7 +56,7 @@ impl Counts {
             let rule = format!("at most {MOST_PORTS} ports, for which a run takes about 9 GB");
             return Some((format!("{} ports of {hosts} hosts and {switches} switches", self.ports()), rule));
         }
-        let rule = format!("at most {MOST_ROUTES} entries in all routing tables, the product of the two");
+        let rule = format!("at most {MOST_ROUTES} entries in all routing tables (the product of the two)");
         let found = format!("{switches} switches, {edges} of them with hosts");
         (self.routes() > MOST_ROUTES).then_some((found, rule))
     }

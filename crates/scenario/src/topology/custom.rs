@@ -1,4 +1,4 @@
-//! A network that the scenario spells out, node by node and link by link.
+//! Network that the scenario lists node by node and link by link.
 
 use super::builder::{Builder, Line, Link};
 use super::{Node, Topology};
@@ -11,72 +11,72 @@ use units::{Dur, Rate};
 pub(super) const SPEC: Spec = Spec {
     slot: "topology",
     kind: "custom",
-    doc: "Nodes and links as the scenario spells them out, each link with its rate and delay, or a GraphML file. Hosts \
-          are numbered in the order of the file, ports in the order of the links.",
+    doc: "Network of the nodes and links that the scenario lists, each link with its rate and delay, or of a GraphML \
+          file. Hosts are numbered in the order of the file, ports in the order of the links.",
     cite: "",
     params: &[
         Param {
             name: "file",
-            doc: "A GraphML file, in place of `node` and `link`. Nodes are called by their ids. `kind` or `type` of a \
-                  node is `host` or `server`, `switch` or `router`; `tier` is as in `topology.node`. `rate`, `delay` and \
-                  `weight` of an edge are as in `topology.link`. Opposite arcs of a directed graph are one link, each with \
-                  the rate and delay of its direction.",
+            doc: "GraphML file that replaces `node` and `link`. Names of nodes are their ids. `kind` or `type` of a \
+                  node is `host` or `server`, `switch` or `router`; `tier` is as in `topology.node`. `rate`, `delay` \
+                  and `weight` of an edge are as in `topology.link`. Opposite arcs of a directed graph are one link, \
+                  each with the rate and delay of its direction.",
             kind: Kind::Text,
             default: Some(""),
         },
         Param {
             name: "link.rate",
-            doc: "Rate of the edges of `file` that say none.",
+            doc: "Rate of the edges of `file` without one.",
             kind: Kind::Rate,
             default: Some(""),
         },
         Param {
             name: "link.delay",
-            doc: "Propagation delay of the edges of `file` that say none.",
+            doc: "Propagation delay of the edges of `file` without one.",
             kind: Kind::Time { min: 1 },
             default: Some(""),
         },
     ],
 };
 
-/// A network as a file spells it out.
+/// Custom network as a list of nodes and links.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CustomGraph {
     /// Hosts and switches, in any order.
     pub nodes: Vec<CustomNode>,
-    /// Links.
+    /// Links between the nodes.
     pub links: Vec<CustomLink>,
 }
 
-/// A node of a [`CustomGraph`].
+/// Node of a [`CustomGraph`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct CustomNode {
-    /// Its name.
+    /// Name of the node.
     pub name: String,
-    /// Whether it is a host.
+    /// True if the node is a host.
     pub host: bool,
-    /// Its tier; empty means `host` or `switch`.
+    /// Tier of the node; empty means `host` or `switch`.
     pub tier: String,
 }
 
-/// A link of a [`CustomGraph`].
+/// Link of a [`CustomGraph`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct CustomLink {
-    /// The node at one end.
+    /// Name of the node at one end.
     pub a: String,
-    /// The node at the other end.
+    /// Name of the node at the other end.
     pub b: String,
-    /// Its rate from `a` to `b`.
+    /// Rate from `a` to `b`.
     pub rate: Rate,
-    /// Its propagation delay from `a` to `b`.
+    /// Propagation delay from `a` to `b`.
     pub delay: Dur,
     /// Rate and propagation delay from `b` to `a`.
     pub back: (Rate, Dur),
-    /// Its share where routing is `weighted`.
+    /// Share of the link if routing is `weighted`.
     pub weight: f64,
 }
 
-/// The places of the nodes by name, hosts first, and the faults of their names.
+/// Nodes in order, hosts first, and their indices by name.
 struct Names<'a> {
     order: Vec<&'a CustomNode>,
     hosts: u32,
@@ -110,7 +110,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The network of a graph.
+/// Builds the network of a graph.
 pub(super) fn build(graph: &CustomGraph) -> Result<Topology, Vec<Fault>> {
     let mut faults = Vec::new();
     let names = Names::new(graph, &mut faults);
@@ -128,7 +128,7 @@ pub(super) fn build(graph: &CustomGraph) -> Result<Topology, Vec<Fault>> {
     match unreached(&net) {
         None => Ok(net),
         Some(name) => {
-            let found = format!("no way from `{}` to `{name}`", net.nodes[0].name);
+            let found = format!("no path from `{}` to `{name}`", net.nodes[0].name);
             Err(vec![fault("links".into(), found, "a connected network")])
         }
     }
@@ -150,6 +150,7 @@ fn check_link(i: usize, link: &CustomLink, names: &Names, faults: &mut Vec<Fault
             faults.push(fault(format!("links[{i}]"), found, "a switch at one end"));
         }
     }
+    // Partitions of a divided run advance in windows of at most the shortest delay between them, which must not be 0.
     if link.delay == Dur::ZERO || link.back.1 == Dur::ZERO {
         faults.push(fault(format!("links[{i}].delay"), "0ps", "at least 1ps"));
     }
@@ -158,7 +159,7 @@ fn check_link(i: usize, link: &CustomLink, names: &Names, faults: &mut Vec<Fault
     }
 }
 
-/// A host has one link, a switch at most as many as ports can be numbered.
+/// Checks that a host has one link, and a switch at most as many as port numbers allow.
 fn check_ports(graph: &CustomGraph, names: &Names, faults: &mut Vec<Fault>) {
     let mut links = vec![0usize; names.order.len()];
     for link in &graph.links {
@@ -197,7 +198,7 @@ fn assemble(graph: &CustomGraph, names: &Names) -> Topology {
     net.done()
 }
 
-/// The first node that the first one has no way to.
+/// Returns the name of the first node that has no path from node 0.
 fn unreached(net: &Topology) -> Option<&str> {
     let mut seen = vec![false; net.nodes.len()];
     let mut open = vec![0u32];

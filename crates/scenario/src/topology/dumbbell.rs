@@ -1,4 +1,4 @@
-//! Two switches with one link between them, and hosts on either side.
+//! Two switches joined by one link, with hosts on both sides.
 
 use super::Topology;
 use super::builder::{Builder, LINK_BACK_DELAY, LINK_BACK_RATE, LINK_DELAY, LINK_RATE, link};
@@ -8,7 +8,8 @@ use mech::params::{Kind, Param, Spec, Values};
 pub(super) const SPEC: Spec = Spec {
     slot: "topology",
     kind: "dumbbell",
-    doc: "Hosts `h0`… on switch `s0`, as many after them on `s1`, and one link between the two.",
+    doc: "Two switches with one link between them. `s0` has the hosts from `h0` on, and `s1` has as many with the \
+          next numbers.",
     cite: "",
     params: &[
         Param {
@@ -23,33 +24,33 @@ pub(super) const SPEC: Spec = Spec {
         LINK_BACK_DELAY,
         Param {
             name: "bottleneck.rate",
-            doc: "Rate of the link between the switches; as `link.rate` where not given.",
+            doc: "Rate of the link between the switches; by default `link.rate`.",
             kind: Kind::Rate,
             default: Some("link.rate"),
         },
         Param {
             name: "bottleneck.delay",
-            doc: "Its propagation delay; as `link.delay` where not given.",
+            doc: "Propagation delay of the link between the switches; by default `link.delay`.",
             kind: Kind::Time { min: 1 },
             default: Some("link.delay"),
         },
         Param {
             name: "bottleneck.back.rate",
-            doc: "Its rate from `s1` to `s0`; as `bottleneck.rate`, or as `link.back.rate` where that is not given.",
+            doc: "Rate of that link from `s1` to `s0`; by default `bottleneck.rate` if set, else `link.back.rate`.",
             kind: Kind::Rate,
             default: Some("bottleneck.rate"),
         },
         Param {
             name: "bottleneck.back.delay",
-            doc: "Its propagation delay from `s1` to `s0`; as `bottleneck.delay`, or as `link.back.delay` where that \
-                  is not given.",
+            doc: "Propagation delay of that link from `s1` to `s0`; by default `bottleneck.delay` if set, else \
+                  `link.back.delay`.",
             kind: Kind::Time { min: 1 },
             default: Some("bottleneck.delay"),
         },
     ],
 };
 
-/// Counts of the network.
+/// Returns the counts of the network.
 pub(super) fn counts(values: &Values) -> Counts {
     Counts { hosts: 2 * values.count("n"), switches: 2, edges: 2, links: 1 }
 }

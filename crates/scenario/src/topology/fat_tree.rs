@@ -1,8 +1,7 @@
 //! The k-ary fat-tree: k pods of k/2 edge and k/2 aggregation switches, and (k/2)² cores.
 //!
-//! Ports are numbered downward links first: an edge switch has its hosts, then the aggregation
-//! switches of its pod; an aggregation switch has the pod's edge switches, then its k/2 cores;
-//! port p of a core leads to pod p.
+//! Ports of downward links come first. An edge switch has its hosts, then the aggregation switches of its pod. An
+//! aggregation switch has the pod's edge switches, then its k/2 cores. Port p of a core leads to pod p.
 
 use super::Topology;
 use super::builder::{
@@ -17,12 +16,12 @@ use mech::routing::AddressPlan;
 pub(super) const SPEC: Spec = Spec {
     slot: "topology",
     kind: "fat_tree",
-    doc: "The k-ary fat-tree: k³/4 hosts `h0`… pod by pod, switches `edge0`…, `agg0`…, `core0`….",
+    doc: "k-ary fat-tree with k³/4 hosts `h0`… pod by pod, and switches `edge0`…, `agg0`… and `core0`….",
     cite: "Al-Fares et al., \"A scalable, commodity data center network architecture\", SIGCOMM 2008 §2.2",
     params: &[
         Param {
             name: "k",
-            doc: "Ports of every switch, an even number.",
+            doc: "Number of ports of every switch, which is even.",
             kind: Kind::Count { min: 2, max: 64 },
             default: None,
         },
@@ -38,7 +37,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// Counts of the network.
+/// Returns the counts of the network.
 pub(super) fn counts(values: &Values) -> Counts {
     let k = values.count("k");
     Counts { hosts: k * k * k / 4, switches: k * k * 5 / 4, edges: k * k / 2, links: k * k * k / 2 }

@@ -1,4 +1,4 @@
-//! Networks as GraphML (<http://graphml.graphdrawing.org>), which NetworkX, Gephi and yEd write.
+//! Networks in GraphML (<http://graphml.graphdrawing.org>), which NetworkX, Gephi and yEd write.
 
 use super::brought::{self, Brought, MOST_NODES, TOLD, Wrong, on_line};
 use super::{CustomLink, CustomNode, Given, Topology};
@@ -8,25 +8,25 @@ use roxmltree::{Document, Node};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Dur, Rate};
 
-/// An attribute that the file declares: `<key id for attr.name>`.
+/// Attribute that the file declares: `<key id for attr.name>`.
 struct Key {
     domain: String,
     name: String,
     default: Option<String>,
 }
 
-/// The attributes of a node or edge by their names.
+/// Attributes of a node or edge by name.
 type Attributes = BTreeMap<String, String>;
 
-/// What a file is read with.
+/// State while a file is read.
 struct Reader<'a> {
     keys: BTreeMap<&'a str, Key>,
-    /// Where each line ends.
+    /// Offset of the end of each line.
     ends: Vec<usize>,
     rate: Option<Rate>,
     delay: Option<Dur>,
     directed: bool,
-    /// Arcs that wait for their opposites: from, to, link.
+    /// Arcs without an opposite so far: indices of links by (from, to).
     open: BTreeMap<(String, String), Vec<usize>>,
     unused: BTreeSet<String>,
 }
@@ -34,7 +34,7 @@ struct Reader<'a> {
 const NODE: [&str; 3] = ["kind", "type", "tier"];
 const EDGE: [&str; 3] = ["rate", "delay", "weight"];
 
-/// The network of a GraphML file; `link.rate` and `link.delay` are for edges that do not say.
+/// Builds the network of a GraphML file; `link.rate` and `link.delay` are the defaults of its edges.
 pub(super) fn build(values: &Values, given: &Given) -> Result<Topology, Vec<Fault>> {
     let path = values.word("file");
     let text = brought::text(path, given)?;
@@ -55,7 +55,7 @@ pub(super) fn build(values: &Values, given: &Given) -> Result<Topology, Vec<Faul
     let found = reader.document(&doc).map_err(wrong)?;
     if !reader.unused.is_empty() {
         let names: Vec<_> = reader.unused.iter().take(TOLD).map(|name| format!("`{name}`")).collect();
-        given.note(format!("topology: attributes of `{path}` that mean nothing here: {}", names.join(", ")));
+        given.note(format!("topology: attributes of `{path}` without a meaning here: {}", names.join(", ")));
     }
     found.build(path)
 }
@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// What is said of a node or edge; what nobody asks for is remembered.
+    /// Returns the attributes of a node or edge, defaults included, and records those that are not `wanted`.
     fn attributes(&mut self, element: &Node, domain: &str, wanted: &[&str]) -> Result<Attributes, Wrong> {
         let of = |key: &&Key| key.domain == domain || key.domain == "all";
         let defaults = self.keys.values().filter(of).filter_map(|key| Some((key.name.clone(), key.default.clone()?)));
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Whether an arc is the opposite of one that stands there already: the two are one link, each its direction.
+    /// Returns true if an arc is the opposite of an earlier one: the two are the directions of one link.
     fn joined(&mut self, arc: &CustomLink, line: usize, found: &mut Brought) -> Result<bool, Wrong> {
         let Some(waiting) = self.open.get_mut(&(arc.b.clone(), arc.a.clone())) else { return Ok(false) };
         let Some(at) = (!waiting.is_empty()).then(|| waiting.remove(0)) else { return Ok(false) };
@@ -206,6 +206,6 @@ impl<'a> Reader<'a> {
             return Ok(true);
         }
         let said = format!("another weight than that of line {}", found.link_lines[at]);
-        on_line(line, said, format!("the same from `{}` to `{}` as back", arc.a, arc.b))
+        on_line(line, said, format!("the same weight from `{}` to `{}` and back", arc.a, arc.b))
     }
 }

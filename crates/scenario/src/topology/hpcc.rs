@@ -1,4 +1,4 @@
-//! Topology files of the HPCC ns-3 simulator and of those made from it.
+//! Topology files of the HPCC ns-3 simulator and of its derivatives.
 
 mod configuration;
 mod keys;
@@ -15,26 +15,26 @@ use units::Rate;
 pub(super) const SPEC: Spec = Spec {
     slot: "topology",
     kind: "hpcc",
-    doc: "A topology file of the HPCC ns-3 simulator: a line of the numbers of nodes, switches and links, a line of \
-          the switches' ids, and a line `source destination rate delay error_rate` a link. What follows the last link is \
-          not read. A rate without a unit is in bit/s. An error rate is the probability that a frame is corrupted, in both \
-          directions, as an event of kind `corruption` from the start. Headers of ns3-datacenter (nodes, switches, ToRs, \
-          links) and of SimAI (nodes, GPUs a server, NVSwitches, switches, links, GPU) are known by their lengths; hosts have \
-          one link. Nodes are called by their ids, `0`…; tiers are `host`, and `edge`, `agg`, `core`, `level4`… by the hops to \
-          the nearest host.",
+    doc: "Topology file of the HPCC ns-3 simulator. A line with the numbers of nodes, switches and links and a line \
+          with the ids of the switches come first. Then there is one line `source destination rate delay error_rate` \
+          per link. Text after the last link is ignored. A rate without a unit is in bit/s. An error rate is the \
+          probability that a frame is corrupted, in both directions, as with an event of kind `corruption` at the \
+          start. Headers of ns3-datacenter (nodes, switches, ToRs, links) and of SimAI (nodes, GPUs per server, \
+          NVSwitches, switches, links, GPU) are recognized by their lengths; hosts have one link. Names of nodes are \
+          their ids, `0`…. Tiers are `host`, and `edge`, `agg`, `core`, `level4`… by the hops to the nearest host.",
     cite: "Li et al., HPCC, SIGCOMM 2019: simulation/mix of its repository",
     params: &[FILE, CONFIG],
 };
 
 const CONFIG: Param = Param {
     name: "config",
-    doc: "Configuration file of the HPCC simulator. It sets ECN marking by port rate, the switch buffer, PFC, DCQCN and link \
-          errors. A table that the scenario sets wins.",
+    doc: "Configuration file of the HPCC simulator. It sets ECN marking by port rate, the switch buffer, PFC, DCQCN \
+          and link errors. Tables that the scenario sets take precedence.",
     kind: Kind::Text,
     default: Some(""),
 };
 
-/// Words with their lines: ns-3 reads across the ends of lines.
+/// Words of a file with their lines. ns-3 reads numbers across line ends, so line structure does not matter.
 struct Words<'a> {
     words: Vec<(usize, &'a str)>,
     at: usize,
@@ -53,14 +53,14 @@ impl<'a> Words<'a> {
         self.at += 1;
         found.map_or_else(|| on_line(self.last, "the end of the file", what), Ok)
     }
-    /// Skips the rest of the line of the word before.
+    /// Skips the rest of the line of the last word.
     fn skip_line(&mut self) {
         let line = self.line_before();
         while self.words.get(self.at).is_some_and(|word| word.0 == line) {
             self.at += 1;
         }
     }
-    /// Line of the word before.
+    /// Returns the line of the last word.
     fn line_before(&self) -> usize {
         self.words.get(self.at.wrapping_sub(1)).map_or(0, |word| word.0)
     }
@@ -72,7 +72,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The network of a file.
+/// Builds the network of a file.
 pub(super) fn build(values: &Values, given: &Given) -> Result<Topology, Vec<Fault>> {
     let path = values.word("file");
     let found = brought::text(path, given).and_then(|text| {
@@ -86,11 +86,11 @@ pub(super) fn build(values: &Values, given: &Given) -> Result<Topology, Vec<Faul
     if let Some(line) = rest {
         let links = found.graph.links.len();
         given.note(format!(
-            "topology: `{path}` has links from line {line} on, beyond the {links} of its header: they are not read"
+            "topology: `{path}` has links from line {line} on, beyond the {links} of its header. They are not read"
         ));
     }
     let net = found.build(path)?;
-    // A link without an error rate of its own has that of all.
+    // A link without an error rate of its own has the rate of the configuration.
     let of_all = config.as_ref().map_or(0.0, |config| config.number_or("ERROR_RATE_PER_LINK", 0.0));
     errors.iter_mut().filter(|error| **error == 0.0).for_each(|error| *error = of_all);
     let all = given.corrupted.into_iter();
@@ -99,7 +99,7 @@ pub(super) fn build(values: &Values, given: &Given) -> Result<Topology, Vec<Faul
     Ok(net)
 }
 
-/// Contents of the configuration file, if the scenario names one.
+/// Reads the configuration file, if the scenario names one.
 fn configuration_of(values: &Values, given: &Given) -> Result<Option<Configuration>, Vec<Fault>> {
     if !values.has("config") {
         return Ok(None);
@@ -111,7 +111,7 @@ fn configuration_of(values: &Values, given: &Given) -> Result<Option<Configurati
     configuration::read(path, &text).map(Some).map_err(wrong)
 }
 
-/// The links that corrupt frames, named by their ends, and by their number where there are several between two nodes.
+/// Returns the links that corrupt frames, named by their ends; parallel links also by number.
 fn corrupted(links: &[CustomLink], errors: &[f64]) -> Vec<Corrupted> {
     let pair = |link: &CustomLink| match link.a < link.b {
         true => (link.a.clone(), link.b.clone()),
@@ -132,12 +132,12 @@ fn corrupted(links: &[CustomLink], errors: &[f64]) -> Vec<Corrupted> {
     found
 }
 
-/// Parsed contents of a file.
+/// Parsed contents of a topology file.
 struct File {
     found: Brought,
     /// Error rate of each link.
     errors: Vec<f64>,
-    /// Line of a link behind those that are read, if there is one.
+    /// Line of the first link beyond those that the header counts, if there is one.
     rest: Option<usize>,
 }
 
@@ -148,10 +148,10 @@ struct Header {
     links: u64,
 }
 
-const SIMAI: &str = "a SimAI topology (nodes, GPUs a server, NVSwitches, switches, links, GPU)";
+const SIMAI: &str = "a SimAI topology (nodes, GPUs per server, NVSwitches, switches, links, GPU)";
 
 impl Header {
-    /// The header of a family of files, which its number of words on the first line tells.
+    /// Reads the header; its number of words distinguishes the formats of HPCC, ns3-datacenter and SimAI.
     fn read(words: &mut Words) -> Result<Header, Wrong> {
         let line = words.words.first().map_or(0, |(line, _)| *line);
         let first: Vec<&str> =
@@ -160,7 +160,7 @@ impl Header {
         let is_simai =
             matches!(first[..], [_, _, _, _, _, gpu] | [_, _, _, _, _, gpu, _] if gpu.parse::<u64>().is_err());
         if is_simai {
-            words.number("the number of GPUs a server", u64::MAX)?;
+            words.number("the number of GPUs per server", u64::MAX)?;
             let nv = words.number("the number of NVSwitches", nodes + 1)?;
             let switches = nv + words.number("the number of switches", nodes + 1 - nv)?;
             let links = words.number("the number of links", 1 << 32)?;
@@ -177,7 +177,7 @@ impl Header {
     }
 }
 
-/// Refuses a SimAI topology whose hosts have several links: its switches are those of the second line.
+/// Refuses a SimAI topology whose hosts have several links. Its switches are listed on the second line.
 fn one_link_each(words: &Words, nodes: u64) -> Result<(), Wrong> {
     let rest = &words.words[words.at..];
     let Some((second, _)) = rest.first() else { return Ok(()) };
@@ -189,7 +189,7 @@ fn one_link_each(words: &Words, nodes: u64) -> Result<(), Wrong> {
         for (line, end) in ends.into_iter().filter(|end| end.1 < nodes && !switches.contains(&end.1)) {
             if !linked.insert(end) {
                 let found = format!("{SIMAI}, whose host {end} has a second link");
-                return on_line(line, found, "one link a host: hosts with two links are not supported");
+                return on_line(line, found, "one link per host: hosts with two links are not supported");
             }
         }
     }
@@ -200,7 +200,7 @@ fn read(text: &str) -> Result<File, Vec<Wrong>> {
     let mut words = Words::new(text);
     let one = |wrong| vec![wrong];
     let Header { nodes, switches, links } = Header::read(&mut words).map_err(one)?;
-    // Before anything is made: what a file asks for is bounded by its length.
+    // This check comes before any allocation, so that memory is bounded by the file's length.
     if links + 1 < nodes {
         let rule = format!("at least {}, since a network is connected", nodes - 1);
         return on_line(words.words[words.at - 1].0, format!("{links} links of {nodes} nodes"), rule).map_err(one);
@@ -236,7 +236,7 @@ fn read(text: &str) -> Result<File, Vec<Wrong>> {
     Ok(File { found, errors, rest })
 }
 
-/// A link with its line and its error rate.
+/// Reads a link with its line and its error rate.
 fn link(words: &mut Words, nodes: u64) -> Result<(usize, CustomLink, f64), Wrong> {
     let (line, _) = words.words.get(words.at).copied().unwrap_or((words.last, ""));
     let take = words.at;
@@ -245,7 +245,7 @@ fn link(words: &mut Words, nodes: u64) -> Result<(usize, CustomLink, f64), Wrong
     let rate = words.next("a rate, such as `100Gbps`");
     let delay = words.next("a delay, such as `1us`");
     let error = words.next("an error rate");
-    // Whatever is wrong with a link, the next one is five words on.
+    // The next link begins five words later, whatever is wrong with this one.
     debug_assert_eq!(words.at, take + 5);
     let (a, b, (rate_line, rate), (delay_line, delay), (error_line, error)) = (a?, b?, rate?, delay?, error?);
     let placed = |line: usize| move |(found, rule): Wrong| (format!("line {line}: {found}"), rule);
@@ -262,13 +262,13 @@ fn link(words: &mut Words, nodes: u64) -> Result<(usize, CustomLink, f64), Wrong
     Ok((line, link, probability))
 }
 
-/// A rate in bit/s without a unit: a whole number, though it may be written as a decimal.
+/// Parses a rate in bit/s without a unit: a whole number, possibly written as a decimal.
 fn plain_rate(text: &str) -> Option<Rate> {
     let rate = text.parse::<f64>().ok().filter(|rate| rate.fract() == 0.0 && (1.0..=1e15).contains(rate))?;
     Some(Rate::bps(rate as u64))
 }
 
-/// Calls the switches' tiers by the hops to the nearest host.
+/// Sets the tiers of switches by their hop count to the nearest host.
 fn name_tiers(found: &mut Brought) {
     let graph = &mut found.graph;
     let mut near: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

@@ -11,9 +11,9 @@ use units::{Dur, Rate};
 pub(super) const SPEC: Spec = Spec {
     slot: "topology",
     kind: "htsim",
-    doc: "A `.topo` file of htsim: 2 tiers, every `tor` linked to every `agg`, or 3, with `core` switches above pods. \
-          Hosts are `h0`…, switches `tor0`…, `agg0`…, `core0`…. A switch's latency is added to the delay of every link \
-          into it.",
+    doc: "`.topo` file of htsim with 2 tiers, every `tor` linked to every `agg`, or 3, with `core` switches above \
+          pods. Hosts are `h0`…, switches `tor0`…, `agg0`…, `core0`…. The latency of a switch is added to the delay \
+          of every link into it.",
     cite: "htsim (Raiciu, Handley et al.), FatTreeTopology::load",
     params: &[FILE],
 };
@@ -31,17 +31,17 @@ const TIER: [&str; 7] = [
 const MOST_HOSTS: u64 = 1_000_000;
 const MOST_LINKS: u64 = 2_000_000;
 
-/// The settings of the header, or of a tier, by their names in lower case.
+/// Settings of the header, or of a tier, by name in lower case.
 type Settings = BTreeMap<String, u64>;
 
-/// What a file says.
+/// Parsed contents of a `.topo` file.
 #[derive(Debug, Default)]
 struct Plan {
     header: Settings,
     tiers: BTreeMap<u64, Settings>,
 }
 
-/// The network of a file.
+/// Builds the network of a file.
 pub(super) fn build(values: &Values, given: &Given) -> Result<Topology, Vec<Fault>> {
     let path = values.word("file");
     let text = brought::text(path, given)?;
@@ -85,7 +85,7 @@ fn read(text: &str) -> Result<Plan, Wrong> {
     Ok(plan)
 }
 
-/// A tier in numbers.
+/// Numbers of one tier.
 #[derive(Clone, Copy, Debug)]
 struct Tier {
     link: Link,
@@ -97,7 +97,7 @@ struct Tier {
     bundle: u64,
 }
 
-/// A network in numbers.
+/// Numbers of the whole network.
 #[derive(Debug)]
 struct Measured {
     hosts: u64,
@@ -108,7 +108,7 @@ struct Measured {
     tiers: Vec<Tier>,
 }
 
-/// Refuses what does not fit.
+/// Returns a fault unless a condition holds.
 fn must(holds: bool, found: impl FnOnce() -> String, rule: &str) -> Result<(), Wrong> {
     if holds { Ok(()) } else { Err((found(), rule.into())) }
 }
@@ -141,17 +141,17 @@ impl Plan {
         })
     }
 
-    /// Numbers of everything; what contradicts itself is refused.
+    /// Computes the numbers of the network; settings that contradict each other are refused.
     fn measured(&self) -> Result<Measured, Wrong> {
         let hosts = self.header("nodes", MOST_HOSTS)?;
         let count = self.header("tiers", 3)?;
         must(count > 1, || "1 tier".into(), "2 or 3 tiers")?;
         let podsize = self.header("podsize", hosts)?;
         let tiers = (0..count).map(|number| self.tier(number, number + 1 == count)).collect::<Result<Vec<_>, _>>()?;
-        must(tiers[0].bundle == 1, || "a bundle in tier 0".into(), "one link a host")?;
+        must(tiers[0].bundle == 1, || "a bundle in tier 0".into(), "one link per host")?;
         must(hosts % podsize == 0, || format!("podsize {podsize} of {hosts} nodes"), "whole pods")?;
         let whole = count == 3 || podsize == hosts;
-        must(whole, || format!("podsize {podsize} of {hosts} nodes in 2 tiers"), "one pod where there are 2 tiers")?;
+        must(whole, || format!("podsize {podsize} of {hosts} nodes in 2 tiers"), "one pod if there are 2 tiers")?;
         let down = tiers[0].down;
         must(podsize % down == 0, || format!("radix_down {down} in pods of {podsize}"), "whole racks in a pod")?;
         let (pods, tors_of_pod) = (hosts / podsize, podsize / down);
@@ -163,15 +163,17 @@ impl Plan {
     }
 }
 
-/// How many switches above a switch of a tier it is linked to; `below` is how many of its kind each of them is.
+/// Returns the number of switches of the next tier that a switch of tier `number` is linked to. `below` is the number
+/// of switches of this tier that each of those is linked to.
 fn above(tiers: &[Tier], number: usize, below: u64) -> Result<u64, Wrong> {
     let (tier, next) = (tiers[number], tiers[number + 1]);
     let found = || format!("radix_up {} of tier {number} in bundles of {}", tier.up, next.bundle);
     must(tier.up % next.bundle == 0, found, "whole bundles")?;
     let found = || format!("radix_down {} of tier {}", next.down, number + 1);
-    must(next.down == below * next.bundle, found, &format!("{}, as the tier below asks for", below * next.bundle))?;
+    must(next.down == below * next.bundle, found, &format!("{}, as the tier below requires", below * next.bundle))?;
     let found = || format!("{} Gb/s down and {} Gb/s up in tier {number}", tier.down * tier.gbps, tier.up * next.gbps);
-    let rule = format!("`oversubscribed` of tier {number}, {}, to be the first over the second", tier.oversubscribed);
+    let rule =
+        format!("`oversubscribed` of tier {number}, {}, to be the first divided by the second", tier.oversubscribed);
     must(
         u128::from(tier.down * tier.gbps) == u128::from(tier.up * next.gbps) * u128::from(tier.oversubscribed),
         found,

@@ -1,9 +1,10 @@
 //! HyperX: switches at the points of a grid, each linked to all that differ from it in one coordinate.
-//! A row is a full mesh, so that a way needs one hop for each coordinate that differs.
 //!
-//! Different from the paper: the relative bandwidth K of a dimension is 1; all links between switches
-//! have one rate. A switch has its hosts first, then the others of its row in the first dimension, in
-//! the order of their coordinate, then those in the second, and so on.
+//! A row is a full mesh, so that a path needs one hop for each coordinate that differs. Unlike the paper, the relative
+//! bandwidth K of a dimension is 1: all links between switches have one rate.
+//!
+//! Ports of a switch lead to its hosts first. Ports to the others of its row in the first dimension follow in the order
+//! of their coordinate, then those in the second, and so on.
 
 use super::Topology;
 use super::builder::{
@@ -14,19 +15,20 @@ use super::counts::Counts;
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};
 
-/// Most dimensions: a hypercube of so many has 65 536 switches.
+/// Largest number of dimensions; a hypercube with as many has 65,536 switches.
 const MOST_DIMS: usize = 16;
 
 pub(super) const SPEC: Spec = Spec {
     slot: "topology",
     kind: "hyperx",
-    doc: "A switch at every point of a grid, linked to all that differ from it in one coordinate. A switch bears its \
-          coordinates, the last one counts fastest: `s0_0`, `s0_1`…; hosts `h0`… switch by switch.",
+    doc: "Grid with a switch at every point, linked to all switches that differ from it in one coordinate. Names of \
+          switches have their coordinates, of which the last counts fastest: `s0_0`, `s0_1`…. Hosts are `h0`… switch \
+          by switch.",
     cite: "Ahn et al., \"HyperX: topology, routing, and packaging of efficient large-scale networks\", SC 2009 §3",
     params: &[
         Param {
             name: "dims",
-            doc: "Switches along each dimension (S, as many as L): `[4, 4]` is a square, `[8]` a full mesh, \
+            doc: "Number of switches along each of the L dimensions (S): `[4, 4]` is a square, `[8]` a full mesh, \
                   `[2, 2, 2]` a cube.",
             kind: Kind::Counts { min: 2, max: 1024 },
             default: None,
@@ -44,7 +46,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// Counts of the network; its dimensions may be any.
+/// Returns the counts of the network, for any number of dimensions.
 pub(super) fn counts(values: &Values) -> Counts {
     let dims = values.counts("dims");
     let switches = dims.iter().fold(1u64, |all, size| all.saturating_mul(*size));
@@ -67,7 +69,7 @@ pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
         net.switch(name(dims, s), "switch".into());
     }
     (0..first).for_each(|h| net.connect(h, first + h / hosts, host));
-    // How far apart neighbours in a dimension are numbered.
+    // Distance between the numbers of neighbours in a dimension.
     let mut stride = switches;
     for size in dims.iter().map(|size| *size as u32) {
         stride /= size;
@@ -79,7 +81,7 @@ pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
     Ok(net.done())
 }
 
-/// `s` and the coordinates of a switch.
+/// Returns `s` and the coordinates of a switch.
 fn name(dims: &[u64], switch: u32) -> String {
     let (mut rest, mut at) = (u64::from(switch), Vec::new());
     for size in dims.iter().rev() {

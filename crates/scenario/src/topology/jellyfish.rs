@@ -1,10 +1,9 @@
-//! Jellyfish: switches joined at random, each to as many others.
+//! Jellyfish: switches joined at random, each to the same number of others.
 //!
-//! Pairs of switches that have a port free and no link yet are joined, each pair as likely as any other,
-//! until there is none (§3). Where ports are left, a link between two other switches is taken out, and
-//! its ends are joined with what is left: both with one switch that has two ports free, or each with
-//! another one, where two switches are linked already and have a port free each. Every port is used in
-//! the end. A graph that comes out in parts is drawn anew.
+//! Two switches that both have a free port and no common link are joined. Each such pair has equal probability, and
+//! joining ends when there is none (§3). If ports are left, a link between two other switches is removed, and its ends
+//! are joined with free ports. These belong to one switch with two free ports, or to two switches that are linked
+//! already. So every port is used in the end. A graph that is not connected is drawn again.
 //!
 //! A switch has its hosts first, then its neighbours in the order of their numbers.
 
@@ -22,8 +21,8 @@ use std::collections::BTreeSet;
 pub(super) const SPEC: Spec = Spec {
     slot: "topology",
     kind: "jellyfish",
-    doc: "Switches `s0`… joined at random, each to `degree` others; hosts `h0`… switch by switch. The graph is one of \
-          the scenario: it does not change with the seed of a run.",
+    doc: "Random graph of switches `s0`…, each linked to `degree` others, with hosts `h0`… switch by switch. The \
+          graph belongs to the scenario: it does not change with the seed of a run.",
     cite: "Singla et al., \"Jellyfish: networking data centers randomly\", NSDI 2012 §3",
     params: &[
         Param {
@@ -34,15 +33,15 @@ pub(super) const SPEC: Spec = Spec {
         },
         Param {
             name: "degree",
-            doc: "Ports of a switch toward other switches (r): fewer than there are switches, and an even number of \
-                  ports in all.",
+            doc: "Number of ports of a switch toward other switches (r), fewer than the number of switches; the total \
+                  number of such ports is even.",
             kind: Kind::Count { min: 1, max: 1024 },
             default: None,
         },
         HOSTS_PER_SWITCH,
         Param {
             name: "seed",
-            doc: "Seed of the graph, beside the run's.",
+            doc: "Seed of the graph, independent of the seed of the run.",
             kind: Kind::Count { min: 0, max: i64::MAX as u64 },
             default: Some("1"),
         },
@@ -58,12 +57,12 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// Graphs that are drawn before it is given up: with two links a switch few hang together.
+/// Number of graphs that are drawn before the build fails; with two links per switch few are connected.
 const DRAWN: u64 = 100;
-/// Pairs that are drawn before those that may be joined are counted.
+/// Number of random pairs that are tried before all possible pairs are listed.
 const TOSSED: u32 = 64;
 
-/// Counts of the network.
+/// Returns the counts of the network.
 pub(super) fn counts(values: &Values) -> Counts {
     Counts::flat(values.count("switches"), values.count("hosts_per_switch"), values.count("degree"))
 }
@@ -73,7 +72,7 @@ pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
     let degree = values.count("degree");
     let fault = |field: &str, found: String, rule: &str| vec![Fault { field: field.into(), found, rule: rule.into() }];
     if degree >= switches {
-        return Err(fault("degree", format!("{degree} of {switches} switches"), "fewer than there are switches"));
+        return Err(fault("degree", format!("{degree} of {switches} switches"), "fewer than the number of switches"));
     }
     if switches * degree % 2 == 1 {
         let found = format!("{degree} ports of each of {switches} switches");
@@ -83,7 +82,8 @@ pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
     let stream = |n| Stream::new(values.count("seed"), 0, Purpose::Custom(0)).at(n);
     let drawn = (0..DRAWN).map(|n| Graph::random(switches as usize, degree as usize, &mut stream(n)));
     let Some(graph) = drawn.into_iter().find(Graph::hangs_together) else {
-        let found = format!("{switches} switches of {degree}, of which no graph hung together in {DRAWN} draws");
+        let found =
+            format!("{switches} switches of degree {degree}, for which none of {DRAWN} drawn graphs is connected");
         return Err(fault("degree", found, "3 or more, or another seed"));
     };
     let (switches, hosts) = (switches as u32, hosts as u32);
@@ -94,15 +94,15 @@ pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
     Ok(net.done())
 }
 
-/// Who is joined with whom.
+/// Graph as the neighbours of each switch.
 struct Graph {
     near: Vec<BTreeSet<usize>>,
     degree: usize,
 }
 
 impl Graph {
-    /// Of which every switch has `degree` links. PRECONDITION: `degree` is below `n`, and their product
-    /// even.
+    /// Draws a graph in which every switch has `degree` links. PRECONDITION: `degree` is below `n`, and their product
+    /// is even.
     fn random(n: usize, degree: usize, draw: &mut Stream) -> Graph {
         let mut graph = Graph { near: vec![BTreeSet::new(); n], degree };
         let mut free: Vec<usize> = (0..n).collect();
@@ -130,7 +130,7 @@ impl Graph {
         a != b && !self.near[a].contains(&b)
     }
 
-    /// Two switches of these that may be joined, if there are any.
+    /// Returns two of these switches that may be joined, if there are any.
     fn pair(&self, free: &[usize], draw: &mut Stream) -> Option<(usize, usize)> {
         for _ in 0..TOSSED {
             let mut toss = || free[draw.below(free.len() as u64) as usize];
@@ -144,9 +144,10 @@ impl Graph {
         (!open.is_empty()).then(|| open[draw.below(open.len() as u64) as usize])
     }
 
-    /// Takes out a link, and joins its ends with switches that have ports free and are all linked with
-    /// each other. There always is such a link: whoever is no neighbour of the first of them has all its
-    /// links, more than the second has neighbours.
+    /// Removes a link, and joins its ends with switches that have free ports and are all linked with each other.
+    ///
+    /// Such a link always exists. A switch that is no neighbour of the first of them has all its links, and these are
+    /// more than the neighbours of the second.
     fn swap(&mut self, free: &[usize], draw: &mut Stream) {
         let a = free[0];
         let b = if self.degree - self.near[a].len() >= 2 { a } else { free[1] };
@@ -160,7 +161,7 @@ impl Graph {
         self.join(b, y);
     }
 
-    /// Each link once, from its lower end.
+    /// Returns each link once, from its lower end.
     fn links(&self) -> impl Iterator<Item = (usize, usize)> {
         let each = self.near.iter().enumerate();
         each.flat_map(|(a, near)| near.iter().filter(move |b| a < **b).map(move |b| (a, *b)))
@@ -188,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_switch_with_two_ports_left_takes_the_place_of_a_link() {
-        // Five that are all linked with each other, and one that came too late.
+        // Five switches that are all linked with each other, and one without links.
         let full = [&[1, 2, 3, 4][..], &[0, 2, 3, 4], &[0, 1, 3, 4], &[0, 1, 2, 4], &[0, 1, 2, 3], &[]];
         for seed in 0..50 {
             let (mut graph, mut draw) = (graph(4, &full), draw(seed));
@@ -218,7 +219,7 @@ mod tests {
 
     #[test]
     fn some_graphs_get_stuck_and_all_are_finished() {
-        // Of six switches with four links each, one that is left out at the end of the joining.
+        // True if joining six switches with four links each leaves free ports that cannot be joined.
         let stuck = |seed| {
             let mut graph = graph(4, &[&[] as &[usize]; 6]);
             let mut draw = draw(seed);

@@ -1,4 +1,4 @@
-//! Leaves and spines, every leaf linked to every spine.
+//! Leaf-spine network: every leaf is linked to every spine.
 
 use super::Topology;
 use super::builder::{
@@ -12,7 +12,8 @@ use mech::params::{Kind, Param, Spec, Values};
 pub(super) const SPEC: Spec = Spec {
     slot: "topology",
     kind: "leaf_spine",
-    doc: "Hosts `h0`… leaf by leaf, switches `leaf0`… and `spine0`…, every leaf linked to every spine.",
+    doc: "Two tiers of switches `leaf0`… and `spine0`…, every leaf linked to every spine, with hosts `h0`… leaf by \
+          leaf.",
     cite: "Alizadeh et al., \"CONGA\", SIGCOMM 2014 §2",
     params: &[
         Param {
@@ -45,7 +46,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// Counts of the network.
+/// Returns the counts of the network.
 pub(super) fn counts(values: &Values) -> Counts {
     let (leaves, spines) = (values.count("leaves"), values.count("spines"));
     let hosts = leaves * values.count("hosts_per_leaf");

@@ -1,6 +1,4 @@
-//! Switches in a chain, each with hosts: the network without another way (DIBS §7, footnote 10).
-//!
-//! A switch has its hosts first, then the switch before it, then the one after it.
+//! Switches in a chain, each with hosts: a network without alternative paths (DIBS §7, footnote 10).
 
 use super::Topology;
 use super::builder::{
@@ -14,7 +12,7 @@ use mech::params::{Kind, Param, Spec, Values};
 pub(super) const SPEC: Spec = Spec {
     slot: "topology",
     kind: "linear",
-    doc: "Switches `s0`… in a chain, hosts `h0`… switch by switch.",
+    doc: "Chain of switches `s0`…, with hosts `h0`… switch by switch.",
     cite: "DIBS §7, footnote 10",
     params: &[
         Param {
@@ -35,7 +33,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// Counts of the network.
+/// Returns the counts of the network.
 pub(super) fn counts(values: &Values) -> Counts {
     let switches = values.count("switches");
     let hosts = switches * values.count("hosts_per_switch");

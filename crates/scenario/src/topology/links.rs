@@ -1,27 +1,27 @@
-//! Which link is meant by what a user types.
+//! Names of links, as users type them.
 
 use super::{Node, Topology};
 
-/// A link.
+/// Link between two nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// `a:b`, the node with the lower number first; `a:b:n` where there are several.
+    /// Name of the link: `a:b`, the node with the lower number first; `a:b:n` for one of several.
     pub name: String,
-    /// The number among several between the same nodes, as its name ends: `:n`, or nothing.
+    /// End of the name for one of several links between the same nodes, `:n`; empty otherwise.
     pub number: String,
-    /// The node and the port at its first end and at its second.
+    /// Node and port at the first end and at the second.
     pub ends: [(u32, u16); 2],
 }
 
-/// How many names an error lists.
+/// Largest number of names that an error lists.
 const LISTED: usize = 12;
 
 impl Topology {
-    /// The link that a text names: a host stands for its only link, `a:b` for the link between two nodes,
-    /// `a:b:n` for the n-th of several, from 0, in the order of the ports of the node with the lower number.
+    /// Returns the link that a text names. A host stands for its only link, and `a:b` for the link between two nodes.
+    /// `a:b:n` is the n-th of several, from 0, in the order of the ports of the node with the lower number.
     ///
     /// # Errors
-    /// What the text should have been.
+    /// Returns the expected form.
     pub fn link(&self, text: &str) -> Result<Link, String> {
         if let Some(node) = self.node(text) {
             let end = &self.nodes[node as usize].ports[..];
@@ -46,11 +46,11 @@ impl Topology {
         }
     }
 
-    /// The ends that send in the directions that a text names: both of a link, or with `a>b` instead of `a:b`
-    /// the one that is at `a`.
+    /// Returns the sending ends of the directions that a text names: both of a link, or with `a>b` instead of `a:b` the
+    /// end at `a`.
     ///
     /// # Errors
-    /// What the text should have been.
+    /// Returns the expected form.
     pub fn directions(&self, text: &str) -> Result<Vec<(u32, u16)>, String> {
         let readings = self.readings(text, '>');
         let Some(((from, _), _)) = readings.first() else { return self.link(text).map(|link| link.ends.to_vec()) };
@@ -67,7 +67,7 @@ impl Topology {
         }
     }
 
-    /// Every way to take a text apart into names of nodes, and a number; names may have the mark between them.
+    /// Returns every reading of a text as two node names and an optional number; names may contain the mark.
     fn readings(&self, text: &str, mark: char) -> Vec<((u32, u32), Option<usize>)> {
         let mut found = Vec::new();
         for (at, _) in text.match_indices(mark) {
@@ -81,7 +81,7 @@ impl Topology {
         found
     }
 
-    /// The links between two nodes, or the n-th of them.
+    /// Returns the links between two nodes, or the n-th of them.
     fn links_of_pair(&self, (a, b): (u32, u32), n: Option<usize>) -> Vec<Link> {
         let (low, high) = (a.min(b), a.max(b));
         let ports = self.nodes[low as usize].ports.iter().zip(0..).filter(|(port, _)| port.peer == high);
@@ -92,7 +92,7 @@ impl Topology {
         }
     }
 
-    /// The link between two ports.
+    /// Returns the link between two ports.
     fn link_between(&self, a: (u32, u16), b: (u32, u16)) -> Link {
         let (low, high) = (a.min(b), a.max(b));
         let [first, second] = [low, high].map(|end| &self.nodes[end.0 as usize]);
@@ -105,7 +105,7 @@ impl Topology {
         Link { name: format!("{}:{}{number}", first.name, second.name), number, ends: [low, high] }
     }
 
-    /// The names of a node's links.
+    /// Returns the names of a node's links.
     fn link_names(&self, node: u32) -> Vec<String> {
         let ports = self.nodes[node as usize].ports.iter().zip(0..);
         ports.map(|(port, at)| self.link_between((node, at), (port.peer, port.peer_port)).name).collect()
@@ -116,7 +116,7 @@ impl Topology {
     }
 }
 
-/// Some names, and how many more there are.
+/// Lists the first names, and the number of the others.
 fn listing(names: &[String]) -> String {
     let some: Vec<String> = names.iter().take(LISTED).map(|name| format!("`{name}`")).collect();
     match names.len().saturating_sub(LISTED) {
@@ -131,7 +131,7 @@ mod tests {
     use crate::topology::Port;
     use units::{Dur, Rate};
 
-    /// h0 and h1 at s0, two links to s1, one to s2.
+    /// Network with h0 and h1 at s0, two links from s0 to s1, and one to s2.
     fn small() -> Topology {
         let node = |name: &str| Node { name: name.into(), tier: "any".into(), ports: Vec::new() };
         let mut nodes: Vec<Node> = ["h0", "h1", "s0", "s1", "s2"].map(node).into();

@@ -1,4 +1,4 @@
-//! Who is connected to whom.
+//! Networks: nodes, ports and links of each kind of topology.
 
 mod bisection;
 mod brought;
@@ -31,44 +31,44 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Dur, Rate};
 
-/// Nodes and links. Hosts come first: host `i` is node `i`; switch `s` is node `hosts + s`.
+/// Nodes and links of a network. Hosts come first: host `i` is node `i`, and switch `s` is node `hosts + s`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Topology {
-    /// Every node.
+    /// Hosts and switches.
     pub nodes: Vec<Node>,
     /// Number of hosts.
     pub hosts: u32,
-    /// The addresses of a `fat_tree`, by which `two_level` routing finds its way.
+    /// Addresses of a `fat_tree`, which `two_level` routing uses.
     pub plan: Option<AddressPlan>,
 }
 
-/// A host or a switch.
+/// Host or switch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Its name: `h0`, `edge3`, or as in the file.
+    /// Name of the node: `h0`, `edge3`, or as in the file.
     pub name: String,
-    /// Its tier: `host`, `edge`, `agg`, `core`, `leaf`, `spine`, `switch`, or as in the file.
+    /// Tier of the node: `host`, `edge`, `agg`, `core`, `leaf`, `spine`, `switch`, or as in the file.
     pub tier: String,
-    /// Its ports, in their order; a host has one.
+    /// Ports of the node, in order; a host has one.
     pub ports: Vec<Port>,
 }
 
-/// One end of a link.
+/// Port of a node: one end of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Port {
-    /// The node at the far end.
+    /// Node at the far end.
     pub peer: u32,
-    /// The far end's port.
+    /// Port number at the far end.
     pub peer_port: u16,
     /// Rate out of this port.
     pub rate: Rate,
     /// Propagation delay out of this port, at least 1 ps.
     pub delay: Dur,
-    /// Share of this port where routing is `weighted`.
+    /// Share of this port if routing is `weighted`.
     pub weight: f64,
 }
 
-/// The topologies that a scenario may name.
+/// Topologies that a scenario may name.
 pub const SPECS: &[&Spec] = &[
     &star::SPEC,
     &dumbbell::SPEC,
@@ -83,32 +83,32 @@ pub const SPECS: &[&Spec] = &[
     &htsim::SPEC,
 ];
 
-/// What a network is made of beside its parameters.
+/// Inputs of a network in addition to its parameters.
 #[derive(Clone, Copy)]
 pub struct Given<'a> {
-    /// What the scenario says of nodes and links where the kind is `custom`.
+    /// Nodes and links that the scenario lists for the kind `custom`.
     pub graph: Option<&'a CustomGraph>,
-    /// The text of a file of the scenario, or why it cannot be read.
+    /// Function that returns the text of a file of the scenario, or the reason why it cannot be read.
     pub files: &'a dyn Fn(&str) -> Result<String, String>,
-    /// Receives notes that a run prints; `None` discards them.
+    /// Receiver of notes that a run prints; `None` discards them.
     pub notes: Option<&'a RefCell<Vec<String>>>,
-    /// Receives the links of a file that corrupt frames; `None` discards them.
+    /// Receiver of the links of a file that corrupt frames; `None` discards them.
     pub corrupted: Option<&'a RefCell<Vec<Corrupted>>>,
-    /// Receives the contents of a configuration file that the topology names; `None` discards them.
+    /// Receiver of the contents of a configuration file that the topology names; `None` discards them.
     pub(crate) configuration: Option<&'a RefCell<Option<Configuration>>>,
 }
 
-/// A link of a file that corrupts frames in both directions.
+/// Link of a file that corrupts frames in both directions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Corrupted {
-    /// The link, as events name it.
+    /// Name of the link, as in events.
     pub link: String,
     /// Probability that a frame is corrupted.
     pub probability: f64,
 }
 
 impl Given<'_> {
-    /// No graph, no files, and nobody who wants notes.
+    /// Returns inputs without a graph, files, or receivers of notes.
     pub fn nothing() -> Given<'static> {
         let files = &|_: &str| Err("cannot be read here".into());
         Given { graph: None, files, notes: None, corrupted: None, configuration: None }
@@ -118,12 +118,12 @@ impl Given<'_> {
     }
 }
 
-/// Builds a network of the given kind. Networks that are too large are refused by their counts: before they are built, if
-/// parameters give the counts.
+/// Builds a network of the given kind. A network that is too large is refused by its counts, before it is built if its
+/// parameters determine them.
 ///
 /// # Errors
-/// A [`Fault`] for each parameter, node or link that cannot be, and for each line of a file; one without a field for
-/// the network as a whole.
+/// Returns a [`Fault`] for each wrong parameter, node or link, and for each wrong line of a file. A fault without a
+/// field is about the network as a whole.
 pub fn build(kind: &str, values: &Values, given: &Given) -> Result<Topology, Vec<Fault>> {
     let fits = |counts: Counts| match counts.wrong() {
         Some((found, rule)) => Err(vec![Fault { field: String::new(), found, rule }]),
@@ -135,7 +135,7 @@ pub fn build(kind: &str, values: &Values, given: &Given) -> Result<Topology, Vec
     Ok(net)
 }
 
-/// Counts of a network that parameters describe; `None` for kinds that a file or the scenario spells out.
+/// Returns the counts of a network that parameters describe; `None` for kinds that a file or the scenario lists.
 fn counts_of(kind: &str, values: &Values) -> Option<Counts> {
     Some(match kind {
         "star" => star::counts(values),
@@ -172,57 +172,57 @@ fn build_any(kind: &str, values: &Values, given: &Given) -> Result<Topology, Vec
 }
 
 impl Topology {
-    /// The host of a name.
+    /// Returns the host with this name.
     pub fn host(&self, name: &str) -> Option<HostId> {
         let hosts = &self.nodes[..self.hosts as usize];
-        // Built-in networks call host i `hi`.
+        // Built-in networks name host `i` `hi`, so that the name gives the number without a search.
         let numbered = name.strip_prefix('h').and_then(|number| number.parse::<usize>().ok());
         let at = numbered.filter(|at| hosts.get(*at).is_some_and(|node| node.name == name));
         at.or_else(|| hosts.iter().position(|node| node.name == name)).map(|at| HostId(at as u32))
     }
-    /// The node of a name, host or switch.
+    /// Returns the host or switch with this name.
     pub fn node(&self, name: &str) -> Option<u32> {
         self.nodes.iter().position(|node| node.name == name).map(|at| at as u32)
     }
-    /// Whether a node is a host.
+    /// Returns true if a node is a host.
     pub fn is_host(&self, node: u32) -> bool {
         node < self.hosts
     }
-    /// The switches, in their order.
+    /// Returns the switches, in order of their nodes.
     pub fn switches(&self) -> &[Node] {
         &self.nodes[self.hosts as usize..]
     }
-    /// The node of the switch that a host is attached to.
+    /// Returns the node of the switch that a host is attached to.
     ///
     /// # Panics
-    /// Where there is no such host.
+    /// Panics if there is no such host.
     pub fn edge_of(&self, host: HostId) -> u32 {
         self.nodes[host.0 as usize].ports[0].peer
     }
-    /// Number of switches with hosts.
+    /// Returns the number of switches with hosts.
     pub fn edges(&self) -> usize {
         let mut edge = vec![false; self.nodes.len()];
         self.nodes[..self.hosts as usize].iter().for_each(|host| edge[host.ports[0].peer as usize] = true);
         edge.into_iter().filter(|edge| *edge).count()
     }
-    /// The port at the far end of a link: a node, and its port.
+    /// Returns the node and port at the far end of a link.
     pub fn far_end(&self, (node, port): (u32, u16)) -> (u32, u16) {
         let port = &self.nodes[node as usize].ports[usize::from(port)];
         (port.peer, port.peer_port)
     }
-    /// By switch, the node of the first switch of its tier.
+    /// Returns, for each switch, the node of the first switch of its tier.
     pub fn first_of_tiers(&self) -> Vec<u32> {
         let mut first = BTreeMap::new();
         let nodes = self.switches().iter().zip(self.hosts..);
         nodes.map(|(switch, node)| *first.entry(switch.tier.as_str()).or_insert(node)).collect()
     }
-    /// The names of the tiers, each once, in the order of the nodes.
+    /// Returns the names of the tiers, each once, in the order of the nodes.
     pub fn tiers(&self) -> Vec<&str> {
         let mut seen = BTreeSet::new();
         self.nodes.iter().map(|node| node.tier.as_str()).filter(|tier| seen.insert(*tier)).collect()
     }
-    /// Capacity in bits per second, one way, between the first and the second half of the hosts
-    /// in their order: the largest flow that links allow, host links included.
+    /// Returns the capacity in bits per second, one way, between the first and the second half of the hosts in their
+    /// order. It is the maximum flow over links, host links included.
     pub fn bisection(&self) -> f64 {
         bisection::capacity(self)
     }

@@ -1,4 +1,4 @@
-//! Hosts around one switch.
+//! Hosts at one switch.
 
 use super::Topology;
 use super::builder::{Builder, LINK_BACK_DELAY, LINK_BACK_RATE, LINK_DELAY, LINK_RATE, link};
@@ -8,7 +8,7 @@ use mech::params::{Kind, Param, Spec, Values};
 pub(super) const SPEC: Spec = Spec {
     slot: "topology",
     kind: "star",
-    doc: "Hosts `h0`… around one switch `s0`.",
+    doc: "Single switch `s0` with hosts `h0`….",
     cite: "",
     params: &[
         Param { name: "n", doc: "Number of hosts.", kind: Kind::Count { min: 2, max: 65_535 }, default: None },
@@ -19,7 +19,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// Counts of the network.
+/// Returns the counts of the network.
 pub(super) fn counts(values: &Values) -> Counts {
     Counts { hosts: values.count("n"), switches: 1, edges: 1, links: 0 }
 }

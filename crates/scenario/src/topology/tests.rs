@@ -1,4 +1,4 @@
-//! Networks, by kind.
+//! Networks of each kind.
 
 mod asymmetric;
 mod configuration;
@@ -9,13 +9,13 @@ use super::*;
 use mech::params::{Kind, Value};
 use units::{Bytes, parse_dur, parse_rate};
 
-/// The values of a spec: its defaults and what is given, each as text.
+/// Values of a spec: its defaults, replaced by what is given, each as text.
 pub(crate) fn values(spec: &Spec, given: &[(&str, &str)]) -> Values {
     let mut values = Values::default();
     for param in spec.params {
         let given = given.iter().find(|(name, _)| *name == param.name).map(|(_, text)| *text);
         let Some(text) = given.or(param.default) else { continue };
-        // A default that is empty or no value of its kind: the parameter may be left out.
+        // A default that is empty or no value of its kind means that the parameter may be left out.
         let named =
             matches!(param.kind, Kind::Rate | Kind::Time { .. }) && !text.starts_with(|c: char| c.is_ascii_digit());
         if given.is_none() && (text.is_empty() || named) {
@@ -55,18 +55,18 @@ pub(crate) fn values(spec: &Spec, given: &[(&str, &str)]) -> Values {
     values
 }
 
-/// A network of a kind, or its faults.
+/// Builds a network of a kind, or returns its faults.
 pub(crate) fn try_net(kind: &str, given: &[(&str, &str)]) -> Result<Topology, Vec<Fault>> {
     let spec = SPECS.iter().find(|spec| spec.kind == kind).unwrap();
     build(kind, &values(spec, given), &Given::nothing())
 }
 
-/// A network of a kind.
+/// Builds a network of a kind.
 pub(crate) fn net(kind: &str, given: &[(&str, &str)]) -> Topology {
     try_net(kind, given).unwrap()
 }
 
-/// A custom network: `"name"` or `"name host"`, and `"a b weight"`.
+/// Builds a custom network from nodes `"name"` or `"name host"`, and links `"a b weight"`.
 pub(crate) fn custom(nodes: &[&str], links: &[&str]) -> Result<Topology, Vec<Fault>> {
     let node = |text: &&str| {
         let name = text.trim_end_matches(" host");
@@ -88,7 +88,7 @@ pub(crate) fn custom(nodes: &[&str], links: &[&str]) -> Result<Topology, Vec<Fau
     build("custom", &Values::default(), &Given { graph: Some(&graph), ..Given::nothing() })
 }
 
-/// The invariants of every network: links have two ends that agree, hosts one port.
+/// Checks the invariants of every network: the ends of a link agree, and hosts have one port.
 fn check(net: &Topology) {
     for (a, node) in net.nodes.iter().enumerate() {
         assert!(!net.is_host(a as u32) || node.ports.len() == 1, "{}", node.name);
@@ -117,7 +117,7 @@ fn a_k4_fat_tree_has_16_hosts_and_20_switches_of_4_ports() {
     assert_eq!(net.host("h15"), Some(HostId(15)));
     assert_eq!(net.host("edge0"), None);
     assert_eq!(net.node("core3"), Some(35));
-    // Port p of a core leads to pod p; core c hangs on the (c / 2)th aggregation switch of it.
+    // Port p of a core leads to pod p; core c is linked to the (c / 2)th aggregation switch of each pod.
     let core3 = &net.nodes[35];
     let peers: Vec<_> = core3.ports.iter().map(|port| net.nodes[port.peer as usize].name.as_str()).collect();
     assert_eq!(peers, ["agg1", "agg3", "agg5", "agg7"]);
@@ -146,7 +146,7 @@ fn a_chain_tree_of_three_is_the_tree_of_pabo() {
     let names: Vec<_> = path(1).iter().map(|(node, _)| name(*node)).collect();
     assert_eq!(names, ["h1", "s1", "s4", "s6"]);
     assert_eq!(net.tiers(), ["host", "level1", "level2", "root"]);
-    // The last switch: three chains, then the receiver.
+    // The last switch has three chains, then the receiver.
     assert_eq!(path(2).last(), Some(&(net.node("s6").unwrap(), 3)));
     let rates: Vec<_> = path(0).iter().map(|(n, p)| net.nodes[*n as usize].ports[*p as usize].rate).collect();
     assert_eq!(rates, [Rate::gbps(1), Rate::gbps(10), Rate::gbps(10), Rate::gbps(1)]);
@@ -178,7 +178,7 @@ fn oversubscription_is_host_capacity_over_uplink_capacity_exactly() {
     assert_eq!(uplink(&net("leaf_spine", &sized("2.5"))), Rate::mbps(800));
     assert_eq!(
         faults(try_net("fat_tree", &[("k", "4"), ("oversubscription", "3"), ("fabric.rate", "1Gbps")])),
-        ["oversubscription: 3; left out where `fabric.rate` is given"]
+        ["oversubscription: 3; no value if `fabric.rate` is given"]
     );
 }
 
@@ -195,7 +195,7 @@ fn links_between_switches_that_are_two_three_and_four_times_slower_are_the_one_t
             }
         }
     }
-    // What is typed with a point is something else.
+    // A rate that is typed as a decimal is a different one.
     assert_eq!(parse_rate("333.3Mbps").unwrap().time(1000), Dur(24_002_401));
 }
 
@@ -260,7 +260,7 @@ fn what_is_wrong_with_a_custom_network_is_said_of_the_node_or_link() {
         (
             &["h0 host", "a", "h1 host", "b"],
             &["h0 a 1", "h1 b 1"],
-            "links: no way from `h0` to `h1`; a connected network",
+            "links: no path from `h0` to `h1`; a connected network",
         ),
     ] {
         let all = faults(custom(nodes, links));

@@ -1,4 +1,4 @@
-//! Collectives of machine-learning jobs: every rank ends with the sum of all ranks' data.
+//! All-reduce collectives of machine-learning jobs: every rank ends with the sum of all ranks' data.
 
 use super::Context;
 use super::collective::{Algorithm, Collective, Plan};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use units::{Dur, Time};
 
 choice! {
-    /// How data are reduced.
+    /// Algorithm of the reduction.
     enum AlgorithmKind {
         Ring = "ring",
         Tree = "tree",
@@ -21,7 +21,7 @@ choice! {
 }
 
 choice! {
-    /// Where the ranks of a job are.
+    /// Placement of a job's ranks on hosts.
     enum Placement {
         Packed = "packed",
         Random = "random",
@@ -31,51 +31,52 @@ choice! {
 pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
     kind: "all_reduce",
-    doc: "All-reduce by a ring or a binary tree, iteration after iteration, each rank going on when it has what it needs. \
-          The messages of an iteration of a job are one query.",
+    doc: "All-reduce over a ring or a binary tree, in iterations. Each rank proceeds when it has the data that it \
+          needs. The messages of one iteration of a job are one query.",
     cite: "Patarasuk and Yuan, \"Bandwidth optimal all-reduce algorithms\", JPDC 2009",
     params: &[
         Param {
             name: "algorithm",
-            doc: "`ring`: 2(N-1) steps of a chunk of size/N from each rank to the next; `tree`: to the root of a binary \
-                  tree and back.",
+            doc: "Pattern of messages. `ring`: 2(N-1) steps, in each of which every rank sends a chunk of size/N to \
+                  the next. `tree`: to the root of a binary tree and back.",
             kind: AlgorithmKind::KIND,
             default: Some("ring"),
         },
-        Param { name: "size", doc: "Bytes that each rank has to reduce.", kind: Kind::Size { min: 1 }, default: None },
+        Param { name: "size", doc: "Bytes that each rank reduces.", kind: Kind::Size { min: 1 }, default: None },
         Param {
             name: "hosts",
-            doc: "The hosts that take part, by name or number, in the order of their ranks; all where not given.",
+            doc: "Hosts that take part, by name or number, in the order of their ranks; all hosts by default.",
             kind: Kind::Texts,
             default: Some(""),
         },
         Param {
             name: "jobs",
-            doc: "Groups of hosts that reduce independently of each other.",
+            doc: "Number of groups of hosts that reduce independently of each other.",
             kind: Kind::Count { min: 1, max: 500_000 },
             default: Some("1"),
         },
         Param {
             name: "ranks",
-            doc: "Ranks of a job, one on a host; where not given, the hosts are divided among the jobs.",
+            doc: "Number of ranks of a job, one per host; by default the hosts are divided among the jobs.",
             kind: Kind::Count { min: 2, max: 1_000_000 },
             default: Some(""),
         },
         Param {
             name: "placement",
-            doc: "Which hosts a job gets: the next ones in the order of the hosts, or drawn.",
+            doc: "Selection of the hosts of a job: the next ones in order (`packed`), or drawn from the seed \
+                  (`random`).",
             kind: Placement::KIND,
             default: Some("packed"),
         },
         Param {
             name: "chunks",
-            doc: "Pieces that follow each other through a tree; 1 where not given.",
+            doc: "Number of pieces that are pipelined through a tree; 1 by default.",
             kind: Kind::Count { min: 1, max: 65_536 },
             default: Some(""),
         },
         Param {
             name: "compute",
-            doc: "Time at each rank from the end of an iteration to its next.",
+            doc: "Time at each rank between the end of an iteration and its next iteration.",
             kind: Kind::Time { min: 0 },
             default: Some("0us"),
         },
@@ -87,14 +88,15 @@ pub(super) const SPEC: Spec = Spec {
         },
         Param {
             name: "connection",
-            doc: "`persistent`: a rank keeps its connections to others; `new`: every message has its own.",
+            doc: "Connections between ranks. `persistent`: a rank keeps its connections to others. `new`: every \
+                  message has its own.",
             kind: Connection::KIND,
             default: Some("persistent"),
         },
         START,
         Param {
             name: "jitter",
-            doc: "Each rank begins each iteration later by a draw, uniform from 0 up to this.",
+            doc: "Largest delay of each rank at the start of each iteration, drawn uniformly from 0 up.",
             kind: Kind::Time { min: 0 },
             default: Some("0us"),
         },
@@ -102,16 +104,16 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// Chunks that a tree's ranks may count in all: some hundred megabytes.
+/// Largest number of chunks that the ranks of a tree track in total; some hundred megabytes.
 const MOST_COUNTED: u64 = 100_000_000;
 
-/// A workload.
+/// Parameters of an all-reduce workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct AllReduce {
     plan: Plan,
-    /// The hosts that ranks are placed on.
+    /// Hosts on which ranks are placed.
     pool: Vec<HostId>,
-    /// Ranks of all jobs.
+    /// Number of ranks of all jobs.
     all: usize,
     random: bool,
 }
@@ -134,7 +136,7 @@ impl AllReduce {
             Algorithm::Tree(chunks) => (u64::from(chunks), "chunk"),
         };
         if bytes < pieces {
-            faults.push(fault("size", format!("{bytes}B"), format!("at least a byte for each of {pieces} {what}s")));
+            faults.push(fault("size", format!("{bytes}B"), format!("at least one byte for each of {pieces} {what}s")));
         }
         if bytes > super::sizes::LARGEST {
             faults.push(fault("size", format!("{bytes}B"), "at most 1PB"));
@@ -171,12 +173,12 @@ impl AllReduce {
         Ok(AllReduce { plan, pool, all: (ranks * jobs) as usize, random })
     }
 
-    /// Messages of an iteration of a job.
+    /// Returns the number of messages of an iteration of a job.
     pub fn messages(&self) -> u64 {
         self.plan.messages()
     }
 
-    /// Ranks of all jobs, each of which sends a message at the start.
+    /// Returns the number of ranks of all jobs, each of which sends a message at the start.
     pub fn ranks(&self) -> usize {
         self.all
     }
@@ -185,7 +187,7 @@ impl AllReduce {
         self.plan.persistent
     }
 
-    /// The ranks of the `index`-th workload at their hosts, before their first iteration.
+    /// Returns the ranks of the `index`-th workload, placed on hosts, before their first iteration.
     pub fn collective(&self, index: u16, jitter: Dur, seed: u64) -> Collective {
         let mut hosts = self.pool.clone();
         if self.random {
@@ -204,7 +206,7 @@ fn algorithm(values: &Values, faults: &mut Vec<Fault>) -> Algorithm {
         (AlgorithmKind::Ring, given) => {
             if given {
                 let found = values.count("chunks").to_string();
-                faults.push(fault("chunks", found, "left out where `algorithm` is `ring`, which has a chunk a rank"));
+                faults.push(fault("chunks", found, "no value if `algorithm` is `ring`, which has one chunk per rank"));
             }
             Algorithm::Ring
         }
@@ -216,7 +218,7 @@ fn ranks(values: &Values, jobs: u64, hosts: u64, faults: &mut Vec<Fault>) -> u64
         let ranks = values.count("ranks");
         if ranks * jobs > hosts {
             let found = format!("{ranks} in each of {jobs} jobs");
-            faults.push(fault("ranks", found, format!("at most a rank on each of {hosts} hosts")));
+            faults.push(fault("ranks", found, format!("at most one rank on each of {hosts} hosts")));
         }
         return ranks;
     }
@@ -226,7 +228,7 @@ fn ranks(values: &Values, jobs: u64, hosts: u64, faults: &mut Vec<Fault>) -> u64
     hosts / jobs
 }
 
-/// What ranks send of themselves in their first iteration.
+/// Messages that ranks send at the start of their first iteration, in order of time.
 #[derive(Clone, Debug)]
 pub(super) struct Ranks(VecDeque<(Time, Draft)>);
 

@@ -1,4 +1,4 @@
-//! Shuffles: every host sends to every other one.
+//! Shuffles: every host sends a flow to every other host.
 
 use super::common::{CLASS, JITTER, START, STOP, distinct_hosts, fault, note_idle_stop, window};
 use super::draft::Draft;
@@ -12,11 +12,11 @@ use mech::{HostId, Stream};
 use std::sync::Arc;
 use units::{Dur, Time};
 
-/// Most flows that start at one instant: about half a gigabyte.
+/// Largest number of flows that start at one instant; about half a gigabyte.
 const MOST_AT_ONCE: usize = 10_000_000;
 
 choice! {
-    /// When the flows of a shuffle start.
+    /// Order in which the flows of a shuffle start.
     enum RoundOrder {
         AtOnce = "at_once",
         Shifted = "shifted",
@@ -26,21 +26,22 @@ choice! {
 pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
     kind: "all_to_all",
-    doc: "Shuffles: every host sends one flow to every other one, all at once or in shifted rounds; once, every \
-          `interval`, or as often as a `load` asks. The flows of a shuffle are one query.",
+    doc: "Shuffles, in which every host sends one flow to every other host, simultaneously or in shifted rounds. They \
+          start once, every `interval`, or as often as `load` requires. The flows of a shuffle are one query.",
     cite: "",
     params: &[
         SIZE,
         Param {
             name: "hosts",
-            doc: "The hosts that take part, by name or number; all where not given.",
+            doc: "Hosts that take part, by name or number; all hosts by default.",
             kind: Kind::Texts,
             default: Some(""),
         },
         Param {
             name: "order",
-            doc: "`at_once`: all flows start together, each host's by the order of the hosts; `shifted`: in round r, \
-                  from 1 on, every host sends to the r-th host after it, and rounds are `gap` apart.",
+            doc: "Order of the flows. `at_once`: all flows start together, those of a host in the order of the hosts. \
+                  `shifted`: in round r, from 1 on, every host sends to the r-th host after it, and rounds are `gap` \
+                  apart.",
             kind: RoundOrder::KIND,
             default: Some("at_once"),
         },
@@ -54,13 +55,13 @@ pub(super) const SPEC: Spec = Spec {
         STOP,
         Param {
             name: "interval",
-            doc: "Time from one shuffle to the next; one shuffle where neither this nor a `load` is given.",
+            doc: "Time from one shuffle to the next; one shuffle if neither this nor a `load` is given.",
             kind: Kind::Time { min: 1 },
             default: Some(""),
         },
         Param {
             name: "repeat",
-            doc: "Number of shuffles with an `interval` or a `load`; on and on where not given.",
+            doc: "Number of shuffles with an `interval` or a `load`; unlimited by default.",
             kind: Kind::Count { min: 1, max: 1_000_000_000 },
             default: Some(""),
         },
@@ -73,12 +74,12 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// A workload.
+/// Parameters of a shuffle workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct AllToAll {
     hosts: Arc<[HostId]>,
     sizes: Arc<Sizes>,
-    /// Between rounds; `None` where there is one round.
+    /// Time between rounds; `None` if all flows start together.
     gap: Option<Dur>,
     interval: Dur,
     count: u64,
@@ -97,7 +98,7 @@ impl AllToAll {
         let (Some(sizes), Some(hosts), true) = (sizes, hosts, faults.is_empty()) else { return Err(faults) };
         let pairs = hosts.len() * (hosts.len() - 1);
         if gap.is_none() && pairs > MOST_AT_ONCE {
-            let rule = "hosts of which at most ten million pairs start at once, or `shifted`";
+            let rule = "hosts of which at most ten million pairs start simultaneously, or `shifted`";
             return Err(vec![fault("hosts", format!("{} hosts, {pairs} pairs", hosts.len()), rule)]);
         }
         let (interval, offered) = pace(values, ctx, &sizes, hosts.len())?;
@@ -106,7 +107,7 @@ impl AllToAll {
         if interval.is_some_and(|interval| interval < rounds) {
             let found = format!("shuffles {} apart", interval.unwrap_or_default());
             let key = if values.has("interval") { "interval" } else { "load.fraction" };
-            return Err(vec![fault(key, found, format!("time for all rounds of one before the next, {rounds}"))]);
+            return Err(vec![fault(key, found, format!("at least the time of all rounds of a shuffle, {rounds}"))]);
         }
         let count = match (interval, values.has("repeat")) {
             (None, _) => 1,
@@ -122,12 +123,12 @@ impl AllToAll {
         self.offered
     }
 
-    /// The time from one shuffle to the next, where it comes of a load.
+    /// Returns the time from one shuffle to the next, if a load sets it.
     pub fn paced(&self) -> Option<Dur> {
         self.offered.map(|_| self.interval)
     }
 
-    /// Flows that start before an instant.
+    /// Returns the number of flows that start before an instant.
     pub fn flows_before(&self, end: Time) -> f64 {
         let span = self.stop.min(end).since(self.start).0 as f64;
         let shuffles = (span / self.interval.0 as f64).ceil().min(self.count as f64);
@@ -135,12 +136,12 @@ impl AllToAll {
         shuffles * hosts * (hosts - 1.0)
     }
 
-    /// Flows of a round, and the mean bytes of each.
+    /// Returns the number of flows of a round, and the mean bytes of each.
     pub fn at_once(&self) -> (f64, f64) {
         (self.rounds().flows as f64, self.sizes.mean())
     }
 
-    /// The rounds of its shuffles: all flows at once are one round.
+    /// Returns the rounds of the workload's shuffles; flows that start together are one round.
     pub fn rounds(&self) -> QueryRounds {
         let others = self.hosts.len() as u64 - 1;
         let (gap, rounds) = self.gap.map_or((Dur(0), 1), |gap| (gap, others));
@@ -157,19 +158,19 @@ fn gap(values: &Values, faults: &mut Vec<Fault>) -> Option<Dur> {
     match (values.get("order"), values.has("gap")) {
         (RoundOrder::Shifted, true) => Some(values.time("gap")),
         (RoundOrder::Shifted, false) => {
-            faults.push(fault("gap", "nothing", "the time between rounds, where `order` is `shifted`"));
+            faults.push(fault("gap", "nothing", "the time between rounds if `order` is `shifted`"));
             None
         }
         (RoundOrder::AtOnce, true) => {
             let found = values.time("gap").to_string();
-            faults.push(fault("gap", found, "left out unless `order` is `shifted`"));
+            faults.push(fault("gap", found, "no value unless `order` is `shifted`"));
             None
         }
         (RoundOrder::AtOnce, false) => None,
     }
 }
 
-/// The time from one shuffle to the next, if there is one, and the load that this makes.
+/// Returns the time from one shuffle to the next, if there are several, and the resulting load.
 fn pace(
     values: &Values,
     ctx: &Context,
@@ -180,7 +181,7 @@ fn pace(
     if values.has("load.fraction") {
         if values.has("interval") {
             let found = values.time("interval").to_string();
-            return Err(vec![fault("interval", found, "left out where `load.fraction` is given")]);
+            return Err(vec![fault("interval", found, "no value if `load.fraction` is given")]);
         }
         if hosts < ctx.topology.hosts as usize && values.get::<LoadOf>("load.of") != LoadOf::Host {
             let found = format!("`{}` with some of the hosts", values.word("load.of"));
@@ -201,7 +202,7 @@ fn pace(
     if !values.has("interval") {
         let many = values.has("repeat") && values.count("repeat") > 1;
         let found = || values.count("repeat").to_string();
-        let wrong = || vec![fault("repeat", found(), "given together with `interval` or `load`")];
+        let wrong = || vec![fault("repeat", found(), "`interval` or `load` as well")];
         return if many { Err(wrong()) } else { Ok((None, None)) };
     }
     let interval = values.time("interval");
@@ -212,15 +213,15 @@ fn pace(
     Ok((Some(interval), (repeats && bps.is_finite()).then_some(offered)))
 }
 
-/// The rounds of a workload's shuffles, one after the other.
+/// Iterator over the rounds of a workload's shuffles.
 #[derive(Clone, Debug)]
 pub(super) struct Shifts {
     of: AllToAll,
     draws: Stream,
     query: u32,
-    /// When the shuffle began.
+    /// Start of the current shuffle.
     begun: Time,
-    /// The next round, from 1.
+    /// Number of the next round, from 1.
     round: usize,
 }
 

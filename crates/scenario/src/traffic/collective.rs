@@ -1,11 +1,11 @@
-//! What the ranks of an all-reduce do when something has reached them: plain data, told of messages.
+//! State of the ranks of an all-reduce, and the messages that they send when others arrive.
 //!
-//! Ring (Patarasuk and Yuan, JPDC 2009): the data are cut in as many chunks as there are ranks. In step 0
-//! every rank sends a chunk to the rank on its right; what it receives in a step it sends on in the next
-//! one, reduced with its own in the first N-1 steps, as it is in the last N-1.
+//! Ring (Patarasuk and Yuan, JPDC 2009): the data are divided into as many chunks as there are ranks. In step 0 every
+//! rank sends a chunk to the rank on its right. In the first N-1 steps a rank reduces each received chunk with its own
+//! and sends it on in the next step. In the last N-1 steps it sends it on unchanged.
 //!
-//! Tree: rank r has the parent (r-1)/2. A chunk goes up as soon as it has come from all children, and
-//! down again from the root; chunks follow each other.
+//! Tree: rank r has the parent (r-1)/2. A chunk goes up when it has arrived from all children, and down again from the
+//! root. Chunks follow each other.
 
 use super::draft::Draft;
 use super::{FlowSpec, OWN};
@@ -13,66 +13,66 @@ use mech::{HostId, Stream};
 use std::sync::Arc;
 use units::{Dur, Time};
 
-/// How data are reduced.
+/// Algorithm of the reduction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Algorithm {
     Ring,
-    /// In so many chunks.
+    /// Binary tree with this number of chunks.
     Tree(u32),
 }
 
-/// What is settled of a workload's jobs.
+/// Parameters of a workload's jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Plan {
     pub algorithm: Algorithm,
-    /// The hosts of the ranks, job after job.
+    /// Hosts of the ranks, job after job.
     pub hosts: Vec<HostId>,
-    /// Ranks of a job.
+    /// Number of ranks of a job.
     pub ranks: u32,
-    /// Bytes that each rank has to reduce.
+    /// Data of each rank in bytes.
     pub bytes: u64,
-    /// Iterations.
+    /// Number of iterations.
     pub repeat: u64,
-    /// Between a rank's iterations.
+    /// Time between two iterations of a rank.
     pub compute: Dur,
-    /// Each rank begins each iteration later by a draw up to this.
+    /// Largest random delay of each rank's start of each iteration.
     pub jitter: Dur,
-    /// Whether every pair of ranks keeps a connection.
+    /// True if every pair of ranks keeps a connection.
     pub persistent: bool,
     pub start: Time,
 }
 
-/// Set in the number of a tree's chunk on its way to the root.
+/// Flag in the number of a tree's chunk on its way to the root.
 const UP: u32 = 1 << 31;
 
-/// The ranks of a workload's jobs.
+/// Ranks of a workload's jobs.
 #[derive(Clone, Debug)]
 pub struct Collective {
     plan: Arc<Plan>,
     ranks: Vec<Rank>,
 }
 
-/// Where a rank is.
+/// Progress of a rank.
 #[derive(Clone, Debug)]
 struct Rank {
     iteration: u64,
-    /// When that began, or will.
+    /// Start of the iteration, which may be in the future.
     begin: Time,
-    /// Chunks of the iteration that need nothing more from others.
+    /// Chunks of the iteration that need nothing more from other ranks.
     done: u32,
-    /// Ring: steps of the next iteration that have come before this one was over.
+    /// Ring: steps of the next iteration that arrived before this one ended.
     early: Vec<u32>,
-    /// Tree: how many children each chunk has come from, of this iteration and of the next.
+    /// Tree: number of children that each chunk has arrived from, for this iteration and for the next.
     up: [Vec<u8>; 2],
     shake: Stream,
 }
 
-/// A message of the rank at a place, counted over all jobs, to another of its job.
+/// Message from the rank at `place`, counted over all jobs, to another rank of its job.
 #[derive(Clone, Copy)]
 struct Sent {
     place: usize,
     to: u32,
-    /// A ring's step, or a tree's chunk with [`UP`] on its way to the root.
+    /// Step of a ring, or chunk of a tree, with [`UP`] on its way to the root.
     what: u32,
 }
 
@@ -80,19 +80,19 @@ impl Plan {
     fn jobs(&self) -> u64 {
         self.hosts.len() as u64 / u64::from(self.ranks)
     }
-    /// What a rank has to receive in an iteration, or, at a tree's root, to reduce.
+    /// Returns the number of messages that a rank receives in an iteration, or chunks that a tree's root reduces.
     fn whole(&self) -> u32 {
         match self.algorithm {
             Algorithm::Ring => 2 * (self.ranks - 1),
             Algorithm::Tree(chunks) => chunks,
         }
     }
-    /// Messages of an iteration of a job.
+    /// Returns the number of messages of an iteration of a job.
     pub fn messages(&self) -> u64 {
         let ranks = u64::from(self.ranks);
         match self.algorithm {
             Algorithm::Ring => 2 * (ranks - 1) * ranks,
-            // Every chunk goes up and down between each rank but the root and its parent.
+            // Every chunk crosses the link between each rank except the root and its parent up and down.
             Algorithm::Tree(chunks) => 2 * (ranks - 1) * u64::from(chunks),
         }
     }
@@ -110,18 +110,18 @@ impl Plan {
     fn pause(&self, shake: &mut Stream) -> Dur {
         if self.jitter == Dur::ZERO { Dur::ZERO } else { Dur(shake.below(self.jitter.0)) }
     }
-    /// The first rank of the job that a rank, by its place among all, belongs to.
+    /// Returns the index of the first rank in the job of the rank at `place`.
     fn first_of(&self, place: usize) -> usize {
         place - place % self.ranks as usize
     }
 
-    /// A message of an iteration.
+    /// Returns a message of an iteration.
     fn draft(&self, iteration: u64, Sent { place, to, what }: Sent) -> Draft {
         let first = self.first_of(place);
         let rank = (place - first) as u32;
         let (job, other) = (first as u64 / u64::from(self.ranks), first + to as usize);
         let (bytes, connection) = match self.algorithm {
-            // Step s carries the chunk that the rank s places to the left began with.
+            // Step s carries the chunk that the rank s places to the left sent first.
             Algorithm::Ring => {
                 let chunk = (u64::from(rank) + 2 * u64::from(self.ranks) - u64::from(what)) % u64::from(self.ranks);
                 (self.chunk(chunk as u32), place as u32)
@@ -138,7 +138,7 @@ impl Plan {
 }
 
 impl Collective {
-    /// All ranks before their first iteration. `shake` gives the stream of a rank by its place.
+    /// Returns all ranks before their first iteration. `shake` returns the random stream of a rank by its index.
     pub(super) fn new(plan: Arc<Plan>, shake: impl Fn(u32) -> Stream) -> Collective {
         let chunks = |rank: u32| match plan.algorithm {
             Algorithm::Tree(chunks) if plan.children(rank).next().is_some() => vec![0; chunks as usize],
@@ -154,7 +154,7 @@ impl Collective {
         Collective { plan, ranks }
     }
 
-    /// What ranks send of themselves in their first iteration, in the order of its start.
+    /// Returns the messages that ranks send at the start of their first iteration, in order of time.
     pub(super) fn first(&self) -> Vec<(Time, Draft)> {
         let mut first = Vec::new();
         (0..self.ranks.len()).for_each(|place| self.open(place, &mut first));
@@ -162,7 +162,7 @@ impl Collective {
         first
     }
 
-    /// The last byte of `message` is at its receiver: appends what that sends on.
+    /// Handles the arrival of a message's last byte: appends the messages that its receiver sends on.
     pub(super) fn delivered(&mut self, message: &FlowSpec, now: Time, out: &mut Vec<FlowSpec>) {
         let (to, what) = ((message.tag >> 32) as u32, message.tag as u32);
         let jobs = self.plan.jobs();
@@ -185,7 +185,7 @@ impl Collective {
         out.extend(said.into_iter().map(|(start, draft)| draft.at(start, message.traffic, message.class)));
     }
 
-    /// What the rank at a place sends without having received anything, when its iteration begins.
+    /// Appends the messages that the rank at `place` sends at the start of its iteration, without waiting for others.
     fn open(&self, place: usize, out: &mut Vec<(Time, Draft)>) {
         let (plan, Rank { begin, iteration, .. }) = (&self.plan, &self.ranks[place]);
         let rank = (place - plan.first_of(place)) as u32;
@@ -201,13 +201,13 @@ impl Collective {
         }
     }
 
-    /// Nothing is sent before the rank has begun.
+    /// Appends a message, at the start of the rank's iteration at the earliest.
     fn send(&self, sent: Sent, now: Time, out: &mut Vec<(Time, Draft)>) {
         let rank = &self.ranks[sent.place];
         out.push((now.max(rank.begin), self.plan.draft(rank.iteration, sent)));
     }
 
-    /// A ring's step has come to the rank at a place.
+    /// Handles the arrival of a ring's step at the rank at `place`.
     fn step(&mut self, place: usize, step: u32, now: Time, out: &mut Vec<(Time, Draft)>) {
         let rank = (place - self.plan.first_of(place)) as u32;
         if step + 1 < self.plan.whole() {
@@ -216,7 +216,7 @@ impl Collective {
         self.took(place, now, out);
     }
 
-    /// A tree's chunk is reduced over the rank at a place and all below it.
+    /// Handles a tree's chunk that is reduced over the rank at `place` and all ranks below it.
     fn reduced(&mut self, place: usize, chunk: u32, now: Time, out: &mut Vec<(Time, Draft)>) {
         match (place - self.plan.first_of(place)) as u32 {
             0 => self.down(place, chunk, now, out),
@@ -224,7 +224,7 @@ impl Collective {
         }
     }
 
-    /// A tree's chunk has come to the rank at a place in its final form.
+    /// Handles the arrival of a tree's fully reduced chunk at the rank at `place`.
     fn down(&mut self, place: usize, chunk: u32, now: Time, out: &mut Vec<(Time, Draft)>) {
         let rank = (place - self.plan.first_of(place)) as u32;
         for to in self.plan.children(rank) {
@@ -233,7 +233,7 @@ impl Collective {
         self.took(place, now, out);
     }
 
-    /// One of the chunks of an iteration is done; after the last, the next iteration begins.
+    /// Counts a finished chunk of the iteration. After the last one, the next iteration begins.
     fn took(&mut self, place: usize, now: Time, out: &mut Vec<(Time, Draft)>) {
         let plan = self.plan.clone();
         let rank = &mut self.ranks[place];
@@ -246,6 +246,7 @@ impl Collective {
         rank.begin = now.max(rank.begin).saturating_add(pause);
         rank.up.swap(0, 1);
         rank.up[1].fill(0);
+        // Ranks that are ahead may have sent messages of this iteration already. They count from its start.
         let (begin, early) = (rank.begin, std::mem::take(&mut rank.early));
         self.open(place, out);
         early.into_iter().for_each(|step| self.step(place, step, begin, out));

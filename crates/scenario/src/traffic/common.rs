@@ -1,4 +1,4 @@
-//! What all kinds of traffic share: parameters, faults, hosts, the streams of a workload.
+//! Code shared by all kinds of traffic: parameters, faults, hosts, random streams of a workload.
 
 use super::Context;
 use crate::fault::Fault;
@@ -10,47 +10,48 @@ use units::{Dur, Time};
 
 pub(super) const CLASS: Param = Param {
     name: "class",
-    doc: "Traffic class of the packets, and so of their queues.",
+    doc: "Traffic class of the packets and their queues.",
     kind: Kind::Count { min: 0, max: 7 },
     default: Some("0"),
 };
 pub(super) const JITTER: Param = Param {
     name: "jitter",
-    doc: "Every flow starts later by a draw, uniform from 0 up to this.",
+    doc: "Largest delay of the start of a flow, drawn uniformly from 0 up for each flow.",
     kind: Kind::Time { min: 0 },
     default: Some("0us"),
 };
 pub(super) const START: Param =
-    Param { name: "start", doc: "When it begins.", kind: Kind::Time { min: 0 }, default: Some("0s") };
+    Param { name: "start", doc: "Start of the workload.", kind: Kind::Time { min: 0 }, default: Some("0s") };
 pub(super) const STOP: Param = Param {
     name: "stop",
-    doc: "Nothing starts from here on; where not given, load goes on to the end of the run, drain included.",
+    doc: "End of the workload, from which on nothing starts. By default load continues to the end of the run, drain \
+          included.",
     kind: Kind::Time { min: 0 },
     default: Some("never"),
 };
 
 pub(super) const SERVICE: Param = Param {
     name: "service",
-    doc: "Time from the last byte of a request to its answer.",
+    doc: "Time from the last byte of a request to its response.",
     kind: Kind::Time { min: 0 },
     default: Some("0us"),
 };
 pub(super) const SERVICE_JITTER: Param = Param {
     name: "service_jitter",
-    doc: "Added to `service` for each answer: a draw, uniform from 0 up to this.",
+    doc: "Largest addition to `service`, drawn uniformly from 0 up for each response.",
     kind: Kind::Time { min: 0 },
     default: Some("0us"),
 };
 
 choice! {
-    /// What connections messages are on.
+    /// Connections that carry messages.
     pub(super) enum Connection {
         Persistent = "persistent",
         New = "new",
     }
 }
 
-/// The time that an answer takes.
+/// Time from a request to its answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Service {
     constant: Dur,
@@ -67,19 +68,19 @@ impl Service {
     }
 }
 
-/// Nodes of a workload's streams that belong to no host.
+/// Numbers of a workload's streams that belong to no host.
 pub(super) const QUERY_TIMES: u32 = u32::MAX;
 pub(super) const QUERY_HOSTS: u32 = u32::MAX - 1;
 pub(super) const DERANGEMENT: u32 = u32::MAX - 2;
-/// Set in the node of the stream that jitter is drawn from, so that jitter moves no other draw.
+/// Bit in the number of the stream from which jitter is drawn, so that jitter changes no other draw.
 pub(super) const SHAKEN: u32 = 1 << 30;
 
 pub(super) fn fault(field: &str, found: impl Into<String>, rule: impl Into<String>) -> Fault {
     Fault { field: field.into(), found: found.into(), rule: rule.into() }
 }
 
-/// The span of a workload: from `start` up to `stop`, or on and on: load goes on while flows that count
-/// are unfinished.
+/// Returns the span of a workload, from `start` up to `stop`. Without `stop` it has no end: load continues while
+/// measured flows are unfinished.
 pub(super) fn window(values: &Values, ctx: &Context, faults: &mut Vec<Fault>) -> (Time, Time) {
     let (start, end) = (values.time("start"), ctx.duration);
     if start >= end {
@@ -92,26 +93,27 @@ pub(super) fn window(values: &Values, ctx: &Context, faults: &mut Vec<Fault>) ->
     (Time(start.0), Time(stop.0))
 }
 
-/// Says that a workload of which all starts at once is told when to stop.
+/// Warns that `stop` has no effect on a workload whose flows all start at once.
 pub(super) fn note_idle_stop(is_idle: bool, name: &str, ctx: &Context) {
     if is_idle {
-        let note = format!("traffic `{name}`: `stop` has no effect: all of it starts at `start`");
+        let note = format!("traffic `{name}`: `stop` has no effect: all flows start at `start`");
         ctx.notes.borrow_mut().push(note);
     }
 }
 
-/// Most flows that may wait for their jitter at a time: about half a gigabyte.
+/// Largest number of flows that may be waiting for their jitter; about half a gigabyte.
 const MOST_SHAKEN: f64 = 1e7;
 
-/// Jitter holds all flows in its length of time in memory, `flows` every `gap` picoseconds.
+/// Checks that jitter keeps few enough flows in memory, given `flows` every `gap` picoseconds. All flows that start
+/// within the longest jitter are waiting at the same time.
 pub(super) fn check_jitter(values: &Values, flows: f64, gap: f64) -> Option<Fault> {
     let jitter = values.time("jitter");
     let shaken = flows * (jitter.0 as f64 / gap);
     let found = || format!("{jitter}, in which {shaken:.0} flows start");
-    (shaken > MOST_SHAKEN).then(|| fault("jitter", found(), "a length of time in which at most ten million do"))
+    (shaken > MOST_SHAKEN).then(|| fault("jitter", found(), "a time in which at most ten million flows start"))
 }
 
-/// The host of a name.
+/// Returns the host with this name.
 pub(super) fn host(ctx: &Context, field: &str, name: &str) -> Result<HostId, Fault> {
     let net = ctx.topology;
     let rule =
@@ -119,10 +121,10 @@ pub(super) fn host(ctx: &Context, field: &str, name: &str) -> Result<HostId, Fau
     net.host(name).ok_or_else(|| fault(field, format!("`{name}`"), rule()))
 }
 
-/// Unknown hosts of a list that are told at most.
+/// Largest number of unknown hosts of a list that are reported.
 const MOST_UNKNOWN: usize = 10;
 
-/// The hosts of a list, by name or number; all where it is not given.
+/// Returns the hosts of a list, by name or number; all hosts if the list is absent.
 pub(super) fn hosts(ctx: &Context, field: &str, values: &Values) -> Result<Vec<HostId>, Vec<Fault>> {
     let all = ctx.topology.hosts;
     if !values.has(field) {
@@ -144,7 +146,7 @@ pub(super) fn hosts(ctx: &Context, field: &str, values: &Values) -> Result<Vec<H
     Err(wrong.into_iter().map(|name| fault(field, format!("`{name}`"), rule.clone())).collect())
 }
 
-/// The hosts of a list, each once.
+/// Returns the hosts of a list, in which none may be repeated.
 pub(super) fn each_once(ctx: &Context, field: &str, values: &Values) -> Result<Vec<HostId>, Vec<Fault>> {
     let all = hosts(ctx, field, values)?;
     let mut seen = BTreeSet::new();
@@ -157,7 +159,7 @@ pub(super) fn each_once(ctx: &Context, field: &str, values: &Values) -> Result<V
     }
 }
 
-/// The hosts of a list, each once, at least two.
+/// Returns the hosts of a list of at least two different ones.
 pub(super) fn distinct_hosts(ctx: &Context, field: &str, values: &Values) -> Result<Vec<HostId>, Vec<Fault>> {
     let all = each_once(ctx, field, values)?;
     if all.len() < 2 {
@@ -166,14 +168,14 @@ pub(super) fn distinct_hosts(ctx: &Context, field: &str, values: &Values) -> Res
     Ok(all)
 }
 
-/// The order of a list, shuffled.
+/// Shuffles a list.
 pub(super) fn shuffle<T>(list: &mut [T], draws: &mut Stream) {
     for i in (1..list.len()).rev() {
         list.swap(i, draws.below(i as u64 + 1) as usize);
     }
 }
 
-/// Picoseconds drawn as a floating point number, to the nearest whole one.
+/// Rounds a number of picoseconds to the nearest integer.
 pub(super) fn rounded(ps: f64) -> Dur {
     Dur((ps + 0.5) as u64)
 }

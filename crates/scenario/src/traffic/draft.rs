@@ -1,10 +1,10 @@
-//! Flows that are not yet their workload's.
+//! Flows before they are assigned to their workload.
 
 use super::{FlowSpec, OWN, Role};
 use mech::HostId;
 use units::Time;
 
-/// A flow before its workload's number, class and jitter are put to it.
+/// Flow without the number, class and jitter of its workload.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Draft {
     pub src: HostId,
@@ -17,11 +17,11 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// A flow on a connection of its own; `query` is `u32::MAX` where there are no queries.
+    /// Returns a flow on its own connection; `query` is `u32::MAX` without queries.
     pub fn data(src: HostId, dst: HostId, bytes: u64, query: u32) -> Draft {
         Draft { src, dst, bytes, query, role: Role::Data, tag: 0, connection: OWN }
     }
-    /// The flow of a workload, by its number and class.
+    /// Returns the flow of a workload with this number and class.
     pub fn at(self, start: Time, traffic: u16, class: u8) -> FlowSpec {
         let Draft { src, dst, bytes, query, role, tag, connection } = self;
         FlowSpec { start, src, dst, bytes, traffic, query, class, role, tag, connection }

@@ -1,8 +1,10 @@
-//! Draws that a message names itself, so that they do not depend on when it is sent.
+//! Random draws that are identified by a message, so that they do not depend on its time.
+//!
+//! Variants of a scenario then have the same sizes and times, although their messages arrive at other instants.
 
 use mech::{Purpose, Stream};
 
-/// What a draw of a message is for.
+/// Purpose of a message's draw.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum What {
     Size = 0,
@@ -11,16 +13,16 @@ pub(super) enum What {
     Jitter = 3,
 }
 
-/// The draws of a workload's messages, each by its place.
+/// Random draws of a workload's messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Draws {
     pub seed: u64,
-    /// The place of the workload in the scenario.
+    /// Index of the workload in the scenario.
     pub workload: u16,
 }
 
 impl Draws {
-    /// The stream of the `n`-th message of a session or a query. PRECONDITION: `n` is below 2⁵⁴.
+    /// Returns the stream of the `n`-th message of a session or a query. PRECONDITION: `n` is below 2⁵⁴.
     pub fn stream(self, who: u32, what: What, n: u64) -> Stream {
         Stream::new(self.seed, who, Purpose::Reply(self.workload)).at(n << 2 | what as u64)
     }

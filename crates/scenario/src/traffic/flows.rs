@@ -1,4 +1,4 @@
-//! All workloads' flows, merged in the order of their start, each made when it is asked for.
+//! Flows of all workloads, merged in order of their start and made when needed.
 
 use super::all_reduce::Ranks;
 use super::all_to_all::Shifts;
@@ -17,23 +17,22 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::{Dur, Time};
 
-/// The flows of a run, sorted by (start, source, workload, order within the workload).
+/// Flows of a run, sorted by (start, source, workload, order within the workload).
 ///
-/// Plain data: a copy goes on exactly as the original. Memory grows with the number of hosts and
-/// the largest query, not with the number of flows; with jitter, also with the flows in a jitter's
-/// length of time.
+/// A copy continues exactly as the original. Memory grows with the number of hosts and the largest query, not with the
+/// number of flows. With jitter it also grows with the flows that start within the longest jitter.
 #[derive(Clone, Debug)]
 pub struct Flows {
     horizon: Time,
     cursors: Vec<Cursor>,
-    /// When each cursor has its next flows, before jitter.
+    /// Start of each cursor's next flows, before jitter.
     upcoming: BinaryHeap<Reverse<(Time, u32)>>,
     /// Flows that are made; those before the first of `upcoming` are final.
     ready: BinaryHeap<Reverse<Ready>>,
     batch: Vec<Draft>,
 }
 
-/// A sequence of flows: one for a workload, or one for each host of it.
+/// Sequence of flows of a workload, or of one host of it.
 #[derive(Clone, Debug)]
 struct Cursor {
     traffic: u16,
@@ -57,7 +56,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// When the next flows start, before jitter; [`Time::NEVER`] where there are none.
+    /// Returns the start of the next flows, before jitter; [`Time::NEVER`] if there are none.
     fn next(&self) -> Time {
         match self {
             Kind::Queries(k) => k.next(),
@@ -70,14 +69,14 @@ impl Kind {
             Kind::Starts(k) => k.next(),
         }
     }
-    /// The class of the flows that were taken last, where they have one of their own.
+    /// Returns the class of the flows that were taken last, if they differ from the workload's.
     fn class(&self) -> Option<u8> {
         match self {
             Kind::Rows(k) => k.class(),
             _ => None,
         }
     }
-    /// Adds the flows of that instant and goes on to the next one.
+    /// Appends the flows of the next instant and advances.
     fn take(&mut self, out: &mut Vec<Draft>) {
         match self {
             Kind::Queries(k) => k.take(out),
@@ -121,8 +120,8 @@ impl Ord for Ready {
 }
 
 impl Flows {
-    /// The flows of all workloads that start before `horizon`; raw ones have none.
-    /// PRECONDITION: the workloads were built for this network.
+    /// Returns the flows of all workloads that start before `horizon`; raw workloads have none. PRECONDITION: the
+    /// workloads were built for this network.
     pub fn new(traffics: &[Traffic], topology: &Topology, seed: u64, horizon: Time) -> Flows {
         let mut flows = Flows::empty(horizon);
         for (index, traffic) in traffics.iter().enumerate() {
@@ -158,7 +157,7 @@ impl Flows {
                 self.push(traffic, stream(u32::MAX ^ common::SHAKEN), index, Kind::Queries(queries));
             }
             Source::Sessions(sessions) => {
-                // Sessions draw their jitter themselves, so that a clock goes on evenly.
+                // Sessions draw their jitter themselves, so that the requests of a clock stay evenly spaced.
                 let still = Traffic { jitter: Dur::ZERO, ..traffic.clone() };
                 for session in sessions.all(index, seed, traffic.jitter) {
                     self.push(&still, stream(0), index, Kind::Session(session));
@@ -169,7 +168,7 @@ impl Flows {
                 self.push(traffic, stream(u32::MAX ^ common::SHAKEN), index, Kind::Shifts(shifts));
             }
             Source::AllReduce(job) => {
-                // Ranks draw their jitter themselves, anew for every iteration.
+                // Ranks draw their jitter themselves, again for every iteration.
                 let still = Traffic { jitter: Dur::ZERO, ..traffic.clone() };
                 let ranks = job.collective(index, traffic.jitter, seed).first();
                 self.push(&still, stream(0), index, Kind::Ranks(Ranks::new(ranks)));

@@ -1,4 +1,4 @@
-//! Flow files of the HPCC ns-3 simulator and of those made from it.
+//! Flow files of the HPCC ns-3 simulator and of its derivatives.
 
 use super::Context;
 use super::common::{CLASS, JITTER, fault};
@@ -14,23 +14,24 @@ use units::Time;
 pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
     kind: "hpcc",
-    doc: "A flow file of the HPCC ns-3 simulator: a line of the number of flows, and a line `source destination \
-          priority_group destination_port bytes start_seconds` a flow, in any order. Lines of five numbers lack the \
-          destination port, or the priority group where the third number is above 7. What follows the last flow is not read. \
-          Hosts go by the ids of an `hpcc` topology, and by their numbers in others. Destination ports are not kept.",
+    doc: "Flow file of the HPCC ns-3 simulator: a line with the number of flows, and one line `source destination \
+          priority_group destination_port bytes start_seconds` per flow, in any order. Lines of five numbers lack the \
+          destination port, or the priority group if the third number is above 7. Text after the last flow is \
+          ignored. Hosts are given by the ids of an `hpcc` topology, and by their numbers in others. Destination \
+          ports are ignored.",
     cite: "Li et al., HPCC, SIGCOMM 2019: simulation/mix of its repository",
     params: &[
         FILE,
         Param {
             name: "priority_group",
-            doc: "What a flow's priority group, 0 to 7, is taken for: its `class`, where a switch serves higher classes \
-                  first under `strict_priority`, or nothing.",
+            doc: "Use of the priority group of a flow, 0 to 7: as its `class` (switches with `strict_priority` serve \
+                  higher classes first), or none.",
             kind: PriorityGroup::KIND,
             default: Some("ignored"),
         },
         Param {
             name: "origin",
-            doc: "The instant of the file at which the run begins: files of this family start at 2s.",
+            doc: "Instant of the file at which the run begins; files of this family start at 2s.",
             kind: Kind::Time { min: 0 },
             default: Some("0s"),
         },
@@ -40,14 +41,14 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 choice! {
-    /// What a flow's priority group is taken for.
+    /// Meaning of a flow's priority group.
     enum PriorityGroup {
         Ignored = "ignored",
         Class = "class",
     }
 }
 
-/// What the lines are read with.
+/// State while lines are read.
 struct Reader<'a> {
     hosts: Hosts<'a>,
     origin: Time,
@@ -55,12 +56,12 @@ struct Reader<'a> {
     ports: RefCell<BTreeSet<u16>>,
 }
 
-/// The workload of a flow file.
+/// Builds the workload of a flow file.
 pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
     let classes = values.get::<PriorityGroup>("priority_group") == PriorityGroup::Class;
     if classes && values.count("class") > 0 {
         let found = values.count("class").to_string();
-        return Err(vec![fault("class", found, "left out where `priority_group` is `class`: the file tells it")]);
+        return Err(vec![fault("class", found, "no value if `priority_group` is `class`: the file sets it")]);
     }
     let origin = Time(values.time("origin").0);
     let reader = Reader { hosts: Hosts::new(ctx), origin, classes, ports: RefCell::default() };
@@ -68,7 +69,7 @@ pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace,
     let ports = reader.ports.into_inner();
     if ports.len() > 1 {
         let (n, path) = (ports.len(), values.word("file"));
-        let note = format!("traffic `{name}`: the {n} destination ports of `{path}` are not kept apart");
+        let note = format!("traffic `{name}`: the {n} destination ports of `{path}` are not distinguished");
         ctx.notes.borrow_mut().push(note);
     }
     Ok(made)
@@ -77,7 +78,7 @@ pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace,
 impl Reader<'_> {
     fn rows(&self, file: &mut dyn BufRead) -> Result<Vec<Row>, Vec<Wrong>> {
         let rule = || "the number of flows".to_string();
-        // The first line that says something, and the number there.
+        // Number of the first line that is not empty, and the number of flows that it has.
         let (mut first, mut count) = (None, None);
         let most = Cell::new(usize::MAX);
         let rows = gather_first(file, &most, |number, line| {
@@ -108,7 +109,7 @@ impl Reader<'_> {
     fn row(&self, words: &[&str]) -> Result<Row, Wrong> {
         let (src, dst, group, port, bytes, at) = match *words {
             [src, dst, group, port, bytes, at] => (src, dst, group, port, bytes, at),
-            // Forks leave out the destination port, or the priority group; ports are no numbers as small as groups.
+            // Forks omit the destination port or the priority group. Ports are never as small as priority groups.
             [src, dst, third, bytes, at] if third.parse::<u16>().is_ok_and(|port| port > 7) => {
                 (src, dst, "0", third, bytes, at)
             }

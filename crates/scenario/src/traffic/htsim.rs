@@ -1,4 +1,4 @@
-//! Connection matrices of htsim, and flow files of Opera, which is made from it.
+//! Connection matrices of htsim, and flow files of Opera, which is based on htsim.
 
 use super::common::{CLASS, JITTER};
 use super::rows::{FILE, Hosts, Row, Trace, Unit, Wrong, gather, start, whole_bytes, words};
@@ -13,16 +13,16 @@ use units::Time;
 pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
     kind: "htsim",
-    doc: "A connection matrix (`.cm`) of htsim: `Nodes N`, `Connections C`, and a line `source->destination id I start T \
-          size BYTES` a flow. Hosts go by number. A flow of size 0 has no end. Other lines before the first flow are not read. `id` and `prio` are \
-          not used; flows that are started by triggers, and \
-          failures, are refused.",
+    doc: "Connection matrix (`.cm`) of htsim: `Nodes N`, `Connections C`, and one line `source->destination id I \
+          start T size BYTES` per flow. Hosts are given by number. A flow of size 0 has no end. Other lines before \
+          the first flow are ignored, as are `id` and `prio`. Flows that triggers start, and failures, are refused.",
     cite: "htsim (Raiciu, Handley et al.), ConnectionMatrix::load",
     params: &[
         FILE,
         Param {
             name: "unit",
-            doc: "Unit of the starts: picoseconds in today's htsim, microseconds in older ones. The file does not say.",
+            doc: "Unit of start times, which the file does not contain: picoseconds in current htsim, microseconds in \
+                  older versions.",
             kind: StartUnit::KIND,
             default: None,
         },
@@ -34,28 +34,28 @@ pub(super) const SPEC: Spec = Spec {
 pub(super) const OPERA: Spec = Spec {
     slot: "traffic",
     kind: "opera",
-    doc: "A flow file of Opera's simulator: a line `source destination bytes start_ns` a flow, in any order. Hosts go \
-          by number.",
+    doc: "Flow file of Opera's simulator: one line `source destination bytes start_ns` per flow, in any order. Hosts \
+          are given by number.",
     cite: "Mellette et al., Opera, NSDI 2020",
     params: &[FILE, JITTER, CLASS],
 };
 
 choice! {
-    /// The unit of starts.
+    /// Unit of start times.
     enum StartUnit {
         Picoseconds = "ps",
         Microseconds = "us",
     }
 }
 
-/// What the lines are read with.
+/// State while lines are read.
 struct Reader<'a> {
     hosts: Hosts<'a>,
     unit: Unit,
     priorities: Cell<usize>,
 }
 
-/// The workload of a connection matrix.
+/// Builds the workload of a connection matrix.
 pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
     let unit = match values.get("unit") {
         StartUnit::Picoseconds => Unit { name: "picoseconds", zeros: 0 },
@@ -70,7 +70,7 @@ pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace,
     Ok(made)
 }
 
-/// The workload of a flow file of Opera.
+/// Builds the workload of a flow file of Opera.
 pub(super) fn opera(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
     let hosts = Hosts::new(ctx);
     let row = |words: &[&str]| -> Result<Row, Wrong> {
@@ -97,7 +97,7 @@ pub(super) fn opera(name: &str, values: &Values, ctx: &Context) -> Result<Trace,
     })
 }
 
-/// What a line is.
+/// Kind of a line.
 enum Line {
     Nodes,
     Nothing,
@@ -165,10 +165,10 @@ impl Reader<'_> {
         let (mut at, mut bytes) = (None, None);
         for pair in words.chunks(2) {
             let value = pair.get(1).copied();
-            let value = value.ok_or_else(|| (format!("`{}` at the end", pair[0]), "a value behind it".to_string()));
+            let value = value.ok_or_else(|| (format!("`{}` at the end", pair[0]), "a value after it".to_string()));
             match pair[0] {
                 "start" => at = Some(start(value?, self.unit)?),
-                // A flow without a size never ends there.
+                // In htsim, a flow of size 0 never ends.
                 "size" if pair[1..] == ["0"] => bytes = Some(ENDLESS),
                 "size" => bytes = Some(whole_bytes(value?)?),
                 "id" => drop(value?),
@@ -189,5 +189,5 @@ impl Reader<'_> {
 }
 
 fn not_built(word: &str) -> Wrong {
-    (format!("`{word}`"), "flows that start at a time of their own: triggers and failures are not built".into())
+    (format!("`{word}`"), "flows with a start time: triggers and failures are not supported".into())
 }

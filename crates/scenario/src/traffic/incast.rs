@@ -1,4 +1,4 @@
-//! Many hosts send to one host at the same instant.
+//! Incast: many hosts send to one host at the same instant.
 
 use super::common::{CLASS, JITTER, START, STOP};
 use super::load::{BYTES, FRACTION, OF, Offered, SEGMENT};
@@ -11,27 +11,28 @@ use units::{Dur, Time};
 pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
     kind: "incast",
-    doc: "Many hosts send to one at the same instant: once, every `interval`, or as `qps` Poisson queries a second \
-          over the whole network.",
+    doc: "Queries in which many hosts send to one simultaneously: once, every `interval`, or at random at `qps` \
+          queries per second over the whole network (Poisson).",
     cite: "DIBS §5.3",
     params: &[
         Param {
             name: "senders",
-            doc: "Flows in a query (its degree); where there are more than other hosts, hosts send several.",
+            doc: "Number of flows in a query (its degree); if it exceeds the number of other hosts, hosts send \
+                  several.",
             kind: Kind::Count { min: 1, max: 1_000_000 },
             default: None,
         },
         Param {
             name: "receiver",
-            doc: "The host that all send to, or `random`: drawn anew for every query.",
+            doc: "Host that receives all flows, or `random`: drawn for every query.",
             kind: Kind::Text,
             default: None,
         },
         Param { name: "size", doc: "Payload of each flow.", kind: Kind::Size { min: 1 }, default: None },
         Param {
             name: "pick",
-            doc: "Who sends: `random`, distinct hosts drawn anew for every query; `first`, the first hosts other than \
-                  the receiver; `spread`, hosts at equal distances in their order.",
+            doc: "Selection of senders. `random`: distinct hosts drawn for every query. `first`: the first hosts \
+                  other than the receiver. `spread`: hosts at equal distances in their order.",
             kind: Pick::KIND,
             default: Some("random"),
         },
@@ -49,7 +50,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// A workload.
+/// Parameters of an incast workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Incast {
     rounds: Rounds,
@@ -64,22 +65,22 @@ impl Incast {
         Ok(Incast { rounds, bytes })
     }
 
-    /// Payload over the capacity of all host links; nothing for a single query.
+    /// Returns the offered payload over the capacity of all host links; `None` for a single query.
     pub fn offered(&self) -> Option<Offered> {
         self.rounds.offered(self.bytes as f64)
     }
 
-    /// Flows that start before an instant, on average.
+    /// Returns the average number of flows that start before an instant.
     pub fn flows_before(&self, end: Time) -> f64 {
         self.rounds.queries_before(end) * self.messages() as f64
     }
 
-    /// Flows that start within a time, and the payload of each.
+    /// Returns the number of flows that start within a time, and the payload of each.
     pub fn at_once(&self, within: Dur) -> (f64, f64) {
         (self.rounds.queries_within(within) * self.messages() as f64, self.bytes as f64)
     }
 
-    /// Flows of a query.
+    /// Returns the number of flows of a query.
     pub fn messages(&self) -> u64 {
         self.rounds.degree()
     }

@@ -1,4 +1,4 @@
-//! Loads: a fraction of which capacity, in which bytes.
+//! Offered load as a fraction of a capacity, in payload or wire bytes.
 
 use super::common::fault;
 use super::{Context, Sizes};
@@ -11,53 +11,53 @@ use units::Bytes;
 
 pub(super) const FRACTION: Param = Param {
     name: "load.fraction",
-    doc: "The load, as a fraction of the capacity that `load.of` names.",
+    doc: "Load as a fraction of the capacity that `load.of` names.",
     kind: Kind::Number { min: 1e-9, max: 10.0, below_max: false },
     default: Some(""),
 };
 pub(super) const OF: Param = Param {
     name: "load.of",
-    doc: "What it is a fraction of, one way: all host links; all uplinks of switches with hosts, by what leaves a \
-          rack; or the links between the two halves of the hosts, by what crosses.",
+    doc: "Capacity, in one direction, to which the load refers: all host links; all uplinks of switches with hosts, \
+          by traffic that leaves a rack; or the links between the two halves of the hosts, by traffic that crosses \
+          them.",
     kind: LoadOf::KIND,
     default: Some("host"),
 };
 pub(super) const BYTES: Param = Param {
     name: "load.bytes",
-    doc: "Which bytes it counts: payload, or frames with preamble and gap.",
+    doc: "Bytes that the load counts: payload, or frames with preamble and gap.",
     kind: LoadBytes::KIND,
     default: Some("payload"),
 };
-/// `load.segment` where it is left out and the transport says nothing of it, bytes.
+/// Segment size in bytes without `load.segment`, if the transport does not set it.
 const FULL_SEGMENT: u64 = 1460;
 pub(super) const SEGMENT: Param = Param {
     name: "load.segment",
-    doc: "Payload bytes of a full segment, for a load in wire bytes: where left out, `mss` of the workload's own transport \
+    doc: "Payload bytes of a full segment, for a load in wire bytes; by default `mss` of the workload's own transport \
           or of `roce`, else 1460 B.",
     kind: Kind::Size { min: 1 },
     default: Some(""),
 };
 
 choice! {
-    /// The capacity that a load is a fraction of.
+    /// Capacity that a load is a fraction of.
     pub enum LoadOf {
         /// All host links together, one way.
         Host = "host",
-        /// All links from switches with hosts up to other switches, one way; counts what leaves a rack.
+        /// All links from switches with hosts up to other switches, one way; counts traffic that leaves a rack.
         TorUplink = "tor_uplink",
-        /// Between the first and the second half of the hosts, one way; counts what crosses.
+        /// Links between the first and the second half of the hosts, one way; counts traffic that crosses.
         Bisection = "bisection",
     }
 }
 
-/// What loads on one network are fractions of, by [`LoadOf`]: the capacity, and what crosses it
-/// where every host sends at the rate of its link. Computed once for all workloads: a bisection
-/// is a largest flow.
+/// Capacity for each [`LoadOf`], and the traffic that crosses it if every host sends at the rate of its link. Both are
+/// computed once for all workloads, since a bisection is a maximum flow.
 #[derive(Debug, Default)]
 pub struct Capacities([OnceCell<(f64, f64)>; LoadOf::WORDS.len()]);
 
 choice! {
-    /// The bytes that a load counts.
+    /// Bytes that a load counts.
     pub enum LoadBytes {
         /// Payload only.
         Payload = "payload",
@@ -66,23 +66,23 @@ choice! {
     }
 }
 
-/// A load, as asked for in a scenario or as its parameters amount to.
+/// Load that a scenario requests, or that results from its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Offered {
-    /// The fraction, 0.6 for 60 %.
+    /// Fraction of the capacity, 0.6 for 60%.
     pub fraction: f64,
-    /// Of what.
+    /// Capacity that the load is a fraction of.
     pub of: LoadOf,
-    /// In which bytes.
+    /// Bytes that the load counts.
     pub bytes: LoadBytes,
-    /// The bits per second, in these bytes, that all hosts together send for it. What was achieved
-    /// is `fraction` times the bits per second that flows have brought over this.
+    /// Rate in bits per second, in these bytes, at which all hosts together send. The achieved load is `fraction` times
+    /// the delivered bits per second over this rate.
     pub bps: f64,
-    /// The same in payload bits per second.
+    /// Rate in payload bits per second at which all hosts together send.
     pub payload_bps: f64,
 }
 
-/// The capacity, in bits per second, that a load is a fraction of; 0 where the network has none.
+/// Returns the capacity, in bits per second, that a load is a fraction of; 0 if the network has none.
 pub fn capacity(net: &Topology, of: LoadOf) -> f64 {
     let nodes = net.nodes.iter().enumerate();
     match of {
@@ -96,8 +96,8 @@ pub fn capacity(net: &Topology, of: LoadOf) -> f64 {
     }
 }
 
-/// The share of all traffic that the capacity is asked to carry, with every host sending in
-/// proportion to its link, and destinations uniform over all others.
+/// Returns the share of all traffic that crosses the capacity. Every host is assumed to send in proportion to its link,
+/// to uniformly drawn other hosts.
 fn carried(net: &Topology, of: LoadOf) -> f64 {
     let n = net.hosts as usize;
     let mut in_rack = vec![0usize; net.nodes.len()];
@@ -108,7 +108,7 @@ fn carried(net: &Topology, of: LoadOf) -> f64 {
         let far = match of {
             LoadOf::Host => n as f64 - 1.0,
             LoadOf::TorUplink => (n - in_rack[host.ports[0].peer as usize]) as f64,
-            // One way of two: the halves send to each other alike.
+            // One of two directions: the halves send to each other equally.
             LoadOf::Bisection => (if i < n / 2 { n - n / 2 } else { n / 2 }) as f64 / 2.0,
         };
         sent += rate;
@@ -117,16 +117,16 @@ fn carried(net: &Topology, of: LoadOf) -> f64 {
     counted / sent
 }
 
-/// The fraction of its own link that every host must send so that the load is `fraction` of a
-/// capacity; `None` where no traffic crosses it.
+/// Returns the fraction of its own link that every host must send for a load of `fraction` of a capacity. Returns
+/// `None` if no traffic crosses the capacity.
 pub(super) fn share(net: &Topology, known: &Capacities, of: LoadOf, fraction: f64) -> Option<f64> {
     let compute = || (capacity(net, of), carried(net, of) * capacity(net, LoadOf::Host));
     let (capacity, crossing) = *known.0[of as usize].get_or_init(compute);
     (capacity > 0.0 && crossing > 0.0).then(|| fraction * capacity / crossing)
 }
 
-/// What the keys `load.*` of a workload ask for, its flows being of these sizes, one of each, and between
-/// hosts drawn uniformly. PRECONDITION: `load.fraction` is given.
+/// Returns the load that the keys `load.*` of a workload request, for flows with one of each of these sizes between
+/// uniformly drawn hosts. PRECONDITION: `load.fraction` is given.
 pub(super) fn asked(values: &Values, ctx: &Context, sizes: &[&Sizes]) -> Result<Offered, Vec<Fault>> {
     let of: LoadOf = values.get("load.of");
     let fraction = values.number("load.fraction");
@@ -153,18 +153,18 @@ pub(super) fn asked(values: &Values, ctx: &Context, sizes: &[&Sizes]) -> Result<
     Ok(Offered { fraction, of, bytes, bps, payload_bps: bps * payload / mean })
 }
 
-/// What is wrong with keys `load.*` where no load is asked for, as `why` says.
+/// Returns the faults of keys `load.*` that have no meaning without a load, for the reason `why`.
 pub(super) fn unasked(values: &Values, why: &str) -> Vec<Fault> {
     let plain = [("load.of", LoadOf::Host.word()), ("load.bytes", LoadBytes::Payload.word())];
     let told = plain.into_iter().filter(|(key, plain)| values.word(key) != *plain);
-    let words = told.map(|(key, _)| fault(key, format!("`{}`", values.word(key)), format!("left out where {why}")));
+    let words = told.map(|(key, _)| fault(key, format!("`{}`", values.word(key)), format!("no value if {why}")));
     words.chain(segment(values, why)).collect()
 }
 
-/// What is wrong with a segment that no load in wire bytes needs, as `why` says.
+/// Returns the fault of a segment size that no load in wire bytes needs, for the reason `why`.
 fn segment(values: &Values, why: &str) -> Option<Fault> {
     let segment = values.has("load.segment").then(|| Bytes(values.size("load.segment")))?;
-    Some(fault("load.segment", segment.to_string(), format!("left out where {why}")))
+    Some(fault("load.segment", segment.to_string(), format!("no value if {why}")))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Flows that have no end: what they get of the links is measured, not when they are done.
+//! Flows without end, whose goodput is measured instead of a completion time.
 
 use super::common::{CLASS, JITTER, START, fault, window};
 use super::draft::Draft;
@@ -11,7 +11,7 @@ use mech::{HostId, Stream};
 use units::{Dur, Time};
 
 choice! {
-    /// How the hosts of flows are drawn.
+    /// Random selection of the hosts of flows.
     enum DrawnPairs {
         Permutation = "permutation",
         Random = "random",
@@ -21,14 +21,14 @@ choice! {
 pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
     kind: "long_lived",
-    doc: "Flows that go on to the end of the run: goodput and fairness are measured, there is no completion time. Say \
-          who sends by `pairs`, or by `source` or `sources` with `destination` or `destinations`.",
+    doc: "Flows that last to the end of the run, with goodput and fairness but no completion time. Set `pairs`, or \
+          `source` or `sources` with `destination` or `destinations`.",
     cite: "",
     params: &[
         Param {
             name: "pairs",
-            doc: "`permutation`: every host sends to one other and each receives, a single cycle drawn from the seed; \
-                  `random`: the two hosts of each flow are drawn.",
+            doc: "Selection of the hosts of flows. `permutation`: every host sends to one other and receives from \
+                  one, in a single cycle drawn from the seed. `random`: the two hosts of each flow are drawn.",
             kind: DrawnPairs::KIND,
             default: Some(""),
         },
@@ -38,14 +38,14 @@ pub(super) const SPEC: Spec = Spec {
         DESTINATIONS,
         Param {
             name: "flows",
-            doc: "Flows of each pair; their number in all where `pairs` is `random`.",
+            doc: "Number of flows of each pair, or of all flows if `pairs` is `random`.",
             kind: Kind::Count { min: 1, max: MOST_FLOWS as u64 },
             default: Some("1"),
         },
         START,
         Param {
             name: "stagger",
-            doc: "Each flow starts so much later than the one before it.",
+            doc: "Time from the start of a flow to the start of the next.",
             kind: Kind::Time { min: 0 },
             default: Some("0s"),
         },
@@ -54,7 +54,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// Most flows of a workload: some gigabytes.
+/// Largest number of flows of a workload; some gigabytes.
 const MOST_FLOWS: usize = 1_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,7 +64,7 @@ enum Who {
     Listed,
 }
 
-/// A workload.
+/// Parameters of a workload of flows without end.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LongLived {
     who: Who,
@@ -81,7 +81,7 @@ impl LongLived {
         let named = ["source", "sources", "destination", "destinations"].into_iter().find(|key| values.has(key));
         let (who, listed) = match (values.has("pairs"), named) {
             (true, Some(key)) => {
-                faults.push(fault(key, "given", "left out where `pairs` is given"));
+                faults.push(fault(key, "a value", "no value if `pairs` is given"));
                 (Who::Listed, Vec::new())
             }
             (true, None) => match values.get("pairs") {
@@ -112,7 +112,7 @@ impl LongLived {
         if faults.is_empty() { Ok(LongLived { who, listed, flows, start, stagger }) } else { Err(faults) }
     }
 
-    /// How many flows.
+    /// Returns the number of flows.
     pub fn count(&self, hosts: u32) -> u64 {
         let each = match self.who {
             Who::Permutation => u64::from(hosts),
@@ -122,12 +122,12 @@ impl LongLived {
         each * self.flows as u64
     }
 
-    /// How many start at one instant.
+    /// Returns the number of flows that start at one instant.
     pub fn at_once(&self, hosts: u32) -> u64 {
         if self.stagger == Dur::ZERO { self.count(hosts) } else { 1 }
     }
 
-    /// All flows: the first of every pair, then the second of every pair, and so on.
+    /// Returns all flows: the first of every pair, then the second of every pair, and so on.
     pub fn starts(&self, hosts: u32, mut draws: Stream) -> Starts {
         let pairs: Vec<_> = match self.who {
             Who::Listed => self.listed.clone(),
@@ -143,13 +143,13 @@ impl LongLived {
     }
 }
 
-/// Two hosts.
+/// Draws two different hosts.
 fn two(hosts: u32, draws: &mut Stream) -> (HostId, HostId) {
     let (from, to) = (draws.below(u64::from(hosts)) as u32, draws.below(u64::from(hosts - 1)) as u32);
     (HostId(from), HostId(if to < from { to } else { to + 1 }))
 }
 
-/// The flows of a workload, one after the other.
+/// Iterator over the flows of a workload.
 #[derive(Clone, Debug)]
 pub(super) struct Starts {
     pairs: Vec<(HostId, HostId)>,

@@ -76,7 +76,7 @@ pub struct Context<'a> {
     pub files: &'a dyn Fn(&str) -> Result<String, String>,
     /// Function that opens a file of the scenario for reading line by line, or returns the reason why it cannot.
     pub open: &'a Open<'a>,
-    /// Sentences that a run prints about assumptions for what a file leaves open.
+    /// Notes that a run prints about assumptions for what a file leaves open.
     pub notes: &'a RefCell<Vec<String>>,
     /// Capacities of the network, shared by all workloads.
     pub capacities: &'a Capacities,
@@ -132,7 +132,7 @@ pub struct FlowSpec {
     pub src: HostId,
     /// Host that receives the flow.
     pub dst: HostId,
-    /// Payload bytes, at least 1; [`ENDLESS`] where there is no end.
+    /// Payload in bytes, at least 1; [`ENDLESS`] for a flow without end.
     pub bytes: u64,
     /// Number of the workload in `[[traffic]]`.
     pub traffic: u16,
@@ -142,14 +142,14 @@ pub struct FlowSpec {
     pub class: u8,
     /// Role of the flow: data, or the request for data.
     pub role: Role,
-    /// Number by which the workload recognises the flow.
+    /// Number by which the workload identifies the flow.
     pub tag: u64,
-    /// Number, within the workload, of the persistent connection from `src` to `dst` that carries the flow: its
-    /// first message opens the connection and the others continue it. [`OWN`] if the flow has its own.
+    /// Number, within the workload, of the persistent connection from `src` to `dst` that carries the flow. The first
+    /// message opens the connection and the others continue it. [`OWN`] if the flow has its own connection.
     pub connection: u32,
 }
 
-/// Size of a flow without end: more than any link carries in the longest run that one can wait for.
+/// Size of a flow without end: more than any link carries in the longest run.
 pub const ENDLESS: u64 = 1 << 62;
 
 /// Number of a connection that carries one flow alone.
@@ -158,7 +158,7 @@ pub const OWN: u32 = u32::MAX;
 /// Role of a flow in its application.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// Data that an application wants.
+    /// Data that an application requests.
     #[default]
     Data = 0,
     /// Request for data.
@@ -166,11 +166,11 @@ pub enum Role {
 }
 
 impl Traffic {
-    /// Builds the workload of a name and kind from its validated parameters.
+    /// Builds a workload from its name, kind and validated parameters.
     ///
     /// # Errors
-    /// A [`Fault`] for each parameter that does not fit the others, the network or the duration,
-    /// and for each line of a file that cannot be.
+    /// Returns a [`Fault`] for each parameter that does not fit the others, the network or the duration. Each wrong
+    /// line of a file is a fault too.
     pub fn build(name: &str, kind: &str, values: &Values, ctx: &Context) -> Result<Traffic, Vec<Fault>> {
         let Some(spec) = SPECS.iter().find(|spec| spec.kind == kind) else {
             let kinds: Vec<_> = SPECS.iter().map(|spec| format!("`{}`", spec.kind)).collect();
@@ -218,7 +218,7 @@ impl Traffic {
         }
     }
 
-    /// Returns the payload of each packet of a raw workload.
+    /// Returns the payload in bytes of each packet of a raw workload; `None` for flows.
     pub fn raw_payload(&self) -> Option<u16> {
         match &self.source {
             Source::Raw(raw) => Some(raw.payload()),
@@ -226,7 +226,7 @@ impl Traffic {
         }
     }
 
-    /// Returns true if sources make no packets while a bounded backlog of theirs waits at their NIC.
+    /// Returns true if sources stop making packets while a bounded backlog of theirs is queued at their NIC.
     pub fn is_bounded(&self) -> bool {
         matches!(&self.source, Source::Raw(raw) if raw.is_bounded())
     }
@@ -236,14 +236,14 @@ impl Traffic {
         matches!(&self.source, Source::Raw(raw) if raw.is_ecn_capable())
     }
 
-    /// Returns the flows of this workload alone, the `index`-th of the scenario; none if it is raw.
+    /// Returns the flows of this workload only, the `index`-th of the scenario; none if it is raw.
     pub fn flows(&self, index: u16, topology: &Topology, seed: u64, horizon: Time) -> Flows {
         let mut flows = Flows::empty(horizon);
         flows.add(self, index, topology, seed);
         flows
     }
 
-    /// Returns the raw sources of this workload, the `index`-th of the scenario, start jitter drawn; none if its
+    /// Returns the raw sources of this workload, the `index`-th of the scenario, with drawn start jitter; none if its
     /// flows have a transport.
     pub fn raw(&self, index: u16, seed: u64) -> Vec<RawSpec> {
         match &self.source {
@@ -268,7 +268,7 @@ impl Traffic {
         match &self.source {
             Source::Incast(incast) => QuerySize::Fixed(incast.messages()),
             Source::Query(query) => QuerySize::Fixed(query.messages()),
-            // A request and its reply.
+            // Request and reply.
             Source::Sessions(_) => QuerySize::Fixed(2),
             Source::AllToAll(shuffle) => QuerySize::Rounds(shuffle.rounds()),
             Source::AllReduce(job) => QuerySize::Fixed(job.messages()),
@@ -277,7 +277,7 @@ impl Traffic {
         }
     }
 
-    /// Estimates the number of flows that start before an instant: the average if they come at random, and a lower
+    /// Estimates the number of flows that start before an instant: the average if they start at random, and a lower
     /// bound if they depend on others.
     pub fn flows_before(&self, end: Time, topology: &Topology) -> f64 {
         match &self.source {
@@ -294,8 +294,8 @@ impl Traffic {
         }
     }
 
-    /// Estimates the largest number of flows that start within a time, and their average bytes, from the flows that
-    /// start together by the parameters, with jitter or without.
+    /// Estimates the largest number of flows that start within a time, and their average bytes. It counts flows that
+    /// start together by the parameters, with or without jitter.
     pub fn at_once(&self, topology: &Topology, within: Dur) -> (f64, f64) {
         match &self.source {
             Source::Incast(incast) => incast.at_once(within),
@@ -311,8 +311,8 @@ impl Traffic {
         }
     }
 
-    /// Estimates the largest number of packets without a transport that sources make within a time, at most those
-    /// that `backlog` lets wait at their NIC.
+    /// Estimates the largest number of packets without a transport that sources make within a time, bounded by
+    /// `backlog`.
     pub fn raw_packets_within(&self, within: Dur) -> f64 {
         match &self.source {
             Source::Raw(raw) => raw.packets_within(within),
@@ -347,7 +347,7 @@ impl Traffic {
         }
     }
 
-    /// Returns the time from one shuffle to the next if a load sets it and not the scenario.
+    /// Returns the time from one shuffle to the next, if a load sets it.
     pub fn paced(&self) -> Option<Dur> {
         match &self.source {
             Source::AllToAll(shuffle) => shuffle.paced(),
@@ -355,7 +355,7 @@ impl Traffic {
         }
     }
 
-    /// Returns the load that the parameters ask for or amount to; `None` if they set no rate.
+    /// Returns the load that the parameters request or result in; `None` if they set no rate.
     pub fn offered(&self) -> Option<Offered> {
         match &self.source {
             Source::Incast(incast) => incast.offered(),

@@ -1,4 +1,4 @@
-//! Every host sends to one other and receives from one other.
+//! Permutation: every host sends to one other and receives from one other.
 
 use super::common::{CLASS, JITTER, START, window};
 use super::draft::Draft;
@@ -13,13 +13,13 @@ use units::Time;
 pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
     kind: "permutation",
-    doc: "Every host sends one flow to another, and each receives one: a single cycle through all hosts, drawn from \
-          the seed.",
+    doc: "One flow from every host to another, such that each host receives one: a single cycle through all hosts, \
+          drawn from the seed.",
     cite: "Sattolo, \"An algorithm to generate a random cyclic permutation\", 1986",
     params: &[SIZE, START, JITTER, CLASS],
 };
 
-/// A workload.
+/// Parameters of a permutation workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Permutation {
     sizes: Arc<Sizes>,
@@ -37,7 +37,7 @@ impl Permutation {
         }
     }
 
-    /// Mean bytes of a flow.
+    /// Returns the mean bytes of a flow.
     pub fn mean(&self) -> f64 {
         self.sizes.mean()
     }
@@ -47,7 +47,7 @@ impl Permutation {
     }
 }
 
-/// The one instant of a workload.
+/// Source of a workload's flows, which all start together.
 #[derive(Clone, Debug)]
 pub(super) struct Shuffle {
     sizes: Arc<Sizes>,

@@ -1,4 +1,4 @@
-//! Flows that come at random: exponential gaps at each host, sizes from a distribution.
+//! Poisson flows: exponential gaps at each host, sizes from a distribution.
 
 use super::common::{CLASS, JITTER, START, STOP, check_jitter, fault, rounded, window};
 use super::draft::Draft;
@@ -14,15 +14,15 @@ use units::{Dur, Time};
 pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
     kind: "poisson",
-    doc: "Every host starts flows with exponential gaps, to hosts drawn uniformly, of sizes drawn from a \
-          distribution. Give either `load.fraction` or `interarrival`.",
+    doc: "Flows from every host with exponential gaps, to hosts drawn uniformly, with sizes drawn from a \
+          distribution. Set either `load.fraction` or `interarrival`.",
     cite: "Alizadeh et al., \"pFabric\", SIGCOMM 2013 §5",
     params: &[
         Param {
             name: "sizes",
-            doc: "One size, `web_search` (DCTCP, mean 1.71 MB), `data_mining` (VL2, 12.7 MB), `hadoop` (Facebook, 120 KB), `imc10` \
-                  (Benson et al., 196 KB), a file of sizes and cumulative shares, 0 to 1 or 0 to 100, or a table of a \
-                  distribution's `kind`.",
+            doc: "Sizes of flows: one size; a file of sizes and cumulative shares, 0 to 1 or 0 to 100; a table with \
+                  the `kind` of a distribution; or `web_search` (DCTCP, mean 1.71 MB), `data_mining` (VL2, 12.7 MB), \
+                  `hadoop` (Facebook, 120 KB) or `imc10` (Benson et al., 196 KB).",
             kind: Kind::Sizes(SIZES),
             default: None,
         },
@@ -43,7 +43,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// A workload.
+/// Parameters of a Poisson workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Poisson {
     sizes: Arc<Sizes>,
@@ -53,12 +53,12 @@ pub(super) struct Poisson {
     stop: Time,
 }
 
-/// The mean gap of a host, in picoseconds.
+/// Mean gap between flows of a host, in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Gap {
-    /// The same at all hosts.
+    /// Same gap at all hosts.
     Same(f64),
-    /// This over the rate of the host's link in bits per second.
+    /// Gap of this value over the rate of the host's link in bits per second.
     OverRate(f64),
 }
 
@@ -76,7 +76,8 @@ impl Poisson {
                 check_gaps(values, gap, ctx).map_or(Ok(()), |wrong| Err(vec![wrong]))?;
                 let hosts = offered.map_or(0.0, |offered| offered.bps) / capacity(ctx.topology, LoadOf::Host);
                 if hosts > 1.0 {
-                    let note = format!("traffic `{name}`: offers {:.0} % of what the host links carry", hosts * 100.0);
+                    let note =
+                        format!("traffic `{name}`: offers {:.0}% of the capacity of the host links", hosts * 100.0);
                     ctx.notes.borrow_mut().push(note);
                 }
                 Ok(Poisson { sizes: Arc::new(sizes), gap, offered, start, stop })
@@ -90,7 +91,7 @@ impl Poisson {
         self.offered
     }
 
-    /// Flows that start before an instant, on average.
+    /// Returns the average number of flows that start before an instant.
     pub fn flows_before(&self, end: Time, net: &Topology) -> f64 {
         let span = self.stop.min(end).since(self.start).0 as f64;
         let gap = |host: &Node| match self.gap {
@@ -100,7 +101,7 @@ impl Poisson {
         net.nodes[..net.hosts as usize].iter().map(|host| span / gap(host)).sum()
     }
 
-    /// Flows that start within a time, on average, and their mean payload.
+    /// Returns the average number of flows that start within a time, and their mean payload.
     pub fn at_once(&self, within: Dur, net: &Topology) -> (f64, f64) {
         (self.flows_before(self.start.saturating_add(within), net).max(1.0), self.sizes.mean())
     }
@@ -117,12 +118,12 @@ impl Poisson {
     }
 }
 
-/// Exactly one of the two ways to say how often; `load.*` only with the first.
+/// Checks that either a load or a gap is given, and `load.*` only with the former.
 fn check_pace(values: &Values, faults: &mut Vec<Fault>) {
     let (load, gap) = (values.has("load.fraction"), values.has("interarrival"));
     if load && gap {
         let found = values.time("interarrival").to_string();
-        faults.push(fault("interarrival", found, "left out where `load.fraction` is given"));
+        faults.push(fault("interarrival", found, "no value if `load.fraction` is given"));
     } else if !load && !gap {
         faults.push(fault("load.fraction", "neither it nor `interarrival`", "one of the two"));
     } else if gap {
@@ -130,7 +131,8 @@ fn check_pace(values: &Values, faults: &mut Vec<Fault>) {
     }
 }
 
-/// Gaps are drawn in whole picoseconds: much shorter ones would all be none, and time stand still.
+/// Checks that gaps are at least a picosecond. They are drawn in whole picoseconds: much shorter ones would all be 0,
+/// and time would not advance.
 fn check_gaps(values: &Values, gap: Gap, ctx: &Context) -> Option<Fault> {
     let hosts = ctx.topology.nodes[..ctx.topology.hosts as usize].iter();
     let rates = hosts.map(|host| host.ports[0].rate.as_f64());
@@ -145,7 +147,7 @@ fn check_gaps(values: &Values, gap: Gap, ctx: &Context) -> Option<Fault> {
     check_jitter(values, 1.0, 1.0 / per_ps)
 }
 
-/// The gaps, and the load that they make.
+/// Returns the gaps, and the resulting load.
 fn pace(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<(Gap, Option<Offered>), Vec<Fault>> {
     let mut faults = Vec::new();
     check_pace(values, &mut faults);
@@ -161,13 +163,13 @@ fn pace(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<(Gap, Option<Of
         return Ok((Gap::Same(gap), bps.is_finite().then_some(offered)));
     }
     let offered = asked(values, ctx, &[sizes])?;
-    // The fraction of its link that a host sends, in payload as in wire bytes.
+    // Fraction of its link that a host sends; it is the same in payload and in wire bytes.
     let gap = Gap::OverRate(sizes.mean() * 8.0 * 1e12 / (offered.payload_bps / all_hosts));
     Ok((gap, Some(offered)))
 }
 
-/// The flows of one host. Each takes the same number of draws, so that a host's starts and sizes
-/// do not depend on how many others there are.
+/// Flows of one host. Each flow takes the same number of draws, so that starts and sizes of a host do not depend on the
+/// number of other hosts.
 #[derive(Clone, Debug)]
 pub(super) struct Arrivals {
     host: HostId,

@@ -1,4 +1,4 @@
-//! Partition and aggregate: a host asks many, and all answer it.
+//! Partition and aggregate: one host sends requests to many, and all of them answer.
 
 use super::common::{CLASS, JITTER, SERVICE, SERVICE_JITTER, START, STOP, Service, fault};
 use super::draws::{Draws, What};
@@ -13,32 +13,34 @@ use units::{Dur, Time};
 pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
     kind: "query",
-    doc: "Partition and aggregate: a host sends a request to many, and each answers when it has it: once, every \
-          `interval`, or as `qps` Poisson queries a second over the whole network.",
+    doc: "Partition/aggregate queries: a host sends a request to many hosts, and each responds when the request has \
+          arrived. Queries start once, every `interval`, or at random at `qps` queries per second over the whole \
+          network (Poisson).",
     cite: "DCTCP §2.1; DIBS §5.3",
     params: &[
         Param {
             name: "degree",
-            doc: "Responses in a query; where there are more than other hosts, hosts give several.",
+            doc: "Number of responses in a query; if it exceeds the number of other hosts, hosts send several.",
             kind: Kind::Count { min: 1, max: 1_000_000 },
             default: None,
         },
         Param {
             name: "target",
-            doc: "The host that asks and is answered, or `random`: drawn anew for every query.",
+            doc: "Host that sends the requests and receives the responses, or `random`: drawn for every query.",
             kind: Kind::Text,
             default: Some("random"),
         },
         Param {
             name: "responders",
-            doc: "Who answers: `random`, distinct hosts drawn anew for every query; `first`, the first hosts other than \
-                  the target; `spread`, hosts at equal distances in their order.",
+            doc: "Selection of responders. `random`: distinct hosts drawn for every query. `first`: the first hosts \
+                  other than the target. `spread`: hosts at equal distances in their order.",
             kind: Pick::KIND,
             default: Some("random"),
         },
         Param {
             name: "request",
-            doc: "Payload of a request. With `0B` none is sent, and all answer at the query's start, as with `incast`.",
+            doc: "Payload of a request. With `0B` no request is sent, and all hosts respond at the start of the \
+                  query, as with `incast`.",
             kind: Kind::Size { min: 0 },
             default: Some("200B"),
         },
@@ -64,7 +66,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// A workload.
+/// Parameters of a query workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Query {
     rounds: Rounds,
@@ -83,7 +85,7 @@ impl Query {
         if request == 0 {
             for field in ["service", "service_jitter"].into_iter().filter(|field| values.time(field) > Dur::ZERO) {
                 let found = values.time(field).to_string();
-                faults.push(fault(field, found, "left out where `request` is 0B: nothing is asked"));
+                faults.push(fault(field, found, "no value if `request` is 0B: there are no requests"));
             }
         }
         match (rounds, response) {
@@ -97,7 +99,7 @@ impl Query {
         }
     }
 
-    /// Payload, requests included, over the capacity of all host links; nothing for a single query.
+    /// Returns the offered payload, requests included, over the capacity of all host links; `None` for a single query.
     pub fn offered(&self) -> Option<Offered> {
         self.rounds.offered(self.response.mean() + self.request as f64)
     }
@@ -110,35 +112,35 @@ impl Query {
         self.rounds.queries(shape, hosts, streams)
     }
 
-    /// Messages of queries that start before an instant, on average.
+    /// Returns the average number of messages of queries that start before an instant.
     pub fn flows_before(&self, end: Time) -> f64 {
         self.rounds.queries_before(end) * self.messages() as f64
     }
 
-    /// Messages that a query begins with, and the mean bytes of each.
+    /// Returns the number of messages that queries begin with within a time, and the mean bytes of each.
     pub fn at_once(&self, within: Dur) -> (f64, f64) {
         let bytes = if self.asks() { self.request as f64 } else { self.response.mean() };
         (self.rounds.queries_within(within) * self.rounds.degree() as f64, bytes)
     }
 
-    /// Messages of a query, requests included.
+    /// Returns the number of messages of a query, requests included.
     pub fn messages(&self) -> u64 {
         self.rounds.degree() * if self.asks() { 2 } else { 1 }
     }
 
-    /// Whether hosts are asked.
+    /// Returns true if queries begin with requests.
     pub fn asks(&self) -> bool {
         self.request > 0
     }
 
-    /// What follows upon its requests; `None` where nothing is asked.
+    /// Returns the source of answers to requests; `None` without requests.
     pub fn answers(&self, workload: u16, seed: u64) -> Option<Answers> {
         let draws = Draws { seed, workload };
         self.asks().then(|| Answers { response: self.response.clone(), service: self.service, draws })
     }
 }
 
-/// What follows upon the requests of queries.
+/// Source of answers to the requests of queries.
 #[derive(Clone, Debug)]
 pub struct Answers {
     response: Arc<Sizes>,

@@ -1,4 +1,4 @@
-//! Queries: when they come, and between which hosts.
+//! Queries: their start times and their hosts.
 
 use super::common::{QUERY_HOSTS, QUERY_TIMES, check_jitter, fault, host, note_idle_stop, rounded, window};
 use super::draft::Draft;
@@ -14,36 +14,36 @@ use units::{Dur, Time};
 
 pub(super) const INTERVAL: Param = Param {
     name: "interval",
-    doc: "Time from one query to the next; one query where neither this nor `qps` is given.",
+    doc: "Time from one query to the next; one query if neither this nor `qps` is given.",
     kind: Kind::Time { min: 1 },
     default: Some(""),
 };
 pub(super) const REPEAT: Param = Param {
     name: "repeat",
-    doc: "Number of queries with an `interval`; as many as start before the end where not given.",
+    doc: "Number of queries with an `interval`; by default all that start before the end.",
     kind: Kind::Count { min: 1, max: 1_000_000_000 },
     default: Some(""),
 };
 pub(super) const QPS: Param = Param {
     name: "qps",
-    doc: "Queries a second over the whole network, with exponential gaps (DIBS §5.3).",
+    doc: "Number of queries per second over the whole network, with exponential gaps (DIBS §5.3).",
     kind: Kind::Number { min: 1e-6, max: 1e9, below_max: false },
     default: Some(""),
 };
 
-/// How a kind calls what it has in common with others.
+/// Names of the parameters that kinds of queries share under different keys.
 #[derive(Clone, Copy)]
 pub(super) struct Names {
-    /// Flows in a query.
+    /// Key for the number of flows in a query.
     pub degree: &'static str,
-    /// The host that all send to.
+    /// Key for the host that all send to.
     pub target: &'static str,
-    /// How the others are chosen.
+    /// Key for the selection of the other hosts.
     pub pick: &'static str,
 }
 
 choice! {
-    /// How the hosts other than the target are chosen.
+    /// Selection of the hosts other than the target.
     pub(super) enum Pick {
         Random = "random",
         First = "first",
@@ -51,16 +51,16 @@ choice! {
     }
 }
 
-/// When queries come.
+/// Start times of queries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Pace {
-    /// So many, so far apart.
+    /// Fixed interval, and the number of queries.
     Every(Dur, u64),
-    /// With exponential gaps of this mean, in picoseconds.
+    /// Exponential gaps with this mean, in picoseconds.
     Poisson(f64),
 }
 
-/// The queries of a workload: when, and between whom.
+/// Start times and hosts of a workload's queries.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rounds {
     degree: u64,
@@ -70,18 +70,18 @@ pub(super) struct Rounds {
     start: Time,
     stop: Time,
     hosts_rate: f64,
-    /// The load that was asked for.
+    /// Load that the scenario requests.
     asked: Option<Offered>,
 }
 
-/// What the flows are with which a query begins.
+/// Flows that a query begins with.
 #[derive(Clone, Debug)]
 pub(super) enum Shape {
-    /// All send so many bytes to the target.
+    /// Every host sends this number of bytes to the target.
     Same(u64),
-    /// All send to the target what is drawn for them.
+    /// Every host sends a drawn number of bytes to the target.
     Drawn(Arc<Sizes>, Draws),
-    /// The target sends to all a request of so many bytes.
+    /// The target sends a request of this number of bytes to every host.
     Request(u64),
 }
 
@@ -121,15 +121,15 @@ impl Rounds {
         Ok(Rounds { degree, target, pick, pace, start, stop, hosts_rate, asked: None })
     }
 
-    /// The same with as many queries a second as a `load` asks for, where one does; each host of a query
-    /// sends one flow of each of these sizes.
+    /// Sets the rate of queries from `load`, if it is given. Each host of a query sends one flow of each of these
+    /// sizes.
     pub fn at_load(mut self, values: &Values, ctx: &Context, sizes: &[&Sizes]) -> Result<Rounds, Vec<Fault>> {
         if !values.has("load.fraction") {
             let faults = unasked(values, "`load.fraction` is not given");
             return if faults.is_empty() { Ok(self) } else { Err(faults) };
         }
         if let Some(other) = ["qps", "interval", "repeat"].into_iter().find(|key| values.has(key)) {
-            return Err(vec![fault(other, "given", "left out where `load.fraction` is given")]);
+            return Err(vec![fault(other, "a value", "no value if `load.fraction` is given")]);
         }
         if values.get::<LoadOf>("load.of") != LoadOf::Host && (self.target.is_some() || self.pick != Pick::Random) {
             let found = format!("`{}` with hosts that are not drawn", values.word("load.of"));
@@ -147,7 +147,8 @@ impl Rounds {
         Ok(self)
     }
 
-    /// `bytes` for each of its hosts over the capacity of all host links; nothing for a single query.
+    /// Returns the load of `bytes` for each host of a query, over the capacity of all host links; `None` for a single
+    /// query.
     pub fn offered(&self, bytes: f64) -> Option<Offered> {
         if self.asked.is_some() || !bytes.is_finite() {
             return self.asked;
@@ -167,7 +168,7 @@ impl Rounds {
         })
     }
 
-    /// Queries that start before an instant, on average.
+    /// Returns the average number of queries that start before an instant.
     pub fn queries_before(&self, end: Time) -> f64 {
         let span = self.stop.min(end).since(self.start).0 as f64;
         match self.pace {
@@ -176,12 +177,12 @@ impl Rounds {
         }
     }
 
-    /// Queries that start within a time, on average, or one.
+    /// Returns the average number of queries that start within a time, at least one.
     pub fn queries_within(&self, within: Dur) -> f64 {
         self.queries_before(self.start.saturating_add(within)).max(1.0)
     }
 
-    /// How many hosts a query picks.
+    /// Returns the number of hosts of a query.
     pub fn degree(&self) -> u64 {
         self.degree
     }
@@ -201,12 +202,12 @@ fn pace(values: &Values, faults: &mut Vec<Fault>) -> Pace {
     if qps {
         let found = || values.number("qps").to_string();
         for other in ["interval", "repeat"].into_iter().filter(|key| values.has(key)) {
-            faults.push(fault("qps", found(), format!("left out where `{other}` is given")));
+            faults.push(fault("qps", found(), format!("no value if `{other}` is given")));
         }
         return Pace::Poisson(1e12 / values.number("qps"));
     }
     if repeat && !interval && values.count("repeat") > 1 {
-        faults.push(fault("repeat", values.count("repeat").to_string(), "given together with `interval`"));
+        faults.push(fault("repeat", values.count("repeat").to_string(), "`interval` as well"));
     }
     match (interval, repeat) {
         (true, true) => Pace::Every(values.time("interval"), values.count("repeat")),
@@ -215,30 +216,30 @@ fn pace(values: &Values, faults: &mut Vec<Fault>) -> Pace {
     }
 }
 
-/// The random streams of a workload's queries.
+/// Random streams of a workload's queries.
 #[derive(Clone, Debug)]
 pub(super) struct QueryStreams {
-    /// The times between queries.
+    /// Stream of the times between queries.
     pub times: Stream,
-    /// Their targets, and the order of the other hosts.
+    /// Stream of the targets, and of the order of the other hosts.
     pub hosts: Stream,
 }
 
 impl QueryStreams {
-    /// From the streams of the workload.
+    /// Takes the streams from those of the workload.
     pub fn new(stream: impl Fn(u32) -> Stream) -> QueryStreams {
         QueryStreams { times: stream(QUERY_TIMES), hosts: stream(QUERY_HOSTS) }
     }
 }
 
-/// The queries of a workload, one after the other.
+/// Iterator over the queries of a workload.
 #[derive(Clone, Debug)]
 pub(super) struct Queries {
     rounds: Rounds,
     shape: Shape,
     hosts: u32,
     streams: QueryStreams,
-    /// An order of the hosts other than the target, by place among them.
+    /// Order of the hosts other than the target, by index among them.
     deck: Vec<u32>,
     next: Time,
     number: u32,
@@ -256,7 +257,7 @@ impl Queries {
         let others = u64::from(self.hosts - 1);
         let rest = self.rounds.degree % others;
         for n in 0..self.rounds.degree {
-            // Whole rounds over all other hosts first; the rest by choice.
+            // All other hosts come first, as often as a whole number of rounds allows; the rest is selected.
             let last = n >= self.rounds.degree - rest;
             let place = if last { self.place(n % others, rest) } else { (n % others) as u32 };
             let other = HostId(if place < target.0 { place } else { place + 1 });
@@ -266,7 +267,7 @@ impl Queries {
         self.advance();
     }
 
-    /// What the query begins with between the target and its `n`-th other host.
+    /// Returns the flow that the query begins with between the target and its `n`-th other host.
     fn draft(&self, target: HostId, other: HostId, n: u64) -> Draft {
         let to_target = |bytes| Draft { tag: n, ..Draft::data(other, target, bytes, self.number) };
         match &self.shape {
@@ -278,14 +279,14 @@ impl Queries {
         }
     }
 
-    /// The place, among the other hosts, of the `i`-th of `n`.
+    /// Returns the index, among the other hosts, of the `i`-th of `n` selected ones.
     fn place(&mut self, i: u64, n: u64) -> u32 {
         let others = u64::from(self.hosts - 1);
         match self.rounds.pick {
             Pick::First => i as u32,
             Pick::Spread => (i * others / n) as u32,
             Pick::Random => {
-                // One step of a Fisher-Yates shuffle; any order to start from serves.
+                // One step of a Fisher-Yates shuffle. It may start from any order, so the deck is never reset.
                 let from = i + self.streams.hosts.below(others - i);
                 self.deck.swap(i as usize, from as usize);
                 self.deck[i as usize]

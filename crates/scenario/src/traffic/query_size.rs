@@ -1,40 +1,43 @@
-//! How many messages a query has, before any of them has started.
+//! Number of messages of a query, which is known before any of them starts.
+//!
+//! A run waits for all messages of a query whose first message is measured. It needs their number even if the others
+//! start late, outside of the measurement window.
 
 use std::sync::Arc;
 use units::{Dur, Time};
 
-/// How many messages each query of a workload has, those that follow upon others included.
+/// Number of messages of each query of a workload, including those that answer others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QuerySize {
-    /// There are no queries.
+    /// The workload has no queries.
     None,
-    /// All are alike.
+    /// All queries have the same number of messages.
     Fixed(u64),
-    /// Rounds, the flows of each at one instant, of which those that would start too late are left out.
+    /// Queries have rounds with simultaneous flows. Rounds that would start too late do not count.
     Rounds(QueryRounds),
-    /// By number, as a file lists them.
+    /// Messages of each query, as a file lists them.
     Listed(Arc<[u32]>),
 }
 
-/// Queries of several rounds.
+/// Queries with several rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueryRounds {
-    /// The first query begins then.
+    /// Start of the first query.
     pub start: Time,
-    /// From one query to the next.
+    /// Time from one query to the next.
     pub interval: Dur,
-    /// From one round to the next.
+    /// Time from one round to the next.
     pub gap: Dur,
-    /// Rounds of a query.
+    /// Number of rounds of a query.
     pub rounds: u64,
-    /// Flows of a round.
+    /// Number of flows of a round.
     pub flows: u64,
-    /// No round starts from then on.
+    /// Instant from which no round starts.
     pub stop: Time,
 }
 
 impl QuerySize {
-    /// Messages of the query of this number.
+    /// Returns the number of messages of a query.
     pub fn messages(&self, query: u32) -> u64 {
         match self {
             QuerySize::None => 0,
@@ -46,7 +49,7 @@ impl QuerySize {
 }
 
 impl QueryRounds {
-    /// Rounds of a query that start before the workload stops.
+    /// Returns the number of rounds of a query that start before the workload stops.
     fn begun_in(&self, query: u32) -> u64 {
         let begin = u128::from(self.start.0) + u128::from(self.interval.0) * u128::from(query);
         let left = u128::from(self.stop.0).saturating_sub(begin);

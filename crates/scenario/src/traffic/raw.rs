@@ -1,4 +1,4 @@
-//! Packets without a transport: nobody acknowledges them and nobody sends them again.
+//! Packets without a transport, which are neither acknowledged nor retransmitted.
 
 use super::common::{CLASS, JITTER, START, STOP, fault, host, window};
 use super::{Context, Traffic};
@@ -9,33 +9,33 @@ use mech::{HostId, Purpose, Stream};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Dur, Rate, Time};
 
-/// Payload of a jumbo frame.
+/// Largest payload in bytes, that of a jumbo frame.
 const MOST_PAYLOAD: u64 = 9000;
 
-/// Unknown hosts of a list that are told at most.
+/// Largest number of unknown hosts of a list that are reported.
 const MOST_UNKNOWN: usize = 100;
 
 pub(super) const SOURCE: Param = Param {
     name: "source",
-    doc: "The host that sends; give either this or `sources`.",
+    doc: "Host that sends; set either this or `sources`.",
     kind: Kind::Text,
     default: Some(""),
 };
 pub(super) const SOURCES: Param = Param {
     name: "sources",
-    doc: "The hosts that send, all in step but for `jitter`.",
+    doc: "Hosts that send, phase-locked except for `jitter`.",
     kind: Kind::Texts,
     default: Some(""),
 };
 pub(super) const DESTINATION: Param = Param {
     name: "destination",
-    doc: "The host that all send to; give either this or `destinations`.",
+    doc: "Host that receives from all sources; set either this or `destinations`.",
     kind: Kind::Text,
     default: Some(""),
 };
 pub(super) const DESTINATIONS: Param = Param {
     name: "destinations",
-    doc: "The hosts that they send to, one for each of `sources` in their order.",
+    doc: "Hosts that receive, one for each of `sources` in order.",
     kind: Kind::Texts,
     default: Some(""),
 };
@@ -48,26 +48,26 @@ const PAYLOAD: Param = Param {
 
 const BACKLOG: Param = Param {
     name: "backlog",
-    doc: "A packet is not made, nor is it later, while so many bytes of its source's frames wait at the NIC: a source that is \
-          blocked loses its credit. Without it all wait and are sent later. Needs `host.nic = round_robin`, where each \
-          source has a queue.",
+    doc: "Queued bytes of a source at its NIC from which on it makes no packets; these are not made up later. By \
+          default all packets are queued and sent later. Needs `host.nic = round_robin`, which has a queue for each \
+          source.",
     kind: Kind::Size { min: 1 },
     default: Some(""),
 };
 
-/// Most flows of a workload: some gigabytes.
+/// Largest number of flows of a workload; some gigabytes.
 const MOST_FLOWS: usize = 1_000_000;
 
 const FLOWS: Param = Param {
     name: "flows",
-    doc: "Flows of each source to its destination, each at the rate.",
+    doc: "Number of flows of each source to its destination, each at the full rate.",
     kind: Kind::Count { min: 1, max: MOST_FLOWS as u64 },
     default: Some("1"),
 };
 
 const ECN: Param = Param {
     name: "ecn",
-    doc: "Packets are ECN-capable, ECT(0), so that `marking` may mark them (RFC 3168 §5).",
+    doc: "Makes packets ECN-capable, ECT(0), so that `marking` may mark them (RFC 3168 §5).",
     kind: Kind::Flag,
     default: Some("false"),
 };
@@ -75,7 +75,7 @@ const ECN: Param = Param {
 pub(super) const CONSTANT: Spec = Spec {
     slot: "traffic",
     kind: "constant",
-    doc: "Packets at a constant rate, evenly or at random, without a transport.",
+    doc: "Packets at a constant mean rate, at even or random intervals, without a transport.",
     cite: "QCN-OS §IV",
     params: &[
         SOURCE,
@@ -84,7 +84,7 @@ pub(super) const CONSTANT: Spec = Spec {
         DESTINATIONS,
         Param {
             name: "rate",
-            doc: "Rate of each flow; give either this or `load`.",
+            doc: "Rate of each flow; set either this or `load`.",
             kind: Kind::Rate,
             default: Some(""),
         },
@@ -96,13 +96,14 @@ pub(super) const CONSTANT: Spec = Spec {
         },
         Param {
             name: "bytes",
-            doc: "Which bytes the rate counts: frames with preamble and gap, or payload.",
+            doc: "Bytes that the rate counts: frames with preamble and gap, or payload.",
             kind: RateBytes::KIND,
             default: Some("wire"),
         },
         Param {
             name: "gaps",
-            doc: "Times between packets: all alike, or exponential with that mean (the first, from `start` on, too): Poisson arrivals.",
+            doc: "Times between packets: all equal, or exponential with the same mean, which gives Poisson arrivals \
+                  (also before the first packet, from `start` on).",
             kind: Gaps::KIND,
             default: Some("even"),
         },
@@ -118,7 +119,7 @@ pub(super) const CONSTANT: Spec = Spec {
 };
 
 choice! {
-    /// Which bytes a rate counts.
+    /// Bytes that a rate counts.
     enum RateBytes {
         Wire = "wire",
         Payload = "payload",
@@ -126,7 +127,7 @@ choice! {
 }
 
 choice! {
-    /// The times between packets.
+    /// Distribution of the times between packets.
     enum Gaps {
         Even = "even",
         Exponential = "exponential",
@@ -136,7 +137,7 @@ choice! {
 pub(super) const BURSTS: Spec = Spec {
     slot: "traffic",
     kind: "bursts",
-    doc: "Bursts of packets with pauses, without a transport.",
+    doc: "Bursts of packets with pauses between them, without a transport.",
     cite: "PABO §V-A",
     params: &[
         SOURCE,
@@ -145,13 +146,13 @@ pub(super) const BURSTS: Spec = Spec {
         DESTINATIONS,
         Param {
             name: "packets",
-            doc: "Packets in a burst.",
+            doc: "Number of packets in a burst.",
             kind: Kind::Count { min: 1, max: 1_000_000_000 },
             default: None,
         },
         Param {
             name: "interval",
-            doc: "Time from one packet to the next; needed where a burst has more than one.",
+            doc: "Time from one packet to the next; required if a burst has more than one.",
             kind: Kind::Time { min: 1 },
             default: Some(""),
         },
@@ -169,47 +170,47 @@ pub(super) const BURSTS: Spec = Spec {
     ],
 };
 
-/// A source of packets at one host.
+/// Source of packets at one host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawSpec {
-    /// The host that sends.
+    /// Host that sends.
     pub src: HostId,
-    /// The host that receives.
+    /// Host that receives.
     pub dst: HostId,
-    /// Payload bytes of each packet.
+    /// Payload of each packet in bytes.
     pub payload: u16,
     /// Traffic class, 0 to 7.
     pub class: u8,
-    /// Packets in a burst; 0 where there is no end to it.
+    /// Number of packets in a burst; 0 for a burst without end.
     pub packets_per_burst: u64,
-    /// Time from one packet to the next; its mean where gaps are exponential.
+    /// Time from one packet to the next; the mean if gaps are exponential.
     pub interval: Dur,
-    /// Whether gaps are exponential.
+    /// True if gaps are exponential.
     pub exponential: bool,
-    /// Its place among the sources of its workload, from 0.
+    /// Index of the source in its workload.
     pub place: u32,
     /// Time from the last packet of a burst to the first of the next.
     pub pause: Dur,
-    /// When the first packet is sent.
+    /// Time of the first packet.
     pub start: Time,
-    /// No packet is sent from here on.
+    /// Instant from which no packet is sent.
     pub stop: Time,
-    /// A packet is not made while so many bytes of frames of this source wait at its NIC; `None` is no limit.
+    /// Bytes of the source's frames at its NIC above which no packet is made; `None` is no limit.
     pub backlog: Option<u64>,
-    /// Whether its packets are ECN-capable.
+    /// True if packets are ECN-capable.
     pub ecn: bool,
-    /// Which workload of `[[traffic]]` it comes from.
+    /// Index of the workload in `[[traffic]]`.
     pub traffic: u16,
 }
 
-/// A workload.
+/// Parameters of a raw workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Raw {
     /// Source and destination of each flow.
     pairs: Vec<(HostId, HostId)>,
     payload: u16,
     packets: u64,
-    /// From one packet to the next, of each flow.
+    /// Time from one packet to the next, for each flow.
     intervals: Vec<Dur>,
     exponential: bool,
     pause: Dur,
@@ -259,22 +260,22 @@ impl Raw {
         Ok(Raw { pairs, payload, packets, intervals, exponential, pause, start, stop, backlog, ecn })
     }
 
-    /// Payload bytes of each packet.
+    /// Returns the payload of each packet in bytes.
     pub fn payload(&self) -> u16 {
         self.payload
     }
 
-    /// Whether its sources make nothing while their packets wait.
+    /// Returns true if sources stop making packets while a bounded backlog of theirs is queued.
     pub fn is_bounded(&self) -> bool {
         self.backlog.is_some()
     }
 
-    /// Whether its packets may be marked.
+    /// Returns true if packets may be marked.
     pub fn is_ecn_capable(&self) -> bool {
         self.ecn
     }
 
-    /// Packets that all sources make at most within a time, by their mean gaps.
+    /// Returns the largest number of packets that all sources make within a time, with mean gaps.
     pub fn packets_within(&self, within: Dur) -> f64 {
         let within = within.min(self.stop.since(self.start)).0 as f64;
         let frame = f64::from(self.payload);
@@ -317,13 +318,13 @@ impl Raw {
     }
 }
 
-/// The time between two packets of a burst.
+/// Returns the time between two packets of a burst.
 fn interval(values: &Values, ctx: &Context) -> Result<Dur, Vec<Fault>> {
     let (single, given) = (values.count("packets") == 1, values.has("interval"));
     match (single, given) {
         (_, true) => {
             if single {
-                let note = "`interval` has no effect with packets = 1: `pause` lies between them";
+                let note = "`interval` has no effect with packets = 1: `pause` is the time between them";
                 ctx.notes.borrow_mut().push(format!("traffic `{}`: {note}", values.word("name")));
             }
             Ok(values.time("interval"))
@@ -333,14 +334,14 @@ fn interval(values: &Values, ctx: &Context) -> Result<Dur, Vec<Fault>> {
     }
 }
 
-/// Parts of a fraction of a rate.
+/// Denominator of a fraction of a rate.
 const PARTS: u64 = 1_000_000_000;
 
-/// The rate of each flow.
+/// Returns the rate of each flow.
 fn rates(values: &Values, ctx: &Context, pairs: &[(HostId, HostId)]) -> Result<Vec<Rate>, Vec<Fault>> {
     match (values.has("rate"), values.has("load.fraction")) {
         (true, false) => Ok(vec![values.rate("rate"); pairs.len()]),
-        (true, true) => Err(vec![fault("rate", values.rate("rate").to_string(), "left out where `load` is given")]),
+        (true, true) => Err(vec![fault("rate", values.rate("rate").to_string(), "no value if `load` is given")]),
         (false, false) => Err(vec![fault("rate", "neither it nor `load.fraction`", "one of the two")]),
         (false, true) => {
             let fraction = values.number("load.fraction");
@@ -354,7 +355,7 @@ fn rates(values: &Values, ctx: &Context, pairs: &[(HostId, HostId)]) -> Result<V
     }
 }
 
-/// Who sends to whom.
+/// Returns the source and destination of each flow.
 pub(super) fn pairs(values: &Values, ctx: &Context, faults: &mut Vec<Fault>) -> Vec<(HostId, HostId)> {
     let sources = hosts(Keys { one: "source", many: "sources" }, values, ctx, faults);
     let mut destinations = hosts(Keys { one: "destination", many: "destinations" }, values, ctx, faults);
@@ -383,20 +384,20 @@ pub(super) fn pairs(values: &Values, ctx: &Context, faults: &mut Vec<Fault>) -> 
     pairs
 }
 
-/// A key for one host, and the key for a list of them.
+/// Key for one host, and key for a list of hosts.
 #[derive(Clone, Copy)]
 struct Keys {
     one: &'static str,
     many: &'static str,
 }
 
-/// The hosts that one of two keys names.
+/// Returns the hosts that one of two keys names.
 fn hosts(Keys { one, many }: Keys, values: &Values, ctx: &Context, faults: &mut Vec<Fault>) -> Vec<HostId> {
     let names = match (values.has(one), values.has(many)) {
         (true, false) => vec![values.word(one).to_owned()],
         (false, true) => values.words(many).to_vec(),
         (true, true) => {
-            faults.push(fault(many, "given", format!("left out where `{one}` is given")));
+            faults.push(fault(many, "a value", format!("no value if `{one}` is given")));
             return Vec::new();
         }
         (false, false) => {
@@ -409,6 +410,7 @@ fn hosts(Keys { one, many }: Keys, values: &Values, ctx: &Context, faults: &mut 
         faults.push(fault(field, "an empty list", "at least one host"));
     }
     let hosts = ctx.topology.nodes[..ctx.topology.hosts as usize].iter().enumerate();
+    // For a long list, a search of each name among all hosts would take the product of both numbers.
     let known: BTreeMap<&str, u32> = match names.len() {
         0..=8 => BTreeMap::new(),
         _ => hosts.map(|(at, node)| (node.name.as_str(), at as u32)).collect(),

@@ -1,9 +1,8 @@
 //! Flows that start when others have ended.
 //!
-//! What a host does next depends on what has reached it, so the flows of such a workload cannot be
-//! listed beforehand: only the first ones come from [`Flows`](super::Flows). Hosts, sizes and times
-//! are drawn at a place that the message itself names, so that they are the same in every variant
-//! of a scenario: only instants move.
+//! The next message of a host depends on those that it has received. So the flows of such a workload cannot be listed
+//! in advance: only the first ones come from [`Flows`](super::Flows). Hosts, sizes and times are drawn from streams
+//! that the message identifies. They are the same in every variant of a scenario; only instants differ.
 
 use super::FlowSpec;
 use super::collective::Collective;
@@ -11,22 +10,22 @@ use super::query::Answers;
 use super::request_reply::Replies;
 use units::Time;
 
-/// What follows upon the messages of a workload: plain data.
+/// Source of the messages that follow others in a workload.
 #[derive(Clone, Debug)]
 pub enum Reaction {
-    /// Requests are answered, and answers followed by the next request.
+    /// Requests are answered, and answers are followed by the next request.
     Sessions(Replies),
-    /// Ranks of a collective operation send on what they have received.
+    /// Ranks of a collective operation send on the data that they have received.
     Collective(Collective),
     /// Requests are answered.
     Answers(Answers),
 }
 
 impl Reaction {
-    /// The last byte of `message`, one of the workload's, is at its receiver: appends the messages that
-    /// follow upon that. Each starts at or after `now`, at the host that received.
+    /// Handles the arrival of the last byte of `message`: appends the messages that its receiver sends next, each at or
+    /// after `now`.
     ///
-    /// One that shares the query of `message` is part of what was begun: it counts where that counts.
+    /// A message with the same query as `message` belongs to it, and is measured if that one is.
     pub fn delivered(&mut self, message: &FlowSpec, now: Time, out: &mut Vec<FlowSpec>) {
         match self {
             Reaction::Sessions(replies) => replies.delivered(message, now, out),

@@ -1,4 +1,4 @@
-//! Sessions: a client asks, a server answers, and the client asks again.
+//! Sessions of a client and a server: request, answer, next request.
 
 use super::common::{
     CLASS, Connection, SERVICE, SERVICE_JITTER, START, STOP, Service, each_once, fault, rounded, window,
@@ -17,31 +17,32 @@ pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
     kind: "request_reply",
     doc: "Sessions of a client and a server: a request, its reply, and after a think time the next request; or \
-          requests at fixed intervals, whether or not replies have arrived.",
+          requests at fixed intervals, whether replies have arrived or not.",
     cite: "PABO §VI",
     params: &[
         Param {
             name: "clients",
-            doc: "The hosts that ask, by name or number; all where not given, but for one that is the only server.",
+            doc: "Clients, by name or number; by default all hosts, except a host that is the only server.",
             kind: Kind::Texts,
             default: Some(""),
         },
         Param {
             name: "servers",
-            doc: "The hosts that answer, by name or number; all where not given.",
+            doc: "Servers, by name or number; all hosts by default.",
             kind: Kind::Texts,
             default: Some(""),
         },
         Param {
             name: "pairs",
-            doc: "Sessions go to the clients in turn. Their servers: `random`, each drawn; `in_turn`, by their order, the \
-                  client itself passed over; `all`, every client has one session with every server.",
+            doc: "Servers of sessions, while clients get sessions in turn. `random`: each server is drawn. `in_turn`: \
+                  servers in their order, except the client itself. `all`: every client has one session with every \
+                  server.",
             kind: Pairs::KIND,
             default: Some("random"),
         },
         Param {
             name: "sessions",
-            doc: "Number of sessions; one for each client where not given. Left out where `pairs` is `all`.",
+            doc: "Number of sessions; by default one for each client. Not allowed if `pairs` is `all`.",
             kind: Kind::Count { min: 1, max: MOST_SESSIONS },
             default: Some(""),
         },
@@ -54,25 +55,26 @@ pub(super) const SPEC: Spec = Spec {
         },
         Param {
             name: "requests",
-            doc: "Requests of a session; it goes on where not given.",
+            doc: "Number of requests of a session; unlimited by default.",
             kind: Kind::Count { min: 1, max: 1_000_000_000 },
             default: Some(""),
         },
         Param {
             name: "think",
-            doc: "Time from the last byte of a reply to the next request, 0 where neither this nor `clock` is given.",
+            doc: "Time from the last byte of a reply to the next request; 0 if neither this nor `clock` is given.",
             kind: Kind::Time { min: 0 },
             default: Some(""),
         },
         Param {
             name: "think_gaps",
-            doc: "Whether `think` is that time or the mean of exponential ones.",
+            doc: "Distribution of think times: constant, or exponential with mean `think`.",
             kind: ThinkGaps::KIND,
             default: Some("constant"),
         },
         Param {
             name: "clock",
-            doc: "Time from one request to the next instead of `think`: requests are sent whether or not replies have arrived.",
+            doc: "Time from one request to the next, instead of `think`: requests are sent whether replies have \
+                  arrived or not.",
             kind: Kind::Time { min: 1 },
             default: Some(""),
         },
@@ -80,8 +82,8 @@ pub(super) const SPEC: Spec = Spec {
         SERVICE_JITTER,
         Param {
             name: "connection",
-            doc: "`persistent`: a session has one connection each way, whose windows and timers go on from message to message; \
-                  `new`: every message has its own.",
+            doc: "Connections of a session. `persistent`: one in each direction, whose windows and timers continue \
+                  from message to message. `new`: one for every message.",
             kind: Connection::KIND,
             default: Some("persistent"),
         },
@@ -89,7 +91,7 @@ pub(super) const SPEC: Spec = Spec {
         STOP,
         Param {
             name: "jitter",
-            doc: "Every session begins later by a draw, uniform from 0 up to this.",
+            doc: "Largest delay of the start of a session, drawn uniformly from 0 up.",
             kind: Kind::Time { min: 0 },
             default: Some("0us"),
         },
@@ -97,22 +99,22 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// Most sessions of a workload: each has its cursor, its draws and up to two connections.
+/// Largest number of sessions of a workload; each has its cursor, its draws and up to two connections.
 const MOST_SESSIONS: u64 = 200_000;
 
-/// When the next request is sent.
+/// Time of the next request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Pace {
-    /// So long after the reply.
+    /// Fixed time after the reply.
     Think(Dur),
-    /// After the reply, with exponential times of this mean, in picoseconds.
+    /// Exponential time after the reply, with this mean in picoseconds.
     Exponential(f64),
-    /// So long after the request.
+    /// Fixed time after the request.
     Clock(Dur),
 }
 
 choice! {
-    /// How servers are found.
+    /// Selection of the servers of sessions.
     enum Pairs {
         Random = "random",
         InTurn = "in_turn",
@@ -121,14 +123,14 @@ choice! {
 }
 
 choice! {
-    /// Whether times to think are all alike.
+    /// Distribution of think times.
     enum ThinkGaps {
         Constant = "constant",
         Exponential = "exponential",
     }
 }
 
-/// A workload.
+/// Parameters of a session workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Sessions {
     clients: Vec<HostId>,
@@ -185,7 +187,7 @@ impl Sessions {
         self.persistent
     }
 
-    /// Messages that start before an instant where requests go by the clock; else at least so many.
+    /// Returns the number of messages that start before an instant if requests follow a clock; otherwise a lower bound.
     pub fn flows_before(&self, end: Time) -> f64 {
         let span = self.stop.min(end).since(self.start).0 as f64;
         let requests = match self.pace {
@@ -195,12 +197,13 @@ impl Sessions {
         2.0 * requests * self.sessions as f64
     }
 
-    /// Requests that start within a time, and the mean payload of the larger one of request and reply.
+    /// Returns the number of requests that start within a time, and the larger of the mean payloads of request and
+    /// reply.
     pub fn at_once(&self, within: Dur) -> (f64, f64) {
         (self.flows_before(self.start.saturating_add(within)) / 2.0, self.reply.mean().max(self.request as f64))
     }
 
-    /// The first requests of every session, or all where they go by the clock.
+    /// Returns the first request of every session, or all requests if they follow a clock.
     pub fn all(&self, workload: u16, seed: u64, jitter: Dur) -> impl Iterator<Item = Session> + use<> {
         let plan = Arc::new(self.plan(workload, 0, seed));
         (0..self.sessions as u32).map(move |session| {
@@ -226,7 +229,7 @@ impl Sessions {
         Plan { of: self.clone(), ends, draws: Draws { seed, workload }, class }
     }
 
-    /// The client and the server of a session. PRECONDITION: some server is not the client.
+    /// Returns the client and the server of a session. PRECONDITION: some server is not the client.
     fn ends(&self, session: u64, mut draws: Stream) -> (HostId, HostId) {
         let (clients, servers) = (&self.clients, &self.servers);
         let client = clients[(session % clients.len() as u64) as usize];
@@ -249,15 +252,15 @@ fn pace(values: &Values, faults: &mut Vec<Fault>) -> Pace {
     if values.has("clock") {
         if think {
             let found = values.time("clock").to_string();
-            faults.push(fault("clock", found, "left out where `think` is given"));
+            faults.push(fault("clock", found, "no value if `think` is given"));
         }
         if exponential {
-            faults.push(fault("think_gaps", "`exponential`", "left out where `clock` is given"));
+            faults.push(fault("think_gaps", "`exponential`", "no value if `clock` is given"));
         }
         return Pace::Clock(values.time("clock"));
     }
     if exponential && !think {
-        faults.push(fault("think_gaps", "`exponential`", "left out where `think` is not given"));
+        faults.push(fault("think_gaps", "`exponential`", "no value if `think` is not given"));
     }
     let think = if think { values.time("think") } else { Dur::ZERO };
     if exponential { Pace::Exponential(think.0 as f64) } else { Pace::Think(think) }
@@ -269,7 +272,7 @@ fn number(values: &Values, pairs: Pairs, clients: &[HostId], servers: &[HostId])
     }
     if values.has("sessions") {
         let found = values.count("sessions").to_string();
-        return Err(vec![fault("sessions", found, "left out where `pairs` is `all`")]);
+        return Err(vec![fault("sessions", found, "no value if `pairs` is `all`")]);
     }
     let both = clients.iter().filter(|client| servers.contains(client)).count() as u64;
     let sessions = clients.len() as u64 * servers.len() as u64 - both;
@@ -278,7 +281,7 @@ fn number(values: &Values, pairs: Pairs, clients: &[HostId], servers: &[HostId])
     if sessions > MOST_SESSIONS { Err(vec![fault("pairs", found(), rule())]) } else { Ok(sessions) }
 }
 
-/// What is settled of all sessions of a workload.
+/// Data shared by all sessions of a workload.
 #[derive(Clone, Debug)]
 struct Plan {
     of: Sessions,
@@ -288,7 +291,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// The number of a session's `n`-th request; `None` where it has no such request.
+    /// Returns the query number of a session's `n`-th request; `None` if there is no such request.
     fn query(&self, session: u32, n: u64) -> Option<u32> {
         let query = n.checked_mul(self.of.sessions)?.checked_add(u64::from(session))?;
         u32::try_from(query).ok().filter(|query| n < self.of.requests && *query < u32::MAX)
@@ -318,7 +321,7 @@ impl Plan {
         })
     }
 
-    /// How long after its `n`-th reply a session asks again; never where it goes by the clock.
+    /// Returns the time from a session's `n`-th reply to its next request; `None` if requests follow a clock.
     fn think(&self, session: u32, n: u64) -> Option<Dur> {
         match self.of.pace {
             Pace::Think(time) => Some(time),
@@ -328,7 +331,7 @@ impl Plan {
     }
 }
 
-/// The requests of a session that follow upon nothing.
+/// Requests of a session that do not depend on replies.
 #[derive(Clone, Debug)]
 pub(super) struct Session {
     plan: Arc<Plan>,
@@ -353,7 +356,7 @@ impl Session {
     }
 }
 
-/// What follows upon requests and replies.
+/// Source of replies to requests, and of requests after replies.
 #[derive(Clone, Debug)]
 pub struct Replies(Arc<Plan>);
 
@@ -369,7 +372,7 @@ impl Replies {
             Role::Data => (plan.think(session, n), plan.request(session, n + 1)),
         };
         let Some((start, draft)) = after.map(|after| now.saturating_add(after)).zip(draft) else { return };
-        // What was asked is answered; nothing new is asked from `stop` on.
+        // A request that was sent is answered even after `stop`, but no new request is sent.
         if draft.role == Role::Data || start < plan.of.stop {
             out.push(draft.at(start, message.traffic, plan.class));
         }

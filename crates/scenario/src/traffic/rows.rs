@@ -1,4 +1,4 @@
-//! Flows that a file lists: code that the readers of all formats share.
+//! Flows that a file lists, and code that the readers of all formats share.
 
 use super::common::fault;
 use super::draft::Draft;
@@ -13,9 +13,14 @@ use std::io::{BufRead, Read};
 use std::sync::Arc;
 use units::{Dur, Time};
 
-pub(super) const FILE: Param = Param { name: "file", doc: "The file.", kind: Kind::Text, default: None };
+pub(super) const FILE: Param = Param {
+    name: "file",
+    doc: "Path of the file, relative to the folder of the scenario.",
+    kind: Kind::Text,
+    default: None,
+};
 
-/// Number of faults of one file that are reported at most.
+/// Largest number of faults of one file that are reported.
 pub(super) const TOLD: usize = 10;
 
 /// Fault of a line: the text found, and the rule.
@@ -36,13 +41,13 @@ pub(super) struct Row {
     pub src: HostId,
     pub dst: HostId,
     pub bytes: u64,
-    /// Traffic class of the flow, if the file has it.
+    /// Traffic class of the flow, if the file has one.
     pub class: Option<u8>,
-    /// Number of the flow's query, given by the reader; `u32::MAX` if it is of none.
+    /// Number of the flow's query, set by the reader; `u32::MAX` without a query.
     pub query: u32,
 }
 
-/// Gives queries their numbers, in the order of their first flows, and counts the flows of each.
+/// Numbers the queries in the order of their first flows, and counts the flows of each.
 fn numbered(rows: &mut [Row]) -> Vec<u32> {
     let (mut numbers, mut sizes) = (BTreeMap::new(), Vec::new());
     for row in rows.iter_mut().filter(|row| row.query != u32::MAX) {
@@ -99,7 +104,7 @@ impl Trace {
         self.rows.iter().all(|row| row.bytes == ENDLESS)
     }
 
-    /// Number of flows.
+    /// Returns the number of flows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -129,11 +134,11 @@ pub(super) fn words(line: &str) -> Vec<&str> {
     line.split('#').next().unwrap_or("").split_whitespace().collect()
 }
 
-/// Length in bytes of the longest line of a file.
+/// Length of the longest line of a file in bytes. Without a bound, a file without line ends would be read into memory.
 const MOST_LINE: u64 = 1 << 20;
 
-/// Collects the values that `say` makes of the lines of a file, by their numbers from 1, or the faults of the first
-/// lines. No more than one line of the file is in memory.
+/// Collects the values that `say` makes of the lines of a file, numbered from 1, or the faults of the first wrong
+/// lines. Only one line of the file is in memory at a time.
 pub(super) fn gather<T>(
     file: &mut dyn BufRead,
     say: impl FnMut(usize, &str) -> Result<Option<T>, Wrong>,
@@ -141,8 +146,8 @@ pub(super) fn gather<T>(
     gather_first(file, &Cell::new(usize::MAX), say)
 }
 
-/// Collects the values that `say` makes of the first lines with any, up to the number that it puts to `most`.
-/// Later lines are not read.
+/// Collects the values that `say` makes of the first lines with any, up to the number that it writes to `most`. Later
+/// lines are not read.
 pub(super) fn gather_first<T>(
     file: &mut dyn BufRead,
     most: &Cell<usize>,
@@ -155,7 +160,7 @@ pub(super) fn gather_first<T>(
         match (&mut *file).take(MOST_LINE).read_until(b'\n', &mut line) {
             Ok(0) => break,
             Ok(read) if read as u64 == MOST_LINE => {
-                return Err(vec![(format!("line {number}: more than {MOST_LINE} bytes"), "a line a flow".into())]);
+                return Err(vec![(format!("line {number}: more than {MOST_LINE} bytes"), "one line per flow".into())]);
             }
             Ok(_) => {}
             Err(why) => return Err(vec![(format!("line {number}: {why}"), "a file that can be read".into())]),
@@ -192,13 +197,13 @@ impl<'a> Hosts<'a> {
         Hosts { names, hosts: ctx.topology.hosts }
     }
 
-    /// Number of hosts.
+    /// Returns the number of hosts.
     pub fn count(&self) -> u32 {
         self.hosts
     }
 
-    /// Returns the host of a name, or of a number that no node has as its name. An apostrophe may precede a name that a
-    /// spreadsheet would take for a formula, as tables are written.
+    /// Returns the host with a name, or with a number that no node has as its name. An apostrophe may precede a name
+    /// that a spreadsheet would read as a formula, as in exported tables.
     pub fn find(&self, what: &str, text: &str) -> Result<HostId, Wrong> {
         let marked = || self.names.get(text.strip_prefix('\'')?);
         let node = self.names.get(text).or_else(marked).copied().or_else(|| text.parse::<u32>().ok());
@@ -251,11 +256,11 @@ pub(super) fn scaled(text: &str, zeros: i32) -> Option<u64> {
 #[derive(Clone, Copy)]
 pub(super) struct Unit {
     pub name: &'static str,
-    /// Power of ten of picoseconds that the unit is.
+    /// Exponent of the unit as a power of ten of picoseconds.
     pub zeros: i32,
 }
 
-/// Parses a start in decimals of a unit.
+/// Parses a start time that is a decimal in a unit.
 pub(super) fn start(text: &str, unit: Unit) -> Result<Time, Wrong> {
     let rule = || format!("a number of {}, at least 0", unit.name);
     scaled(text, unit.zeros).map(Time).ok_or_else(|| (format!("start `{text}`"), rule()))
@@ -290,7 +295,7 @@ mod tests {
     use super::{MOST_LINE, gather, scaled};
     use std::io::{BufReader, Read, Repeat, repeat};
 
-    /// Reader of lines without end, and the number of bytes that were read.
+    /// Reader of lines without end, with the number of bytes that were read.
     struct Endless(Repeat, u64);
 
     impl Read for Endless {
@@ -313,7 +318,7 @@ mod tests {
     fn a_line_without_end_is_refused() {
         let mut file = BufReader::new(Endless(repeat(b'a'), 0));
         let found = gather(&mut file, |_, _| Ok(Some(()))).unwrap_err();
-        assert_eq!(found, [(format!("line 1: more than {MOST_LINE} bytes"), "a line a flow".to_string())]);
+        assert_eq!(found, [(format!("line 1: more than {MOST_LINE} bytes"), "one line per flow".to_string())]);
         assert!(file.get_ref().1 < 2 * MOST_LINE);
     }
 

@@ -12,7 +12,7 @@ fn no_files(_: &str) -> Result<String, String> {
     Err("no such file".into())
 }
 
-/// A workload on a network for a second, with the notes that it leaves.
+/// Workload on a network for a second, with its notes.
 fn workload(net: &Topology, kind: &str, given: &[(&str, &str)]) -> Result<(Traffic, Vec<String>), Vec<Fault>> {
     with_files(net, kind, given, &no_files)
 }
@@ -104,7 +104,7 @@ fn random_senders_are_distinct_uniform_and_never_the_target() {
     let given = [("receiver", "random"), ("size", "1KB"), ("senders", "3"), ("qps", "20000")];
     let all = flows(&net, "incast", &given);
     let queries = all.last().unwrap().query + 1;
-    // Poisson of 20000 a second: 5 standard deviations are 707.
+    // Poisson with 20,000 per second: 5 standard deviations are 707.
     assert!(queries.abs_diff(20_000) < 707, "{queries}");
     let (mut sent, mut got) = ([0u32; 8], [0u32; 8]);
     for query in all.chunk_by(|a, b| a.query == b.query) {
@@ -143,8 +143,8 @@ fn what_an_incast_cannot_be_is_said() {
     assert_eq!(with(&[("receiver", "s0")]), ["receiver: `s0`; the name of a host, `h0` to `h3`"]);
     assert_eq!(with(&[h2, ("start", "1s")]), ["start: 1s; before the duration, 1s"]);
     assert_eq!(with(&[h2, ("start", "1ms"), ("stop", "1ms")]), ["stop: 1ms; after `start`, 1ms"]);
-    assert_eq!(with(&[h2, ("repeat", "5")]), ["repeat: 5; given together with `interval`"]);
-    assert_eq!(with(&[h2, ("qps", "5"), ("interval", "1ms")]), ["qps: 5; left out where `interval` is given"]);
+    assert_eq!(with(&[h2, ("repeat", "5")]), ["repeat: 5; `interval` as well"]);
+    assert_eq!(with(&[h2, ("qps", "5"), ("interval", "1ms")]), ["qps: 5; no value if `interval` is given"]);
     let alone = net("leaf_spine", &[("leaves", "1"), ("spines", "1"), ("hosts_per_leaf", "1")]);
     assert_eq!(faults(&alone, "permutation", &[("size", "1KB")]), ["kind: a network of 1 hosts; at least two hosts"]);
 }
@@ -171,7 +171,7 @@ fn a_permutation_is_one_cycle_through_all_hosts() {
     assert_ne!(dst(1), dst(2));
 }
 
-/// Sum of the bits that flows bring in a second.
+/// Sum of the payload bits of flows that start within a second.
 fn bits(flows: &[FlowSpec]) -> f64 {
     flows.iter().map(|flow| flow.bytes as f64 * 8.0).sum()
 }
@@ -221,14 +221,14 @@ fn an_interarrival_time_gives_its_number_of_flows_and_a_load_beyond_the_links_is
     let net = star(10);
     let given = [("sizes", "hadoop"), ("interarrival", "1ms")];
     let all = flows(&net, "poisson", &given);
-    // Poisson of 10 × 1000: 5 standard deviations are 500.
+    // Poisson with 10 × 1000: 5 standard deviations are 500.
     assert!(all.len().abs_diff(10_000) < 500, "{}", all.len());
     let mut to = [0u32; 10];
     all.iter().filter(|flow| flow.src.0 == 3).for_each(|flow| to[flow.dst.0 as usize] += 1);
     assert_eq!(to[3], 0);
     assert!(to.iter().filter(|n| n.abs_diff(111) < 55).count() == 9, "{to:?}");
     let (traffic, notes) = workload(&net, "poisson", &[("sizes", "web_search"), ("interarrival", "10ms")]).unwrap();
-    assert_eq!(notes, ["traffic `t`: offers 137 % of what the host links carry"]);
+    assert_eq!(notes, ["traffic `t`: offers 137% of the capacity of the host links"]);
     assert!((traffic.offered().unwrap().fraction - 1.369).abs() < 1e-9);
     let wire = [("sizes", "web_search"), ("load.fraction", "0.5"), ("load.bytes", "wire")];
     let (payload, wire) = (flows(&net, "poisson", &[wire[0], wire[1]]).len(), flows(&net, "poisson", &wire).len());
@@ -277,7 +277,7 @@ fn the_same_seed_gives_the_same_flows_and_a_copy_goes_on_like_its_original() {
     half.by_ref().take(once.len() / 2).for_each(drop);
     assert_eq!(half.clone().collect::<Vec<_>>(), once[once.len() / 2..]);
     assert_eq!(half.collect::<Vec<_>>(), once[once.len() / 2..]);
-    // Each workload alone gives what it gives among the others.
+    // Each workload has the same flows without the others.
     let alone: Vec<_> = all[1].flows(1, &net, 1, Time(Dur::s(1).0)).collect();
     assert_eq!(alone, once.into_iter().filter(|flow| flow.traffic == 1).collect::<Vec<_>>());
     fn assert_plain<T: Clone + Send>(_: &T) {}
@@ -294,7 +294,7 @@ fn jitter_moves_starts_by_less_than_itself_and_nothing_else() {
         all
     };
     let (plain, moved) = (by_identity(&given), by_identity(&[&given[..], &[("jitter", "1500us")]].concat()));
-    // Those of the last query and a half may fall beyond the end.
+    // Flows of the last query and a half may start beyond the end.
     let early: Vec<_> = moved.iter().filter(|flow| flow.query < 998).collect();
     assert_eq!(early.len(), 998 * 40);
     let mut sum = 0;
@@ -313,9 +313,9 @@ fn a_poisson_workload_needs_exactly_one_pace_and_known_sizes() {
     let web = ("sizes", "web_search");
     assert_eq!(with(&[web]), ["load.fraction: neither it nor `interarrival`; one of the two"]);
     let both = [web, ("load.fraction", "0.5"), ("interarrival", "1ms")];
-    assert_eq!(with(&both), ["interarrival: 1ms; left out where `load.fraction` is given"]);
+    assert_eq!(with(&both), ["interarrival: 1ms; no value if `load.fraction` is given"]);
     let wire = [web, ("interarrival", "1ms"), ("load.bytes", "wire")];
-    assert_eq!(with(&wire), ["load.bytes: `wire`; left out where `interarrival` is given"]);
+    assert_eq!(with(&wire), ["load.bytes: `wire`; no value if `interarrival` is given"]);
     assert_eq!(
         with(&[web, ("load.fraction", "0.5"), ("load.of", "tor_uplink")]),
         ["load.of: `tor_uplink`; a capacity that this network has and its traffic crosses"]

@@ -1,4 +1,4 @@
-//! Flows from a file.
+//! Flows from a CSV file.
 
 use super::Context;
 use super::common::{CLASS, JITTER};
@@ -16,15 +16,15 @@ use units::{Dur, Time, parse_bytes, parse_dur};
 pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
     kind: "trace",
-    doc: "Flows from a CSV file with the header `start,source,destination,bytes`, in any order of rows and columns. Hosts \
-          go by name or number; bytes are a whole number or a size with a unit. In a column `query`, if there is one, \
-          flows that form a query have the same text; what has none is of no query.",
+    doc: "Flows from a CSV file with the header `start,source,destination,bytes`, in any order of rows and columns. \
+          Hosts are given by name or number; bytes are a whole number or a size with a unit. In the optional column \
+          `query`, flows of one query have the same text; flows without text belong to no query.",
     cite: "",
     params: &[
         FILE,
         Param {
             name: "unit",
-            doc: "Unit of starts that are bare numbers; without it every start carries its own.",
+            doc: "Unit of start times that are bare numbers; without it every start time needs its own unit.",
             kind: StartUnit::KIND,
             default: Some(""),
         },
@@ -34,7 +34,7 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 choice! {
-    /// The unit of starts that are bare numbers.
+    /// Unit of start times that are bare numbers.
     enum StartUnit {
         Picoseconds = "ps",
         Nanoseconds = "ns",
@@ -45,17 +45,17 @@ choice! {
 }
 
 const HEADER: &str = "start,source,destination,bytes";
-/// A column that there may be.
+/// Name of the optional column for queries.
 const QUERY: &str = "query";
 
-/// Where each column of [`HEADER`] stands, and that of queries.
+/// Indices of the columns of [`HEADER`], and of the query column.
 #[derive(Clone, Copy)]
 struct Columns {
     needed: [usize; 4],
     query: Option<usize>,
 }
 
-/// The queries of a file by their texts; numbers are counted on as they come.
+/// Queries of a file by their texts, numbered in the order in which they appear.
 #[derive(Default)]
 struct Labels(BTreeMap<String, u32>);
 
@@ -64,7 +64,7 @@ impl Labels {
         if label.is_empty() {
             return u32::MAX;
         }
-        // No more flows may be listed than there are numbers.
+        // At most as many flows may be listed as there are numbers.
         let next = self.0.len() as u32;
         match self.0.get(label) {
             Some(known) => *known,
@@ -73,15 +73,15 @@ impl Labels {
     }
 }
 
-/// What the fields of a line are read by.
+/// State while lines are read.
 struct Reader<'a> {
     hosts: Hosts<'a>,
     unit: Option<&'static str>,
-    /// Whether any start was a bare number.
+    /// True if any start was a bare number.
     bare: Cell<bool>,
 }
 
-/// The workload of a CSV file.
+/// Builds the workload of a CSV file.
 pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
     let unit = values.get::<Option<StartUnit>>("unit").map(StartUnit::word);
     let reader = Reader { hosts: Hosts::new(ctx), unit, bare: Cell::new(false) };
@@ -94,7 +94,7 @@ pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace,
     Ok(made)
 }
 
-/// The fields of a line.
+/// Returns the fields of a line.
 fn fields(line: &str) -> Vec<Cow<'_, str>> {
     if !line.contains('"') {
         return line.split(',').map(|field| field.trim().into()).collect();
@@ -105,7 +105,7 @@ fn fields(line: &str) -> Vec<Cow<'_, str>> {
     records.flat_map(|record| record.iter().map(|field| field.to_owned().into()).collect::<Vec<_>>()).collect()
 }
 
-/// Where the columns stand; in any order, in upper or lower case.
+/// Returns the indices of the columns, which may be in any order, in upper or lower case.
 fn columns(header: &[Cow<str>]) -> Option<Columns> {
     let of = |name: &str| header.iter().position(|field| field.eq_ignore_ascii_case(name));
     let mut needed = [0; 4];
@@ -126,7 +126,7 @@ impl Reader<'_> {
             let fields = fields(line);
             match (&columns_of, std::mem::replace(&mut header, true)) {
                 (Some(columns), _) => self.row(&fields, columns, &mut labels).map(Some),
-                // What is wrong with the header has been told.
+                // The fault of the header was reported before.
                 (None, true) => Ok(None),
                 (None, false) => {
                     columns_of = columns(&fields);
@@ -137,7 +137,7 @@ impl Reader<'_> {
             }
         })?;
         if !header {
-            return Err(vec![("no lines".into(), format!("the header `{HEADER}` and a line a flow"))]);
+            return Err(vec![("no lines".into(), format!("the header `{HEADER}` and one line per flow"))]);
         }
         if rows.is_empty() {
             return Err(vec![("no flows".into(), "at least one line after the header".into())]);

@@ -1,35 +1,35 @@
-//! Scenarios as text, and what they come to.
+//! Scenarios as text, and the results of loading them.
 
 use mech::buffer::BufferSlot;
 use scenario::{Filled, Loaded, Source, load};
 use std::path::Path;
 
-/// The example of the drawing.
+/// Text of an incast in a fat-tree.
 pub const INCAST: &str = include_str!("../incast.toml");
 
-/// A text that names no files.
+/// Source of a text that names no files.
 pub fn source(text: &str) -> Source {
     Source::new("test.toml", text, Path::new("."))
 }
 
-/// What a text comes to, with settings of the command line.
+/// Result of loading a text with settings of the command line.
 pub fn loaded(text: &str, sets: &[&str]) -> Loaded {
     let sets: Vec<String> = sets.iter().map(|set| set.to_string()).collect();
     load(&source(text), &sets).unwrap_or_else(|found| panic!("{}", shown(&found)))
 }
 
-/// All that is wrong with a text, a line each.
+/// All faults of a text, one on each line.
 pub fn refused(text: &str, sets: &[&str]) -> String {
     let sets: Vec<String> = sets.iter().map(|set| set.to_string()).collect();
     shown(&load(&source(text), &sets).expect_err("this should be refused"))
 }
 
-/// Messages, a line each.
+/// Messages, one on each line.
 pub fn shown(found: &[scenario::Diagnostic]) -> String {
     found.iter().map(|d| d.to_string()).collect::<Vec<_>>().join("\n")
 }
 
-/// A small scenario with these lines behind its own.
+/// Small scenario with these additional lines.
 pub fn star(more: &str) -> String {
     format!(
         "name = \"small\"\nduration = \"10ms\"\n[topology]\nkind = \"star\"\nn = 4\n[[traffic]]\nname = \"burst\"\n\
@@ -37,12 +37,12 @@ pub fn star(more: &str) -> String {
     )
 }
 
-/// The same with a fat-tree of 16 hosts.
+/// Small scenario on a fat-tree of 16 hosts, with these additional lines.
 pub fn tree(more: &str) -> String {
     star(more).replace("\"star\"\nn = 4", "\"fat_tree\"\nk = 4")
 }
 
-/// The parameter `size` of a buffer.
+/// Parameter `size` of a buffer.
 pub fn size_of(buffer: &Filled<BufferSlot>) -> String {
     buffer.values.amount("size").to_string()
 }

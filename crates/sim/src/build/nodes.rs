@@ -1,4 +1,4 @@
-//! Hosts and switches of a run, as its scenario says.
+//! Construction of the hosts and switches of a run.
 
 use crate::clocks::rate_of;
 use dataplane::{CoreSetup, Host, HostSetup, InputSetup, PauseSetup, PortSetup, StagesSetup, Switch, SwitchSetup};
@@ -17,12 +17,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::{Clock, Rate};
 
-/// What all nodes of a run share.
+/// Settings that all nodes of a run share.
 pub(super) struct Site<'a> {
-    /// What changes a switch before it is built.
+    /// Function that changes the setup of a switch before the switch is built.
     pub(super) refit: &'a dyn Fn(u32, &mut SwitchSetup),
     pub(super) scenario: &'a Scenario,
-    /// Of the directions of links that change, by the port that sends.
+    /// Histories of link directions that change, by the port that sends.
     pub(super) histories: &'a BTreeMap<Sender, History>,
     pub(super) seed: u64,
     pub(super) top_class: u8,
@@ -30,9 +30,9 @@ pub(super) struct Site<'a> {
     pub(super) pauses: bool,
     pub(super) notifies: bool,
     pub(super) may_compute: bool,
-    /// Where switches route by them.
+    /// Paths by which switches route; `None` if they use next-hop tables.
     pub(super) paths: Option<Arc<Paths>>,
-    /// By switch, the first of its tier.
+    /// First switch of the tier of each switch, as a node.
     pub(super) first_of_tiers: Vec<u32>,
 }
 
@@ -73,21 +73,22 @@ impl Site<'_> {
         })
     }
 
-    /// The rate of a port by its own clock.
+    /// Returns the rate of a port by its own clock.
     pub(super) fn rate(&self, node: u32, port: u16) -> Rate {
         let link = &self.scenario.topology.nodes[node as usize].ports[usize::from(port)];
         rate_of(self.scenario, self.seed, (node, port), link.rate)
     }
 
-    /// The lanes of a switch: of its own bounced packets, and of messages that any switch makes.
+    /// Returns the lanes of a switch: one for packets that it bounces itself, and one for messages that any switch
+    /// makes.
     fn lanes(&self, overflow: &OverflowSlot) -> Lanes {
         let back = overflow.peek().needs().back.map_or(LaneLimit::Absent, LaneLimit::Of);
         let notices = if self.notifies { LaneLimit::Unlimited } else { LaneLimit::Absent };
         Lanes::default().with(Lane::Bounce, back).with(Lane::Notice, notices)
     }
 
-    /// Packets that were bounced back wait at NICs in a lane of their own, as long as the NIC's queue; messages that
-    /// hosts make, in another.
+    /// Returns the lanes of a host's NIC: one for bounced packets, as long as the NIC's queue, and one for messages
+    /// that hosts make.
     fn host_lanes(&self) -> Lanes {
         let limit = self.scenario.host.nic_queue.map_or(LaneLimit::Unlimited, LaneLimit::Of);
         let bounced = if self.any_bounce { limit } else { LaneLimit::Absent };
@@ -96,13 +97,14 @@ impl Site<'_> {
         Lanes::default().with(Lane::Bounce, bounced).with(Lane::Notice, notices)
     }
 
-    /// Whether departures by a port cannot be known ahead: its link changes, in either direction.
+    /// Returns true if departures of a port cannot be computed at arrival: its link fails or changes rate or delay,
+    /// in either direction.
     fn steps(&self, node: u32, port: u16) -> bool {
         let ends = [(node, port), self.scenario.topology.far_end((node, port))];
         ends.iter().filter_map(|end| self.histories.get(end)).any(History::steps)
     }
 
-    /// The part of a port in pausing; `None` where no port of the network is ever paused.
+    /// Returns the part of a port in pausing; `None` if no port of the network is ever paused.
     fn pause(&self, node: u32, port: u16) -> Option<PauseSetup> {
         let setup = || {
             let span = self.scenario.span(node, port);
@@ -166,12 +168,12 @@ impl Site<'_> {
     }
 }
 
-/// The input side of a switch, and what lies between it and the outputs.
+/// Returns the input side of a switch, with the stages between it and the outputs.
 fn inputs(cioq: &Cioq, links: &[Port], own: &SwitchContext) -> InputSetup {
     let transfer = |link: &Port| cioq.speedup.rate(link.rate).expect("a multiple that the loader has checked").clock();
     let transfers: Vec<Clock> = links.iter().map(transfer).collect();
     let fabric = cioq.fabric.as_ref().map(|fabric| FabricSlot::clone(&fabric.slot));
-    // Of stages, the arbiter chooses for the buffers inside too.
+    // With stages, the arbiter also chooses for the buffers inside: one for each port and two for each internal link.
     let inside = fabric.as_ref().map_or(0, |fabric| own.ports + 2 * fabric.peek().links().len() as u16);
     let stages = fabric.map(|fabric| StagesSetup {
         link: fabric.peek().rules().expect("a fabric that the loader has checked").link_rate.clock(),
@@ -188,7 +190,7 @@ fn inputs(cioq: &Cioq, links: &[Port], own: &SwitchContext) -> InputSetup {
     }
 }
 
-/// The agents of a port of a switch, those that are for such a port.
+/// Returns the agents of a switch port. A slot is empty if its agent does not belong at such a port.
 fn agents(port: &PortConfig, clock: Clock, to_switch: bool) -> Vec<AgentSlot> {
     let (ack_hold, notify) = (port.ack_hold.slot.for_port(clock), port.notify.slot.for_port(clock));
     let all = vec![ack_hold, notify, port.pause.slot.for_port(clock)];

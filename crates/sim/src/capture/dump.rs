@@ -6,18 +6,18 @@ use dataplane::Observer;
 use mech::routing::AddressPlan;
 use wire::{Crossing, PcapError, Writer};
 
-/// The files of a run's captures, one a link, as they are being written.
+/// Files of a run's captures, one per link, as they are written.
 pub struct Dump {
     writers: Vec<Writer>,
     plan: Option<AddressPlan>,
 }
 
 impl Dump {
-    /// A file for each link, with at most `snaplen` bytes of a frame. `about` is a comment of each.
-    /// Hosts have the addresses of `plan`, where there is one.
+    /// Returns a file for each link, with at most `snaplen` bytes of a frame. `about` is a comment of each. Hosts
+    /// have the addresses of `plan`, if there is one.
     ///
     /// # Errors
-    /// Never, since they are written to memory.
+    /// Never returns an error, since the files are written to memory.
     pub fn new(
         about: &str,
         links: &[Link],
@@ -28,14 +28,14 @@ impl Dump {
         Ok(Dump { writers: links.iter().map(writer).collect::<Result<_, _>>()?, plan })
     }
 
-    /// The next bytes of one file, with at most so many frames; none where no frame waits and the
-    /// file's header has been taken.
+    /// Returns the next bytes of one file, with at most `at_most` frames; none if no frame is left and the file's
+    /// header has been taken.
     ///
     /// # Errors
-    /// Never, since it writes to memory, to interfaces that are there.
+    /// Never returns an error, since it writes to memory, for interfaces that exist.
     ///
     /// # Panics
-    /// Where there is no such link.
+    /// Panics if there is no such link.
     pub fn next<O: Observer>(
         &mut self,
         world: &mut World<O, Capture>,

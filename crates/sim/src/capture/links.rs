@@ -1,25 +1,25 @@
-//! Which links are meant by what a user types.
+//! Links to capture, by the names that users type.
 
 use scenario::diag::message;
 use scenario::topology::{self, Node, Topology};
 use units::Rate;
 use wire::Interface;
 
-/// A link to be captured.
+/// Link to be captured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// `a:b`, the node with the lower number first; `a:b:n` where there are several.
+    /// Name `a:b`, with the lower node first; `a:b:n` if several links join the nodes.
     pub name: String,
-    /// The port at its first end and at its second, counted over the whole network.
+    /// Port at the first end and at the second, counted over the whole network.
     pub(super) ports: [u32; 2],
-    /// Its two directions.
+    /// Names and speeds of the two directions.
     pub(super) interfaces: [Interface; 2],
 }
 
-/// The links that texts name, each once, as [`Topology::link`] reads them.
+/// Returns the links that `texts` name, each once; [`Topology::link`] parses the names.
 ///
 /// # Errors
-/// A line for each text that names none, with what there is.
+/// Returns a line for each text that names no link, with the accepted names.
 pub fn links(topology: &Topology, texts: &[String]) -> Result<Vec<Link>, Vec<String>> {
     let (mut found, mut faults) = (Vec::<Link>::new(), Vec::new());
     let base = bases(topology);
@@ -33,7 +33,7 @@ pub fn links(topology: &Topology, texts: &[String]) -> Result<Vec<Link>, Vec<Str
     if faults.is_empty() { Ok(found) } else { Err(faults) }
 }
 
-/// The first port of each node, counted over the whole network.
+/// Returns the first port of each node, counted over the whole network.
 fn bases(topology: &Topology) -> Vec<u32> {
     let next = |ports: &mut u32, node: &Node| {
         let first = *ports;
@@ -57,7 +57,7 @@ fn captured(topology: &Topology, base: &[u32], named: topology::Link) -> Link {
     }
 }
 
-/// A rate in bits per second, where that is a whole number.
+/// Returns a rate in bits per second, if it is a whole number.
 fn whole(rate: Rate) -> Option<u64> {
     let bps = rate.as_f64();
     (bps.fract() == 0.0 && bps < 2f64.powi(53)).then_some(bps as u64)

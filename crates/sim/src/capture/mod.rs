@@ -1,4 +1,4 @@
-//! Captures: what crossed chosen links, kept until it is written as pcapng.
+//! Captures: frames that crossed chosen links, kept until they are written as pcapng.
 
 mod dump;
 mod links;
@@ -14,31 +14,31 @@ use mech::PacketKind;
 use std::collections::VecDeque;
 use units::Time;
 
-/// Not captured.
+/// Value of `Capture::places` for a port without a capture.
 const NONE: u32 = u32::MAX;
 
-/// A frame that crossed a captured link.
+/// Frame that crossed a captured link.
 #[derive(Clone, Debug)]
 struct Row {
     at: Time,
     pkt: Pkt,
     ext: Option<Ext>,
-    /// The direction: 0 from the link's first end, 1 from its second.
+    /// Direction: 0 from the link's first end, 1 from its second.
     interface: u32,
     push: bool,
 }
 
-/// The tap behind captures.
+/// Tap that captures frames.
 #[derive(Clone, Debug)]
 pub struct Capture {
-    /// By port over the whole network: twice the number of the capture, and the direction.
+    /// Number of each port's capture times two, plus the direction; by port over the whole network.
     places: Vec<u32>,
-    /// By capture, in the order of time.
+    /// Frames of each capture, in the order of time.
     rows: Vec<VecDeque<Row>>,
 }
 
 impl Capture {
-    /// A tap on these links of a network with so many ports.
+    /// Returns a tap on these links of a network with this number of ports.
     pub fn new(links: &[Link], ports: usize) -> Capture {
         let mut places = vec![NONE; ports];
         for (link, place) in links.iter().zip((0..).step_by(2)) {
@@ -64,14 +64,14 @@ impl Tap for Capture {
 }
 
 impl<O: Observer> World<O, Capture> {
-    /// Takes out at most so many of the frames that one captured link has waiting, first to last.
+    /// Removes and returns at most `at_most` frames of one captured link, first to last.
     fn take_crossed(&mut self, capture: usize, at_most: usize) -> impl Iterator<Item = Row> + '_ {
         let rows = &mut self.tap.rows[capture];
         let count = rows.len().min(at_most);
         rows.drain(..count)
     }
 
-    /// Of a segment of a flow of RoCE the payload of a full one.
+    /// Returns the payload of a full segment, if the packet is a segment of a RoCE flow.
     fn roce_of(&self, pkt: &Pkt) -> Option<u16> {
         let of_flow = || self.tcp.at(|| self.flows.info(pkt.head.flow).ends());
         let tcp = (pkt.head.kind() == PacketKind::Segment).then(of_flow)?;

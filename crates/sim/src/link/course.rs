@@ -1,5 +1,5 @@
-//! The course of a link that changes: what becomes of each frame on it is known when the frame is sent, since
-//! the whole history of the link is, and is done at the far end.
+//! Course of a link that changes: its outages, delays and loss probabilities over time. The whole history is known
+//! when the run is built. The outcome of a frame is thus decided when it is sent, and applied at the far end.
 
 use dataplane::Pkt;
 use mech::overflow::DropReason;
@@ -8,27 +8,27 @@ use scenario::events::History;
 use std::collections::VecDeque;
 use units::{Dur, Time};
 
-/// One direction of a link that changes.
+/// Changing direction of a link.
 #[derive(Clone, Debug)]
 pub(crate) struct Course {
     history: History,
-    /// Frames go to another partition of the run, and do not arrive here.
+    /// True if frames go to another partition of the run and do not arrive here.
     is_kept: bool,
-    /// It is that of all such links that never change.
+    /// True for the course that all never-changing links to other partitions share.
     is_steady: bool,
-    /// Places of this stream are drawn from by the number of the frame.
+    /// Random stream in which each frame has positions by its number.
     draws: Stream,
-    /// Frames sent so far, PAUSE and PFC frames apart, which are never lost at random.
+    /// Number of frames sent, without PAUSE and PFC frames, which are never lost at random.
     frames: u64,
-    /// When the last frame arrives.
+    /// Arrival time of the last frame.
     last: Time,
-    /// What becomes of each frame under way, first to last.
+    /// Outcome of each frame in flight, first to last.
     fates: VecDeque<Option<DropReason>>,
     /// Packets lost here, by reason.
     lost: [u64; DropReason::ALL.len()],
 }
 
-/// What holds at an instant of a list of what holds from instants on.
+/// Returns the value at an instant from a list of values with their first instants.
 fn at<T: Copy>(list: &[(Time, T)], now: Time) -> Option<T> {
     let n = list.partition_point(|(from, _)| *from <= now);
     n.checked_sub(1).map(|n| list[n].1)
@@ -49,7 +49,7 @@ impl Course {
         }
     }
 
-    /// Of all links that never change and whose frames do not arrive here.
+    /// Returns the course of all links that never change and whose frames do not arrive here.
     pub(crate) fn steady() -> Course {
         let draws = Stream::new(0, 0, Purpose::Link(0));
         Course { is_kept: true, is_steady: true, ..Course::new(History::default(), draws) }
@@ -63,16 +63,18 @@ impl Course {
     pub(crate) fn is_kept(&self) -> bool {
         self.is_kept
     }
-    /// What becomes of the frame that was sent last, which goes on in another partition.
+    /// Removes and returns the outcome of the frame sent last, which arrives in another partition.
     pub(crate) fn take_last_fate(&mut self) -> Option<DropReason> {
         self.fates.pop_back().flatten()
     }
 
-    /// When a frame arrives that leaves from `start` to `end`, where the link's own delay is `delay`.
+    /// Sends a frame that leaves from `start` to `end`, on a link with the initial delay `delay`, and returns its
+    /// arrival time.
     pub(crate) fn send(&mut self, pkt: &Pkt, start: Time, end: Time, delay: Dur) -> Time {
         let mut arrival = end.saturating_add(at(&self.history.delays, end).unwrap_or(delay));
         if !self.history.delays.is_empty() {
-            // No frame overtakes another: it comes behind it, at the rate at which it was sent.
+            // The delay may have fallen since the last frame left. This frame then arrives behind it, at its own
+            // rate: a frame that overtook another would break the order in which links keep frames.
             arrival = arrival.max(self.last.saturating_add(end.since(start)));
         }
         self.last = arrival;
@@ -86,13 +88,13 @@ impl Course {
 
     fn fate(&mut self, pkt: &Pkt, start: Time, arrival: Time) -> Option<DropReason> {
         let random = self.random(pkt, arrival);
-        // A frame whose last bit arrives when the link goes down has crossed it, and so has one whose first bit
-        // leaves when it comes back.
+        // A frame has crossed the link if its last bit arrives at the instant of the failure. It is safe if its first
+        // bit leaves at the instant of the recovery.
         let meets = |(down, up): &(Time, Time)| start < *up && arrival > *down;
         if self.history.outages.iter().any(meets) { Some(DropReason::LinkDown) } else { random }
     }
 
-    /// Draws for every frame whatever the probabilities are, so that all variants draw alike.
+    /// Draws for every frame, whatever the probabilities are, so that all variants use the same draws.
     fn random(&mut self, pkt: &Pkt, arrival: Time) -> Option<DropReason> {
         if pkt.head.kind() == PacketKind::Pause {
             return None;
@@ -108,37 +110,37 @@ impl Course {
         }
     }
 
-    /// The first frame under way has come to the far end: why it is lost there, if it is.
+    /// Returns the reason if the first frame in flight, which has arrived, is lost at the far end.
     pub(crate) fn arrive(&mut self) -> Option<DropReason> {
         self.fates.pop_front()?
     }
 
-    /// A packet was lost here.
+    /// Counts a packet that was lost here.
     pub(crate) fn count_lost(&mut self, reason: DropReason) {
         self.lost[reason as usize] += 1;
     }
 
-    /// The shortest delay that it ever has, where its own is `delay`.
+    /// Returns the shortest delay at any time, given the initial delay `delay`.
     pub(crate) fn shortest_delay(&self, delay: Dur) -> Dur {
         self.history.delays.iter().map(|(_, delay)| *delay).fold(delay, Dur::min)
     }
 
-    /// Takes out what becomes of the frames under way, which go on in another partition.
+    /// Removes and returns the outcomes of the frames in flight, which arrive in another partition.
     pub(crate) fn take_fates(&mut self) -> Vec<Option<DropReason>> {
         self.fates.drain(..).collect()
     }
 
-    /// What becomes of a frame that has come from another partition.
+    /// Adds the outcome of a frame that comes from another partition.
     pub(crate) fn put_fate(&mut self, fate: Option<DropReason>) {
         self.fates.push_back(fate);
     }
 
-    /// Adds what was lost on the same link in another partition.
+    /// Adds the losses on the same link in another partition.
     pub(crate) fn add_lost(&mut self, other: &Course) {
         self.lost.iter_mut().zip(other.lost).for_each(|(sum, lost)| *sum += lost);
     }
 
-    /// Packets lost here, by reason.
+    /// Returns the packets lost here, by reason.
     pub(crate) fn lost(&self) -> &[u64; DropReason::ALL.len()] {
         &self.lost
     }
@@ -157,7 +159,7 @@ mod tests {
         Pkt::default()
     }
 
-    /// Frames of 10 on a link with a delay of 5 that is down from 100 up to 200, and for an instant at 300.
+    /// Frames of 10 ps cross a link with a delay of 5 ps. It is down from 100 to 200, and for an instant at 300.
     #[test]
     fn a_frame_is_lost_whose_time_on_the_link_meets_an_outage_and_no_other() {
         let outages = vec![(Time(100), Time(200)), (Time(300), Time(301))];

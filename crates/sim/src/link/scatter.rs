@@ -1,36 +1,37 @@
-//! What frames wait between the queue of a host's NIC and the wire: interrupts, DMA, the NIC's own scheduling.
+//! Jitter between the queue of a host's NIC and the link: interrupts, DMA and the NIC's own scheduling.
 //!
-//! Frames stay in order, and one begins no earlier than the one before it has passed, so the wire is as fast as
-//! without. The NIC goes on meanwhile: what is scattered is when a frame is on the wire, not when it leaves its queue.
+//! Without jitter, equal rates lock phases: one of two flows may find a full queue whenever it sends. Frames stay in
+//! order, and a frame starts no earlier than the previous one has passed, so that the link's capacity is unchanged.
+//! The NIC does not wait: jitter delays a frame on the link, not its departure from the queue.
 
 use dataplane::Pkt;
 use mech::{PacketKind, Purpose, Stream};
 use scenario::{NicJitter, Scenario};
 use units::{Clock, Dur, Time};
 
-/// The links of all hosts.
+/// NIC jitter of all hosts.
 #[derive(Clone, Debug)]
 pub(crate) struct Scatter {
     law: NicJitter,
-    /// Preamble and gap, bytes.
+    /// Preamble and gap in bytes.
     gap: u16,
-    /// By host.
+    /// Link of each host.
     links: Vec<Tail>,
 }
 
-/// The last frame of a link.
+/// Last frame of a link.
 #[derive(Clone, Debug)]
 struct Tail {
     draws: Stream,
     clock: Clock,
-    /// Mean of the waits.
+    /// Mean of the delays.
     mean: Dur,
-    /// Its last bit is on the wire.
+    /// Instant at which the last bit of the last frame is on the link.
     end: Time,
 }
 
 impl Scatter {
-    /// `None` where nothing is scattered; the clocks are those of the hosts' ports.
+    /// Returns the jitter of a scenario; `None` if it has none. `clock` returns the clock of a host's port.
     pub(crate) fn from_scenario(scenario: &Scenario, seed: u64, clock: impl Fn(u32) -> Clock) -> Option<Scatter> {
         let host = &scenario.host;
         let gap = scenario.framing.gap;
@@ -47,15 +48,15 @@ impl Scatter {
         })
     }
 
-    /// Whether a link is that of a host.
+    /// Returns true if a link is that of a host.
     pub(crate) fn has(&self, link: u32) -> bool {
         (link as usize) < self.links.len()
     }
 
-    /// When the last bit of a frame leaves that would leave at `end`.
+    /// Returns the instant at which the last bit of a frame leaves that would leave at `end` without jitter.
     pub(crate) fn end(&mut self, link: u32, pkt: &Pkt, end: Time) -> Time {
         let Some(tail) = self.links.get_mut(link as usize) else { return end };
-        // The MAC makes PAUSE frames itself.
+        // The MAC makes PAUSE frames, behind all causes of jitter.
         let waits = match (pkt.head.kind(), self.law) {
             (PacketKind::Pause, _) => 0,
             (_, NicJitter::Exponential) => tail.draws.exponential(tail.mean.0 as f64) as u64,
@@ -88,7 +89,7 @@ mod tests {
         pkt
     }
 
-    /// Frames of 1000 bytes, 8160 ns on the wire with 20 bytes of preamble and gap.
+    /// Frames of 1000 bytes take 8160 ns on the link, with 20 bytes of preamble and gap.
     #[test]
     fn frames_stay_in_order_a_frame_apart_and_never_come_early() {
         for law in [NicJitter::Exponential, NicJitter::Uniform] {
@@ -112,7 +113,7 @@ mod tests {
             });
             let waits: Vec<f64> = waits.by_ref().collect();
             let mean = waits.iter().sum::<f64>() / 2e4;
-            // 5 standard errors.
+            // The bound is 5 standard errors.
             assert!((mean - 1.0).abs() < 5.0 * deviation / 2e4f64.sqrt(), "{mean}");
             assert!(law == NicJitter::Exponential || waits.iter().all(|wait| *wait <= 2.0));
         }

@@ -1,4 +1,4 @@
-//! Frames under way, in their order.
+//! Tests of frames in flight and their order.
 
 use super::*;
 
@@ -33,7 +33,7 @@ fn links_keep_their_order_and_share_one_memory() {
     assert_eq!(wires.under_way(), 0);
 }
 
-/// Of three segments of 1000 B that wait as one, the last two have no place of their own.
+/// Three segments of 1000 B in a run: the last two have no slot of their own.
 #[test]
 fn payload_on_links_is_that_of_all_frames_of_a_run_until_they_have_arrived() {
     let head = mech::Head { flags: mech::Flags::PAYLOAD, ..mech::Head::default() };

@@ -1,30 +1,30 @@
-//! What switches did around a packet trace: every detour, and how long queues were at some instants.
+//! Detours around a packet trace, and queue lengths at some instants.
 
 use dataplane::{Freed, Observer, Pkt, Spot, Stored, Wants};
 use units::Time;
 
-/// So many detours are kept; further ones are counted.
+/// Largest number of detours that are kept; further ones are counted.
 const MOST: usize = 1 << 20;
 
-/// The observer.
+/// Observer that records detours and queue lengths.
 #[derive(Clone, Debug)]
 pub(super) struct Around {
     from: Time,
     to: Time,
-    /// Instants to come.
+    /// Remaining instants, the next one last.
     instants: Vec<Time>,
-    /// When and at which node.
+    /// Instant and node of each detour.
     pub(super) detours: Vec<(Time, u32)>,
-    /// Detours in the window that are not kept.
+    /// Number of detours in the window that are not kept.
     pub(super) left_out: u64,
-    /// Frames that wait, by port over the whole network.
+    /// Number of queued frames, by port over the whole network.
     lengths: Vec<u32>,
-    /// The same as it was after all that happened at an instant.
+    /// Queue lengths after all events of each instant.
     pub(super) seen: Vec<(Time, Vec<u32>)>,
 }
 
 impl Around {
-    /// From `window.0` to `window.1`, both included; `instants` in their order.
+    /// Returns an observer for a window from `window.0` to `window.1`, both included; `instants` are in order.
     pub(super) fn new(window: (Time, Time), instants: &[Time], ports: usize) -> Around {
         Around {
             from: window.0,
@@ -37,7 +37,7 @@ impl Around {
         }
     }
 
-    /// Something changes at `now`.
+    /// Records the queue lengths of all instants before `now`, at which a queue is about to change.
     fn pass(&mut self, now: Time) {
         while let Some(instant) = self.instants.last().copied().filter(|instant| *instant < now) {
             self.instants.pop();
@@ -45,7 +45,7 @@ impl Around {
         }
     }
 
-    /// Nothing more happens.
+    /// Records the remaining instants, since no more events follow.
     pub(super) fn close(&mut self) {
         self.pass(Time::NEVER);
     }

@@ -1,4 +1,4 @@
-//! How a run ended while a packet was under way, or because of it.
+//! End of a run while a packet was in flight, or by a failure.
 
 use super::steps::Steps;
 use crate::World;
@@ -7,21 +7,21 @@ use crate::driver::{BrokenRuleAt, LosslessViolationAt};
 use scenario::Scenario;
 use units::Time;
 
-/// How a run ended while a packet was under way, or because of it.
+/// End of a run while a packet was in flight, or by a failure.
 #[derive(Clone, Debug)]
 pub struct RunEnd {
-    /// When.
+    /// Instant of the end.
     pub at: Time,
-    /// The links that waited for each other for ever.
+    /// Links that waited for each other forever.
     pub deadlock: Option<Deadlock>,
-    /// The packet that should never have been lost, whose loss ended the run.
+    /// Loss of a packet of a lossless class that ended the run.
     pub lost: Option<LosslessViolationAt>,
-    /// The rule that a mechanism broke, which ended the run.
+    /// Rule that a mechanism broke, which ended the run.
     pub broken: Option<BrokenRuleAt>,
 }
 
 impl RunEnd {
-    /// Of a run that goes on no more; `None` where the packet had ended before.
+    /// Returns the end of a run; `None` if the packet had ended before and the run did not fail.
     pub(super) fn from_world(world: &mut World<Steps>) -> Option<RunEnd> {
         world.look_for_deadlock();
         let told = !world.observer().ended || world.state.failed().is_some();

@@ -1,22 +1,22 @@
-//! Why there is no packet trace.
+//! Reasons for which there is no packet trace.
 
 use super::Often;
 use crate::BuildError;
 use crate::identity::PacketId;
 use std::fmt::{Display, Formatter};
 
-/// Why there is no packet trace.
+/// Reason for which there is no packet trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// No packet was detoured, or bounced, or cut, or held, or told of congestion.
+    /// No packet was detoured, bounced, cut or held, or was a congestion message.
     None(Often),
-    /// There is no such flow; how many there are.
+    /// The flow does not exist; with the number of flows.
     Flow(PacketId, u32),
-    /// This end of the flow sent fewer packets; how many it did.
+    /// The end of the flow sent fewer packets; with their number.
     Packet(PacketId, u32),
-    /// The same, of a run that failed, and how it did.
+    /// The packet is missing, and the run failed; with the failure.
     Failed(Box<Missing>, String),
-    /// A fault of the program.
+    /// The run cannot be built: a fault of the program.
     Build(BuildError),
 }
 
@@ -24,21 +24,17 @@ impl Display for Missing {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let (found, why) = match self {
             Missing::None(Often::Detoured) => {
-                ("most_detoured".into(), "a run that detours; none of its packets was".into())
+                ("most_detoured".into(), "a run that detours packets; none was detoured".into())
             }
             Missing::None(Often::Bounced) => {
-                ("most_bounced".into(), "a run that bounces; none of its packets was".into())
+                ("most_bounced".into(), "a run that bounces packets; none was bounced".into())
             }
-            Missing::None(Often::Trimmed) => {
-                ("first_trimmed".into(), "a run that cuts; none of its packets was".into())
-            }
-            Missing::None(Often::Held) => {
-                ("first_held".into(), "a run that holds ACKs; none of its packets was".into())
-            }
+            Missing::None(Often::Trimmed) => ("first_trimmed".into(), "a run that cuts packets; none was cut".into()),
+            Missing::None(Often::Held) => ("first_held".into(), "a run that holds ACKs; none was held".into()),
             Missing::None(Often::Tells) => {
-                ("first_cnm".into(), "a run with messages about congestion; none was made".into())
+                ("first_cnm".into(), "a run with congestion notification messages; none was sent".into())
             }
-            Missing::Flow(id, 0) => (describe(id), "a run with flows; it has none".to_string()),
+            Missing::Flow(id, 0) => (describe(id), "a run with flows; there are none".to_string()),
             Missing::Flow(id, flows) => (describe(id), format!("a flow from 0 to {}", flows - 1)),
             Missing::Packet(id, sent) => (describe(id), range(id, *sent)),
             Missing::Failed(why, how) => return write!(f, "{why}; the run failed: {how}"),

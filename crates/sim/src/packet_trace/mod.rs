@@ -1,7 +1,8 @@
-//! The packet trace of one packet, and what switches did meanwhile.
+//! Trace of one packet, and the activity of switches around it.
 //!
-//! A run is repeated with a filter, so that other runs pay nothing: one pass finds the packet where it is not
-//! known by name, the next follows it, the last looks around it. All are the same run, to the bit.
+//! The run is repeated with an observer as a filter, so that other runs pay nothing. If the packet is not given by
+//! its identity, a pass finds it. The next pass follows it, and the last records the network around it. All passes
+//! are the same run, bit for bit, since observers do not affect it.
 
 mod around;
 mod end;
@@ -28,44 +29,45 @@ use std::sync::Arc;
 use steps::Steps;
 use units::{Dur, Time};
 
-/// How often, in events, it is looked at whether a pass has seen enough.
+/// Number of events after which a pass checks if it can end.
 const SLICE: u64 = 1 << 14;
-/// The least that is looked at before and after a packet trace.
+/// Shortest time that is observed before and after a packet trace.
 const MARGIN: Dur = Dur(1_000_000);
-/// Instants at which queues are looked at.
+/// Number of instants at which queue lengths are recorded.
 pub const INSTANTS: usize = 3;
 
-/// Which packet.
+/// Choice of the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// That with most detours or bounces, or cuts, of those that were delivered, or lost, or came back; of equals the first to end.
-    /// What a packet counts ends at 255.
+    /// Packet with the most detours, bounces or cuts, or the first that is held or is a congestion message. It may be
+    /// delivered, lost or sent back to its source; among equals it is the first to end. A packet's own counts end at
+    /// 255.
     Most(Often),
-    /// This one.
+    /// Packet with this identity.
     This(PacketId),
 }
 
-/// How far it is.
+/// Progress of a tracer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stage {
-    /// 1 finds the packet, 2 follows it, 3 looks around it.
+    /// Number of the pass: 1 finds the packet, 2 follows it, 3 observes the network around it.
     pub pass: u8,
-    /// The pass.
+    /// Progress of the run in this pass.
     pub progress: Progress,
-    /// When the pass ends at the latest, as planned.
+    /// Latest end of the pass, as planned.
     pub until: Time,
-    /// Whether the pass is over.
+    /// True if the pass is over.
     pub over: bool,
-    /// Whether all are.
+    /// True if all passes are over.
     pub done: bool,
 }
 
-/// A packet trace that is being looked for.
+/// Search for a packet trace, in passes.
 pub struct Tracer {
     scenario: Arc<Scenario>,
     seed: u64,
     wanted: Wanted,
-    /// As asked for.
+    /// Instants that the user asked for.
     instants: Option<[Time; INSTANTS]>,
     plan: Arc<Plan>,
     pass: Pass,
@@ -81,7 +83,7 @@ enum Pass {
     Look(Box<World<Around>>),
 }
 
-/// What comes after a pass that has seen enough.
+/// Continuation after a pass that can end.
 enum Next {
     Follow(Option<(PacketId, Time)>),
     Look(Steps),
@@ -89,12 +91,12 @@ enum Next {
 }
 
 impl Tracer {
-    /// Before the first pass. `instants` are when queues are looked at, in any order; without, at its first detour
-    /// or bounce, at its last, and half-way; of a packet with fewer than two, at both ends of the packet trace, and
-    /// half-way.
+    /// Returns a tracer before its first pass. Queue lengths are recorded at `instants`, in any order. By default
+    /// these are the packet's first detour or bounce, its last, and half-way between. For a packet with fewer than
+    /// two of them, they are both ends of the trace, and half-way.
     ///
     /// # Errors
-    /// [`Missing::Build`].
+    /// Returns [`Missing::Build`] if the run cannot be built.
     pub fn new(
         scenario: Arc<Scenario>,
         seed: u64,
@@ -110,10 +112,10 @@ impl Tracer {
         Ok(Tracer { scenario, seed, wanted, instants, plan, pass, id, steps: None, end: None, around: None })
     }
 
-    /// Goes on for about so many events, or to the end of the pass.
+    /// Advances by about `max_events` events, or to the end of the pass.
     ///
     /// # Errors
-    /// There is no such packet.
+    /// Returns an error if there is no such packet.
     pub fn advance(&mut self, max_events: u64) -> Result<Stage, Missing> {
         let mut left = max_events;
         loop {
@@ -126,7 +128,7 @@ impl Tracer {
         }
     }
 
-    /// At the end of a pass the next begins.
+    /// Advances the pass, and starts the next one at its end.
     fn slice(&mut self, events: u64) -> Result<Stage, Missing> {
         let progress = match &mut self.pass {
             Pass::Find(world) => world.advance(events),
@@ -152,7 +154,7 @@ impl Tracer {
         match next {
             None => {}
             Some(Next::Follow(found)) => self.follow(found)?,
-            Some(Next::Look(steps)) => self.look(steps, now)?,
+            Some(Next::Look(steps)) => self.look(steps)?,
             Some(Next::Rest(mut around)) => {
                 around.close();
                 self.around = Some(around);
@@ -169,8 +171,7 @@ impl Tracer {
         Ok(())
     }
 
-    fn look(&mut self, mut steps: Steps, now: Time) -> Result<(), Missing> {
-        steps.close(now);
+    fn look(&mut self, steps: Steps) -> Result<(), Missing> {
         let id = self.id();
         if steps.steps.is_empty() {
             let flow = id.flow >= steps.flows;
@@ -182,36 +183,36 @@ impl Tracer {
             });
         }
         self.steps = Some(steps);
-        let around = Around::new(self.window(), &self.instants(), self.plan.ports());
+        let around = Around::new(self.window(), &self.instants(), self.plan.ports);
         self.pass = Pass::Look(begin(&self.scenario, self.seed, around)?);
         Ok(())
     }
 
-    /// The planned end of a run that is at `now`.
+    /// Returns the planned end of a run that is at `now`.
     fn horizon(&self, now: Time) -> Time {
         let duration = Time(self.scenario.duration.0);
         if now <= duration { duration } else { duration.saturating_add(self.scenario.measure.drain) }
     }
 }
 
-/// What was found. PRECONDITION of all: the last pass has begun.
+/// Results of a trace. PRECONDITION of all methods: the last pass has begun.
 impl Tracer {
-    /// The packet's.
+    /// Returns the identity of the packet.
     pub fn id(&self) -> PacketId {
         self.id.expect("the packet is known")
     }
 
-    /// What happened to it, in the order of time.
+    /// Returns the steps of the packet, in the order of time.
     pub fn steps(&self) -> &[Step] {
         &self.found().steps
     }
 
-    /// The packet as it was told of last.
+    /// Returns the packet as it was at its last step.
     pub fn packet(&self) -> &dataplane::Pkt {
         self.found().last.as_ref().expect("a packet trace has a step")
     }
 
-    /// What it says, where it is a message about congestion.
+    /// Returns the contents of the packet, if it is a congestion message.
     pub fn message(&self) -> Option<Notice> {
         match self.packet().body() {
             Body::Notice(notice) => Some(notice),
@@ -219,12 +220,13 @@ impl Tracer {
         }
     }
 
-    /// Whether it was delivered, or lost, or came back; else it was under way when the run ended.
+    /// Returns true if the packet was delivered, lost or sent back to its source; otherwise it was in flight when the
+    /// run ended.
     pub fn has_ended(&self) -> bool {
         self.found().ended
     }
 
-    /// How the run ended, if the packet was under way then, or was what should never have been lost.
+    /// Returns the end of the run, if the packet was in flight then, or if its run failed.
     pub fn end(&self) -> Option<&RunEnd> {
         self.end.as_ref()
     }
@@ -238,7 +240,7 @@ impl Tracer {
         (steps[0].at.now, steps[steps.len() - 1].at.now)
     }
 
-    /// When queues are looked at, in order.
+    /// Returns the instants at which queue lengths are recorded, in order.
     pub fn instants(&self) -> [Time; INSTANTS] {
         let mut all = self.instants.unwrap_or_else(|| {
             let (first, last) = self.ends();
@@ -251,7 +253,8 @@ impl Tracer {
         all
     }
 
-    /// From when to when detours are looked at: the packet trace, as much before and after it, and all instants.
+    /// Returns the interval in which detours are recorded: the packet trace, as much time before and after it, and
+    /// all instants.
     pub fn window(&self) -> (Time, Time) {
         let ((first, last), instants) = (self.ends(), self.instants());
         let margin = MARGIN.0.max(last.0 - first.0);

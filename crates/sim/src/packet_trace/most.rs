@@ -1,4 +1,5 @@
-//! Which packet was detoured, or bounced, most often, or the first that was cut, or held, or tells of congestion: the maximum and no more is kept.
+//! Search for the packet that was detoured or bounced most often, or the first that was cut, held or made as a
+//! congestion message. Only the maximum is kept.
 
 use crate::identity::PacketId;
 use dataplane::Pkt;
@@ -6,26 +7,27 @@ use dataplane::{Observer, Spot};
 use mech::overflow::DropReason;
 use units::Time;
 
-/// What there is to be most of.
+/// Property by which a packet is searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Often {
-    /// Detours.
+    /// Largest number of detours.
     Detoured,
-    /// Bounces.
+    /// Largest number of bounces.
     Bounced,
-    /// Cuts, of which no packet has more than one.
+    /// First packet that ends after a cut; no packet is cut more than once.
     Trimmed,
-    /// Being held, of which the first counts.
+    /// First packet that is held.
     Held,
-    /// Telling a source of congestion, of which the first counts.
+    /// First congestion message.
     Tells,
 }
 
-/// The observer.
+/// Observer that finds the packet.
 #[derive(Clone, Debug)]
 pub(super) struct Most {
     of: Often,
-    /// How often, who, and its end; of equals the first to end. Of one that is held or tells of congestion, when it was or does.
+    /// Count, identity and end of the packet; among equals, the first to end. For a held packet or a congestion
+    /// message, the instant at which it was held or made.
     found: Option<(u8, PacketId, Time)>,
 }
 
@@ -34,7 +36,7 @@ impl Most {
         Most { of, found: None }
     }
 
-    /// Who, and when it ended.
+    /// Returns the identity of the packet, and its end.
     pub(super) fn found(&self) -> Option<(PacketId, Time)> {
         self.found.map(|(_, id, end)| (id, end))
     }
@@ -51,7 +53,7 @@ impl Most {
         }
     }
 
-    /// The first such thing happens to a packet.
+    /// Records a packet, if it is the first with this property.
     fn first(&mut self, of: Often, at: Spot, pkt: &Pkt) {
         if self.of == of && self.found.is_none() {
             self.found = Some((1, PacketId::of_packet(pkt), at.now));

@@ -1,4 +1,4 @@
-//! Every step of one packet.
+//! Steps of one packet.
 
 use super::plan::Plan;
 use crate::identity::PacketId;
@@ -8,43 +8,43 @@ use mech::{Flags, FlowId};
 use std::sync::Arc;
 use units::Time;
 
-/// What happens to a packet.
+/// Kind of a step of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// Its transport made it; of a message about congestion, the switch that tells.
+    /// The transport made the packet, or a switch made the congestion message.
     Emitted,
-    /// Its last bit has come in by a port.
+    /// The packet's last bit has come in by a port.
     Arrived,
-    /// It is to leave by a port and is detoured.
+    /// The packet was to leave by a port and is detoured.
     Detoured,
-    /// It is to leave by a port and is bounced.
+    /// The packet was to leave by a port and is bounced.
     Bounced,
-    /// It gets a congestion mark.
+    /// The packet gets a congestion mark.
     Marked,
-    /// Its payload is cut off, as it arrives or where it waits.
+    /// The packet's payload is cut off, at its arrival or in a queue.
     Trimmed,
-    /// It is held before lookup.
+    /// The packet is held before lookup.
     Held,
-    /// It was held, and goes on to lookup.
+    /// The packet was held, and continues with lookup.
     Released,
-    /// It waits at a port.
+    /// The packet is queued at a port.
     Stored,
-    /// It has left the memory of its input, for the port.
+    /// The packet has left the memory of its input, for the port.
     Crossed,
-    /// It has got to a buffer inside a `fabric` switch, on its way to the port.
+    /// The packet has reached a buffer inside a `fabric` switch, on its way to the port.
     Moved,
-    /// Its first bit leaves by a port.
+    /// The packet's first bit leaves by a port.
     Started,
-    /// It has reached its transport; a message about congestion, the host that it is for.
+    /// The packet has reached its transport, or the congestion message its host.
     Delivered,
-    /// A switch sent it back, and it has reached its source.
+    /// The packet was sent back by a switch and has reached its source.
     CameBack,
-    /// It is lost.
+    /// The packet is lost.
     Dropped(DropReason),
 }
 
 impl What {
-    /// All but losses, in the order of their numbers.
+    /// All kinds except losses, in the order of their numbers.
     pub(crate) const BEFORE_LOSSES: [What; 14] = [
         What::Emitted,
         What::Arrived,
@@ -82,7 +82,7 @@ impl What {
         }
     }
 
-    /// Its number in tables; losses are counted on by their reasons.
+    /// Returns the number of the kind in tables; the numbers of losses follow in the order of their reasons.
     pub fn number(self) -> u8 {
         match self {
             What::Emitted => 0,
@@ -104,36 +104,36 @@ impl What {
     }
 }
 
-/// One step.
+/// Step of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// When and where; of what has no port, that is the node's first.
+    /// Instant and place of the step; without a port, the place is the node's first port.
     pub at: Spot,
-    /// What.
+    /// Kind of the step.
     pub what: What,
-    /// The port that a detoured packet leaves by instead, counted over the whole network.
+    /// Port by which a detoured packet leaves instead, counted over the whole network.
     pub taken: Option<u32>,
-    /// How many frames wait at the port before a stored one.
+    /// Number of frames queued at the port before a stored one.
     pub before: Option<u32>,
-    /// The buffer inside a `fabric` switch that it has got to: input buffers of the ports' stages come first, then two of each
-    /// internal link, the one in front of it and the one behind.
+    /// Buffer inside a `fabric` switch that the packet has reached. Input buffers of the ports' stages come first,
+    /// then two for each internal link: the one in front of it and the one behind.
     pub buffer: Option<u16>,
-    /// Bytes of the frame; once it is cut, those that are left.
+    /// Size of the frame in bytes; after a cut, the remaining bytes.
     pub size: u16,
 }
 
-/// The observer.
+/// Observer that follows one packet.
 #[derive(Clone, Debug)]
 pub(super) struct Steps {
     id: PacketId,
     plan: Arc<Plan>,
     pub(super) steps: Vec<Step>,
-    /// As it was told of last.
+    /// Packet as it was at its last step.
     pub(super) last: Option<Pkt>,
     pub(super) ended: bool,
-    /// Flows that were entered.
+    /// Number of flows that have started.
     pub(super) flows: u32,
-    /// Packets that this end of its flow has sent.
+    /// Number of packets that this end of the flow has sent.
     pub(super) emissions: u32,
 }
 
@@ -146,7 +146,7 @@ impl Steps {
         !self.ended && PacketId::of_packet(pkt) == self.id && !pkt.head.flags.has(Flags::MISDIRECTED)
     }
 
-    /// Writes a step down, if it is this packet's; whether it is.
+    /// Adds a step if the packet is the one followed. Returns the step, if it was added.
     fn note(&mut self, at: Spot, what: What, pkt: &Pkt) -> Option<&mut Step> {
         if !self.is_it(pkt) {
             return None;
@@ -155,17 +155,10 @@ impl Steps {
         self.steps.push(Step { at, what, taken: None, before: None, buffer: None, size: pkt.head.size });
         self.steps.last_mut()
     }
-
-    /// The run is over at `now`: what was still on a link has not arrived.
-    pub(super) fn close(&mut self, now: Time) {
-        while self.steps.last().is_some_and(|step| step.at.now > now) {
-            self.steps.pop();
-        }
-    }
 }
 
 impl Observer for Steps {
-    const WANTS: Wants = Wants { emissions: true, ..Wants::DEPARTURES };
+    const WANTS: Wants = Wants { emissions: true, arrivals: true, ..Wants::DEPARTURES };
 
     fn entered(&mut self, _flow: FlowId, _traffic: u16) {
         self.flows += 1;
@@ -181,11 +174,11 @@ impl Observer for Steps {
             step.before = Some(frame.before);
         }
     }
-    fn transmitted(&mut self, at: Spot, pkt: &Pkt, end: Time) {
-        if self.note(at, What::Started, pkt).is_some() {
-            let (far, delay) = self.plan.far_end(at.port);
-            self.note(Spot { now: end + delay, ..far }, What::Arrived, pkt);
-        }
+    fn transmitted(&mut self, at: Spot, pkt: &Pkt, _end: Time) {
+        self.note(at, What::Started, pkt);
+    }
+    fn arrived(&mut self, at: Spot, pkt: &Pkt) {
+        self.note(at, What::Arrived, pkt);
     }
     fn detoured(&mut self, at: Spot, taken: u32, pkt: &Pkt) {
         if let Some(step) = self.note(at, What::Detoured, pkt) {

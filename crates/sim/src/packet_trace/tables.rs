@@ -1,20 +1,20 @@
-//! A packet trace as plain columns.
+//! Packet trace as plain columns.
 
 use super::{Step, Tracer};
 use crate::results::{Column, Table, column, named};
 
-/// No such port, or nothing counted.
+/// Value of a column without a port; [`NO_COUNT`] is that of one without a count.
 const NO_PORT: u16 = u16::MAX;
 const NO_COUNT: u32 = u32::MAX;
 
 impl Tracer {
-    /// `steps`, `detours` and `occupancy`. PRECONDITION: all passes are over.
+    /// Returns the tables `steps`, `detours` and `occupancy`. PRECONDITION: all passes are over.
     pub fn tables(&self) -> Vec<Table> {
         vec![self.steps_table(), self.detours_table(), self.occupancy_table()]
     }
 
-    /// What happened to the packet; `taken` is the port of a detour, `before` what waited before a stored frame, `buffer` that
-    /// inside a switch of one that moved.
+    /// Returns the steps of the packet. `taken` is the port of a detour, and `before` the number of frames queued
+    /// before a stored one. `buffer` is the buffer inside a switch that a packet has moved to.
     fn steps_table(&self) -> Table {
         let rows = self.steps();
         let port = |step: &Step, port: u32| (port - self.plan.base[step.at.node as usize]) as u16;
@@ -31,14 +31,14 @@ impl Tracer {
         Table { name: "steps", columns: named(columns) }
     }
 
-    /// Detours at all switches in the window.
+    /// Returns the detours at all switches in the window.
     fn detours_table(&self) -> Table {
         let rows = self.around.as_ref().map_or(&[][..], |around| &around.detours);
         let columns = [("time_ps", column(rows, Column::U64, |r| r.0.0)), ("node", column(rows, Column::U32, |r| r.1))];
         Table { name: "detours", columns: named(columns) }
     }
 
-    /// Frames that waited at switch ports at the instants; ports without any are left out.
+    /// Returns the frames queued at switch ports at the instants, without ports that have none.
     fn occupancy_table(&self) -> Table {
         let hosts = self.scenario.topology.hosts;
         let mut rows = Vec::new();
@@ -56,7 +56,7 @@ impl Tracer {
         Table { name: "occupancy", columns: named(columns) }
     }
 
-    /// Detours in the window that are not in the table, since there are too many.
+    /// Returns the number of detours in the window that are not in the table, since there are too many.
     pub fn left_out(&self) -> u64 {
         self.around.as_ref().map_or(0, |around| around.left_out)
     }

@@ -1,31 +1,31 @@
-//! A 4-ary min-heap: for events far ahead, and the plain oracle that the wheel is tested against.
+//! 4-ary min-heap, for events far ahead, and as the plain reference with which the wheel is compared.
 
 use super::Key;
 
 const ARITY: usize = 4;
 
-/// A min-heap of keys in which every parent has four children.
+/// Min-heap of keys in which every parent has four children.
 #[derive(Clone, Debug, Default)]
 pub struct FourAryHeap {
     keys: Vec<Key>,
 }
 
 impl FourAryHeap {
-    /// An empty heap.
+    /// Returns an empty heap.
     pub const fn new() -> FourAryHeap {
         FourAryHeap { keys: Vec::new() }
     }
-    /// How many events are pending.
+    /// Returns the number of pending events.
     #[inline]
     pub fn len(&self) -> usize {
         self.keys.len()
     }
-    /// Whether nothing is pending.
+    /// Returns true if no event is pending.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
-    /// The next event.
+    /// Returns the next event.
     #[inline]
     pub fn peek(&self) -> Option<Key> {
         self.keys.first().copied()
@@ -58,7 +58,7 @@ impl FourAryHeap {
         keys[at] = key;
     }
 
-    /// Puts `key` in the place of the first.
+    /// Puts `key` in the place of the first key, and moves it down to its level.
     fn sift_down(&mut self, key: Key) {
         let keys = &mut self.keys[..];
         let mut at = 0;
@@ -79,7 +79,8 @@ impl FourAryHeap {
     }
 }
 
-/// Two rounds of a knockout: shorter chains of dependent comparisons than a scan.
+/// Returns the least of four keys and its index. Two rounds of a knockout have shorter chains of dependent
+/// comparisons than a scan.
 #[inline]
 fn least_of_four(keys: &[Key]) -> (usize, Key) {
     let left = if keys[1] < keys[0] { (1, keys[1]) } else { (0, keys[0]) };

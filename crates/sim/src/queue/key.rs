@@ -1,25 +1,28 @@
-//! The event key: when, where, in which phase and on which port or timer, in 16 bytes.
+//! Event key: time, node, phase, and port or timer, in 16 bytes.
 //!
-//! The key *is* the event. It is a pure function of the state that caused it, with no insertion
-//! counter, so that the order of events depends neither on the queue's structure nor on who pushed
-//! first. Keys that are pending together are distinct: a link is FIFO and a frame takes time.
+//! The key *is* the event. It is a function of the state that caused it alone, without an insertion counter. The
+//! order of events therefore depends neither on the structure of the queue nor on the order of insertion. A counter
+//! would number events differently in a divided run, where each partition inserts only its own.
+//!
+//! Keys that are pending together are distinct: a link is first in, first out, and each frame takes time, so that no
+//! two frames of a link arrive at one instant.
 
 use core::fmt;
 use units::Time;
 
-/// In which part of a node's step an event is handled.
+/// Part of a node's step in which an event is processed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Phase {
-    /// A port's transmission has ended. Departures come before arrivals at the same instant.
+    /// End of a port's transmission. Departures come before arrivals at the same instant.
     Ended = 0,
-    /// A frame has arrived at a port.
+    /// Arrival of a frame at a port.
     Arrival = 1,
-    /// A timer's event has come.
+    /// Expiry of a timer.
     Timer = 2,
 }
 
-/// An event: (time, node, phase, index), packed so that the order of keys is the order of events.
+/// Event as (time, node, phase, index), packed so that the order of keys is the order of events.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(u128);
 
@@ -27,31 +30,31 @@ const INDEX_BITS: u32 = 30;
 const STEP_SHIFT: u32 = 32;
 
 impl Key {
-    /// The greatest index (port or timer) that a key can hold.
+    /// Largest index (port or timer) of a key.
     pub const MAX_INDEX: u32 = (1 << INDEX_BITS) - 1;
-    /// No event is less.
+    /// Key that no event precedes.
     pub(super) const FIRST: Key = Key(0);
-    /// Greater than every event, since its phase is none.
+    /// Key after every event, since no phase has its bits.
     pub(super) const BEYOND: Key = Key(u128::MAX);
 
-    /// The event of a node's port or timer. PRECONDITION: `index <= Key::MAX_INDEX`.
+    /// Returns the event of a node's port or timer. PRECONDITION: `index <= Key::MAX_INDEX`.
     #[inline]
     pub const fn new(time: Time, node: u32, phase: Phase, index: u32) -> Key {
         debug_assert!(index <= Key::MAX_INDEX);
         let low = (phase as u32) << INDEX_BITS | (index & Key::MAX_INDEX);
         Key((time.0 as u128) << 64 | (node as u128) << STEP_SHIFT | low as u128)
     }
-    /// When it happens.
+    /// Returns the time of the event.
     #[inline]
     pub const fn time(self) -> Time {
         Time((self.0 >> 64) as u64)
     }
-    /// The node to which it happens.
+    /// Returns the node of the event.
     #[inline]
     pub const fn node(self) -> u32 {
         (self.0 >> STEP_SHIFT) as u32
     }
-    /// The part of the node's step.
+    /// Returns the part of the node's step.
     #[inline]
     pub const fn phase(self) -> Phase {
         match (self.0 as u32) >> INDEX_BITS {
@@ -60,12 +63,12 @@ impl Key {
             _ => Phase::Timer,
         }
     }
-    /// The port or the timer.
+    /// Returns the number of the port or of the timer.
     #[inline]
     pub const fn index(self) -> u32 {
         self.0 as u32 & Key::MAX_INDEX
     }
-    /// Whether both belong to one step: the same time and the same node.
+    /// Returns true if both keys belong to one step: the same time and the same node.
     #[inline]
     pub const fn same_step(self, other: Key) -> bool {
         (self.0 ^ other.0) >> STEP_SHIFT == 0

@@ -1,7 +1,8 @@
-//! The event queue: what is pending, taken in the order of its keys.
+//! Event queue: pending events, taken in the order of their keys.
 //!
-//! Every queue here gives the same order, because an event is its [`Key`] and keys that are pending
-//! together are distinct. [`Wheel`] is the one to run on, [`FourAryHeap`] the one to test against.
+//! Every queue here gives the same order. An event is its [`Key`], and keys that are pending together are distinct. The
+//! order is thus total and has no ties for a queue to break. Runs use [`Wheel`] by default; tests compare it with
+//! [`FourAryHeap`].
 
 mod heap;
 mod key;
@@ -15,13 +16,13 @@ pub use key::{Key, Phase};
 pub use tune::Shape;
 pub use wheel::Wheel;
 
-/// The pending events of a world.
+/// Pending events of a world.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "a world has one; a box would cost every event an indirection")]
 pub enum EventQueue {
-    /// A timing wheel.
+    /// Timing wheel, the default.
     Wheel(Wheel),
-    /// A heap.
+    /// Heap, the reference of tests.
     Heap(FourAryHeap),
 }
 
@@ -32,16 +33,16 @@ impl Default for EventQueue {
 }
 
 impl EventQueue {
-    /// An empty timing wheel.
+    /// Returns an empty timing wheel.
     pub fn wheel() -> EventQueue {
         EventQueue::Wheel(Wheel::new())
     }
-    /// An empty heap.
+    /// Returns an empty heap.
     pub fn heap() -> EventQueue {
         EventQueue::Heap(FourAryHeap::new())
     }
-    /// Adds an event. PRECONDITION: its time is not before that of the event taken last; it may
-    /// otherwise precede it (another node at the same time), and then comes out next.
+    /// Adds an event. PRECONDITION: its time is not before that of the event taken last. At that same time, its key
+    /// may precede that of the event taken last (another node); it then comes out next.
     #[inline(always)]
     pub fn push(&mut self, key: Key) {
         match self {
@@ -57,8 +58,8 @@ impl EventQueue {
             EventQueue::Heap(queue) => queue.pop(),
         }
     }
-    /// Takes the next event if it is of the same step (time and node) as `key`, which was popped
-    /// last: cheaper than to peek and pop. PRECONDITION: nothing pending is earlier than `key`.
+    /// Takes the next event if it is of the same step (time and node) as `key`, which was popped last. This is
+    /// cheaper than to peek and pop. PRECONDITION: nothing pending is earlier than `key`.
     #[inline(always)]
     pub fn pop_if_same_step(&mut self, key: Key) -> Option<Key> {
         match self {
@@ -69,7 +70,7 @@ impl EventQueue {
             },
         }
     }
-    /// What is likely to be the next event, where that is known at no cost.
+    /// Returns the event that is probably next, if it is known at no cost.
     #[inline(always)]
     pub fn ahead(&self) -> Option<Key> {
         match self {
@@ -77,7 +78,7 @@ impl EventQueue {
             EventQueue::Heap(_) => None,
         }
     }
-    /// The next event.
+    /// Returns the next event.
     #[inline]
     pub fn peek(&self) -> Option<Key> {
         match self {
@@ -85,7 +86,7 @@ impl EventQueue {
             EventQueue::Heap(queue) => queue.peek(),
         }
     }
-    /// How many events are pending.
+    /// Returns the number of pending events.
     #[inline]
     pub fn len(&self) -> usize {
         match self {
@@ -93,7 +94,7 @@ impl EventQueue {
             EventQueue::Heap(queue) => queue.len(),
         }
     }
-    /// Whether nothing is pending.
+    /// Returns true if no event is pending.
     #[inline]
     pub fn is_empty(&self) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! The wheel, the heap and the standard library's heap agree, whatever the run does.
+//! Tests that the wheel, the heap and the standard library's heap give the same order in all patterns of load.
 
 use super::*;
 use mech::{Purpose, Stream};
@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use units::Time;
 
-/// The three queues side by side. Every pop is compared.
+/// Three queues with the same events. Every pop is compared.
 #[derive(Clone)]
 struct Trio {
     wheel: EventQueue,
@@ -71,7 +71,7 @@ impl Trio {
             EventQueue::Heap(_) => unreachable!("a trio has a wheel"),
         }
     }
-    /// Pops `count` events, each followed by a push `delta` later.
+    /// Pops `count` events, and after each pushes one `delta` later.
     fn hold(&mut self, count: usize, rng: &mut Stream, mut delta: impl FnMut(&mut Stream) -> u64) {
         for _ in 0..count {
             self.pop();
@@ -85,7 +85,7 @@ fn stream(seed: u64) -> Stream {
     Stream::new(seed, 0, Purpose::Custom(9))
 }
 
-/// A length of time whose order of magnitude is random too, from 0 to `2^bits` ps.
+/// Draws a length of time from 0 to `2^bits` ps; its order of magnitude is random too.
 fn any_scale(rng: &mut Stream, bits: u64) -> u64 {
     let scale = rng.below(bits + 1);
     rng.below(1 << scale)
@@ -96,7 +96,7 @@ fn random_mixes_of_pushes_and_pops_come_out_in_the_same_order() {
     for seed in 0..60 {
         let mut rng = stream(seed);
         let mut trio = Trio::new();
-        // Scales from all at once to seconds; mixes from draining to growing.
+        // Scales range from one instant to seconds, and mixes from draining to growing queues.
         let (bits, growth) = (rng.below(44), 35 + rng.below(30));
         for _ in 0..4000 {
             if rng.below(100) < growth {
@@ -133,7 +133,7 @@ fn zero_delay_causes_interleave_with_what_is_left() {
     let mut rng = stream(3);
     let mut trio = Trio::new();
     (0..500).for_each(|_| trio.push(1_000_000, &mut rng));
-    // Each event causes another at its own time, half of the time, until none is left.
+    // Until none is left, half of the events cause another at their own time.
     while trio.pop().is_some() {
         if rng.below(2) == 0 {
             trio.push(trio.now, &mut rng);
@@ -201,7 +201,7 @@ fn the_width_follows_the_run_both_ways_without_changing_the_order() {
     let mut trio = Trio::new();
     (0..300).for_each(|i| trio.push(i * 50_000, &mut rng));
     let mut shapes = Vec::new();
-    // 1 Gb/s, 100 Gb/s, a trickle, 1 Gb/s again.
+    // Loads are those of 1 Gb/s, of 100 Gb/s, of few events, and of 1 Gb/s again.
     for most in [20_000_000, 200_000, 5_000_000_000, 20_000_000] {
         let before = trio.reshapes();
         trio.hold(60_000, &mut rng, |rng| 1 + rng.below(most));
@@ -224,7 +224,7 @@ fn synchronised_events_do_not_narrow_the_slots_away() {
     let mut rng = stream(7);
     let mut trio = Trio::new();
     (0..600).for_each(|i| trio.push(i % 4 * 1000, &mut rng));
-    // Everybody sends full frames at 1 Gb/s: a few instants, many events each.
+    // All nodes send full frames at 1 Gb/s: few instants with many events each.
     trio.hold(60_000, &mut rng, |_| 12_304_000);
     assert!(trio.shape().shift >= 8, "{:?}", trio.shape());
     trio.drain();

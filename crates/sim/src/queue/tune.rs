@@ -1,19 +1,19 @@
-//! How wide the wheel's slots are and how many there are, from what the last stretch of the run did.
+//! Width and number of the wheel's slots, derived from the last stretch of the run.
 //!
-//! The decision is a function of counts of pushes, pops and slots, never of a clock, so that a run
-//! and its clone decide alike; and the order of events does not depend on it.
+//! The decision is a function of counts of pushes, pops and slots. It uses no clock, so that a run and its clone
+//! decide alike. The order of events does not depend on it.
 
-/// The wheel's measures.
+/// Width and number of a wheel's slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// A slot is 2^`shift` ps wide.
+    /// Binary logarithm of the slot width in picoseconds.
     pub shift: u32,
     /// Number of slots, a power of two.
     pub slots: usize,
 }
 
 impl Shape {
-    /// Where a wheel begins: 8 ns slots, 8.4 us ahead.
+    /// Initial shape: slots of 8 ns, with a horizon of 8.4 us.
     pub(super) const FIRST: Shape = Shape { shift: 13, slots: MIN_SLOTS };
 
     fn widened(self) -> Shape {
@@ -34,31 +34,31 @@ const MIN_SLOTS: usize = 1 << 10;
 const MAX_SLOTS: usize = 1 << 16;
 const MAX_SHIFT: u32 = 48;
 
-/// What happened since the shape was last judged.
+/// Counts since the last decision about the shape.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
-    /// Events taken from the queue.
+    /// Number of events taken from the queue.
     pub pops: u64,
-    /// Slots opened.
+    /// Number of slots opened.
     pub opened: u64,
-    /// Different times among the events taken from opened slots. Simultaneous events count as one,
-    /// since no width can part them.
+    /// Number of different times among the events taken from opened slots. Simultaneous events count as one, since no
+    /// width separates them.
     pub times: u64,
-    /// Events pushed into slots of the farther half of the wheel.
+    /// Number of events pushed into slots of the farther half of the wheel.
     pub outer: u64,
-    /// Events pushed beyond the wheel, but less than eight times as far.
+    /// Number of events pushed beyond the wheel, at less than eight times its horizon.
     pub beyond: u64,
-    /// Events pushed beyond the wheel at any distance.
+    /// Number of events pushed beyond the wheel at any distance.
     pub far: u64,
 }
 
 impl Tally {
-    /// The shape for the next stretch of the run, after `pushes` pushes.
+    /// Returns the shape for the next stretch of the run, after `pushes` pushes.
     ///
-    /// A Poisson slot of mean m holds, once opened, m / (1 - exp(-m)) events. Measured, a wheel is
-    /// fastest with m between 0.15 and 0.8: most opened slots hold one event, and the processor
-    /// guesses that right. The thresholds of opposite decisions lie more than a factor of two
-    /// apart in m, so that a steady run settles.
+    /// A slot with Poisson arrivals of mean m holds m / (1 - exp(-m)) events when it is opened. By measurement, a
+    /// wheel is fastest with m between 0.15 and 0.8: most opened slots then hold one event, which the processor's
+    /// branch prediction guesses right. The thresholds of opposite decisions are more than a factor of two apart in
+    /// m, so that a steady run keeps its shape.
     pub fn judge(&self, shape: Shape, pushes: u64) -> Shape {
         let lonely = 100 * self.times < 106 * self.opened; // m < 0.12
         let thin = 5 * self.times < 6 * self.opened || self.opened == 0; // m < 0.38

@@ -1,21 +1,30 @@
-//! A timing wheel whose slots are sorted when they are opened and whose width follows the run.
+//! Timing wheel whose slots are sorted when they are opened, and whose slot width follows the run.
 //!
-//! After Varghese and Lauck, "Hashed and hierarchical timing wheels" (SOSP 1987), and the calendar
-//! queue's resizing (Brown, CACM 1988). Three places hold the pending events: the *open* slot, that
-//! of the event taken last, in order; the slots ahead of it, as unordered lists through one arena;
-//! and a heap for what lies beyond the wheel or would be slow to insert into the open slot. The
-//! next event is the lesser of the open slot's first and the heap's first, so no event ever has to
-//! move from the heap to the wheel, and a badly shaped wheel is as slow as a heap but not slower.
+//! It is after Varghese and Lauck, "Hashed and hierarchical timing wheels" (SOSP 1987), and the resizing of the
+//! calendar queue (Brown, CACM 1988). Pending events are in three places:
+//!
+//! - The *open* slot is that of the event taken last, or a later one. Its events are sorted.
+//! - Slots ahead of it are unordered lists in one arena.
+//! - A heap has the events beyond the wheel, those before the open slot, and those that would be slow to insert into
+//!   it.
+//!
+//! Three invariants make the order exact:
+//!
+//! - A list has events of one slot number only, since only slots less than the wheel's size ahead are listed.
+//! - The open slot never passes an occupied one, so that its events precede all listed ones.
+//! - The next event is therefore the lesser of the open slot's first and the heap's first.
+//!
+//! No event ever moves from the heap to the wheel. A badly shaped wheel is as slow as a heap, but not slower.
 
 use super::tune::{Shape, Tally};
 use super::{FourAryHeap, Key};
 
 const NONE: u32 = u32::MAX;
-/// How many events of the open slot an insertion passes before the heap is cheaper.
+/// Number of events in the open slot that an insertion may pass before the heap is cheaper.
 const PATIENCE: usize = 32;
-/// The shortest stretch of the run by which the shape is judged, in pops.
+/// Shortest stretch of the run between decisions about the shape, in pops.
 const STRETCH: u64 = 1024;
-/// How many times as long it gets at most.
+/// Largest factor by which a stretch grows.
 const MAX_HOLD: u64 = 1 << 12;
 
 #[derive(Clone, Copy, Debug)]
@@ -24,36 +33,36 @@ struct Node {
     next: u32,
 }
 
-/// A timing wheel. Times may not precede that of the event taken last.
+/// Timing wheel. The times of pushed events may not precede that of the event taken last.
 #[derive(Clone, Debug)]
 pub struct Wheel {
     shape: Shape,
-    /// The open slot's number: its time without the low `shift` bits; that of the event taken last,
-    /// or a later one. What is pushed before it goes to the heap.
+    /// Number of the open slot: its time without the low `shift` bits. It is the slot of the event taken last, or a
+    /// later one. Events pushed before it go to the heap.
     current: u64,
-    /// The open slot's events, ascending; those before `taken` are gone.
+    /// Events of the open slot, ascending; those before index `taken` are gone.
     open: Vec<Key>,
     taken: usize,
-    /// The heap's first, or [`Key::BEYOND`].
+    /// First event of the heap, or [`Key::BEYOND`].
     far_first: Key,
     far: FourAryHeap,
-    /// First node of each slot's list; at index (slot number modulo slots).
+    /// First node of each slot's list, at the index (slot number modulo slots).
     heads: Vec<u32>,
-    /// One bit a slot: whether its list has any.
+    /// Bit of each slot, set if its list is not empty.
     occupied: Vec<u64>,
     nodes: Vec<Node>,
     free: u32,
     listed: usize,
     last: Key,
     tally: Tally,
-    /// Events pending when the tally was begun.
+    /// Number of events pending when the tally began.
     len_then: usize,
     reshapes: u64,
-    /// The shape before this one, and how many times as long a stretch is as usual: it doubles with
-    /// each return to the shape before.
+    /// Shape before this one. `hold` is the factor by which a stretch is longer than usual; it doubles with each
+    /// return to the shape before.
     before: Shape,
     hold: u64,
-    /// It is judged after so many pops.
+    /// Number of pops at which the next decision is due.
     due: u64,
 }
 
@@ -64,7 +73,7 @@ impl Default for Wheel {
 }
 
 impl Wheel {
-    /// An empty wheel.
+    /// Returns an empty wheel.
     pub fn new() -> Wheel {
         let shape = Shape::FIRST;
         Wheel {
@@ -88,30 +97,31 @@ impl Wheel {
             due: STRETCH,
         }
     }
-    /// How many events are pending.
+    /// Returns the number of pending events.
     #[inline]
     pub fn len(&self) -> usize {
         self.open.len() - self.taken + self.listed + self.far.len()
     }
-    /// Whether nothing is pending.
+    /// Returns true if no event is pending.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// The present width and number of slots.
+    /// Returns the present width and number of slots.
     pub fn shape(&self) -> Shape {
         self.shape
     }
-    /// How often the shape has changed.
+    /// Returns how often the shape has changed.
     pub fn reshapes(&self) -> u64 {
         self.reshapes
     }
 
-    /// Adds an event. PRECONDITION: not earlier than the event taken last.
+    /// Adds an event. PRECONDITION: it is not earlier than the event taken last.
     #[inline(always)]
     pub fn push(&mut self, key: Key) {
         debug_assert!(key.time() >= self.last.time(), "{key:?} pushed after {:?}", self.last);
-        // A slot before the open one wraps to a great distance: the event goes to the heap.
+        // For a slot before the open one, the difference wraps to a large distance, so that the event goes to the
+        // heap. Such events exist since `pop` opens a slot before the run gets there.
         let slot = key.time().0 >> self.shape.shift;
         let ahead = slot.wrapping_sub(self.current);
         if ahead.wrapping_sub(1) < self.shape.slots as u64 - 1 {
@@ -144,6 +154,7 @@ impl Wheel {
     }
 
     fn insert_open(&mut self, key: Key) {
+        // Taken events are removed when they are half of the slot, so that moving the others costs O(1) an event.
         if self.taken >= 256 && self.taken * 2 >= self.open.len() || self.taken == self.open.len() {
             self.open.drain(..self.taken);
             self.taken = 0;
@@ -163,7 +174,7 @@ impl Wheel {
         self.far_first = self.far_first.min(key);
     }
 
-    /// The next event.
+    /// Returns the next event.
     #[inline]
     pub fn peek(&self) -> Option<Key> {
         let near = match self.open.get(self.taken) {
@@ -185,8 +196,8 @@ impl Wheel {
         least
     }
 
-    /// Takes the next event, and opens the slot after it where its own is exhausted: the loads that
-    /// takes then go on beside what is done with the event.
+    /// Takes the next event. If that exhausts the open slot, opens the next slot right away: its loads from memory
+    /// then overlap with the processing of the event.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<Key> {
         let key = match self.open.get(self.taken) {
@@ -205,7 +216,7 @@ impl Wheel {
         Some(key)
     }
 
-    /// The next event is not the open slot's first.
+    /// Takes the next event if it is not the first of the open slot.
     fn pop_elsewhere(&mut self, exhausted: bool) -> Option<Key> {
         if exhausted && self.listed > 0 {
             self.open_next();
@@ -219,14 +230,14 @@ impl Wheel {
         }
     }
 
-    /// The first of the open slot: as a rule, the next event.
+    /// Returns the first event of the open slot, which is usually the next event.
     #[inline(always)]
     pub fn ahead(&self) -> Option<Key> {
         self.open.get(self.taken).copied()
     }
 
-    /// Takes the next event if it is of the same step as `key`, which was popped last.
-    /// PRECONDITION: nothing pending is earlier than `key`.
+    /// Takes the next event if it is of the same step as `key`, which was popped last. PRECONDITION: nothing pending
+    /// is earlier than `key`.
     #[inline(always)]
     pub fn pop_if_same_step(&mut self, key: Key) -> Option<Key> {
         let near = self.ahead().unwrap_or(Key::BEYOND);
@@ -247,6 +258,8 @@ impl Wheel {
     fn pop_far(&mut self) -> Option<Key> {
         let key = self.far.pop()?;
         self.far_first = self.far.peek().unwrap_or(Key::BEYOND);
+        // After a silence the wheel continues at this event; otherwise all later ones would be beyond its horizon. No
+        // occupied slot is passed, since `open_next` opens each slot that the heap's first event does not precede.
         self.current = self.current.max(key.time().0 >> self.shape.shift);
         self.tally.pops += 1;
         self.last = key;
@@ -256,8 +269,9 @@ impl Wheel {
         Some(key)
     }
 
-    /// Opens the next occupied slot, unless the heap's first comes before that slot.
-    /// PRECONDITION: the open slot is exhausted and some slot is occupied.
+    /// Opens the next occupied slot, unless the heap's first event comes before that slot: opened too early, the slot
+    /// would send all events pushed before it to the heap. PRECONDITION: the open slot is exhausted and some slot is
+    /// occupied.
     fn open_next(&mut self) {
         if self.tally.pops >= self.due {
             self.judge();
@@ -289,7 +303,7 @@ impl Wheel {
         }
     }
 
-    /// The index of the first occupied slot ahead. PRECONDITION: there is one.
+    /// Returns the index of the first occupied slot ahead. PRECONDITION: there is one.
     #[inline]
     fn next_occupied(&self) -> usize {
         let start = (self.current as usize + 1) & (self.heads.len() - 1);
@@ -303,7 +317,7 @@ impl Wheel {
         word * 64 + bits.trailing_zeros() as usize
     }
 
-    /// Changes the shape if the run since the last time asks for it.
+    /// Changes the shape if the counts since the last decision call for it.
     #[cold]
     fn judge(&mut self) {
         self.due = (2 * self.listed as u64).max(STRETCH) * self.hold;
@@ -314,7 +328,8 @@ impl Wheel {
         let pushes = self.tally.pops + self.len() as u64 - self.len_then as u64;
         let shape = self.tally.judge(self.shape, pushes);
         if shape != self.shape {
-            // Times on a lattice can make each of two shapes look worse than the other.
+            // Times on a lattice can make each of two shapes look worse than the other. Ever longer stretches bound
+            // the cost of going back and forth.
             let back = shape == self.before;
             self.hold = if back { (self.hold * 2).min(MAX_HOLD) } else { 1 };
             self.before = self.shape;
@@ -324,6 +339,7 @@ impl Wheel {
         self.len_then = self.len();
     }
 
+    /// Moves all events of the wheel into slots of another shape. The heap keeps its own.
     fn reshape(&mut self, shape: Shape) {
         let mut keys = self.open.split_off(self.taken);
         for &head in &self.heads {
@@ -349,7 +365,7 @@ impl Wheel {
     }
 }
 
-/// Sorts a slot, which as a rule holds one to four.
+/// Sorts the events of a slot, usually one to four.
 #[inline]
 fn sort_few(keys: &mut [Key]) {
     if keys.len() > 16 {

@@ -1,41 +1,43 @@
-//! Queues whose departures are known when frames are stored. What happens to them is written down, two
-//! instants a frame, and told to what follows them when there is much of it: what is known of a queue is then
-//! brought near the processor once for many frames, and a frame touches one cache line.
+//! Queues whose departures are computed when frames are stored. Both instants of a frame are noted, and the records
+//! of a queue follow many frames at a time.
+//!
+//! A frame then touches one cache line, and the records of a queue, which are larger, come into the cache once for
+//! many frames. Most frames find an empty queue and leave immediately; after the first in a time bin they are only
+//! counted.
 
 use super::{Follow, Scope, TraceRow};
 use std::collections::VecDeque;
 use units::{Dur, Time};
 
-/// So many frames of a queue are written down before they are told.
+/// Number of frames of a queue that are noted before its records follow them.
 const FRAMES: usize = 64;
 
-/// From the places of one queue to those of the next: a cache line more than they need, since at distances of a
-/// power of two all queues would share few sets of the cache.
+/// Distance from the notes of one queue to those of the next, a cache line more than they need. At distances of a power
+/// of two all queues would share few sets of the cache.
 const STRIDE: usize = FRAMES + 64 / size_of::<Noted>();
 
-/// A frame that was written down: when it was stored, and twice the time until it begins to leave, with 1 more
-/// where an odd number of frames waited before it.
+/// Note of a frame: the instant at which it was stored, and twice its waiting time. The second number has 1 more if an
+/// odd number of frames was before it.
 type Noted = [u64; 2];
 
-/// A frame that has not left as far as is told.
+/// Frame that has not left as far as the records have followed.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     stored: Time,
     starts: Time,
 }
 
-/// No frame has passed.
+/// Value of `Passed::last` if no frame has passed.
 const NEVER: Time = Time(u64::MAX);
 
-/// Frames of a queue that came while nobody waited, and began to leave at once, and are counted alone. All that
-/// they do to the course of the queue is that its step of time has seen a frame: the first of them in a step is
-/// written down.
+/// Frames of a queue that found it empty, started to leave immediately, and are only counted. Their one effect on the
+/// history of the queue is that its time bin has seen a frame. The first of them in a bin shows that, and is noted.
 #[derive(Clone, Copy, Debug)]
 struct Passed {
     frames: u64,
-    /// When the last of them came.
+    /// Arrival time of the last of them.
     last: Time,
-    /// Up to here they are counted alone.
+    /// Instant before which such frames are only counted.
     until: Time,
 }
 
@@ -45,20 +47,20 @@ impl Default for Passed {
     }
 }
 
-/// All queues. What is written for every frame lies together.
+/// Computed departures of all queues. Data written for every frame are adjacent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ahead {
-    /// By queue.
+    /// Counted frames of each queue.
     passed: Vec<Passed>,
-    /// By queue, how many frames are noted.
+    /// Number of noted frames of each queue.
     noted: Vec<u8>,
-    /// By queue, so many places for them as there can be.
+    /// Notes of each queue, at distances of `STRIDE`.
     frames: Vec<Noted>,
-    /// By queue, first to last.
+    /// Frames of each queue that have not left, first to last.
     waiting: Vec<VecDeque<Waiting>>,
 }
 
-/// Those that follow a queue: as the whole port, and maybe as one of its queues.
+/// Records that follow a queue: those of the whole port, and possibly those of a single queue of it.
 pub(crate) struct Followers<'a> {
     pub(crate) scope: &'a Scope,
     pub(crate) port: &'a mut Follow,
@@ -77,7 +79,7 @@ impl Waiting {
     }
 }
 
-/// One that follows a queue.
+/// Record that follows a queue, with its scope and rows.
 struct Follower<'a> {
     scope: &'a Scope,
     queue: &'a mut Follow,
@@ -85,8 +87,9 @@ struct Follower<'a> {
 }
 
 impl Follower<'_> {
-    /// How long frames wait, told before they have left: what never leaves is taken back when the run ends. Each
-    /// value goes to another place of the histogram; without a branch between them they are fetched at once.
+    /// Adds the waiting times of frames before they have left; those of frames that never leave are removed when the
+    /// run ends. Each value goes to another place of the histogram. Without a branch between them, the processor
+    /// fetches these places in parallel.
     fn waits(&mut self, frames: &[Noted]) {
         let (mut waits, mut some, mut zeros) = ([0; FRAMES], 0, 0);
         for frame in frames {
@@ -105,12 +108,12 @@ impl Follower<'_> {
         self.queue.freed::<INSIDE>(self.scope, starts, after, self.trace);
     }
 
-    /// Frames that came, while those that waited and these left; and so many that passed inside the measurement
-    /// window.
+    /// Follows the arrivals of these frames, and the departures in between. `passed` is the number of frames inside
+    /// the measurement window that were only counted.
     fn follow(&mut self, frames: &[Noted], passed: u64, waiting: &mut VecDeque<Waiting>) {
         self.waits(frames);
         self.queue.count_passed(passed);
-        // What is told here happens up to the last arrival.
+        // All events that are followed here happen up to the last arrival.
         let Some([last, _]) = frames.last() else { return };
         match self.queue.since() >= self.scope.from && *last < self.scope.to.0 {
             true => self.follow_these::<true>(frames, waiting),
@@ -118,7 +121,7 @@ impl Follower<'_> {
         }
     }
 
-    /// The same, where all that happens is `INSIDE` the measurement window.
+    /// Follows frames, without checks of the measurement window if all events are `INSIDE` it.
     fn follow_these<const INSIDE: bool>(&mut self, frames: &[Noted], waiting: &mut VecDeque<Waiting>) {
         let (mut came, mut left) = (0, 0);
         while came < frames.len() {
@@ -130,7 +133,9 @@ impl Follower<'_> {
                 None => None,
             };
             if let Some(first) = first {
-                // Of those that wait one may start as this one comes: it has left before, or waits for this step.
+                // The first frame may start at the instant of an arrival. It has left before the arrival, or still
+                // waits in its step. Parity decides: a port starts at most one frame at an instant, so that the
+                // numbers of frames before the arrival differ by one.
                 let differs = before as u64 & 1 != noted & 1;
                 if first.0 < stored || first.0 == stored && differs {
                     self.left::<INSIDE>(first);
@@ -138,7 +143,7 @@ impl Follower<'_> {
                     continue;
                 }
             } else if noted / 2 == 0 && frames.get(came + 1).is_some_and(|[at, _]| *at > stored) {
-                // It has left by the time the next one comes, as most do.
+                // The frame has left when the next one comes, as most have.
                 self.queue.passed::<INSIDE>(self.scope, Time(stored), self.trace);
                 (came, left) = (came + 1, left + 1);
                 continue;
@@ -157,7 +162,7 @@ impl Follower<'_> {
         }
     }
 
-    /// The run has ended: what still waits never leaves.
+    /// Removes the waiting times of frames that never leave, since the run has ended.
     fn never_left(&mut self, waiting: &VecDeque<Waiting>) {
         for frame in waiting.iter().filter(|frame| self.scope.covers(frame.starts)) {
             self.queue.sojourn.remove(frame.wait());
@@ -167,7 +172,7 @@ impl Follower<'_> {
 
 impl Ahead {
     pub(crate) fn new(queues: usize) -> Ahead {
-        // Zeros are not touched before they are used.
+        // Memory of zeros is not touched before it is used.
         Ahead {
             passed: vec![Passed::default(); queues],
             noted: vec![0; queues],
@@ -176,8 +181,8 @@ impl Ahead {
         }
     }
 
-    /// A frame came at `now` while nobody waited, and leaves at once. Whether that is counted, and nothing else
-    /// is to be done.
+    /// Counts a frame that came to an empty queue at `now` and leaves immediately. Returns false if the frame must be
+    /// noted instead.
     #[inline(always)]
     pub(crate) fn passed(&mut self, queue: usize, now: Time) -> bool {
         let passed = &mut self.passed[queue];
@@ -189,13 +194,13 @@ impl Ahead {
         counted
     }
 
-    /// Up to here frames that pass are counted alone.
+    /// Sets the instant before which frames that pass an empty queue are only counted.
     pub(crate) fn count_until(&mut self, queue: usize, until: Time) {
         self.passed[queue].until = until;
     }
 
-    /// Another comes at the instant of a frame that was counted, and may find that it waits: whether there is one,
-    /// which is to be written down first.
+    /// Takes back the count of a frame that came at `now`, since another frame comes at the same instant and may find
+    /// it waiting. Returns true if there was one, which the caller then notes.
     #[inline(always)]
     pub(crate) fn takes_back(&mut self, queue: usize, now: Time) -> bool {
         let passed = &mut self.passed[queue];
@@ -207,8 +212,8 @@ impl Ahead {
         same
     }
 
-    /// A frame was stored at `now` behind so many others and begins to leave at `starts`. Whether what was
-    /// written down is to be told before the next.
+    /// Notes a frame that was stored at `now` behind `before` others and starts to leave at `starts`. Returns true if
+    /// the notes are full: the records then have to follow before the next frame.
     #[inline(always)]
     pub(crate) fn stored(&mut self, queue: usize, now: Time, starts: Time, before: u32) -> bool {
         let noted = usize::from(self.noted[queue]);
@@ -217,7 +222,7 @@ impl Ahead {
         noted + 1 == FRAMES
     }
 
-    /// Tells of every frame of a queue that was stored, and makes room for more.
+    /// Makes the records of a queue follow all its notes, and clears the notes.
     pub(crate) fn tell(&mut self, queue: usize, to: &mut Followers) {
         let noted = usize::from(std::mem::take(&mut self.noted[queue]));
         let passed = std::mem::take(&mut self.passed[queue].frames);
@@ -229,10 +234,10 @@ impl Ahead {
         Follower { scope: to.scope, queue: to.port, trace: to.trace }.follow(frames, passed, waiting);
     }
 
-    /// Tells everything of a queue that has happened when `now` is over.
+    /// Makes the records of a queue follow everything that has happened up to `now`, included.
     pub(crate) fn tell_until(&mut self, queue: usize, now: Time, to: &mut Followers) {
         let last = self.passed[queue].last;
-        // What has come after `now` is stored, and has not left.
+        // A frame that came after `now` is stored and has not left.
         if last > now && self.takes_back(queue, last) {
             self.stored(queue, last, last, 0);
         }
@@ -244,7 +249,7 @@ impl Ahead {
         Follower { scope: to.scope, queue: to.port, trace: to.trace }.until(now, waiting);
     }
 
-    /// The run has ended, and everything that has happened is told of.
+    /// Ends the records of a queue with the run. PRECONDITION: they have followed everything that has happened.
     pub(crate) fn close(&mut self, queue: usize, to: &mut Followers) {
         let waiting = std::mem::take(&mut self.waiting[queue]);
         if let Some((queue, trace)) = &mut to.apart {
@@ -253,7 +258,7 @@ impl Ahead {
         Follower { scope: to.scope, queue: to.port, trace: to.trace }.never_left(&waiting);
     }
 
-    /// What another knows of a queue. PRECONDITION: nothing is known here.
+    /// Moves the state of a queue from another partition. PRECONDITION: the queue has no state here.
     pub(crate) fn take(&mut self, queue: usize, other: &mut Ahead) {
         let places = queue * STRIDE..(queue + 1) * STRIDE;
         self.frames[places.clone()].copy_from_slice(&other.frames[places]);
@@ -270,7 +275,7 @@ mod tests {
 
     const SCOPE: Scope = Scope { from: Time(50), to: Time(1000), bin: Dur(100), ..Scope::NOTHING };
 
-    /// What follows a queue whose frames were stored and began to leave at these instants.
+    /// Returns the records of a queue whose frames were stored and started to leave at these instants.
     fn followed(frames: &[(u64, u64, u32)], until: u64) -> (Follow, Vec<TraceRow>) {
         let (mut ahead, mut port, mut trace) = (Ahead::new(1), Follow::new(0), Vec::new());
         for (stored, starts, before) in frames {
@@ -287,8 +292,8 @@ mod tests {
         (port, trace)
     }
 
-    /// At 100 a frame starts at once and is found by a second in that step; at 130 the second starts, before a
-    /// third comes at that instant, which still waits when the run ends.
+    /// A frame starts at 100, immediately, and a second finds it in that step. At 130 the second starts before a third
+    /// comes at that instant. The third still waits when the run ends.
     #[test]
     fn who_starts_as_another_comes_has_left_where_that_one_finds_nobody() {
         let (port, trace) = followed(&[(100, 100, 0), (100, 130, 1), (130, 1300, 0)], 400);
@@ -299,7 +304,7 @@ mod tests {
         assert_eq!(rows, [(1, 2, 100.0), (2, 1, 100.0), (3, 1, 100.0)]);
     }
 
-    /// Where a step goes on after idle ports have started, a frame that started in it no longer waits.
+    /// A frame that started in a step no longer waits if the step goes on after idle ports have started.
     #[test]
     fn who_starts_as_it_comes_waits_for_its_step_or_for_a_part_of_it() {
         let arrivals = |second_finds| {
@@ -309,7 +314,8 @@ mod tests {
         assert_eq!((arrivals(1), arrivals(0)), (vec![1, 1], vec![2, 0]));
     }
 
-    /// One passes at 60 and is counted; another at 400, up to which nothing is told but that it has come.
+    /// A frame passes at 60 and is counted. Another passes at 400, when the records have only to show that it has
+    /// come.
     #[test]
     fn who_passes_after_all_that_is_told_still_waits() {
         let (mut ahead, mut port, mut trace) = (Ahead::new(1), Follow::new(0), Vec::new());
@@ -322,14 +328,14 @@ mod tests {
         assert_eq!((arrivals, port.sojourn.zeros(), port.length()), (2, 1, 1));
     }
 
-    /// The window is from 50 to 1000: the first comes before it, the last starts after it.
+    /// The window is from 50 to 1000: the first frame comes before it, the last starts after it.
     #[test]
     fn a_wait_counts_where_it_ends() {
         let (port, _) = followed(&[(10, 10, 0), (20, 60, 0), (970, 970, 0), (980, 1003, 0)], 1200);
         assert_eq!((port.sojourn.zeros(), port.sojourn.sum()), (1, 40));
     }
 
-    /// All that is told at once may lie across the start of the window, or its end.
+    /// Frames that are followed together may extend across the start of the window, or its end.
     #[test]
     fn only_what_happens_inside_the_window_counts_however_it_is_told() {
         let sums = |frames: &[(u64, u64, u32)]| {
@@ -343,7 +349,7 @@ mod tests {
         assert_eq!(sums(&at_once.chain(later).collect::<Vec<_>>()), (FRAMES as u64 + 2, 950));
     }
 
-    /// At 120 one starts, and one would at 700; the run ends at 400.
+    /// A frame starts at 120, and another would at 700; the run ends at 400.
     #[test]
     fn what_still_waits_as_the_run_ends_counts_as_no_wait() {
         let (port, _) = followed(&[(100, 100, 0), (100, 120, 1), (110, 700, 1)], 400);
@@ -352,10 +358,10 @@ mod tests {
         assert_eq!(buckets, [(0, 1), (20, 1)]);
     }
 
-    /// One frame comes every 2 and one leaves every 3: 99 wait when the last comes.
+    /// A frame comes every 2 ps and one leaves every 3 ps: 99 wait when the last comes.
     #[test]
     fn a_queue_of_any_length_is_followed_to_its_last_frame() {
-        // Of those before the n-th, 0 to n - 1, every one has left that starts by the time it comes.
+        // Of the n frames before the n-th, those have left that start by the time it comes.
         let before = |n: u64| (0..n).filter(|m| 3 * m > 2 * n).count() as u32;
         let frames: Vec<_> = (0..300).map(|n| (100 + 2 * n, 100 + 3 * n, before(n))).collect();
         let (port, _) = followed(&frames, 1200);

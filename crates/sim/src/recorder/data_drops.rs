@@ -1,4 +1,4 @@
-//! Lost data of each flow, over the whole run: what senders send again is not bound to the measurement window either.
+//! Lost data packets of each flow, over the whole run, as retransmissions are counted.
 
 use dataplane::Pkt;
 use mech::Flags;

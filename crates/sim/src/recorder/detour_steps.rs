@@ -1,8 +1,8 @@
 //! Every detour of the packets that are detoured often.
 //!
-//! Kept for packets that are under way and have been detoured, since no packet has room for it; rows are made
-//! when such a packet ends with enough of them. Detours are counted here without the bound of a packet's own
-//! counter, which stays at 255.
+//! Detours are kept for packets in flight that have been detoured, since a packet has no space for them. Rows are
+//! made when a packet with enough detours ends. Detours are counted here without the bound of a packet's own counter,
+//! which stays at 255.
 
 use crate::identity::{Aside, PacketId};
 use dataplane::Pkt;
@@ -10,29 +10,29 @@ use dataplane::Spot;
 #[cfg(test)]
 use units::Time;
 
-/// See the module.
+/// Detours of packets in flight, by packet.
 #[derive(Clone, Debug)]
 pub(crate) struct DetourSteps {
-    /// How many make a packet worth it.
+    /// Smallest number of detours for which a packet's detours are written.
     least: usize,
     of: Aside<Vec<Detour>>,
 }
 
-/// One detour.
+/// Single detour.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Detour {
     pub(crate) at: Spot,
-    /// The port that it left by; `at` has the one that it was to.
+    /// Port by which the packet left; `at` has the port by which it was to leave.
     pub(crate) taken: u32,
 }
 
-/// One detour of one packet.
+/// Row for one detour of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct DetourRow {
     pub(crate) id: PacketId,
-    /// Where and when the packet ended.
+    /// Instant and place of the packet's end.
     pub(crate) end: Spot,
-    /// How many were before it.
+    /// Number of earlier detours of the packet.
     pub(crate) step: u32,
     pub(crate) detour: Detour,
 }
@@ -46,14 +46,14 @@ impl DetourSteps {
         self.of.entry(PacketId::of_packet(pkt)).or_default().push(detour);
     }
 
-    /// A packet that was detoured at some time is delivered or lost.
+    /// Writes the detours of a packet that is delivered or lost, if there are enough.
     pub(crate) fn ended(&mut self, end: Spot, pkt: &Pkt, rows: &mut Vec<DetourRow>) {
         let id = PacketId::of_packet(pkt);
         let found = self.of.remove(&id).filter(|detours| detours.len() >= self.least).unwrap_or_default();
         rows.extend(found.into_iter().zip(0..).map(|(detour, step)| DetourRow { id, end, step, detour }));
     }
 
-    /// What is kept of a packet that goes on elsewhere.
+    /// Removes and returns the detours of a packet that goes on in another partition.
     pub(crate) fn detach(&mut self, pkt: &Pkt) -> Option<Vec<Detour>> {
         self.of.remove(&PacketId::of_packet(pkt))
     }
@@ -62,7 +62,7 @@ impl DetourSteps {
         self.of.insert(PacketId::of_packet(pkt), detours);
     }
 
-    /// Packets of which something is kept.
+    /// Returns the number of packets whose detours are kept.
     pub(crate) fn kept(&self) -> usize {
         self.of.len()
     }

@@ -1,28 +1,28 @@
-//! How far bounces have brought a packet back (PABO §III: bouncedDistance): one farther with every bounce,
-//! one nearer with every normal forward, by a host too, and never below 0.
+//! Distance by which bounces have brought a packet back (PABO §III: bouncedDistance). It grows by one with every
+//! bounce and falls by one with every normal forward, also by a host, and is never below 0.
 //!
 //! Only packets that were bounced and have not ended are kept.
 
 use crate::identity::{Aside, PacketId};
 use dataplane::Pkt;
 
-/// See the module.
+/// Distances of packets in flight, by packet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Distances {
     of: Aside<Distance>,
 }
 
-/// One packet's.
+/// Distance of a packet, now and at most.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Distance {
     now: u8,
     most: u8,
-    /// Its next transmission is the bounce itself.
+    /// True if the packet's next transmission is the bounce itself.
     turned: bool,
 }
 
 impl Distances {
-    /// A packet is bounced; its transmission comes next.
+    /// Counts a bounce of a packet; its transmission comes next.
     pub(crate) fn bounced(&mut self, pkt: &Pkt) {
         let distance = self.of.entry(PacketId::of_packet(pkt)).or_default();
         distance.now = distance.now.saturating_add(1);
@@ -30,7 +30,7 @@ impl Distances {
         distance.turned = true;
     }
 
-    /// A packet that was bounced at some time goes out by a port.
+    /// Counts a transmission of a packet that was bounced before.
     pub(crate) fn transmitted(&mut self, pkt: &Pkt) {
         if let Some(distance) = self.of.get_mut(&PacketId::of_packet(pkt))
             && !std::mem::take(&mut distance.turned)
@@ -39,13 +39,13 @@ impl Distances {
         }
     }
 
-    /// A packet that was bounced at some time is delivered or lost: how far it ever was (PABO §III:
-    /// maxBouncedDistance).
+    /// Removes a packet that was bounced before and is delivered or lost. Returns the largest distance that it ever
+    /// had (PABO §III: maxBouncedDistance).
     pub(crate) fn ended(&mut self, pkt: &Pkt) -> u8 {
         self.of.remove(&PacketId::of_packet(pkt)).map_or(0, |distance| distance.most)
     }
 
-    /// What is kept of a packet that goes on elsewhere.
+    /// Removes and returns the distance of a packet that goes on in another partition.
     pub(crate) fn detach(&mut self, pkt: &Pkt) -> Option<Distance> {
         self.of.remove(&PacketId::of_packet(pkt))
     }
@@ -54,7 +54,7 @@ impl Distances {
         self.of.insert(PacketId::of_packet(pkt), distance);
     }
 
-    /// Packets of which something is kept.
+    /// Returns the number of packets whose distances are kept.
     pub(crate) fn kept(&self) -> usize {
         self.of.len()
     }
@@ -69,7 +69,7 @@ mod tests {
         Pkt { emission, ..Pkt::default() }
     }
 
-    /// `b` is a bounce with its transmission, `f` a normal forward.
+    /// Returns the largest distance after steps: `b` is a bounce with its transmission, `f` a normal forward.
     fn most(steps: &str) -> u8 {
         let (mut distances, pkt) = (Distances::default(), data(0));
         for step in steps.chars() {

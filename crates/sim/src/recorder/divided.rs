@@ -1,11 +1,11 @@
-//! Recorders of the partitions of a run become one.
+//! Union of the recorders of all partitions of a run.
 
 use super::distances::Distance;
 use super::{Detour, Recorder};
 use crate::divided::{Divided, Owners};
 use dataplane::Pkt;
 
-/// What is kept of a packet that is under way.
+/// State that a recorder keeps of a packet in flight.
 #[derive(Clone, Debug)]
 pub struct Attached {
     distance: Option<Distance>,
@@ -39,13 +39,14 @@ impl Divided for Recorder {
         let mut whole = parts.next().expect("there is at least one partition");
         parts.zip(1..).for_each(|(part, index)| whole.take(part, index, owners));
         whole.renumber(owners.ranks);
+        // Rows of instants are one partition's behind the other's here; ordinary runs make them in order.
         whole.rows.sort_ends();
         whole
     }
 }
 
 impl Recorder {
-    /// What another partition has seen.
+    /// Takes over the records of another partition.
     fn take(&mut self, mut part: Recorder, index: u32, owners: &Owners<'_>) {
         let hosts = self.scope.hosts as usize;
         let of_port = |port: usize| owners.ports[port] == index;
@@ -98,7 +99,7 @@ impl Recorder {
         self.received.iter_mut().zip(&part.received).for_each(|(mine, its)| *mine += its);
     }
 
-    /// Flows get their numbers in the whole run.
+    /// Replaces the numbers of flows by those in the whole run.
     fn renumber(&mut self, ranks: &[u32]) {
         self.goodput.renumber(ranks);
         self.data_drops.renumber(ranks);

@@ -1,35 +1,36 @@
-//! One queue, followed exactly: how long it had which length, and its course over time.
+//! Exact record of one queue: the time that it had each length, and its history over time.
 
 use super::{Histogram, Scope, TraceRow};
 use units::Time;
 
-/// See the module. What most frames touch comes first.
+/// Record of a queue. Fields that most frames touch come first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Follow {
     length: u32,
     bin_max: u32,
-    /// What happened up to here is told.
+    /// Instant up to which the record has followed the queue.
     since: Time,
-    /// The open step of time ends here; 0 before the first call.
+    /// End of the open time bin; 0 before the first call.
     edge: Time,
-    /// By length.
+    /// Time and arrivals of each length.
     pub(crate) levels: Vec<Level>,
-    /// Frames times picoseconds in the open step of time.
+    /// Frames times picoseconds in the open bin.
     bin_area: u128,
-    /// Picoseconds that frames waited until their transmission began, inside the measurement window.
+    /// Histogram of the times in picoseconds that frames waited until their transmission started, inside the
+    /// measurement window.
     pub(crate) sojourn: Histogram,
     bin: u64,
-    /// Its number.
+    /// Number of the queue.
     queue: u32,
 }
 
-/// What is known of one length of a queue, inside the measurement window.
+/// Record of one length of a queue, inside the measurement window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Level {
-    /// Picoseconds at it.
+    /// Picoseconds at this length.
     pub(crate) time: u64,
-    /// Arrivals that found it.
+    /// Number of arrivals that found this length.
     pub(crate) arrivals: u64,
 }
 
@@ -48,19 +49,19 @@ impl Follow {
         }
     }
 
-    /// Frames that wait.
+    /// Returns the number of queued frames.
     #[inline(always)]
     pub(crate) fn length(&self) -> u32 {
         self.length
     }
 
-    /// What happened up to here is told.
+    /// Returns the instant up to which the record has followed the queue.
     #[inline(always)]
     pub(super) fn since(&self) -> Time {
         self.since
     }
 
-    /// Lengths that it had, or that a frame found, with what is known of each.
+    /// Returns the lengths that the queue had, or that a frame found, with their records.
     pub(crate) fn held(&self) -> impl Iterator<Item = (u32, &Level)> {
         (0..).zip(&self.levels).filter(|(_, level)| **level != Level::default())
     }
@@ -79,8 +80,8 @@ impl Follow {
         self.levels.resize(length + 1, Level::default());
     }
 
-    /// A frame came to `before` others. Where it is known that all since the last call is `INSIDE` the measurement
-    /// window, nobody looks.
+    /// Records a frame that came to `before` others. The window is not checked if the caller has found that all time
+    /// since the last call is `INSIDE` it.
     #[inline(always)]
     pub(crate) fn stored<const INSIDE: bool>(
         &mut self,
@@ -97,7 +98,7 @@ impl Follow {
         self.bin_max = self.bin_max.max(self.length);
     }
 
-    /// A frame left `after` others.
+    /// Records a frame that left, with `after` others behind it.
     #[inline(always)]
     pub(crate) fn freed<const INSIDE: bool>(
         &mut self,
@@ -110,7 +111,8 @@ impl Follow {
         self.length = after;
     }
 
-    /// A frame came to an empty queue and began to leave at once; who calls counts that it did not wait.
+    /// Records a frame that came to an empty queue and started to leave immediately. The caller counts that it did
+    /// not wait.
     #[inline(always)]
     pub(crate) fn passed<const INSIDE: bool>(&mut self, scope: &Scope, now: Time, trace: &mut Vec<TraceRow>) {
         self.pass::<INSIDE>(scope, now, trace);
@@ -120,7 +122,7 @@ impl Follow {
         self.bin_max = self.bin_max.max(1);
     }
 
-    /// So many passed inside the measurement window, which is all that is told of them.
+    /// Counts frames that passed inside the measurement window and of which nothing else is recorded.
     #[inline(always)]
     pub(super) fn count_passed(&mut self, frames: u64) {
         if frames > 0 {
@@ -129,7 +131,7 @@ impl Follow {
         }
     }
 
-    /// The frame that begins to leave was stored at `since`.
+    /// Records the waiting time of a frame that starts to leave and was stored at `since`.
     #[inline(always)]
     pub(crate) fn started(&mut self, scope: &Scope, now: Time, since: Time) {
         if scope.covers(now) {
@@ -137,7 +139,7 @@ impl Follow {
         }
     }
 
-    /// Time goes on to `now` at the present length.
+    /// Advances the record to `now` at the present length.
     #[inline(always)]
     fn pass<const INSIDE: bool>(&mut self, scope: &Scope, now: Time, trace: &mut Vec<TraceRow>) {
         if now >= self.edge {
@@ -146,7 +148,7 @@ impl Follow {
         self.spend::<INSIDE>(scope, now);
     }
 
-    /// The same within a step of time.
+    /// Advances the record within a time bin.
     #[inline(always)]
     fn spend<const INSIDE: bool>(&mut self, scope: &Scope, now: Time) {
         let (from, to) = if INSIDE { (self.since, now) } else { (self.since.max(scope.from), now.min(scope.to)) };
@@ -157,14 +159,14 @@ impl Follow {
         self.since = now;
     }
 
-    /// Steps of time before `bin` are over.
+    /// Ends the time bins before `bin`.
     pub(crate) fn settle(&mut self, scope: &Scope, bin: u32, trace: &mut Vec<TraceRow>) {
         if self.bin < u64::from(bin) {
             self.pass::<false>(scope, Time(u64::from(bin) * scope.bin.0), trace);
         }
     }
 
-    /// Ends the steps of time that are over by `now`; of an empty queue all at once.
+    /// Ends the time bins that are over by `now`; those of an empty queue all in one step.
     #[cold]
     fn end_bins(&mut self, scope: &Scope, now: Time, trace: &mut Vec<TraceRow>) {
         let width = scope.bin.0;
@@ -191,7 +193,7 @@ impl Follow {
 
     pub(crate) fn close(&mut self, scope: &Scope, now: Time, trace: &mut Vec<TraceRow>) {
         self.pass::<false>(scope, now, trace);
-        // A run whose events end early leaves an empty queue for the rest of the window.
+        // If the events of a run end early, the queue is empty for the rest of the window.
         if self.length == 0 && scope.to > now.max(scope.from) {
             self.level(0).time += scope.to.0 - now.max(scope.from).0;
         }

@@ -1,10 +1,11 @@
-//! Goodput over time: payload that arrived for the first time, by step of time.
+//! Goodput over time: payload that arrived in order, by time bin. A segment that fills a gap brings the data that
+//! waited behind it.
 
 use super::{Rows, SumRow};
 use mech::FlowId;
 use scenario::Goodput;
 
-/// What has come in the step of time that is not over.
+/// Bytes that arrived in the open time bin.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct OpenSum {
     amount: u64,
@@ -12,7 +13,7 @@ struct OpenSum {
 }
 
 impl OpenSum {
-    /// Adds to the step `bin` of `of`; what came in an earlier one goes to `rows`.
+    /// Adds to the bin `bin` of `of`; the sum of an earlier bin goes to `rows`.
     fn add(&mut self, amount: u64, bin: u32, of: u32, rows: &mut Vec<SumRow>) {
         if bin != self.bin {
             self.close(of, rows);
@@ -21,7 +22,7 @@ impl OpenSum {
         self.amount += amount;
     }
 
-    /// Steps before `bin` are over; whether one is open still.
+    /// Ends bins before `bin`. Returns true if one is still open.
     fn settle(&mut self, bin: u32, of: u32, rows: &mut Vec<SumRow>) -> bool {
         if self.bin < bin {
             self.close(of, rows);
@@ -35,7 +36,7 @@ impl OpenSum {
     }
 }
 
-/// What a host got of a flow.
+/// Payload of a flow that arrived at a host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Got {
     pub(crate) host: u32,
@@ -43,13 +44,13 @@ pub(crate) struct Got {
     pub(crate) bytes: u64,
 }
 
-/// See the module.
+/// Goodput of hosts and flows in the open bin.
 #[derive(Clone, Debug)]
 pub(crate) struct GoodputOverTime {
     of: Goodput,
     hosts: Vec<OpenSum>,
     flows: Vec<OpenSum>,
-    /// Flows whose step may be open: there may be many more that are over.
+    /// Flows whose bin may be open: there may be many more flows that have ended.
     open: Vec<u32>,
 }
 
@@ -58,7 +59,7 @@ impl GoodputOverTime {
         GoodputOverTime { of, hosts: vec![OpenSum::default(); hosts as usize], flows: Vec::new(), open: Vec::new() }
     }
 
-    /// A host got so many bytes of a flow in the step `bin`.
+    /// Counts bytes of a flow that arrived at a host in the bin `bin`.
     pub(crate) fn received(&mut self, bin: u32, got: Got, rows: &mut Rows) {
         if self.of == Goodput::None {
             return;
@@ -78,7 +79,7 @@ impl GoodputOverTime {
         }
     }
 
-    /// Another's of some hosts, and of the flows that end there.
+    /// Takes over the sums of another partition, of some hosts and of the flows that end there.
     pub(crate) fn take(&mut self, other: &GoodputOverTime, host: impl Fn(usize) -> bool) {
         (0..self.hosts.len()).filter(|at| host(*at)).for_each(|at| self.hosts[at] = other.hosts[at]);
         self.flows.resize(self.flows.len().max(other.flows.len()), OpenSum::default());
@@ -86,7 +87,7 @@ impl GoodputOverTime {
         open.for_each(|(flow, open)| self.flows[flow] = *open);
     }
 
-    /// Flows get other numbers; none is open that is not told of.
+    /// Replaces the numbers of flows, and finds again the flows with an open bin.
     pub(crate) fn renumber(&mut self, ranks: &[u32]) {
         let mut flows = vec![OpenSum::default(); ranks.len()];
         let open = self.flows.iter().zip(ranks).filter(|(open, _)| open.amount > 0);
@@ -95,7 +96,7 @@ impl GoodputOverTime {
         self.flows = flows;
     }
 
-    /// Steps before `bin` are over.
+    /// Ends bins before `bin`.
     pub(crate) fn settle(&mut self, bin: u32, rows: &mut Rows) {
         let hosts = self.hosts.iter_mut().zip(0..);
         for (open, node) in hosts {

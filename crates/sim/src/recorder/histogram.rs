@@ -1,23 +1,23 @@
-//! A histogram with buckets of bounded relative width: exact below 128, within 1/64 above.
+//! Histogram with buckets of bounded relative width: exact below 128, within 1/64 above.
 
 const BITS: u32 = 6;
 const OCTAVE: usize = 1 << BITS;
-/// Below this a bucket is one value.
+/// Values below this have a bucket each.
 const EXACT: u64 = 2 << BITS;
 
-/// See the module.
+/// Histogram of whole numbers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Histogram {
     zeros: u64,
-    /// The first bucket that there is a count for.
+    /// First bucket that has a count.
     first: usize,
-    /// From there on; what lies below the smallest value takes no memory. Short, since a run has a histogram for
-    /// each queue and goes through all of them.
+    /// Counts from the first bucket on; buckets below the smallest value take no memory. Counts have 32 bits, since a
+    /// run has a histogram for each queue and goes through all of them.
     counts: Vec<u32>,
-    /// Buckets whose count has come round, each as often as it has.
+    /// Buckets whose 32-bit count has wrapped, once for each time.
     rounds: Vec<usize>,
     sum: u128,
-    /// Of values that share a bucket; those of the others follow from their counts.
+    /// Sum of the squares of values that share a bucket; those of the other values follow from their counts.
     squares: u128,
 }
 
@@ -26,7 +26,7 @@ fn bucket(value: u64) -> usize {
     ((shift as usize) << BITS) + (value >> shift) as usize
 }
 
-/// The half-open range of values of a bucket.
+/// Returns the half-open range of values of a bucket.
 fn bounds(bucket: usize) -> (u64, u64) {
     let shift = (bucket >> BITS).saturating_sub(1) as u32;
     let mantissa = (bucket - ((shift as usize) << BITS)) as u64;
@@ -49,7 +49,7 @@ impl Histogram {
         }
     }
 
-    /// So many values of 0, and others.
+    /// Adds a number of zeros, and other values. PRECONDITION: these are not 0.
     #[inline(always)]
     pub(crate) fn add_each(&mut self, zeros: u64, others: &[u64]) {
         self.zeros += zeros;
@@ -64,7 +64,7 @@ impl Histogram {
         }
     }
 
-    /// As if a value had not been added. PRECONDITION: it was.
+    /// Removes a value. PRECONDITION: it was added.
     pub(crate) fn remove(&mut self, value: u64) {
         if value == 0 {
             self.zeros -= 1;
@@ -83,7 +83,7 @@ impl Histogram {
         }
     }
 
-    /// The values of another too.
+    /// Adds all values of another histogram.
     pub(crate) fn add_all(&mut self, other: &Histogram) {
         self.zeros += other.zeros;
         self.sum += other.sum;
@@ -101,7 +101,7 @@ impl Histogram {
         }
     }
 
-    /// One more in a bucket that there is a count for.
+    /// Counts a value in a bucket that has a count.
     #[inline(always)]
     fn count(&mut self, i: usize) {
         let count = &mut self.counts[i - self.first];
@@ -116,7 +116,7 @@ impl Histogram {
         self.rounds.push(i);
     }
 
-    /// How many values each bucket has that there is a count for.
+    /// Returns the buckets that have a count, with their numbers of values.
     fn full(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         (self.first..).zip(&self.counts).map(|(i, count)| {
             let rounds = self.rounds.iter().filter(|at| **at == i).count() as u64;
@@ -131,7 +131,7 @@ impl Histogram {
         }
     }
 
-    /// Makes room for a bucket, a power of two at a time.
+    /// Adds counts up to a bucket, those of a power of two together.
     #[cold]
     fn reach(&mut self, i: usize) {
         let octave = i / OCTAVE * OCTAVE;
@@ -145,30 +145,30 @@ impl Histogram {
         self.counts.resize(len, 0);
     }
 
-    /// Every bucket that is not empty: from, below, count.
+    /// Returns every bucket that is not empty: its first value, the first value above it, and its count.
     pub(crate) fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
         let zeros = (self.zeros > 0).then_some((0, 1, self.zeros));
         let full = self.full().filter(|(_, count)| *count > 0);
         zeros.into_iter().chain(full.map(|(i, count)| (bounds(i).0, bounds(i).1, count)))
     }
-    /// How many buckets are not empty.
+    /// Returns the number of buckets that are not empty.
     pub(crate) fn buckets_in_use(&self) -> usize {
         usize::from(self.zeros > 0) + self.full().filter(|(_, count)| *count > 0).count()
     }
-    /// Whether there is no value.
+    /// Returns true if there is no value.
     pub(crate) fn is_empty(&self) -> bool {
         self.buckets_in_use() == 0
     }
-    /// Values that are 0.
+    /// Returns the number of zeros.
     pub(crate) fn zeros(&self) -> u64 {
         self.zeros
     }
-    /// As if so many values had been 0.
+    /// Sets the number of zeros.
     pub(crate) fn set_zeros(&mut self, zeros: u64) {
         self.zeros = zeros;
     }
-    /// The sum of the squares of the differences from the mean: in whole numbers around the mean rounded
-    /// down, and what that is too much in the end.
+    /// Returns the sum of the squared deviations from the mean. It is exact in whole numbers around the mean rounded
+    /// down, and the excess is subtracted at the end. Floating-point sums would lose their precision by cancellation.
     pub(crate) fn squared_deviations(&self) -> f64 {
         let n = u128::from(self.zeros + self.full().map(|(_, count)| count).sum::<u64>());
         let Some(mean) = self.sum.checked_div(n) else { return 0.0 };
@@ -178,7 +178,7 @@ impl Histogram {
         let around = self.squares + squares + n * mean * mean - 2 * mean * self.sum;
         around as f64 - rest * rest / n as f64
     }
-    /// The sum of all values.
+    /// Returns the sum of all values.
     pub(crate) fn sum(&self) -> u128 {
         self.sum
     }
@@ -215,8 +215,8 @@ mod tests {
         assert_eq!(histogram.buckets_in_use(), low.len());
     }
 
-    /// 3, 4, 5 and 8 far from 0 differ from their mean by -2, -1, 0 and 3: 14. With a fifth, 7, and a zero the
-    /// mean is 4.5.
+    /// The values 3, 4, 5 and 8, also far from 0, differ from their mean by -2, -1, 0 and 3: 14. With a fifth, 7, and
+    /// a zero the mean is 4.5.
     #[test]
     fn squared_deviations_are_exact_however_far_from_nought_the_values_lie() {
         let of = |values: &[u64]| {

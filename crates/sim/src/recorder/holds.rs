@@ -1,18 +1,18 @@
-//! ACKs that are held at ports, and the states of what holds them, over time.
+//! ACKs that are held at ports, and the states of the agents that hold them, over time.
 
 use super::Scope;
 use dataplane::Spot;
 use units::{Dur, Time};
 
-/// The states that are told apart: at rest, congested, lightly congested.
+/// Number of states that are distinguished: at rest, congested, lightly congested.
 pub(crate) const STATES: usize = 3;
 
-/// One step of time of a port.
+/// Row for one time bin of a port.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct HoldRow {
     /// Packets times picoseconds.
     pub(crate) area: f64,
-    /// Counted over the whole network.
+    /// Port, counted over the whole network.
     pub(crate) port: u32,
     pub(crate) bin: u32,
     pub(crate) max: u32,
@@ -20,25 +20,25 @@ pub(crate) struct HoldRow {
     pub(crate) spent: [u64; STATES - 1],
 }
 
-/// One port.
+/// Record of a port.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Holds {
     state: u8,
     packets: u32,
     bytes: u64,
-    /// What happened up to here is told.
+    /// Instant up to which the record is complete.
     since: Time,
-    /// The open step of time.
+    /// Number of the open time bin.
     bin: u32,
     bin_area: u128,
     bin_max: u32,
     bin_spent: [u64; STATES],
-    /// Inside the window: packets that were held and that went on, and the most that were held at once.
+    /// Packets held and released inside the window; the most packets and bytes held at one time.
     pub(crate) held: u64,
     pub(crate) released: u64,
     pub(crate) most: u32,
     pub(crate) most_bytes: u64,
-    /// Inside the window: packets times picoseconds, how often rest ended, and how long each state was.
+    /// Packets times picoseconds inside the window, how often rest ended, and the time in each state.
     pub(crate) area: u128,
     pub(crate) times: u64,
     pub(crate) spent: [Dur; STATES],
@@ -49,7 +49,7 @@ impl Holds {
         self.state == 0 && self.packets == 0
     }
 
-    /// Time goes on to `now` as things are.
+    /// Advances the record to `now` with the present state.
     fn pass(&mut self, scope: &Scope, port: u32, now: Time, rows: &mut Vec<HoldRow>) {
         while self.since < now {
             let bin = scope.bin_of(self.since);
@@ -90,10 +90,10 @@ impl Holds {
     }
 }
 
-/// See the module.
+/// Records of all ports that hold ACKs.
 #[derive(Clone, Debug)]
 pub(crate) struct HoldingPorts {
-    /// By port over the whole network.
+    /// Records of each port, counted over the whole network.
     pub(crate) all: Vec<Holds>,
 }
 
@@ -136,13 +136,13 @@ impl HoldingPorts {
         one.state = state;
     }
 
-    /// All that happened before the step `bin` is told of.
+    /// Ends the time bins before `bin`.
     pub(crate) fn settle(&mut self, scope: &Scope, bin: u32, rows: &mut Vec<HoldRow>) {
         let start = Time(u64::from(bin).saturating_mul(scope.bin.0));
         self.all.iter_mut().zip(0..).for_each(|(one, port)| one.pass(scope, port, start.max(one.since), rows));
     }
 
-    /// The run has ended.
+    /// Ends the record with the run.
     pub(crate) fn close(&mut self, scope: &Scope, now: Time, rows: &mut Vec<HoldRow>) {
         for (one, port) in self.all.iter_mut().zip(0..) {
             one.pass(scope, port, now, rows);

@@ -1,7 +1,7 @@
-//! The memory of the inputs of switches that have some, over time and by where it is to go.
+//! Memory of the inputs of switches that have inputs, over time and by output.
 //!
-//! A frame is in the memory of the input that it came in by from its arrival until it has crossed to its output.
-//! Messages about congestion are in no memory that counts.
+//! A frame is in the memory of the input by which it came in from its arrival until it has crossed to its output.
+//! Congestion messages count in no memory.
 
 use super::Scope;
 use super::occupancy::{Course, Held, Over};
@@ -10,7 +10,7 @@ use mech::PacketKind;
 use scenario::Scenario;
 use units::Time;
 
-/// One step of time of what an input holds for an output.
+/// Row for one time bin of the frames that an input holds for an output.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct InputRow {
     /// Bytes times picoseconds.
@@ -18,46 +18,46 @@ pub(crate) struct InputRow {
     /// Bytes.
     pub(crate) max: u64,
     pub(crate) bin: u32,
-    /// Both counted over the whole network.
+    /// Input and output, both counted over the whole network.
     pub(crate) input: u32,
     pub(crate) output: u32,
 }
 
-/// Makes a row of a step of time of an input and an output.
+/// Returns a function that makes a row of a time bin of an input and an output.
 fn row((input, output): (u32, u32), rows: &mut Vec<InputRow>) -> impl FnMut(Over) {
     move |Over { bin, area, most, .. }| rows.push(InputRow { area, max: most, bin, input, output })
 }
 
-/// What is there after so many bytes have come, or, below 0, gone.
+/// Returns the bytes in a memory after a change, which is negative if bytes have left.
 fn after(bytes: u64, change: i64) -> u64 {
     debug_assert!(bytes.checked_add_signed(change).is_some(), "no more leaves a memory than has come");
     bytes.saturating_add_signed(change)
 }
 
-/// Where the ports of a switch with inputs are.
+/// Location of the ports of a switch with inputs.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    /// Its first port over the whole network, and how many it has.
+    /// First port over the whole network, and the number of ports.
     first: u32,
     ports: u32,
-    /// The first of its pairs.
+    /// First of the switch's pairs of input and output.
     pairs: usize,
 }
 
-/// See the module.
+/// Records of the memory of all inputs.
 #[derive(Clone, Debug)]
 pub(crate) struct InputMemory {
-    /// By switch; `None` has no inputs.
+    /// Ports of each switch; `None` if it has no inputs.
     places: Vec<Option<Place>>,
     hosts: u32,
-    /// By port over the whole network.
+    /// Memory of each input, by port over the whole network.
     pub(crate) all: Vec<Held>,
-    /// By switch, input and output, where they are followed.
+    /// Course over time of each switch, input and output; empty if `[measure]` does not ask for it.
     pairs: Vec<Course>,
 }
 
 impl InputMemory {
-    /// That of a scenario; `None` where no switch has inputs.
+    /// Returns the record of a scenario; `None` if no switch has inputs.
     pub(crate) fn from_scenario(scenario: &Scenario) -> Option<InputMemory> {
         let net = &scenario.topology;
         let mut first: u32 = net.nodes[..net.hosts as usize].iter().map(|host| host.ports.len() as u32).sum();
@@ -79,7 +79,7 @@ impl InputMemory {
         *self.places.get(at.node.checked_sub(self.hosts)? as usize)?
     }
 
-    /// A frame that is to leave by the port of `at` is stored at the input that it came in by.
+    /// Counts a frame that is stored at the input by which it came in; it is to leave by the port of `at`.
     pub(crate) fn stored(&mut self, scope: &Scope, at: Spot, pkt: &Pkt, rows: &mut Vec<InputRow>) {
         if let Some(place) = self.place(at).filter(|_| pkt.head.kind() != PacketKind::Notice) {
             let size = i64::from(pkt.head.size);
@@ -87,7 +87,7 @@ impl InputMemory {
         }
     }
 
-    /// It has left the memory of its input.
+    /// Counts a frame that has left the memory of its input.
     pub(crate) fn crossed(&mut self, scope: &Scope, (at, input): (Spot, u32), pkt: &Pkt, rows: &mut Vec<InputRow>) {
         if let Some(place) = self.place(at).filter(|_| pkt.head.kind() != PacketKind::Notice) {
             self.change(scope, (at, input, -i64::from(pkt.head.size)), place, rows);
@@ -103,7 +103,7 @@ impl InputMemory {
         }
     }
 
-    /// What another partition has of some ports.
+    /// Takes over the records of another partition, of some ports.
     pub(crate) fn take(&mut self, other: &InputMemory, port: impl Fn(usize) -> bool) {
         (0..self.all.len()).filter(|at| port(*at)).for_each(|at| self.all[at] = other.all[at]);
         for place in self.places.iter().flatten().filter(|place| port(place.first as usize)) {
@@ -114,7 +114,7 @@ impl InputMemory {
         }
     }
 
-    /// All pairs, as `then` does with each: the pair, and its two ports over the whole network.
+    /// Calls `then` with each pair and its two ports over the whole network.
     fn each(&mut self, mut then: impl FnMut(&mut Course, (u32, u32))) {
         for place in self.places.iter().flatten() {
             let own = self.pairs.iter_mut().skip(place.pairs).take((place.ports * place.ports) as usize);
@@ -123,13 +123,13 @@ impl InputMemory {
         }
     }
 
-    /// All that happened before the step `bin` is told of.
+    /// Ends the time bins before `bin`.
     pub(crate) fn settle(&mut self, scope: &Scope, bin: u32, rows: &mut Vec<InputRow>) {
         let start = Time(u64::from(bin).saturating_mul(scope.bin.0));
         self.each(|pair, ports| pair.pass(scope, start.max(pair.since()), row(ports, rows)));
     }
 
-    /// The run has ended.
+    /// Ends the record with the run.
     pub(crate) fn close(&mut self, scope: &Scope, now: Time, rows: &mut Vec<InputRow>) {
         self.all.iter_mut().for_each(|one| one.pass(scope, now));
         self.each(|pair, ports| {
@@ -147,7 +147,7 @@ mod tests {
 
     const SCOPE: Scope = Scope { from: Time(100), to: Time(200), bin: Dur(50), hosts: 2, ..Scope::NOTHING };
 
-    /// Two hosts, a switch without inputs that has two ports, and one with inputs that has ports 4 and 5.
+    /// Two hosts; a switch without inputs and with two ports; a switch with inputs and the ports 4 and 5.
     fn memory(follow: bool) -> InputMemory {
         let place = Place { first: 4, ports: 2, pairs: 0 };
         let pairs = vec![Course::default(); if follow { 4 } else { 0 }];

@@ -6,29 +6,30 @@ use mech::FlowId;
 use std::collections::BTreeMap;
 use units::{Dur, Rate, Time};
 
-/// A rate limit is another.
+/// Row for a change of a rate limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LimitRow {
-    /// The host is its node.
+    /// Instant and host of the change; the host is the node.
     pub(crate) at: Spot,
     pub(crate) flow: u32,
-    /// Bits per second; below 0 where there is no limit any more.
+    /// Rate limit in bits per second; negative if the limit is removed.
     pub(crate) rate_bps: f64,
 }
 
-/// A flow that was limited at some time.
+/// Record of a flow that was limited at some time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Limited {
     pub(crate) host: u32,
-    /// Bits per second, where it is limited.
+    /// Rate limit in bits per second, if the flow is limited.
     rate: Option<f64>,
-    /// What happened up to here is told.
+    /// Instant up to which the record is complete.
     since: Time,
-    /// Inside the window: limits that were made, how often one changed, was made or went, and how long there was one.
+    /// Number of limits set inside the window; number of changes, with limits set and removed; and the time under a
+    /// limit.
     pub(crate) times: u64,
     pub(crate) changes: u64,
     pub(crate) limited: Dur,
-    /// The lowest limit inside the window, bits per second; below 0 where there was none.
+    /// Lowest limit inside the window in bits per second; negative if there was none.
     pub(crate) lowest: f64,
 }
 
@@ -37,7 +38,7 @@ impl Limited {
         Limited { host, rate: None, since: Time::ZERO, times: 0, changes: 0, limited: Dur::ZERO, lowest: -1.0 }
     }
 
-    /// Time goes on to `now` as things are.
+    /// Advances the record to `now` with the present limit.
     fn pass(&mut self, scope: &Scope, now: Time) {
         let (first, last) = (self.since.max(scope.from), now.min(scope.to));
         self.since = now;
@@ -47,12 +48,12 @@ impl Limited {
     }
 }
 
-/// See the module.
+/// Records of all flows that were limited.
 #[derive(Clone, Debug)]
 pub(crate) struct RateLimits {
-    /// Every change is written down.
+    /// True if every change is written.
     each: bool,
-    /// By flow; few flows ever are limited.
+    /// Record of each limited flow; few flows ever are limited.
     pub(crate) flows: BTreeMap<u32, Limited>,
 }
 
@@ -61,7 +62,7 @@ impl RateLimits {
         RateLimits { each, flows: BTreeMap::new() }
     }
 
-    /// The limit of a flow that is sent here is another; `None` is none any more.
+    /// Records a change of the limit of a flow; `None` removes it.
     pub(crate) fn limited(&mut self, scope: &Scope, told: (Spot, FlowId, Option<Rate>), rows: &mut Vec<LimitRow>) {
         let (at, flow, rate) = (told.0, told.1.0, told.2.map(Rate::as_f64));
         let one = self.flows.entry(flow).or_insert(Limited::at(at.node));
@@ -73,18 +74,18 @@ impl RateLimits {
         rows.extend(self.each.then_some(LimitRow { at, flow, rate_bps: rate.unwrap_or(-1.0) }));
     }
 
-    /// Another's, of flows of other hosts.
+    /// Takes over the flows of another partition.
     pub(crate) fn take(&mut self, other: &mut RateLimits) {
         self.flows.append(&mut other.flows);
     }
 
-    /// Flows get other numbers.
+    /// Replaces the numbers of flows.
     pub(crate) fn renumber(&mut self, ranks: &[u32]) {
         let flows = std::mem::take(&mut self.flows);
         self.flows = flows.into_iter().map(|(flow, one)| (ranks[flow as usize], one)).collect();
     }
 
-    /// The run has ended.
+    /// Ends the records with the run.
     pub(crate) fn close(&mut self, scope: &Scope, now: Time) {
         self.flows.values_mut().for_each(|one| one.pass(scope, now));
     }

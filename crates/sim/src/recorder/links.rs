@@ -1,25 +1,27 @@
-//! Bits on links over time: a frame counts whole where its transmission begins, with preamble and
-//! gap.
+//! Bits on links over time: a frame counts as a whole when its transmission starts, with preamble and gap.
 
 use super::{Scope, SumRow};
-use std::collections::BTreeMap;
+use scenario::Scenario;
+use scenario::events::Change;
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Clock, Time};
 
-/// See the module. A transmission whose departure is computed begins later than it is told of, so that
-/// several steps may be open; they are written in the order of time and ports once they are over.
+/// Bits of all links in open time bins. A computed transmission starts later than it is reported, so that several
+/// bins may be open. They are written in the order of time and ports once they are over.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkBits {
-    /// By port, in the numbering over the whole network.
-    clocks: Vec<Clock>,
-    /// Preamble and gap, bytes.
+    /// Clock of each port, in the numbering over the whole network; `None` if the rate of its link changes, since
+    /// frames are then reported when they start.
+    clocks: Vec<Option<Clock>>,
+    /// Preamble and gap in bytes.
     gap: u64,
-    /// By step and port.
+    /// Bits by time bin and port.
     open: BTreeMap<(u32, u32), u64>,
-    /// Steps before this one are written.
+    /// First bin that is not written.
     next: u32,
 }
 
-/// A frame that goes out: told of at `now`, by which port, its bytes, and when its last bit leaves.
+/// Frame reported at `now` that goes out by a port, with its bytes and the instant of its last bit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transmission {
     pub(crate) now: Time,
@@ -28,35 +30,53 @@ pub(crate) struct Transmission {
     pub(crate) end: Time,
 }
 
+/// Returns the clock of each port, in the numbering over the whole network; `None` for both ends of a link whose rate
+/// changes during the run.
+pub(super) fn steady_clocks(scenario: &Scenario) -> Vec<Option<Clock>> {
+    let of_rate = scenario.events.iter().filter(|event| matches!(event.change, Change::Rate(_)));
+    let changing: BTreeSet<(u32, u16)> = of_rate.flat_map(|event| event.senders.iter().copied()).collect();
+    let nodes = scenario.topology.nodes.iter().zip(0..);
+    let ports = nodes.flat_map(|(node, number)| node.ports.iter().zip(0..).map(move |(port, at)| ((number, at), port)));
+    ports.map(|(place, port)| (!changing.contains(&place)).then(|| port.rate.clock())).collect()
+}
+
+/// Returns the instant at which a frame starts that is reported at `now` and ends at `end`, both given as a pair. A
+/// computed departure is reported before it starts; none is computed at a port whose rate changes.
+pub(super) fn start_of(clock: Option<Clock>, (now, end): (Time, Time), bytes: u64) -> Time {
+    clock.map_or(now, |clock| now.max(Time(end.0.saturating_sub(clock.time(bytes).0))))
+}
+
 impl LinkBits {
-    pub(crate) fn new(clocks: Vec<Clock>, gap: u16) -> LinkBits {
+    pub(crate) fn from_scenario(scenario: &Scenario) -> LinkBits {
+        LinkBits::new(steady_clocks(scenario), scenario.framing.gap)
+    }
+
+    fn new(clocks: Vec<Option<Clock>>, gap: u16) -> LinkBits {
         LinkBits { clocks, gap: u64::from(gap), open: BTreeMap::new(), next: 0 }
     }
 
-    /// A frame goes out.
+    /// Counts a frame that goes out.
     pub(crate) fn transmitted(&mut self, scope: &Scope, frame: Transmission, rows: &mut Vec<SumRow>) {
         let Transmission { now, port, size, end } = frame;
         self.settle(scope.bin_of(now), rows);
         let bytes = u64::from(size) + self.gap;
-        // At a port whose rate changes it is told of when it begins.
-        let time = self.clocks[port as usize].time(bytes);
-        let start = now.max(Time(end.0.saturating_sub(time.0)));
+        let start = start_of(self.clocks[port as usize], (now, end), bytes);
         *self.open.entry((scope.bin_of(start), port)).or_default() += bytes * 8;
     }
 
-    /// A frame that was to begin at `start` never did: the run is over.
+    /// Removes a frame that was to start at `start` and never does, since the run is over.
     pub(crate) fn take_back(&mut self, scope: &Scope, port: u32, start: Time, size: u16) {
         if let Some(bits) = self.open.get_mut(&(scope.bin_of(start), port)) {
             *bits -= (u64::from(size) + self.gap) * 8;
         }
     }
 
-    /// What another partition has not written.
+    /// Adds the open bins of another partition.
     pub(crate) fn add_all(&mut self, other: &LinkBits) {
         other.open.iter().for_each(|(at, bits)| *self.open.entry(*at).or_default() += bits);
     }
 
-    /// Steps before `bin` are over.
+    /// Writes the bins before `bin`.
     pub(crate) fn settle(&mut self, bin: u32, rows: &mut Vec<SumRow>) {
         if bin > self.next {
             self.write_before(bin, rows);
@@ -87,28 +107,30 @@ mod tests {
         SumRow { amount, bin, of }
     }
 
-    /// At 1 Gb/s a byte takes 8 ns: 125 bytes a microsecond.
+    /// A byte takes 8 ns at 1 Gb/s: 125 bytes a microsecond.
     #[test]
     fn a_frame_counts_whole_in_the_step_in_which_it_begins() {
-        let (mut links, mut rows) = (LinkBits::new(vec![Rate::gbps(1).clock(); 2], 20), Vec::new());
+        let (mut links, mut rows) = (LinkBits::new(vec![Some(Rate::gbps(1).clock()); 2], 20), Vec::new());
         let mut send = |now, port, size, end| {
             links.transmitted(&SCOPE, Transmission { now: Time(now), port, size, end: Time(end) }, &mut rows);
         };
-        // Two of 100 bytes with gap, computed at 0: they begin at 0 and 0.8 us; one of 200 at 1.6 us.
+        // Two frames of 100 bytes with gap are computed at 0 and start at 0 and 0.8 us; a frame of 200 starts at 1.6
+        // us.
         send(0, 1, 80, 800_000);
         send(0, 1, 80, 1_600_000);
         send(0, 1, 180, 3_200_000);
         send(100_000, 0, 80, 900_000);
-        // One more begins exactly with the step 5.
+        // Another starts exactly with bin 5.
         send(5_000_000, 1, 80, 5_800_000);
         links.close(&mut rows);
         assert_eq!(rows, [row(800, 0, 0), row(1600, 0, 1), row(1600, 1, 1), row(800, 5, 1)]);
     }
 
-    /// Told of at 0, one begins with the step 1; told of in that step, another begins in it too.
+    /// The second frame is reported at 0 and starts with bin 1. The third is reported in that bin and starts in it
+    /// too.
     #[test]
     fn a_step_is_written_once_and_not_before_it_is_over() {
-        let (mut links, mut rows) = (LinkBits::new(vec![Rate::gbps(1).clock()], 20), Vec::new());
+        let (mut links, mut rows) = (LinkBits::new(vec![Some(Rate::gbps(1).clock())], 20), Vec::new());
         for (now, end) in [(0, 800_000), (0, 1_800_000), (1_000_000, 2_600_000)] {
             links.transmitted(&SCOPE, Transmission { now: Time(now), port: 0, size: 80, end: Time(end) }, &mut rows);
         }
@@ -119,7 +141,7 @@ mod tests {
 
     #[test]
     fn what_has_not_begun_when_the_run_ends_is_taken_back() {
-        let (mut links, mut rows) = (LinkBits::new(vec![Rate::gbps(1).clock()], 20), Vec::new());
+        let (mut links, mut rows) = (LinkBits::new(vec![Some(Rate::gbps(1).clock())], 20), Vec::new());
         for end in [800_000, 1_600_000, 2_400_000] {
             links.transmitted(&SCOPE, Transmission { now: Time(0), port: 0, size: 80, end: Time(end) }, &mut rows);
         }
@@ -127,5 +149,20 @@ mod tests {
         links.take_back(&SCOPE, 0, Time(1_600_000), 80);
         links.close(&mut rows);
         assert_eq!(rows, [row(800, 0, 0)]);
+    }
+
+    /// A frame of 125 bytes with gap takes 1 us at 1 Gb/s, and 10 us once the rate is 0.1 Gb/s. By the first rate it
+    /// would start at 9 us.
+    #[test]
+    fn frames_of_changing_links_start_when_reported() {
+        let mut frame = Transmission { now: Time(500_000), port: 0, size: 105, end: Time(10_500_000) };
+        for (clock, bin) in [(Some(Rate::gbps(1).clock()), 9), (None, 0)] {
+            let (mut links, mut rows) = (LinkBits::new(vec![clock], 20), Vec::new());
+            links.transmitted(&SCOPE, frame, &mut rows);
+            links.close(&mut rows);
+            assert_eq!(rows, [row(1000, bin, 0)]);
+        }
+        frame.end = Time(0);
+        assert_eq!(start_of(None, (frame.now, frame.end), 125), frame.now);
     }
 }

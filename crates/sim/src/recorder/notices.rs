@@ -1,23 +1,23 @@
-//! Messages about congestion: which congestion point or receiver told which flow's source what.
+//! Congestion messages: by which congestion point or receiver, to which flow's source, and with what feedback.
 
 use super::Scope;
 use dataplane::{Body, Pkt, Spot};
 use mech::Notice;
 
-/// One message.
+/// Row for one congestion message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NoticeRow {
     pub(crate) at: Spot,
     pub(crate) flow: u32,
     /// Quantized feedback of a CNM, 1 to 63; 0 is a CNP.
     pub(crate) feedback: u8,
-    /// As a CNM gives them, bytes.
+    /// Values of a CNM in bytes.
     pub(crate) q_off: i64,
     pub(crate) q_delta: i64,
 }
 
 impl NoticeRow {
-    /// What a message says that is made; `None` where the packet is none.
+    /// Returns the contents of a message; `None` if the packet is no message.
     pub(crate) fn from_packet(at: Spot, pkt: &Pkt) -> Option<NoticeRow> {
         let (feedback, q_off, q_delta) = match pkt.body() {
             Body::Notice(Notice::Cnm { feedback, q_off, q_delta, .. }) => (feedback, q_off, q_delta),
@@ -28,22 +28,22 @@ impl NoticeRow {
     }
 }
 
-/// The messages of one port inside the window.
+/// Counts of the messages of a port inside the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Point {
     pub(crate) cnms: u64,
     pub(crate) cnps: u64,
-    /// Of all CNMs.
+    /// Sum over all CNMs.
     pub(crate) feedback: u64,
     pub(crate) strongest: u8,
 }
 
-/// See the module.
+/// Counts of the messages of all ports.
 #[derive(Clone, Debug)]
 pub(crate) struct Notices {
-    /// Every one is written down.
+    /// True if every message is written.
     each: bool,
-    /// By port over the whole network.
+    /// Counts of each port over the whole network.
     pub(crate) points: Vec<Point>,
 }
 

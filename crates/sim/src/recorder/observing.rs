@@ -1,4 +1,4 @@
-//! What a recorder makes of each thing that it is told.
+//! Records that a recorder makes of each call to the observer.
 
 use super::Recorder;
 use super::detour_steps::Detour;
@@ -103,7 +103,7 @@ impl Observer for Recorder {
     }
     fn noticed(&mut self, at: Spot, pkt: &Pkt) {
         let Some(row) = NoticeRow::from_packet(at, pkt) else { return };
-        // A CNP is none of a congestion point.
+        // CNPs come from receivers and count for no congestion point.
         if row.feedback > 0 {
             self.count(at, pkt, Kind::Notice);
         }

@@ -1,9 +1,9 @@
-//! Bytes that lie somewhere: in the measurement window, and over time.
+//! Occupancy of a buffer in bytes: in the measurement window, and over time.
 
 use super::Scope;
 use units::{Dur, Time};
 
-/// Inside the window.
+/// Occupancy inside the measurement window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Held {
     bytes: u64,
@@ -11,13 +11,13 @@ pub(crate) struct Held {
     pub(crate) most: u64,
     /// Bytes times picoseconds.
     pub(crate) area: u128,
-    /// How long something has been coming.
+    /// Time in which a frame was moving into the buffer.
     pub(crate) busy: Dur,
     comes: bool,
 }
 
 impl Held {
-    /// So many from now on.
+    /// Sets the bytes in the buffer from now on.
     pub(super) fn set(&mut self, scope: &Scope, now: Time, bytes: u64) {
         self.pass(scope, now);
         self.bytes = bytes;
@@ -25,7 +25,7 @@ impl Held {
             self.most = self.most.max(bytes);
         }
     }
-    /// Something begins to come, or has come.
+    /// Sets whether a frame is moving into the buffer.
     pub(super) fn coming(&mut self, scope: &Scope, now: Time, comes: bool) {
         self.pass(scope, now);
         self.comes = comes;
@@ -33,11 +33,11 @@ impl Held {
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
-    /// Time goes on to `now` as things are.
+    /// Advances the record to `now` with the present occupancy.
     pub(super) fn pass(&mut self, scope: &Scope, now: Time) {
         let (first, last) = (self.since.max(scope.from), now.min(scope.to));
         if last > first {
-            // What was there when the window began counts too.
+            // Bytes that were there when the window started count too.
             self.most = self.most.max(self.bytes);
             self.area += u128::from(self.bytes) * u128::from(last.since(first).0);
             self.busy += if self.comes { last.since(first) } else { Dur::ZERO };
@@ -46,18 +46,18 @@ impl Held {
     }
 }
 
-/// A step of time that is over.
+/// Record of a time bin that is over.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Over {
     pub(super) bin: u32,
     /// Bytes times picoseconds.
     pub(super) area: f64,
     pub(super) most: u64,
-    /// How long something was coming.
+    /// Time in which a frame was moving into the buffer.
     pub(super) busy: Dur,
 }
 
-/// In the step of time that is open.
+/// Occupancy in the open time bin.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Course {
     bytes: u64,
@@ -70,13 +70,13 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// So many from now on; steps that are over are told, those with nothing in them not.
+    /// Sets the bytes in the buffer from now on. Bins that are over go to `tell`, except empty ones.
     pub(super) fn set(&mut self, scope: &Scope, now: Time, bytes: u64, tell: impl FnMut(Over)) {
         self.pass(scope, now, tell);
         self.bytes = bytes;
         self.most = self.most.max(bytes);
     }
-    /// Something begins to come, or has come.
+    /// Sets whether a frame is moving into the buffer.
     pub(super) fn coming(&mut self, scope: &Scope, now: Time, comes: bool, tell: impl FnMut(Over)) {
         self.pass(scope, now, tell);
         self.comes = comes;
@@ -84,11 +84,11 @@ impl Course {
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
-    /// Until when it is told of.
+    /// Returns the instant up to which the record is complete.
     pub(super) fn since(&self) -> Time {
         self.since
     }
-    /// Time goes on to `now` as things are.
+    /// Advances the record to `now` with the present occupancy.
     pub(super) fn pass(&mut self, scope: &Scope, now: Time, mut tell: impl FnMut(Over)) {
         let last = scope.bin_of(now);
         while self.bin < last {
@@ -100,7 +100,7 @@ impl Course {
         }
         self.spend(now);
     }
-    /// The step that is open is over.
+    /// Ends the open bin.
     pub(super) fn end_bin(&mut self) -> Option<Over> {
         let (area, most) = (std::mem::take(&mut self.area) as f64, std::mem::take(&mut self.most));
         let busy = std::mem::take(&mut self.busy);

@@ -1,41 +1,41 @@
-//! Which ports were paused when, and by how many frames.
+//! Pauses of ports, and the frames that caused them.
 
 use super::Scope;
 use dataplane::Spot;
 use mech::ClassSet;
 use units::{Dur, Time};
 
-/// A time in which a class could not leave by a port.
+/// Row for one interval in which a class could not leave by a port.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PauseRow {
     pub(crate) from: Time,
     pub(crate) to: Time,
-    /// Counted over the whole network.
+    /// Port, counted over the whole network.
     pub(crate) port: u32,
     pub(crate) node: u32,
     pub(crate) class: u8,
 }
 
-/// One class of a port.
+/// Record of one class of a port.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pauses {
-    /// Paused since.
+    /// Start of the present pause; `None` if the class is not paused.
     since: Option<Time>,
-    /// Times that it was paused inside the window.
+    /// Number of pauses that started inside the window.
     pub(crate) times: u64,
-    /// How long it was paused inside the window.
+    /// Time for which it was paused inside the window.
     pub(crate) paused: Dur,
-    /// Frames inside the window by which this port paused its far end, and those of them for a class that it
-    /// had paused before.
+    /// Number of frames inside the window by which this port paused its far end. `again` counts those for a class that
+    /// was already paused.
     pub(crate) sent: u64,
     pub(crate) again: u64,
 }
 
-/// See the module.
+/// Records of all ports that may be paused.
 #[derive(Clone, Debug)]
 pub(crate) struct PausedPorts {
     pub(crate) classes: usize,
-    /// By port over the whole network, and class.
+    /// Records by port over the whole network, and class.
     pub(crate) all: Vec<Pauses>,
 }
 

@@ -1,28 +1,28 @@
-//! How far a stream of packets is out of order, as it arrives: reorder density and reorder
-//! buffer-occupancy density (RFC 5236), reordering extent (RFC 4737 §4.2.2).
+//! Metrics of the order in which a stream of packets arrives: reorder density and reorder buffer-occupancy density
+//! (RFC 5236), reordering extent (RFC 4737 §4.2.2).
 //!
-//! Sequence numbers are ranks in the order of sending, from 0. All three leave out duplicates, and what
-//! comes so late that it counts as lost, by one threshold: the displacement threshold DT of the density,
-//! the buffer-occupancy threshold BT, and the largest extent. A stream keeps at most about so many
-//! numbers of each.
+//! Sequence numbers are ranks in the order of sending, from 0. All three metrics leave out duplicates, and packets so
+//! late that they count as lost. One threshold serves for all: the displacement threshold DT of the density, the
+//! buffer-occupancy threshold BT, and the largest extent. It bounds the memory of a stream: each metric keeps at most
+//! about that many numbers.
 
 use std::collections::{BTreeSet, VecDeque};
 
-/// What was counted, by value.
+/// Counts of packets by the value of each metric.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
-    /// Packets by displacement from -DT on: receive index less sequence number, early below 0.
+    /// Packets by displacement from -DT on: the receive index minus the sequence number, negative if early.
     pub(crate) displaced: Vec<u64>,
-    /// Arrivals by packets that then wait for an earlier one.
+    /// Arrivals by the number of packets that wait for an earlier one after them.
     pub(crate) waiting: Vec<u64>,
     /// Reordered packets by their extent.
     pub(crate) extent: Vec<u64>,
-    /// Packets received, those that count as lost for their extent left out.
+    /// Number of packets received, without those that count as lost for their extent.
     pub(crate) received: u64,
 }
 
 impl Tally {
-    /// What was counted elsewhere.
+    /// Adds the counts of another partition.
     pub(crate) fn add_all(&mut self, other: &Tally) {
         let pairs = [
             (&mut self.displaced, &other.displaced),
@@ -44,7 +44,7 @@ fn count(counts: &mut Vec<u64>, value: usize) {
     counts[value] += 1;
 }
 
-/// One stream of packets.
+/// Order of arrival of one stream of packets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stream {
     density: Density,
@@ -53,7 +53,7 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// The packet of rank `seq` arrives; it is counted in `tally` where `counts`.
+    /// Records the arrival of the packet of rank `seq`. It counts in `tally` if `counts` is true.
     pub(crate) fn arrive(&mut self, seq: u64, counts: bool, threshold: u32, tally: &mut Tally) {
         self.density.arrive(seq, counts, threshold, tally);
         let waiting = self.occupancy.arrive(seq, threshold).filter(|_| counts);
@@ -66,34 +66,34 @@ impl Stream {
         }
     }
 
-    /// Nothing comes any more.
+    /// Ends the stream: no packet arrives any more.
     pub(crate) fn close(&mut self, threshold: u32, tally: &mut Tally) {
         self.density.settle(true, threshold, tally);
     }
 
-    /// Packets of lower ranks change nothing any more.
+    /// Returns the lowest rank of a packet that may still change a metric.
     pub(crate) fn floor(&self) -> u64 {
         let hole = self.extents.holes.front().map_or(self.extents.next, |hole| hole.start);
         self.density.next.min(self.occupancy.expected).min(hole)
     }
 
-    /// Nothing waits, and nothing is missing before `seq`.
+    /// Returns true if no packet waits, and none before `seq` is missing.
     pub(crate) fn is_done(&self, seq: u64) -> bool {
         self.floor() == seq && self.density.window.is_empty() && self.occupancy.held.is_empty()
     }
 }
 
-/// Receive indices, by the algorithm of RFC 5236 §6.1: the index skips the number of a packet that is not
-/// among the next DT + 1 to arrive.
+/// Receive indices by the algorithm of RFC 5236 §6.1: the index skips the number of a packet that is not among the
+/// next DT + 1 arrivals.
 #[derive(Clone, Debug, Default)]
 struct Density {
-    /// RI, the next receive index.
+    /// Next receive index (RI).
     next: u64,
-    /// What has arrived and has no index yet, in order, and whether it counts.
+    /// Packets that have arrived and have no index yet, in order of arrival, each with true if it counts.
     window: VecDeque<(u64, bool)>,
-    /// The same as a set.
+    /// Numbers in `window`, as a set.
     windowed: BTreeSet<u64>,
-    /// What had its index before its number came up.
+    /// Packets whose index was given out before their own number came up.
     early: BTreeSet<u64>,
 }
 
@@ -115,7 +115,7 @@ impl Density {
         }
     }
 
-    /// Gives out indices as far as that can be told; with `all`, nothing comes any more.
+    /// Gives out indices as far as they are decided; with `all`, no packet arrives any more.
     fn settle(&mut self, all: bool, threshold: u32, tally: &mut Tally) {
         let most = threshold as usize;
         while let Some((seq, counts)) = self.window.front().copied() {
@@ -146,11 +146,11 @@ impl Density {
     }
 }
 
-/// A buffer that puts packets back into order (RFC 5236 §5): what waits in it after each arrival. Where it
-/// overflows, the packets that it waits for are lost.
+/// Buffer that restores the order of packets (RFC 5236 §5), with the packets that wait in it after each arrival. If
+/// it overflows, the packets that it waits for count as lost.
 #[derive(Clone, Debug, Default)]
 struct Occupancy {
-    /// E.
+    /// Next expected number (E).
     expected: u64,
     held: BTreeSet<u64>,
 }
@@ -172,7 +172,7 @@ impl Occupancy {
     }
 }
 
-/// Packets that are missing below the highest that has arrived, and the first arrival above them.
+/// Missing packets below the highest that has arrived, with the index of the first arrival above them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Hole {
     start: u64,
@@ -180,20 +180,20 @@ struct Hole {
     arrival: u64,
 }
 
-/// Reordered packets (RFC 4737 §3.3: below NextExp) and their extent: arrivals since the first with a
-/// higher number.
+/// Reordered packets (RFC 4737 §3.3: below NextExp) and their extent: the arrivals since the first one with a higher
+/// number.
 #[derive(Clone, Debug, Default)]
 struct Extents {
-    /// NextExp.
+    /// Next expected number (NextExp).
     next: u64,
-    /// Packets that have arrived.
+    /// Number of packets that have arrived.
     arrivals: u64,
-    /// In order.
+    /// Missing packets, in order.
     holes: VecDeque<Hole>,
 }
 
 impl Extents {
-    /// The extent of an arrival, 0 where it is not reordered; `None` where it is left out.
+    /// Returns the extent of an arrival: 0 if it is not reordered; `None` if it is left out.
     fn arrive(&mut self, seq: u64, threshold: u32) -> Option<u64> {
         let arrival = self.arrivals;
         while self.holes.front().is_some_and(|hole| arrival - hole.arrival > u64::from(threshold)) {
@@ -208,7 +208,7 @@ impl Extents {
         Some(extent)
     }
 
-    /// A missing packet has come: the first arrival above it.
+    /// Removes a packet from those missing. Returns the index of the first arrival above it.
     fn fill(&mut self, seq: u64) -> Option<u64> {
         let at = self.holes.partition_point(|hole| hole.end <= seq);
         let hole = *self.holes.get(at).filter(|hole| hole.start <= seq)?;

@@ -1,11 +1,11 @@
-//! What grows with simulated time: rows that wait until somebody takes them.
+//! Rows of the tables that grow with simulated time, until they are taken out.
 
 use super::{DetourRow, HoldRow, InputRow, Kind, LimitRow, NoticeRow, PauseRow, StageRow};
 use dataplane::{Pkt, Spot};
 use mech::Flags;
 use units::Time;
 
-/// What of a flow began to leave a host in one step of time.
+/// Row for the bytes of a flow that started to leave a host in one time bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SentRow {
     pub(crate) bytes: u64,
@@ -14,7 +14,7 @@ pub(crate) struct SentRow {
     pub(crate) flow: u32,
 }
 
-/// One packet's end.
+/// Row for the end of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PacketRow {
     pub(crate) sent: Time,
@@ -27,7 +27,7 @@ pub(crate) struct PacketRow {
     pub(crate) bounces: u8,
     pub(crate) max_distance: u8,
     pub(crate) reverse: u8,
-    /// 0 delivered, else 1 + [`mech::overflow::DropReason`].
+    /// Outcome: 0 if delivered, else 1 + [`mech::overflow::DropReason`].
     pub(crate) fate: u8,
 }
 
@@ -49,18 +49,18 @@ impl PacketRow {
     }
 }
 
-/// One step of a queue's course over time.
+/// Row for one time bin of a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TraceRow {
     /// Frames times picoseconds.
     pub(crate) area: f64,
-    /// Which of the followed queues.
+    /// Number of the queue among those followed.
     pub(crate) queue: u32,
     pub(crate) bin: u32,
     pub(crate) max: u32,
 }
 
-/// How often one kind of event happened at a node in one step of time.
+/// Row for the number of events of one kind at a node in one time bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ActivityRow {
     pub(crate) count: u64,
@@ -69,20 +69,23 @@ pub(crate) struct ActivityRow {
     pub(crate) kind: u8,
 }
 
-/// A sum over one step of time: bytes that a host or a flow got, bits that left by a port.
+/// Row for a sum over one time bin: bytes that a host or a flow received, or bits that left by a port.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SumRow {
     pub(crate) amount: u64,
     pub(crate) bin: u32,
-    /// Whose.
+    /// Host, flow or port of the sum.
     pub(crate) of: u32,
 }
 
-/// Lists the tables that grow with simulated time for the macro `$make`, in the order of [`crate::Results::tables`]: the
-/// field of [`Rows`], its rows, their order, and the table that a [`crate::World`] makes of them.
+/// Lists the tables that grow with simulated time for the macro `$make`, in the order of [`crate::Results::tables`].
+/// For each it gives the field of [`Rows`], its rows, their order, and the table that a [`crate::World`] makes of
+/// them.
 ///
-/// Rows of a `step` of time are complete when they are taken. Rows of an `instant` have it first in their key: they come in that
-/// order, but for those of an instant at which the network changes.
+/// The order of rows must not depend on the order in which nodes are processed, which a division of the run changes.
+/// Rows of a `step` of time, a bin, are therefore sorted by their key; they are complete when they are taken. Rows of
+/// an `instant` have it first in their key. They are made in that order, except for those of an instant at which the
+/// network changes.
 macro_rules! growing_tables {
     ($make:ident) => {
         $make! {
@@ -119,20 +122,20 @@ macro_rules! sort {
 
 macro_rules! rows {
     ($($field:ident: $row:ty, $order:ident |$one:ident| $key:expr, |$world:pat_param, $rows:ident| $table:expr;)*) => {
-        /// Rows of all growing tables that nobody has taken yet.
+        /// Rows of all growing tables that have not been taken.
         #[derive(Clone, Debug, Default)]
         pub(crate) struct Rows {
             $(pub(crate) $field: Vec<$row>,)*
         }
 
         impl Rows {
-            /// Puts rows of steps of time in order. PRECONDITION: of the steps that have rows none is open.
+            /// Sorts the rows of time bins. PRECONDITION: no bin with rows is open.
             pub(crate) fn sort(&mut self) {
                 $(sort!(step $order self.$field, |$one| $key);)*
             }
 
-            /// Puts rows of instants in order: nodes lose packets as they learn of a change of the network, before
-            /// anything else of that instant.
+            /// Sorts the rows of instants. Nodes lose packets when they react to a change of the network. This is
+            /// before any other event of that instant, and thus not in the order of nodes.
             pub(crate) fn sort_ends(&mut self) {
                 $(sort!(instant $order self.$field, |$one| $key);)*
             }
@@ -142,7 +145,7 @@ macro_rules! rows {
                 $(self.$field.append(&mut other.$field);)*
             }
 
-            /// Number of rows of the longest table.
+            /// Returns the number of rows of the longest table.
             pub(crate) fn waiting(&self) -> usize {
                 [$(self.$field.len()),*].into_iter().max().unwrap_or(0)
             }
@@ -151,7 +154,7 @@ macro_rules! rows {
 }
 growing_tables!(rows);
 
-/// Counts of a node in the step of time that is not over.
+/// Counts of a node in the open time bin.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct OpenBin {
     bin: u32,
@@ -159,7 +162,7 @@ pub(crate) struct OpenBin {
 }
 
 impl OpenBin {
-    /// Counts an event of `node` in the step `bin`; earlier counts go to `rows`.
+    /// Counts an event of `node` in the bin `bin`; earlier counts go to `rows`.
     pub(crate) fn count(&mut self, kind: Kind, bin: u32, node: u32, rows: &mut Vec<ActivityRow>) {
         if bin != self.bin {
             self.close(node, rows);
@@ -168,7 +171,7 @@ impl OpenBin {
         self.counts[kind as usize] += 1;
     }
 
-    /// Steps before `bin` are over.
+    /// Ends the bins before `bin`.
     pub(crate) fn settle(&mut self, bin: u32, node: u32, rows: &mut Vec<ActivityRow>) {
         if self.bin < bin {
             self.close(node, rows);

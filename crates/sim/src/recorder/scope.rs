@@ -1,32 +1,32 @@
-//! What is recorded, and when: the measurement window, steps of traces, what is told apart.
+//! Scope of the records: the measurement window, time bins, and what is distinguished.
 
 use dataplane::Pkt;
 use scenario::Goodput;
 use units::{Dur, Time};
 
-/// What to record.
+/// Records that a scenario asks for, and their times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scope {
-    /// The measurement window: time counts from here on, and packets that are sent from here on.
+    /// Start of the measurement window. Times count from here on, and packets sent from here on.
     pub from: Time,
-    /// Up to here.
+    /// End of the measurement window, exclusive.
     pub to: Time,
-    /// Width of a step of the traces.
+    /// Width of a time bin of the traces.
     pub bin: Dur,
-    /// Follow the queues of all switch ports exactly.
+    /// True to follow the queues of all switch ports exactly.
     pub queues: bool,
-    /// And the queues of every port apart.
+    /// True to follow also the single queues of every port.
     pub sub_queues: bool,
-    /// Write down every delivered or lost packet.
+    /// True to write every delivered or lost packet.
     pub packets: bool,
-    /// Whose goodput to follow over time.
+    /// Hosts or flows whose goodput is followed over time.
     pub goodput: Goodput,
-    /// Number of hosts, each with one port: the first port of a switch has this number.
+    /// Number of hosts, each with one port. The first port of a switch has this number.
     pub hosts: u32,
 }
 
 impl Scope {
-    /// Nothing, at no time.
+    /// Scope of no records, at no time.
     #[cfg(test)]
     pub(crate) const NOTHING: Scope = Scope {
         from: Time::ZERO,
@@ -39,29 +39,29 @@ impl Scope {
         hosts: 0,
     };
 
-    /// Whether an instant is inside the measurement window.
+    /// Returns true if an instant is inside the measurement window.
     #[inline]
     pub(crate) fn covers(&self, at: Time) -> bool {
         at >= self.from && at < self.to
     }
 
-    /// The step of the traces that an instant is in; [`Clock`] knows that of the present.
+    /// Returns the time bin of an instant. It takes a division; [`Clock`] has that of the present.
     #[inline]
     pub(crate) fn bin_of(&self, at: Time) -> u32 {
         (at.0 / self.bin.0) as u32
     }
 }
 
-/// The step of the traces that is open, found without a division.
+/// Open time bin, found without a division.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Clock {
     bin: u32,
-    /// It ends here; 0 before the first look.
+    /// End of the bin; 0 before the first call.
     pub(super) edge: Time,
 }
 
 impl Clock {
-    /// The step that `now` is in. PRECONDITION: time never goes back.
+    /// Returns the bin of `now`. PRECONDITION: time never goes back.
     #[inline]
     pub(super) fn bin(&mut self, scope: &Scope, now: Time) -> u32 {
         if now >= self.edge {
@@ -72,7 +72,7 @@ impl Clock {
     }
 }
 
-/// Something that happens to packets at switches.
+/// Events of packets at switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Drop = 0,
@@ -80,7 +80,7 @@ pub(crate) enum Kind {
     Detour = 2,
     Bounce = 3,
     Trim = 4,
-    /// A message about congestion was made, of its flow.
+    /// Congestion message about a flow, made by a switch.
     Notice = 5,
 }
 
@@ -88,26 +88,26 @@ impl Kind {
     pub(crate) const COUNT: usize = Kind::Notice as usize + 1;
 }
 
-/// What is told apart of delivered packets.
+/// Metrics of delivered packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Metric {
     Delay = 0,
     Hops = 1,
     Detours = 2,
     Bounces = 3,
-    /// How far bounces have ever brought it back.
+    /// Largest distance by which bounces brought the packet back.
     MaxDistance = 4,
 }
 
 impl Metric {
     pub(crate) const ALL: [Metric; 5] =
         [Metric::Delay, Metric::Hops, Metric::Detours, Metric::Bounces, Metric::MaxDistance];
-    /// Those that are told of every packet: all before it.
+    /// Number of metrics that every packet has: all before `MaxDistance`.
     pub(crate) const OF_EVERY: usize = Metric::MaxDistance as usize;
 }
 
-/// What hosts of the second half got from hosts of the first inside the measurement window: frames,
-/// and their bytes without preamble and gap.
+/// Frames that hosts of the second half received from hosts of the first inside the measurement window, and their
+/// bytes without preamble and gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Crossed {
     pub(crate) frames: u64,

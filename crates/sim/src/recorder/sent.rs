@@ -1,37 +1,34 @@
-//! What flows send over time: a frame counts whole where it begins to leave its host's NIC, with preamble and gap.
+//! Bytes that flows send over time: a frame counts as a whole when it starts to leave its host's NIC, with preamble
+//! and gap.
 
-use super::links::Transmission;
+use super::links::{Transmission, start_of, steady_clocks};
 use super::{Scope, SentRow};
 use scenario::Scenario;
-use scenario::events::Change;
 use std::collections::{BTreeMap, VecDeque};
 use units::{Clock, Time};
 
-/// See the module. A departure that is computed is told of before it is due, so that several steps may be open.
+/// Bytes sent by flows in open time bins. A computed departure is reported early, so that several bins may be open.
 #[derive(Clone, Debug)]
 pub(crate) struct SentOverTime {
-    /// By host; `None` where the rate of its link changes: frames are told of when they begin there.
+    /// Clock of each host's NIC; `None` if the rate of its link changes, since frames are then reported when they
+    /// start.
     clocks: Vec<Option<Clock>>,
-    /// Preamble and gap, bytes.
+    /// Preamble and gap in bytes.
     gap: u64,
-    /// By step, host and flow.
+    /// Bytes by time bin, host and flow.
     open: BTreeMap<(u32, u32, u32), u64>,
-    /// By host, frames that have not begun: when they do, their flow and bytes.
+    /// Frames of each host that have not started: the instant at which they do, the flow, and the bytes.
     ahead: Vec<VecDeque<(Time, u32, u64)>>,
-    /// Steps before this one are written.
+    /// First bin that is not written.
     next: u32,
 }
 
 impl SentOverTime {
     pub(crate) fn from_scenario(scenario: &Scenario) -> SentOverTime {
-        let changes = |host: u32| {
-            let mut of_rate = scenario.events.iter().filter(|event| matches!(event.change, Change::Rate(_)));
-            of_rate.any(|event| event.senders.iter().any(|(node, _)| *node == host))
-        };
-        let hosts = scenario.topology.nodes[..scenario.topology.hosts as usize].iter().zip(0..);
-        let clock =
-            |(host, number): (&scenario::topology::Node, u32)| (!changes(number)).then(|| host.ports[0].rate.clock());
-        SentOverTime::new(hosts.map(clock).collect(), scenario.framing.gap)
+        // Hosts come first, with one port each.
+        let mut clocks = steady_clocks(scenario);
+        clocks.truncate(scenario.topology.hosts as usize);
+        SentOverTime::new(clocks, scenario.framing.gap)
     }
 
     fn new(clocks: Vec<Option<Clock>>, gap: u16) -> SentOverTime {
@@ -39,12 +36,12 @@ impl SentOverTime {
         SentOverTime { clocks, gap: u64::from(gap), open: BTreeMap::new(), ahead, next: 0 }
     }
 
-    /// A frame of a flow goes out by the port of a host, which has the host's number.
+    /// Counts a frame of a flow that goes out by the port of a host, which has the host's number.
     pub(crate) fn transmitted(&mut self, scope: &Scope, flow: u32, frame: Transmission, rows: &mut Vec<SentRow>) {
         let Transmission { now, port: host, size, end } = frame;
-        let Some(clock) = self.clocks.get(host as usize) else { return };
+        let Some(clock) = self.clocks.get(host as usize).copied() else { return };
         let bytes = u64::from(size) + self.gap;
-        let start = clock.map_or(now, |clock| now.max(Time(end.0.saturating_sub(clock.time(bytes).0))));
+        let start = start_of(clock, (now, end), bytes);
         self.settle(scope.bin_of(now), rows);
         *self.open.entry((scope.bin_of(start), host, flow)).or_default() += bytes;
         let ahead = &mut self.ahead[host as usize];
@@ -56,7 +53,7 @@ impl SentOverTime {
         }
     }
 
-    /// The last frame that was to leave a host never did: the run is over.
+    /// Removes the last frame that was to leave a host and never does, since the run is over.
     pub(crate) fn take_back(&mut self, scope: &Scope, host: u32) {
         let Some((start, flow, bytes)) = self.ahead.get_mut(host as usize).and_then(VecDeque::pop_back) else { return };
         if let Some(sum) = self.open.get_mut(&(scope.bin_of(start), host, flow)) {
@@ -64,14 +61,14 @@ impl SentOverTime {
         }
     }
 
-    /// What another partition has of some hosts.
+    /// Takes over the records of another partition, of some hosts.
     pub(crate) fn take(&mut self, other: &mut SentOverTime, host: impl Fn(usize) -> bool) {
         self.open.append(&mut other.open);
         let own = (0..self.ahead.len()).filter(|at| host(*at));
         own.for_each(|at| std::mem::swap(&mut self.ahead[at], &mut other.ahead[at]));
     }
 
-    /// Flows get other numbers.
+    /// Replaces the numbers of flows.
     pub(crate) fn renumber(&mut self, ranks: &[u32]) {
         let open = std::mem::take(&mut self.open);
         let renamed = |((bin, host, flow), bytes): ((u32, u32, u32), u64)| ((bin, host, ranks[flow as usize]), bytes);
@@ -79,7 +76,7 @@ impl SentOverTime {
         self.ahead.iter_mut().flatten().for_each(|frame| frame.1 = ranks[frame.1 as usize]);
     }
 
-    /// Steps before `bin` are over.
+    /// Writes the bins before `bin`.
     pub(crate) fn settle(&mut self, bin: u32, rows: &mut Vec<SentRow>) {
         if bin > self.next {
             self.write_before(bin, rows);
@@ -110,7 +107,8 @@ mod tests {
         SentRow { bytes, bin, host, flow }
     }
 
-    /// Frames of 80 bytes, which with gap take 0.8 us at 1 Gb/s: flow, when told, host, and end in ns.
+    /// Returns the records of frames of 80 bytes, which take 0.8 us at 1 Gb/s with gap. A frame is given by its flow,
+    /// the instant of its report in ns, its host, and its end in ns.
     fn sent(clocks: [Option<Clock>; 2], frames: &[(u32, u64, u32, u64)]) -> (SentOverTime, Vec<SentRow>) {
         let (mut all, mut rows) = (SentOverTime::new(clocks.to_vec(), 20), Vec::new());
         for (flow, now, port, end) in frames {

@@ -1,37 +1,36 @@
-//! Which packet of its flow one is, in the order in which data were first sent; and what the order of
-//! arrival is then.
+//! Place of each packet in its flow, in the order in which data were first sent, and the order of arrival.
 //!
-//! A packet's place in the sequence is that of the segment that first carried its first byte, so that a
-//! retransmission has the place of what it replaces. Segments are kept as runs of equal length, as long
-//! as they can still arrive. Bytes that are new at the end of a retransmission belong to the last segment
-//! before them. Packets without a transport are told apart by their emission.
+//! The place of a packet in the sequence is that of the segment that first carried its first byte. A retransmission
+//! thus has the place of the original. Segments are kept as runs of equal length, as long as they can still arrive.
+//! New bytes at the end of a retransmission belong to the last segment before them. Packets without a transport are
+//! distinguished by their emission number.
 
 use super::reorder::{Stream, Tally};
 use dataplane::Pkt;
 use mech::Flags;
 use std::collections::VecDeque;
 
-/// No lane.
+/// Value of `FlowState::lane` if there is none.
 const NONE: u32 = u32::MAX;
 
-/// What a packet carries of its flow, in bytes modulo 2³²: from, and how many. A packet without a transport
-/// is one of its flow's numbers.
+/// Returns the bytes of its flow that a packet carries, modulo 2³²: the first, and their number. A packet without a
+/// transport has its emission number, and 1.
 fn range(pkt: &Pkt) -> (u32, u32) {
     if pkt.head.flags.has(Flags::ACK) { (pkt.seq, u32::from(pkt.payload)) } else { (pkt.emission, 1) }
 }
 
-/// Whether `a` is before `b`, modulo 2³².
+/// Returns true if `a` is before `b`, modulo 2³².
 fn before(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0
 }
 
-/// Segments of one length that follow each other.
+/// Consecutive segments of one length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
     start: u32,
     len: u32,
     count: u32,
-    /// The place of the first.
+    /// Place of the first segment.
     first: u64,
 }
 
@@ -41,16 +40,16 @@ impl Run {
     }
 }
 
-/// The segments of a flow that may still arrive.
+/// Segments of a flow that may still arrive.
 #[derive(Clone, Debug, Default)]
 struct Segments {
     runs: VecDeque<Run>,
-    /// Segments so far.
+    /// Number of segments so far.
     count: u64,
 }
 
 impl Segments {
-    /// A segment is sent for the first time.
+    /// Adds a segment that is sent for the first time.
     fn add(&mut self, start: u32, len: u32) {
         match self.runs.back_mut() {
             Some(run) if run.len == len && run.end() == start && run.first + u64::from(run.count) == self.count => {
@@ -61,7 +60,7 @@ impl Segments {
         self.count += 1;
     }
 
-    /// Bytes that a retransmission carries beyond what was sent before.
+    /// Adds bytes that a retransmission carries beyond those sent before.
     fn extend(&mut self, start: u32, len: u32) {
         if self.count == 0 {
             return self.add(start, len);
@@ -69,7 +68,7 @@ impl Segments {
         self.runs.push_back(Run { start, len, count: 1, first: self.count - 1 });
     }
 
-    /// The place of the segment with the first of these bytes that may still arrive.
+    /// Returns the place of the segment with the first of these bytes that may still arrive.
     fn place(&self, (start, len): (u32, u32)) -> Option<u64> {
         let front = self.runs.front()?;
         let at = if before(start, front.start) { front.start } else { start };
@@ -80,7 +79,7 @@ impl Segments {
         Some(run.first + u64::from(at.wrapping_sub(run.start) / run.len))
     }
 
-    /// Segments below `floor` are not asked for any more.
+    /// Removes segments below `floor`, whose places are not needed any more.
     fn forget(&mut self, floor: u64) {
         while let Some(run) = self.runs.front_mut().filter(|run| run.first < floor) {
             let gone = u64::from(run.count).min(floor - run.first) as u32;
@@ -95,7 +94,7 @@ impl Segments {
     }
 }
 
-/// A flow with something under way.
+/// State of a flow with packets in flight.
 #[derive(Clone, Debug, Default)]
 struct Lane {
     segments: Segments,
@@ -103,22 +102,23 @@ struct Lane {
     traffic: u16,
 }
 
-/// What is kept of every flow.
+/// State that is kept of every flow. The rest is in a lane while the flow has packets in flight, since a run has many
+/// more flows than are active at one time.
 #[derive(Clone, Copy, Debug)]
 struct FlowState {
     lane: u32,
-    /// One past the highest byte sent.
+    /// End of the highest byte sent, exclusive.
     high: u32,
 }
 
-/// The order of arrival in all flows.
+/// Order of arrival in all flows.
 #[derive(Clone, Debug)]
 pub(crate) struct Reordering {
     pub(crate) threshold: u32,
     flows: Vec<FlowState>,
     lanes: Vec<Lane>,
     free: Vec<u32>,
-    /// By workload of the scenario's traffic.
+    /// Counts of each workload of the scenario's traffic.
     pub(crate) tallies: Vec<Tally>,
 }
 
@@ -128,14 +128,14 @@ impl Reordering {
         Reordering { threshold, flows, lanes, free, tallies }
     }
 
-    /// What another partition has counted, and what is open there.
+    /// Adds the counts of another partition, and its flows with packets in flight.
     pub(crate) fn add_all(&mut self, other: &mut Reordering) {
         self.lanes.append(&mut other.lanes);
         self.tallies.resize(self.tallies.len().max(other.tallies.len()), Tally::default());
         self.tallies.iter_mut().zip(&other.tallies).for_each(|(mine, its)| mine.add_all(its));
     }
 
-    /// A packet of a workload of the scenario's traffic is sent.
+    /// Records a packet of a workload of the scenario's traffic that is sent.
     pub(crate) fn emitted(&mut self, traffic: u16, pkt: &Pkt) {
         if !pkt.head.flags.has(Flags::PAYLOAD) {
             return;
@@ -170,7 +170,7 @@ impl Reordering {
         &mut self.lanes[self.flows[flow].lane as usize]
     }
 
-    /// A packet has reached its transport; it is counted where `counts`.
+    /// Records a packet that has reached its transport. It counts if `counts` is true.
     pub(crate) fn delivered(&mut self, pkt: &Pkt, counts: bool) {
         if !pkt.head.flags.has(Flags::PAYLOAD) {
             return;
@@ -181,7 +181,7 @@ impl Reordering {
         let Some(seq) = lane.segments.place(range(pkt)) else { return };
         lane.stream.arrive(seq, counts, self.threshold, &mut self.tallies[usize::from(lane.traffic)]);
         if lane.stream.is_done(lane.segments.count) {
-            // The sequence may begin anew: displacements and extents are relative.
+            // The sequence may start again from 0, since displacements and extents are relative.
             *lane = Lane::default();
             self.free.push(place.lane);
             place.lane = NONE;
@@ -190,15 +190,15 @@ impl Reordering {
         }
     }
 
-    /// Flows with something under way.
+    /// Returns the number of flows with packets in flight.
     pub(crate) fn kept(&self) -> usize {
         self.lanes.len() - self.free.len()
     }
 
-    /// Nothing arrives any more.
+    /// Ends all streams: no packet arrives any more.
     pub(crate) fn close(&mut self) {
         for lane in &mut self.lanes {
-            // One that is free has nothing to close.
+            // A free lane has nothing to close.
             let tally = self.tallies.get_mut(usize::from(lane.traffic));
             tally.into_iter().for_each(|tally| lane.stream.close(self.threshold, tally));
         }
@@ -275,12 +275,13 @@ mod tests {
         pkt
     }
 
-    /// Packets by displacement, from -3 on, and all.
+    /// Returns the packets by displacement, from -3 on, and their number.
     fn counted(order: &Reordering) -> (Vec<u64>, u64) {
         (order.tallies[0].displaced.clone(), order.tallies[0].received)
     }
 
-    /// 1000 and 400 bytes; the second again, with 600 new ones behind; 1000 more. The last two change places.
+    /// A flow sends 1000 and 400 bytes, the second again with 600 new bytes behind, and 1000 more. The last two
+    /// packets change places.
     #[test]
     fn what_is_sent_again_has_its_place_and_a_flow_with_nothing_under_way_leaves_nothing() {
         let mut order = Reordering::new(3);
@@ -291,7 +292,7 @@ mod tests {
             order.delivered(&data(0, seq, len), true);
         }
         assert_eq!((counted(&order), order.kept()), ((vec![0, 0, 1, 1, 1], 3), 0));
-        // Another flow, of which the second packet is sent outside the window.
+        // In another flow, the second packet is sent outside the window.
         for seq in [0, 500, 1000] {
             order.emitted(0, &data(1, seq, 500));
         }

@@ -1,6 +1,6 @@
-//! The buffers inside `fabric` switches, over time, and what moved into them.
+//! Buffers inside `fabric` switches over time, and the frames that moved into them.
 //!
-//! Room in a buffer is taken from when a frame begins to move there until it has left. Messages about congestion do not
+//! A frame takes space in a buffer from the start of its move there until it has left. Congestion messages do not
 //! count.
 
 use super::Scope;
@@ -11,21 +11,21 @@ use scenario::topology::Node;
 use scenario::{Cioq, Scenario};
 use units::{Dur, Rate, Time};
 
-/// Which of a switch's buffers it is.
+/// Kind and number of a buffer inside a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
-    /// The input buffer of the stage of a port.
+    /// Input buffer of the stage of a port.
     Port(u16),
-    /// The buffer in front of an internal link.
+    /// Buffer in front of an internal link.
     Front(u16),
-    /// The input buffer of a stage behind an internal link.
+    /// Input buffer of a stage behind an internal link.
     Behind(u16),
 }
 
 impl Of {
     pub(crate) const NAMES: [&'static str; 3] = ["port", "link", "behind_link"];
 
-    /// Its place among these, and the number of its port or link.
+    /// Returns the number of the kind, and the number of the port or link.
     pub(crate) fn numbers(self) -> (u8, u16) {
         match self {
             Of::Port(at) => (0, at),
@@ -35,53 +35,53 @@ impl Of {
     }
 }
 
-/// One of them.
+/// Record of a buffer inside a switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Inside {
     pub(crate) node: u32,
-    /// Counted within the switch.
+    /// Number of the buffer within the switch.
     pub(crate) buffer: u16,
     pub(crate) of: Of,
-    /// The stage that it belongs to.
+    /// Stage to which the buffer belongs.
     pub(crate) stage: u16,
-    /// Bytes for each class.
+    /// Size in bytes for each class.
     pub(crate) size: u64,
-    /// How fast frames move into it.
+    /// Rate at which frames move into the buffer.
     pub(crate) rate: Rate,
-    /// In the window.
+    /// Occupancy in the window.
     pub(crate) held: Held,
-    /// Bytes of the frames that got to it in the window.
+    /// Bytes of the frames that moved into the buffer in the window.
     pub(crate) came: u64,
 }
 
-/// One step of time of one of them.
+/// Row for one time bin of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct StageRow {
     /// Bytes times picoseconds.
     pub(crate) area: f64,
     /// Bytes.
     pub(crate) max: u64,
-    /// How long frames moved into it.
+    /// Time in which frames moved into the buffer.
     pub(crate) busy: Dur,
     pub(crate) bin: u32,
     pub(crate) node: u32,
     pub(crate) buffer: u16,
 }
 
-/// See the module.
+/// Records of all buffers inside switches.
 #[derive(Clone, Debug)]
 pub(crate) struct FabricMemory {
-    /// By switch: the first of its buffers, where it has some.
+    /// First buffer of each switch; `None` if it has none.
     first: Vec<Option<u32>>,
     hosts: u32,
-    /// By switch and buffer.
+    /// Buffers by switch and number.
     pub(crate) all: Vec<Inside>,
-    /// The same, where they are followed.
+    /// Courses over time of the buffers; empty if `[measure]` does not ask for them.
     courses: Vec<Course>,
 }
 
 impl FabricMemory {
-    /// That of a scenario; `None` where no switch has stages.
+    /// Returns the record of a scenario; `None` if no switch has stages.
     pub(crate) fn from_scenario(scenario: &Scenario) -> Option<FabricMemory> {
         let net = &scenario.topology;
         let (mut first, mut all) = (Vec::new(), Vec::new());
@@ -100,10 +100,11 @@ impl FabricMemory {
         Some(first as usize + usize::from(buffer))
     }
 
-    /// So many bytes are taken in a buffer from now on.
+    /// Records the bytes in use in a buffer from now on.
     pub(crate) fn occupied(&mut self, scope: &Scope, at: Spot, (buffer, bytes): (u16, u64), rows: &mut Vec<StageRow>) {
         let Some(place) = self.place(at, buffer) else { return };
-        // Room is taken when a frame begins to move there, and given back when it has left.
+        // A frame takes space when it starts to move into the buffer, and frees it when it has left. More bytes than
+        // before thus mean that a move starts.
         let held = &mut self.all[place].held;
         let begins = bytes > held.bytes();
         held.set(scope, at.now, bytes);
@@ -118,7 +119,7 @@ impl FabricMemory {
         }
     }
 
-    /// A frame has got to a buffer.
+    /// Records a frame that has moved into a buffer.
     pub(crate) fn moved(&mut self, scope: &Scope, at: Spot, (buffer, pkt): (u16, &Pkt), rows: &mut Vec<StageRow>) {
         let (Some(place), size) = (self.place(at, buffer), u64::from(pkt.head.size)) else { return };
         self.all[place].came += if scope.covers(at.now) { size } else { 0 };
@@ -128,7 +129,7 @@ impl FabricMemory {
         }
     }
 
-    /// What another partition has of some nodes.
+    /// Takes over the records of another partition, of some nodes.
     pub(crate) fn take(&mut self, other: &FabricMemory, node: impl Fn(usize) -> bool) {
         for at in (0..self.all.len()).filter(|at| node(other.all[*at].node as usize)) {
             self.all[at] = other.all[at].clone();
@@ -136,7 +137,7 @@ impl FabricMemory {
         }
     }
 
-    /// All that happened before the step `bin` is told of.
+    /// Ends the time bins before `bin`.
     pub(crate) fn settle(&mut self, scope: &Scope, bin: u32, rows: &mut Vec<StageRow>) {
         let start = Time(u64::from(bin).saturating_mul(scope.bin.0));
         for (course, own) in self.courses.iter_mut().zip(&self.all) {
@@ -144,7 +145,7 @@ impl FabricMemory {
         }
     }
 
-    /// The run has ended.
+    /// Ends the record with the run.
     pub(crate) fn close(&mut self, scope: &Scope, now: Time, rows: &mut Vec<StageRow>) {
         self.all.iter_mut().for_each(|one| one.held.pass(scope, now));
         for (course, own) in self.courses.iter_mut().zip(&self.all) {
@@ -154,12 +155,12 @@ impl FabricMemory {
     }
 }
 
-/// Makes a row of a step of time of a buffer.
+/// Returns a function that makes a row of a time bin of a buffer.
 fn row((node, buffer): (u32, u16), rows: &mut Vec<StageRow>) -> impl FnMut(Over) {
     move |Over { bin, area, most, busy }| rows.push(StageRow { area, max: most, busy, bin, node, buffer })
 }
 
-/// The buffers inside a switch, in the order in which the dataplane counts them; none where it has no stages.
+/// Returns the buffers inside a switch in the order in which the dataplane counts them; none if it has no stages.
 fn buffers((node, config): (u32, &Node), cioq: &Cioq) -> Vec<Inside> {
     let Some(fabric) = cioq.fabric.as_ref().map(|fabric| fabric.slot.peek()) else { return Vec::new() };
     let Some(rules) = fabric.rules() else { return Vec::new() };

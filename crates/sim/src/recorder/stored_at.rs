@@ -1,13 +1,13 @@
-//! When what waits in the memory of every switch was stored: by slot, so that no packet carries it and
-//! frames may leave in any order.
+//! Instants at which the frames in the memory of every switch were stored. They are kept by slot, so that no packet
+//! carries its own and frames may leave in any order.
 
 use mech::PktId;
 use units::Time;
 
-/// See the module.
+/// Instants by switch and slot.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StoredAt {
-    /// By switch and slot.
+    /// Instants of each switch, by slot.
     slots: Vec<Vec<Time>>,
 }
 
@@ -16,7 +16,7 @@ impl StoredAt {
         StoredAt { slots: vec![Vec::new(); switches] }
     }
 
-    /// A frame was stored.
+    /// Sets the instant at which a frame was stored.
     #[inline]
     pub(crate) fn set(&mut self, now: Time, switch: usize, slot: PktId) {
         let (slots, slot) = (&mut self.slots[switch], slot.0 as usize);
@@ -26,7 +26,7 @@ impl StoredAt {
         slots[slot] = now;
     }
 
-    /// When what lies in a slot was stored. PRECONDITION: something does.
+    /// Returns the instant at which the frame in a slot was stored. PRECONDITION: the slot has a frame.
     #[inline]
     pub(crate) fn get(&self, switch: usize, slot: PktId) -> Time {
         self.slots[switch][slot.0 as usize]
@@ -40,7 +40,8 @@ mod tests {
 
     const SCOPE: Scope = Scope { to: Time(1000), ..Scope::NOTHING };
 
-    /// Slot 1 is evicted at 30 and used again; slots leave out of order; what leaves at 1000 is outside.
+    /// Slot 1 is evicted at 30 and used again. Slots leave out of order. The frame that leaves at 1000 is outside the
+    /// window.
     #[test]
     fn every_slot_is_timed_by_itself_in_whatever_order_and_what_is_evicted_is_left_out() {
         let (mut stored, mut queue) = (StoredAt::new(2), Follow::new(0));

@@ -1,25 +1,25 @@
-//! The queues of every switch port apart, each followed as a whole port is; and how often the decision about
-//! an arrival was about which of them.
+//! Single queues of every switch port, each followed like a whole port, and the number of forwarding decisions about
+//! each.
 
 use super::{Follow, Scope, TraceRow};
 use dataplane::Pkt;
 use mech::{Flags, QueueId};
 use units::Time;
 
-/// See the module. Queues are numbered by port, then by [`QueueId`].
+/// Records of single queues, numbered by port, then by [`QueueId`].
 #[derive(Clone, Debug)]
 pub(crate) struct SubQueues {
-    /// Queues of a port.
+    /// Number of queues of a port.
     each: usize,
     pub(crate) queues: Vec<Follow>,
-    /// By queue: decisions inside the measurement window, by the length that they were taken at.
+    /// Number of decisions about each queue inside the measurement window, by the length of the queue.
     pub(crate) decisions: Vec<Vec<u64>>,
-    /// By queue: those of them that were about data.
+    /// Number of those decisions that were about data, for each queue.
     pub(crate) data: Vec<u64>,
 }
 
 impl SubQueues {
-    /// Of so many ports, where classes go up to `top_class`.
+    /// Returns the records for a number of ports, with classes up to `top_class`.
     pub(crate) fn new(ports: usize, top_class: u8) -> SubQueues {
         let each = usize::from(QueueId::LANES) * (usize::from(top_class) + 1);
         let count = ports * each;
@@ -31,18 +31,18 @@ impl SubQueues {
         port * self.each + usize::from(queue.0)
     }
 
-    /// Port and queue of a number.
+    /// Returns the port and the queue of a number.
     pub(crate) fn place(&self, number: usize) -> (usize, QueueId) {
         (number / self.each, QueueId((number % self.each) as u8))
     }
 
-    /// What follows one of them.
+    /// Returns the record of a queue.
     pub(crate) fn follow(&mut self, of: (usize, QueueId)) -> &mut Follow {
         let at = self.at(of);
         &mut self.queues[at]
     }
 
-    /// An arrival whose lookup points at this queue of a port, which has that length now, is decided about.
+    /// Counts a decision about an arrival whose lookup leads to a queue of this length.
     pub(crate) fn decided(&mut self, scope: &Scope, (now, length): (Time, u32), of: (usize, QueueId), pkt: &Pkt) {
         if scope.covers(now) {
             let (at, length) = (self.at(of), length as usize);
@@ -53,21 +53,21 @@ impl SubQueues {
         }
     }
 
-    /// A frame was stored.
+    /// Records a stored frame.
     pub(crate) fn stored(&mut self, scope: &Scope, now: Time, of: (usize, QueueId), trace: &mut Vec<TraceRow>) {
         let at = self.at(of);
         let before = self.queues[at].length();
         self.queues[at].stored::<false>(scope, now, before, trace);
     }
 
-    /// A frame left. PRECONDITION: one was there.
+    /// Records a frame that left. PRECONDITION: the queue has a frame.
     pub(crate) fn freed(&mut self, scope: &Scope, now: Time, of: (usize, QueueId), trace: &mut Vec<TraceRow>) {
         let at = self.at(of);
         let after = self.queues[at].length() - 1;
         self.queues[at].freed::<false>(scope, now, after, trace);
     }
 
-    /// Another's of some ports.
+    /// Takes over the records of another partition, of some ports.
     pub(crate) fn take(&mut self, other: &mut SubQueues, port: impl Fn(usize) -> bool) {
         for at in (0..self.queues.len()).filter(|at| port(*at / self.each)) {
             std::mem::swap(&mut self.queues[at], &mut other.queues[at]);
@@ -95,8 +95,8 @@ mod tests {
     const NORMAL: (usize, QueueId) = (1, QueueId::normal(0));
     const BOUNCE: (usize, QueueId) = (1, QueueId::new(0, Lane::Bounce));
 
-    /// The normal queue of the second port holds one frame from 100 to 300 and two from 150 to 200; its bounce
-    /// queue one from 150 on. Of four decisions the first is before the window.
+    /// The normal queue of the second port holds a frame from 100 to 300 and two from 150 to 200; its bounce queue
+    /// holds one from 150 on. The first of four decisions is before the window.
     #[test]
     fn every_queue_has_its_own_length_over_time_and_its_own_decisions() {
         let scope = Scope { from: Time(50), to: Time(400), bin: Dur(100), ..Scope::NOTHING };

@@ -1,20 +1,20 @@
-//! What became of packets, by the workload of the scenario's traffic that they come from.
+//! Outcomes of packets, by the workload of the scenario's traffic from which they come.
 
 use super::{Histogram, Kind, Metric};
 use dataplane::Pkt;
 use mech::{Flags, FlowId};
 
-/// The packets of one workload, ACKs and data apart.
+/// Counts of the packets of one workload, with ACKs and data apart.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entry {
-    /// By [`Metric`], then ACKs and data. Distances are those of packets that were bounced.
+    /// Histograms by [`Metric`], then for ACKs and data. Distances are those of bounced packets.
     pub(crate) histograms: [[Histogram; 2]; Metric::ALL.len()],
-    /// ACKs and data, then by [`Kind`]: how often that happened.
+    /// Counts for ACKs and data, then by [`Kind`].
     pub(crate) fates: [[u64; Kind::COUNT]; 2],
 }
 
 impl Entry {
-    /// Where some packets were bounced, the others were so 0 far.
+    /// Adds a distance of 0 for each packet that was not bounced, if any packet was.
     pub(crate) fn complete(&mut self) {
         let [.., bounces, distances] = &mut self.histograms;
         for (bounces, distances) in bounces.iter().zip(distances) {
@@ -25,12 +25,12 @@ impl Entry {
     }
 }
 
-/// Every workload, and whose every flow is.
+/// Counts of every workload, and the workload of every flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Workloads {
-    /// By flow, the number of its workload.
+    /// Workload of each flow.
     of: Vec<u16>,
-    /// By number.
+    /// Counts of each workload.
     pub(crate) all: Vec<Entry>,
 }
 
@@ -39,7 +39,7 @@ fn is_data(pkt: &Pkt) -> usize {
 }
 
 impl Workloads {
-    /// What another partition has counted.
+    /// Adds the counts of another partition.
     pub(crate) fn add_all(&mut self, other: &Workloads) {
         for (mine, its) in self.all.iter_mut().zip(&other.all) {
             let histograms = mine.histograms.iter_mut().flatten().zip(its.histograms.iter().flatten());
@@ -53,14 +53,14 @@ impl Workloads {
         Workloads { of: Vec::new(), all: vec![Entry::default(); count] }
     }
 
-    /// A flow is of this workload.
+    /// Records the workload of a flow.
     pub(crate) fn entered(&mut self, flow: FlowId, traffic: u16) {
         let at = flow.0 as usize;
         self.of.resize(self.of.len().max(at + 1), traffic);
         self.of[at] = traffic;
     }
 
-    /// The number of a flow's.
+    /// Returns the workload of a flow.
     #[inline]
     pub(crate) fn traffic(&self, flow: FlowId) -> u16 {
         self.of[flow.0 as usize]
@@ -72,19 +72,19 @@ impl Workloads {
         &mut self.all[usize::from(traffic)]
     }
 
-    /// Something has happened to a packet.
+    /// Counts an event of a packet.
     pub(crate) fn count(&mut self, pkt: &Pkt, kind: Kind) {
-        // What was cut just now was data, and says so no longer.
+        // A packet that was just cut was data, but its flag is cleared.
         let data = if kind == Kind::Trim { 1 } else { is_data(pkt) };
         self.entry(pkt).fates[data][kind as usize] += 1;
     }
 
-    /// A packet that was bounced has arrived; this far bounces have ever brought it back.
+    /// Counts a bounced packet that has arrived, with the largest distance by which bounces brought it back.
     pub(crate) fn add_distance(&mut self, pkt: &Pkt, most: u8) {
         self.entry(pkt).histograms[Metric::MaxDistance as usize][is_data(pkt)].add(u64::from(most));
     }
 
-    /// A packet has arrived; its values are by [`Metric`], of those that are told of every packet.
+    /// Counts a packet that has arrived. Its values are those that every packet has, by [`Metric`].
     #[inline]
     pub(crate) fn add(&mut self, pkt: &Pkt, values: [u64; Metric::OF_EVERY]) {
         let data = is_data(pkt);

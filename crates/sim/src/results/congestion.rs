@@ -1,4 +1,4 @@
-//! What congestion points told, what limits sources had, and what inputs held.
+//! Congestion messages, rate limits of sources, and the memory of inputs.
 
 use super::{Column, Table, column, named};
 use crate::recorder::{Held, InputRow, Inside, LimitRow, Limited, NoticeRow, Point, Recorder, SentRow, StageRow};
@@ -6,7 +6,8 @@ use crate::tap::Tap;
 use crate::world::World;
 
 impl<T: Tap> World<Recorder, T> {
-    /// What every port of a switch, and every NIC, has told sources inside the window; no rows where none ever does.
+    /// Returns the congestion messages made at every port of a switch and every NIC inside the window; no rows if
+    /// none may be made.
     pub(super) fn congestion_points(&self) -> Table {
         let all: &[Point] = self.state.observer.notices.as_ref().map_or(&[], |notices| &notices.points);
         let rows: Vec<usize> = (0..all.len()).collect();
@@ -22,7 +23,7 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "congestion_points", columns: named(columns) }
     }
 
-    /// Flows that had a rate limit at some time, and for how long inside the window.
+    /// Returns the flows that had a rate limit at some time, with its duration inside the window.
     pub(super) fn limited_flows(&self) -> Table {
         let all = self.state.observer.limits.iter().flat_map(|limits| &limits.flows);
         let rows: Vec<(u32, Limited)> = all.map(|(flow, one)| (*flow, *one)).collect();
@@ -37,7 +38,7 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "limited_flows", columns: named(columns) }
     }
 
-    /// The memory of every port's input inside the window; no rows where no switch has inputs.
+    /// Returns the memory of every port's input inside the window; no rows if no switch has inputs.
     pub(super) fn inputs_table(&self) -> Table {
         let all: &[Held] = self.state.observer.inputs.as_ref().map_or(&[], |inputs| &inputs.all);
         let hosts = self.hosts.len();
@@ -52,7 +53,7 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "inputs", columns: named(columns) }
     }
 
-    /// The buffers inside every switch that has stages, inside the window; no rows where none has.
+    /// Returns the buffers inside every switch that has stages, inside the window; no rows if none has.
     pub(super) fn fabric_buffers(&self) -> Table {
         let rows: &[Inside] = self.state.observer.stages.as_ref().map_or(&[], |stages| &stages.all);
         let columns = [
@@ -71,7 +72,7 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "fabric_buffers", columns: named(columns) }
     }
 
-    /// Every message of a congestion point or a receiver.
+    /// Returns every message of a congestion point or a receiver.
     pub(super) fn notices(&self, rows: &[NoticeRow]) -> Table {
         let columns = [
             ("time_ps", column(rows, Column::U64, |r| r.at.now.0)),
@@ -85,7 +86,7 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "notices", columns: named(columns) }
     }
 
-    /// What every input held for every output, by step of time.
+    /// Returns the bytes that every input held for every output, by time bin.
     pub(super) fn input_trace(&self, rows: &[InputRow]) -> Table {
         let width = self.state.observer.scope.bin.0 as f64;
         let columns = [
@@ -99,7 +100,7 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "input_trace", columns: named(columns) }
     }
 
-    /// What the buffers inside switches hold, and what came to them, by step of time.
+    /// Returns the bytes in the buffers inside switches, and the time in which frames moved into them, by time bin.
     pub(super) fn fabric_trace(&self, rows: &[StageRow]) -> Table {
         let width = self.state.observer.scope.bin.0 as f64;
         let columns = [
@@ -114,7 +115,7 @@ impl<T: Tap> World<Recorder, T> {
     }
 }
 
-/// Every change of a rate limit.
+/// Returns every change of a rate limit.
 pub(super) fn rate_limits(rows: &[LimitRow]) -> Table {
     let columns = [
         ("time_ps", column(rows, Column::U64, |r| r.at.now.0)),
@@ -125,7 +126,7 @@ pub(super) fn rate_limits(rows: &[LimitRow]) -> Table {
     Table { name: "rate_limits", columns: named(columns) }
 }
 
-/// What of every flow began to leave its host, by step of time.
+/// Returns the bytes of every flow that started to leave its host, by time bin.
 pub(super) fn sent_trace(rows: &[SentRow]) -> Table {
     let columns = [
         ("bin", column(rows, Column::U32, |r| r.bin)),

@@ -1,4 +1,4 @@
-//! What has changed in the network, and what it cost.
+//! Changes of the network, and their cost.
 
 use super::{Column, Table, column, named};
 use crate::recorder::Recorder;
@@ -6,8 +6,8 @@ use crate::tap::Tap;
 use crate::world::World;
 
 impl<T: Tap> World<Recorder, T> {
-    /// The events that have happened, by their numbers in the order of time, with the frames that were lost on their
-    /// links and dropped at the ports of these, until the next event of that kind there.
+    /// Returns the events that have happened, by their numbers in the order of time. Each has the frames lost on its
+    /// links and those dropped at their ports, until the next event of that kind there.
     pub(super) fn events_table(&self) -> Table {
         let rows = self.costs_so_far();
         let columns = [

@@ -1,4 +1,4 @@
-//! What became of every flow.
+//! Outcomes of every flow.
 
 use super::shortcuts::Shortcuts;
 use super::ways::Ways;
@@ -89,8 +89,8 @@ impl<T: Tap> World<Recorder, T> {
         received
     }
 
-    /// Returns each flow's FCT in an otherwise empty network, in closed form; 0 if there is none. In a network that detours it
-    /// is a lower bound: by the fastest path of all, if that is faster than the flow's own.
+    /// Returns each flow's FCT in an otherwise empty network, in closed form; 0 if there is none. In a network with
+    /// detours it is a lower bound: it uses the fastest path of all if that is faster than the flow's own.
     fn ideals(&self, scenario: &Scenario) -> Vec<u64> {
         let mut paths = (Ways::new(self, scenario), Shortcuts::new(scenario, self.seed));
         let ideal = |i: usize| {
@@ -108,7 +108,7 @@ impl<T: Tap> World<Recorder, T> {
         (ways, shortcuts): &mut (Ways<'_>, Option<Shortcuts<'_>>),
     ) -> Dur {
         let info = self.flows.info(FlowId(flow as u32));
-        // A message of a connection that is open needs no handshake.
+        // A message of an open connection needs no handshake.
         let tcp = self.tcp.at(|| info.ends());
         let syn = tcp.syn_bytes().filter(|_| self.state.records[flow].connection.0 as usize == flow);
         let ack = (scenario.measure.fct_end == FctEnd::SenderAck).then(|| tcp.ack_options());
@@ -130,7 +130,8 @@ impl<T: Tap> World<Recorder, T> {
         };
         let own = ideal_fct(&alone);
         let Some(shortcuts) = shortcuts else { return own };
-        // Full frames, or the only one that is shorter: a shorter one behind full ones may take another path.
+        // The bound uses full frames only, or the single frame if it is shorter: a shorter frame behind full ones may
+        // take another path.
         let bytes =
             if info.bytes < u64::from(tcp.mss()) { info.bytes } else { info.bytes - info.bytes % u64::from(tcp.mss()) };
         let frame = |payload: u64| scenario.framing.wire(scenario.framing.frame(payload as u16, tcp.options()));

@@ -1,4 +1,4 @@
-//! ACKs that were held at ports.
+//! Results on ACKs that were held at ports.
 
 use super::{Column, Table, column, named};
 use crate::recorder::{HoldRow, Holds, Recorder};
@@ -6,7 +6,7 @@ use crate::tap::Tap;
 use crate::world::World;
 
 impl<T: Tap> World<Recorder, T> {
-    /// What every port has held inside the window; no rows where none ever holds.
+    /// Returns the packets that every port held inside the window; no rows if no port may hold any.
     pub(super) fn holds_table(&self) -> Table {
         let all: &[Holds] = self.state.observer.holds.as_ref().map_or(&[], |holds| &holds.all);
         let rows: Vec<usize> = (0..all.len()).collect();
@@ -26,7 +26,7 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "holds", columns: named(columns) }
     }
 
-    /// Steps of time of the ports that hold.
+    /// Returns the time bins of ports that hold packets.
     pub(super) fn hold_trace(&self, rows: &[HoldRow]) -> Table {
         let width = self.state.observer.scope.bin.0 as f64;
         let columns = [

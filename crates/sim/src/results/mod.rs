@@ -1,4 +1,4 @@
-//! What a run leaves: plain columns.
+//! Results of a run as plain columns.
 
 mod congestion;
 mod events;
@@ -28,34 +28,34 @@ use crate::world::World;
 use scenario::Scenario;
 use units::Time;
 
-/// A column of one type.
+/// Column of one type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column {
-    /// 8-bit numbers.
+    /// Unsigned 8-bit numbers.
     U8(Vec<u8>),
-    /// 16-bit numbers.
+    /// Unsigned 16-bit numbers.
     U16(Vec<u16>),
-    /// 32-bit numbers.
+    /// Unsigned 32-bit numbers.
     U32(Vec<u32>),
-    /// 64-bit numbers.
+    /// Unsigned 64-bit numbers.
     U64(Vec<u64>),
-    /// 64-bit numbers that may be below 0.
+    /// Signed 64-bit numbers.
     I64(Vec<i64>),
-    /// Floating point numbers: statistics, never time or size.
+    /// Floating-point numbers: statistics, never a time or a size.
     F64(Vec<f64>),
 }
 
-/// Columns of equal length, by name.
+/// Named columns of equal length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// The table's name.
+    /// Name of the table.
     pub name: &'static str,
-    /// The columns.
+    /// Columns with their names.
     pub columns: Vec<(String, Column)>,
 }
 
 impl Table {
-    /// A column of 64-bit numbers by name; `None` where there is none of that name and type.
+    /// Returns a column of unsigned 64-bit numbers by name; `None` if there is none of that name and type.
     pub fn u64(&self, name: &str) -> Option<&[u64]> {
         self.columns.iter().find_map(|(known, column)| match column {
             Column::U64(values) if known == name => Some(values.as_slice()),
@@ -64,34 +64,34 @@ impl Table {
     }
 }
 
-/// Everything that a run leaves.
+/// Results of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
-    /// The tables.
+    /// Tables by subject, without the rows that were taken before.
     pub tables: Vec<Table>,
-    /// How the run went.
+    /// Progress of the run at its end.
     pub progress: Progress,
-    /// Whether every packet is accounted for.
+    /// True if every packet is accounted for.
     pub conserved: bool,
-    /// Messages that the run waits for and that have not finished, or not even started: those that count, and all
-    /// of a query whose first one does.
+    /// Number of messages that the run waits for and that have not finished, including those that have not started.
+    /// The run waits for measured messages, and for all messages of a query whose first one is measured.
     pub unfinished: u64,
-    /// Messages that the run waits for.
+    /// Number of messages that the run waits for.
     pub measured: u64,
-    /// By workload and query, messages of queries that count that have not started.
+    /// Number of messages of measured queries that have not started, with workload and query.
     pub owed: Vec<(u16, u32, u64)>,
-    /// Raw flows: packets sent and forgotten.
+    /// Number of raw flows, whose packets are sent without a transport.
     pub raw: u64,
-    /// What links carried inside the measurement window, by level.
+    /// Bits that links carried inside the measurement window, by level.
     pub carried: Vec<Carried>,
-    /// Payload bytes that arrived in order inside the measurement window, by workload of the
-    /// scenario's traffic; raw packets count whenever they arrive.
+    /// Payload bytes that arrived in order inside the measurement window, by workload of the scenario's traffic. Raw
+    /// packets count in any order.
     pub received: Vec<u64>,
-    /// The first deadlock of paused links that was found.
+    /// First deadlock of paused links that was found.
     pub deadlock: Option<Deadlock>,
-    /// The packet that should never have been lost, and ended the run.
+    /// Loss of a packet of a lossless class that ended the run.
     pub lost: Option<LosslessViolationAt>,
-    /// The rule that a mechanism broke, which ended the run.
+    /// Rule that a mechanism broke, which ended the run.
     pub broken: Option<BrokenRuleAt>,
 }
 
@@ -100,11 +100,12 @@ pub(crate) fn column<T, C>(rows: &[T], make: fn(Vec<C>) -> Column, cell: impl Fn
 }
 
 impl<T: Tap> World<Recorder, T> {
-    /// Closes the counters of a run that has stopped (or is abandoned here), and reads them. Rows that
-    /// were taken before are not among them.
+    /// Closes the counters of a run that has stopped (or is abandoned here), and returns its results. Rows that were
+    /// taken before are not part of them.
     pub fn results(&mut self, scenario: &Scenario) -> Results {
         let now = self.now;
         let conserved = self.conserves();
+        // Only an open recorder takes back computed departures after the end.
         self.take_back_ahead();
         self.state.observer.close(self.settled(), now);
         self.look_for_deadlock();
@@ -169,18 +170,18 @@ pub(crate) fn named<const N: usize>(columns: [(&str, Column); N]) -> Vec<(String
 }
 
 impl Results {
-    /// A table by name.
+    /// Returns a table by name.
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.tables.iter().find(|table| table.name == name)
     }
-    /// Whether the run was cut short.
+    /// Returns true if the run was cut short.
     pub fn is_partial(&self) -> bool {
         matches!(
             self.progress.stop,
             None | Some(Stop::MaxEvents | Stop::Overloaded | Stop::LosslessViolation | Stop::BrokenRule)
         )
     }
-    /// Simulated time at the end.
+    /// Returns the simulated time at the end.
     pub fn end(&self) -> Time {
         self.progress.now
     }

@@ -1,4 +1,4 @@
-//! The order in which data arrived.
+//! Results on the order in which data arrived.
 
 use super::{Column, Table, column, named};
 use crate::recorder::Recorder;
@@ -28,7 +28,8 @@ impl Order {
 }
 
 impl<T: Tap> World<Recorder, T> {
-    /// Displacements, buffer occupancies and extents of reordering, by workload of the scenario's traffic.
+    /// Returns the displacements, buffer occupancies and extents of reordering, by workload of the scenario's
+    /// traffic.
     pub(super) fn reorder_table(&self) -> Table {
         let mut rows: Vec<(u16, u8, i64, u64)> = Vec::new();
         if let Some(reordering) = &self.state.observer.reordering {

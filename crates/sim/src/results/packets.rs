@@ -1,4 +1,4 @@
-//! What became of packets.
+//! Outcomes of packets.
 
 use super::{Column, Table, column, named};
 use crate::recorder::{DetourRow, Metric, PacketRow, Recorder};
@@ -32,7 +32,8 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "packet_hist", columns: named(columns) }
     }
 
-    /// Drops, marks, detours and bounces in the measurement window, by workload of the scenario's traffic.
+    /// Returns the numbers of drops, marks, detours, bounces, cuts and congestion messages in the measurement window,
+    /// by workload of the scenario's traffic.
     pub(super) fn fates_table(&self) -> Table {
         let mut rows = Vec::new();
         for (workload, traffic) in self.state.observer.workloads.all.iter().zip(0u16..) {
@@ -50,7 +51,7 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "fates", columns: named(columns) }
     }
 
-    /// Every detour of packets that were detoured often.
+    /// Returns every detour of packets that were detoured often.
     pub(super) fn detour_steps(&self, rows: &[DetourRow]) -> Table {
         let base = &self.state.base;
         let port = |row: &DetourRow, port: u32| (port - base[row.detour.at.node as usize]) as u16;
@@ -68,7 +69,7 @@ impl<T: Tap> World<Recorder, T> {
     }
 }
 
-/// Every packet that was delivered or lost.
+/// Returns every packet that was delivered or lost.
 pub(super) fn packets(rows: &[PacketRow]) -> Table {
     let columns = [
         ("flow", column(rows, Column::U32, |p| p.flow)),

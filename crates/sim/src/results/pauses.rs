@@ -1,4 +1,4 @@
-//! Ports that were paused by their far ends.
+//! Results on ports that were paused by their far ends.
 
 use super::{Column, Table, column, named};
 use crate::recorder::{PauseRow, PausedPorts, Recorder};
@@ -7,14 +7,15 @@ use crate::world::World;
 use mech::PortId;
 
 impl<T: Tap> World<Recorder, T> {
-    /// A port over the whole network as node and port.
+    /// Returns the node and port of a number of ports over the whole network.
     pub(super) fn place(&self, port: u32) -> (u32, PortId) {
         let base = &self.state.base;
         let node = base.partition_point(|first| *first <= port) - 1;
         (node as u32, PortId((port - base[node]) as u16))
     }
 
-    /// How long every class of every port was paused, and what it paused; no rows where no port ever is.
+    /// Returns the time for which every class of every port was paused, and the pauses that the port sent; no rows if
+    /// no port may be paused.
     pub(super) fn pauses_table(&self) -> Table {
         let pauses: Option<&PausedPorts> = self.state.observer.pauses.as_deref();
         let (all, classes) = pauses.map_or((&[][..], 1), |pauses| (&pauses.all[..], pauses.classes));
@@ -32,7 +33,7 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "pauses", columns: named(columns) }
     }
 
-    /// Every time in which a class could not leave by a port.
+    /// Returns every interval in which a class could not leave by a port.
     pub(super) fn pause_trace(&self, rows: &[PauseRow]) -> Table {
         let columns = [
             ("from_ps", column(rows, Column::U64, |r| r.from.0)),

@@ -1,4 +1,4 @@
-//! What has passed every port, and what links carried inside the measurement window.
+//! Counts of every port, and bits that links carried inside the measurement window.
 
 use super::{Column, Table, column, named};
 use crate::recorder::Recorder;
@@ -9,22 +9,22 @@ use mech::overflow::DropReason;
 use scenario::Scenario;
 use scenario::traffic::{LoadOf, capacity};
 
-/// What the links of one level carried inside the measurement window: frames, with preamble and
-/// gap, ACKs and retransmissions included.
+/// Bits that the links of one level carried inside the measurement window: frames, with preamble and gap, ACKs and
+/// retransmissions included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Carried {
-    /// The level, as loads name it.
+    /// Level, as loads name it.
     pub of: LoadOf,
-    /// Bits of the frames whose transmission began inside the window, out of all hosts or up from all
-    /// switches with hosts; of `bisection`, bits of the frames that hosts of the second half got from
-    /// hosts of the first. The window is cut where the run was.
+    /// Bits of the frames whose transmission started inside the window, out of all hosts or up from all switches with
+    /// hosts. For `bisection`, bits of the frames that hosts of the second half received from hosts of the first: links
+    /// inside a half carry traffic of that half too. The window ends with the run.
     pub bits: u64,
-    /// Capacity of the level, in bits per second, as loads are a fraction of it.
+    /// Capacity of the level in bits per second, the unit of loads.
     pub capacity_bps: f64,
 }
 
 impl<T: Tap> World<Recorder, T> {
-    /// What every level that the network has carried inside the measurement window.
+    /// Returns the bits that each level of the network has carried inside the measurement window.
     pub(super) fn carried(&mut self, scenario: &Scenario) -> Vec<Carried> {
         let net = &scenario.topology;
         let before = self.counters_at_start();
@@ -96,7 +96,7 @@ impl<T: Tap> World<Recorder, T> {
             let here = |i: &usize| sum(&counts, &lost, *i) - base(*i);
             columns.push((format!("drop_{}", reason.name()), column(&ids, Column::U64, here)));
         }
-        // The largest numbers begin anew with the window.
+        // Largest values start again with the window.
         let earlier = |i: usize| before.as_ref().map_or((0, 0), |b| (b.ports[i].max_packets, b.ports[i].max_bytes));
         columns.extend(named([
             ("max_packets", column(&ids, Column::U32, |i| counts[*i].max_packets.max(earlier(*i).0))),

@@ -1,4 +1,4 @@
-//! Queues over time, and what happened where and when.
+//! Queues over time, and events by node and time.
 
 use super::{Column, Table, column, named};
 use crate::recorder::{ActivityRow, Follow, Recorder, TraceRow};
@@ -6,7 +6,7 @@ use crate::tap::Tap;
 use crate::world::World;
 
 impl<T: Tap> World<Recorder, T> {
-    /// Node and port of each followed queue.
+    /// Returns the node and port of each followed queue.
     pub(super) fn followed(&self) -> Vec<(u32, u16)> {
         let hosts = self.hosts.len() as u32;
         let of = |(s, switch): (usize, &dataplane::Switch)| {
@@ -15,7 +15,7 @@ impl<T: Tap> World<Recorder, T> {
         self.switches.iter().enumerate().flat_map(of).collect()
     }
 
-    /// How many rows a table has to which each followed queue adds so many.
+    /// Returns the number of rows of a table to which each followed queue adds `of` rows.
     fn rows_of_queues(&self, of: fn(&Follow) -> usize) -> usize {
         self.state.observer.queues.iter().map(of).sum()
     }
@@ -44,7 +44,8 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "queue_hist", columns: named(columns) }
     }
 
-    /// How long frames waited in the followed queues, picoseconds. Of all tables it has the most rows.
+    /// Returns the times in picoseconds that frames waited in the followed queues. This table has the most rows of
+    /// all.
     pub(super) fn sojourn_table(&self) -> Table {
         let rows = self.rows_of_queues(|queue| queue.sojourn.buckets_in_use());
         let (mut nodes, mut ports) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
@@ -72,7 +73,7 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "queue_sojourn", columns: named(columns) }
     }
 
-    /// Steps of the followed queues.
+    /// Returns the time bins of the followed queues.
     pub(super) fn queue_trace(&self, rows: &[TraceRow]) -> Table {
         let (width, places) = (self.state.observer.scope.bin.0 as f64, self.followed());
         let place = |row: &TraceRow| places[row.queue as usize];
@@ -87,7 +88,7 @@ impl<T: Tap> World<Recorder, T> {
     }
 }
 
-/// What happened where and when.
+/// Returns the events at each node by time bin.
 pub(super) fn activity(rows: &[ActivityRow]) -> Table {
     let columns = [
         ("bin", column(rows, Column::U32, |r| r.bin)),

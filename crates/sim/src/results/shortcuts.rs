@@ -1,5 +1,5 @@
-//! Fastest paths of a network with detours: a detoured packet follows the routes of the switch that it comes to, and so
-//! may overtake packets on the path of its flow.
+//! Fastest paths in a network with detours. A detoured packet follows the routes of the switch that it comes to, and
+//! so may overtake packets on the path of its flow.
 
 use super::ways::link_of;
 use mech::HostId;
@@ -8,14 +8,14 @@ use scenario::{Scenario, Way};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// Cost of a node from a root in picoseconds, and the node and port before it.
+/// Cost of each node from a root in picoseconds, with the node and port before it.
 type Reached = Vec<(u64, u32, u16)>;
 
 /// Searches for the fastest paths, those from one switch for frames of one size together.
 pub(super) struct Shortcuts<'a> {
     scenario: &'a Scenario,
     seed: u64,
-    /// All routes are shortest paths over equal links: no path is faster than that of a flow.
+    /// True if all routes are shortest paths over equal links: then no path is faster than that of a flow.
     is_uniform: bool,
     found: BTreeMap<(u32, u64), Reached>,
 }
@@ -28,8 +28,8 @@ impl<'a> Shortcuts<'a> {
         any.then(|| Shortcuts { scenario, seed, is_uniform: is_uniform(scenario), found: BTreeMap::new() })
     }
 
-    /// Returns the fastest path for frames of `wire` bytes, if detoured packets may be faster than those on `own`: because
-    /// a single frame is, or because frames split before a slow link.
+    /// Returns the fastest path for frames of `wire` bytes, if detoured packets may be faster than those on `own`:
+    /// because a single frame is, or because frames split before a slow link.
     pub fn faster(&mut self, (src, dst): (HostId, HostId), own: &[Way], wire: u64) -> Option<Vec<Way>> {
         let (last, first) = (own.last()?, own.first()?);
         let time = |link: &Way| link.rate.time(wire);

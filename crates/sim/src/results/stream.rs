@@ -1,4 +1,8 @@
 //! Tables that grow with simulated time, taken out while the run goes on.
+//!
+//! Rows of a long run need far more memory than its state. They are therefore taken out in parts, and written as the
+//! run advances. Rows are counted after fixed numbers of events and never by a clock: the parts, and the files
+//! written from them, are then the same on any machine and with any number of threads.
 
 use super::{Table, congestion, packets, queues, sums};
 use crate::progress::Progress;
@@ -8,11 +12,11 @@ use crate::tap::Tap;
 use crate::world::World;
 use units::Time;
 
-/// How often, in events, the rows are counted: an event makes a few, one that ends a
-/// long wait at most as many as there are steps of time.
+/// Number of events after which rows are counted. An event makes few rows; one that ends a long wait makes at most as
+/// many as there are time bins.
 const SLICE: u64 = 1 << 16;
 
-/// Counts the first rows of a table that are complete: all of steps of time, those before `now` of instants.
+/// Counts the first rows of a table that are complete: all rows of time bins, and those before `now` of instants.
 macro_rules! complete {
     (step $rows:expr, $key:expr, $now:expr) => {
         $rows.len()
@@ -27,8 +31,8 @@ fn before<R, N>(rows: &[R], key: impl Fn(&R) -> (Time, N), now: Time) -> usize {
 }
 
 impl<T: Tap> World<Recorder, T> {
-    /// Goes on as [`World::advance`], and returns early once a table has `max_rows` waiting; some
-    /// events are taken in any case.
+    /// Advances the run like [`World::advance`], and returns early once a table has `max_rows` rows. Some events are
+    /// processed in any case.
     pub fn advance_rows(&mut self, max_events: u64, max_rows: usize) -> Progress {
         let mut left = max_events;
         loop {
@@ -41,21 +45,23 @@ impl<T: Tap> World<Recorder, T> {
         }
     }
 
-    /// Number of rows that wait in the longest of the tables that grow with simulated time (`growing_tables`).
+    /// Returns the number of rows of the longest of the tables that grow with simulated time (`growing_tables`).
     pub fn rows_waiting(&self) -> usize {
         self.state.observer.rows.waiting()
     }
 
-    /// Takes out the rows so far of each of these tables that has `at_least` so many. What is taken,
-    /// followed by what [`World::results`] has in the end, is what the whole table would be.
+    /// Removes and returns the complete rows of each of these tables that has at least `at_least`. The rows taken,
+    /// followed by those that [`World::results`] returns at the end, are the rows of the whole table.
     pub fn take_rows(&mut self, at_least: usize) -> Vec<Table> {
         if self.rows_waiting() < at_least {
             return Vec::new();
         }
+        // All bins before the present one are closed, so that rows of later calls come after those taken now.
         self.state.observer.settle(self.now);
         let mut rows = std::mem::take(&mut self.state.observer.rows);
         let mut taker = Taker { at_least: at_least.max(1), tables: Vec::new() };
-        // Where the network changes more may happen at this instant, at nodes of lower numbers.
+        // At a change of the network, nodes of lower numbers may still add rows of this instant, which belong before
+        // those of later nodes.
         let now = if self.changes.is_some() { self.now } else { Time::NEVER };
         rows.sort_ends();
         macro_rules! take {
@@ -75,14 +81,14 @@ impl<T: Tap> World<Recorder, T> {
     }
 }
 
-/// Takes rows out where there are enough.
+/// Collector of the rows of tables that have enough.
 struct Taker {
     at_least: usize,
     tables: Vec<Table>,
 }
 
 impl Taker {
-    /// So many of them. The memory of the rows is kept for those to come.
+    /// Takes out the first `count` rows, if they are enough. The memory of the rows is kept for later ones.
     fn take_first<T>(&mut self, rows: &mut Vec<T>, count: usize, table: impl FnOnce(&[T]) -> Table) {
         if count >= self.at_least {
             self.tables.push(table(&rows[..count]));

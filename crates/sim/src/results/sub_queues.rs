@@ -1,4 +1,4 @@
-//! The queues of every switch port apart.
+//! Results on the single queues of every switch port.
 
 use super::{Column, Table, column, named};
 use crate::recorder::{Recorder, TraceRow};
@@ -8,11 +8,11 @@ use mech::{Lane, QueueId};
 use scenario::Scenario;
 use units::Amount;
 
-/// A queue's place: node, port, queue.
+/// Location of a queue: node, port, queue.
 type At = (u32, u16, u8);
 
-/// The number of a queue in tables: `2 * class`, and one more for what was bounced; other lanes come after all
-/// of these.
+/// Returns the number of a queue in tables: `2 * class` for the normal lane, one more for bounced packets, and after
+/// all of these those of other lanes.
 fn number_in_tables(queue: QueueId) -> u8 {
     match queue.lane() {
         Lane::Normal => 2 * queue.class(),
@@ -22,8 +22,8 @@ fn number_in_tables(queue: QueueId) -> u8 {
 }
 
 impl<T: Tap> World<Recorder, T> {
-    /// Every followed queue in the order of their numbers, and how long it may get in packets, 0 for as long
-    /// as it likes or a limit in bytes; `None` for what the switch does not have.
+    /// Returns every followed queue in the order of their numbers, with its capacity in packets: 0 if it has no limit
+    /// or one in bytes, `None` if the switch does not have the queue.
     fn apart(&self) -> Vec<(At, Option<u64>)> {
         let Some(all) = &self.state.observer.sub_queues else { return Vec::new() };
         let (ports, hosts) = (self.followed(), self.hosts.len());
@@ -40,8 +40,9 @@ impl<T: Tap> World<Recorder, T> {
         (0..all.queues.len()).map(of).collect()
     }
 
-    /// Every queue that there is, how long it may get, from which length on it counts as full for its switch's decisions,
-    /// from which utilisation on that bounces (1 is never), and how many data were to go there.
+    /// Returns every queue of the switches, with its capacity and the length from which it counts as full for the
+    /// switch's decisions. `theta` is the utilisation from which on it bounces (1 is never), and `data` the number of
+    /// decisions about data.
     pub(super) fn sub_queues_table(&self, scenario: &Scenario) -> Table {
         let overflow = |node: u32| scenario.switches[node as usize - self.hosts.len()].overflow.slot.peek();
         let all = self.state.observer.sub_queues.iter().flat_map(|all| &all.data);
@@ -90,7 +91,7 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "sub_queue_hist", columns: named(columns) }
     }
 
-    /// Steps of these queues.
+    /// Returns the time bins of these queues.
     pub(super) fn sub_queue_trace(&self, rows: &[TraceRow]) -> Table {
         let (width, places) = (self.state.observer.scope.bin.0 as f64, self.apart());
         let place = |row: &TraceRow| places[row.queue as usize].0;

@@ -1,16 +1,16 @@
-//! Amounts by step of time: goodput of hosts and flows, bits on links.
+//! Sums by time bin: goodput of hosts and flows, bits on links.
 
 use super::{Column, Table, column, named};
 use crate::recorder::{Recorder, SumRow};
 use crate::tap::Tap;
 use crate::world::World;
 
-/// Payload that every host got for the first time.
+/// Returns the payload that every host received in order.
 pub(super) fn host_goodput(rows: &[SumRow]) -> Table {
     goodput("host_goodput", "node", rows)
 }
 
-/// Payload of every flow that arrived for the first time.
+/// Returns the payload of every flow that arrived in order.
 pub(super) fn flow_goodput(rows: &[SumRow]) -> Table {
     goodput("flow_goodput", "flow", rows)
 }
@@ -25,7 +25,7 @@ fn goodput(name: &'static str, whose: &str, rows: &[SumRow]) -> Table {
 }
 
 impl<T: Tap> World<Recorder, T> {
-    /// Bits of the frames that began to leave by every port.
+    /// Returns the bits of the frames that started to leave by every port.
     pub(super) fn links_table(&self, rows: &[SumRow]) -> Table {
         let base = &self.state.base;
         let node = |row: &SumRow| base.partition_point(|first| *first <= row.of) - 1;
@@ -38,7 +38,7 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "links", columns: named(columns) }
     }
 
-    /// Frames whose departure is computed and that have not begun to leave when the run ends.
+    /// Removes the counts of frames whose computed departure is after the end of the run.
     pub(super) fn take_back_ahead(&mut self) {
         let cores = self.hosts.iter().map(dataplane::Host::nic).chain(self.switches.iter().map(|s| s.core()));
         for (port, at) in cores.flat_map(dataplane::Core::ports).zip(0..) {

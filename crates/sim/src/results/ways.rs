@@ -1,4 +1,4 @@
-//! The links by which packets of a flow may go, by the tables of the network as it starts.
+//! Links on the paths that packets of a flow may take, by the routing tables at time zero.
 
 use crate::clocks::rate_of;
 use crate::world::World;
@@ -9,13 +9,13 @@ use scenario::routes::Routes;
 use scenario::{Scenario, Way};
 use units::{Dur, Rate};
 
-/// What finds them.
+/// Search for these links.
 pub(super) struct Ways<'a> {
     scenario: &'a Scenario,
     seed: u64,
     switches: &'a [Switch],
     routes: &'a Routes,
-    /// By node, its place among those that send at a hop, and which search that was in.
+    /// Index of each node among those that send at a hop, and the number of the search that set it.
     place: Vec<(u32, u64)>,
     search: u64,
 }
@@ -27,7 +27,7 @@ impl<'a> Ways<'a> {
         Ways { scenario, seed, switches, routes, place, search: 0 }
     }
 
-    /// Those of packets with this hash, hop by hop; none where there is no way.
+    /// Returns the links for packets with this hash, hop by hop; none if there is no path.
     pub fn between(&mut self, src: HostId, dst: HostId, hash: u32) -> Vec<Way> {
         let (mut ways, mut here, mut ports) = (Vec::new(), vec![src.0], Vec::new());
         for hop in 0..self.place.len() as u32 {
@@ -52,7 +52,7 @@ impl<'a> Ways<'a> {
         Vec::new()
     }
 
-    /// The ports by which packets may leave a node.
+    /// Adds the ports by which packets may leave a node to `out`.
     fn ports(&self, node: u32, ends: (HostId, HostId), hash: u32, out: &mut Vec<PortId>) {
         let Some(switch) = node.checked_sub(self.scenario.topology.hosts) else { return out.push(PortId(0)) };
         match self.routes.next_hops(node, ends.1) {
@@ -62,7 +62,7 @@ impl<'a> Ways<'a> {
         }
     }
 
-    /// The place of a node among those of the next hop, at the end of which it is entered if it is new.
+    /// Returns the index of a node among those of the next hop, after adding it if it is new.
     fn place_of(&mut self, node: u32, next: &mut Vec<u32>) -> u32 {
         let known = &mut self.place[node as usize];
         if known.1 != self.search {
@@ -73,7 +73,7 @@ impl<'a> Ways<'a> {
     }
 }
 
-/// Rate of a link by the clock of its port, and its delay.
+/// Returns the rate of a link by the clock of its port, and its delay.
 pub(super) fn link_of(scenario: &Scenario, seed: u64, (node, port): (u32, u16)) -> (Rate, Dur) {
     let link = &scenario.topology.nodes[node as usize].ports[usize::from(port)];
     (rate_of(scenario, seed, (node, port), link.rate), link.delay)

@@ -1,4 +1,4 @@
-//! Messages start: those of the scenario in their order, and those that follow upon others.
+//! Starts of messages: those of the scenario in their order, and those that follow upon others.
 
 use super::World;
 use crate::progress::FlowRecord;
@@ -11,41 +11,44 @@ use scenario::traffic::{ENDLESS, FlowSpec, OWN, Reaction, Role, Traffic};
 use std::collections::BTreeMap;
 use units::Time;
 
-/// What follows upon messages, and what is to follow.
+/// Messages that follow upon others: the rules for them, and those that have not started.
 #[derive(Clone)]
 pub(crate) struct ClosedLoop {
-    /// By workload of the scenario's traffic.
+    /// Reaction of each workload of the scenario's traffic; `None` if no messages follow upon its messages.
     reactions: Vec<Option<Reaction>>,
-    /// Messages that have not started.
+    /// Messages that have not started, by instant and host.
     due: BTreeMap<(Time, HostId), Vec<Due>>,
-    /// The flows that the last messages lead to.
+    /// Buffer for the messages that follow upon the last arrival.
     followers: Vec<FlowSpec>,
-    /// The flow that opened each persistent connection, by workload and number.
+    /// Flow that opened each persistent connection, by workload and number.
     connections: Vec<Vec<Option<FlowId>>>,
 }
 
-/// A message, and whether what it is part of counts; `None` where it is part of nothing that began before.
+/// Message that has not started. `counts` is true if the query that it is part of is measured; `None` if it is part
+/// of no query that began before.
 #[derive(Clone, Copy, Debug)]
 struct Due {
     spec: FlowSpec,
     counts: Option<bool>,
-    /// Whether the run waits for it and no query that counts is known to miss it.
+    /// True if the run waits for the message and no measured query already counts it as missing.
     is_pending: bool,
 }
 
 impl Due {
-    /// The order of messages that start at the same instant at the same host.
+    /// Key by which messages of the same instant and host are ordered. It depends on the messages alone, so that the
+    /// order in which they were planned does not matter.
     fn key(&self) -> (u16, u32, Role, u64, HostId, u32, u64) {
         let FlowSpec { traffic, query, role, tag, dst, connection, bytes, .. } = self.spec;
         (traffic, query, role, tag, dst, connection, bytes)
     }
 }
 
-/// Above the places of the list of all flows.
+/// Smallest value of the ports of messages that follow upon others, above all positions in the list of flows.
 const FOLLOWS: u64 = 1 << 47;
 
-/// What the ports of a message are made of that follows upon others, or of a persistent connection: what its
-/// workload knows it by, so that neither time nor other flows move it to another path.
+/// Returns the ports of a message that follows upon others or uses a persistent connection, from which its ECMP hash
+/// is made. They depend on the numbers of the message within its workload, so that neither time nor other flows
+/// change its path.
 fn ports_of(spec: &FlowSpec) -> u64 {
     let FlowSpec { traffic, query, role, tag, connection, .. } = *spec;
     let whose = match connection {
@@ -66,19 +69,19 @@ impl ClosedLoop {
         }
     }
 
-    /// By workload: whether anything follows upon its messages.
+    /// Returns for each workload whether messages follow upon its messages.
     pub(crate) fn reacts(&self) -> Vec<bool> {
         self.reactions.iter().map(Option::is_some).collect()
     }
 
-    /// Whether it is the first for its instant and host.
+    /// Adds a message. Returns true if it is the first for its instant and host.
     fn add(&mut self, due: Due) -> bool {
         let here = self.due.entry((due.spec.start, due.spec.src)).or_default();
         here.push(due);
         here.len() == 1
     }
 
-    /// The flow that opened a persistent connection; there is none before its first message.
+    /// Returns the flow that opened a persistent connection; `None` before its first message.
     fn connection(&mut self, workload: u16, number: u32) -> &mut Option<FlowId> {
         let of_workload = &mut self.connections[usize::from(workload)];
         if of_workload.len() <= number as usize {
@@ -89,7 +92,7 @@ impl ClosedLoop {
 }
 
 impl<O: Observer, T: Tap> World<O, T> {
-    /// Asks what follows upon the messages that have just arrived.
+    /// Plans the messages that follow upon those that have just arrived.
     #[cold]
     pub(crate) fn react(&mut self) {
         let delivered = std::mem::take(&mut self.state.delivered);
@@ -112,7 +115,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.closed_loop.followers = followers;
     }
 
-    /// A flow as it was started.
+    /// Returns the specification with which a flow started.
     fn spec_of(&self, flow: FlowId) -> FlowSpec {
         let (record, info) = (&self.state.records[flow.0 as usize], self.flows.info(flow));
         FlowSpec {
@@ -132,13 +135,13 @@ impl<O: Observer, T: Tap> World<O, T> {
     fn plan(&mut self, due: Due) {
         self.state.pending += u64::from(due.is_pending);
         let FlowSpec { start, src, .. } = due.spec;
-        // One beyond the end of time is pending and never starts.
+        // A message beyond the end of time stays pending: the run counts it as unfinished, and it never starts.
         if start < Time::NEVER && self.closed_loop.add(due) {
             self.state.queue.push(Key::new(start, src.0, Phase::Timer, MESSAGE_START));
         }
     }
 
-    /// Starts what follows upon others and is due now at host `h`.
+    /// Starts the messages at host `h` that follow upon others and start now.
     pub(crate) fn start_messages(&mut self, h: usize) {
         let mut due = self.closed_loop.due.remove(&(self.now, HostId(h as u32))).unwrap_or_default();
         due.sort_unstable_by_key(Due::key);
@@ -149,7 +152,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// Starts the scenario's flows that are due now at host `h`, and sets the event of the next one.
+    /// Starts the scenario's flows at host `h` that start now, and adds the event of the next one.
     pub(crate) fn start_flows(&mut self, h: usize) {
         while let Some(spec) = self.next.filter(|spec| spec.start == self.now && spec.src.0 as usize == h) {
             self.next = self.pending.next();
@@ -160,7 +163,8 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.plan_next_flow();
     }
 
-    /// Sets the event of the next of the scenario's flows to start; a partition passes over those of others.
+    /// Adds the event of the next flow of the scenario. A partition skips the flows of other partitions but counts
+    /// them, so that flows have the same ports in any division.
     pub(crate) fn plan_next_flow(&mut self) {
         while let Some(spec) = self.next
             && self.part.as_ref().is_some_and(|part| !part.owns(spec.src.0))
@@ -177,7 +181,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         at >= self.schedule.from && at < self.schedule.to
     }
 
-    /// A message starts, on a connection of its own or on a persistent one.
+    /// Starts a message, on a connection of its own or on a persistent one.
     fn begin(&mut self, spec: &FlowSpec, ports: u64, measured: bool) {
         let FlowSpec { src, dst, bytes, class, .. } = *spec;
         let row = self.tcp.row_of(spec.traffic);
@@ -188,7 +192,7 @@ impl<O: Observer, T: Tap> World<O, T> {
             None => self.flows.add(new),
         };
         let connection = persistent.flatten().unwrap_or(message);
-        // What has no end has no completion time.
+        // A flow without an end has no completion time.
         let measured = measured && spec.bytes != ENDLESS;
         self.state.enter(message, FlowRecord::new(spec, connection, measured));
         let awaited = self.state.records[message.0 as usize].awaited;

@@ -1,4 +1,4 @@
-//! The counters of a whole network: no packet is made or lost on the way without being counted.
+//! Counters of a whole network, and the check that each packet that is made or lost is counted.
 
 use super::World;
 use crate::tap::Tap;
@@ -7,17 +7,17 @@ use dataplane::{Host, PayloadCounts, Port, PortCounts, Switch};
 use mech::overflow::DropReason;
 use units::Time;
 
-/// What has passed up to an instant.
+/// Counts of a network up to an instant.
 #[derive(Clone, Debug)]
 pub(crate) struct Counters {
-    /// By port, in the numbering over the whole network.
+    /// Counts of each port, in the numbering over the whole network.
     pub(crate) ports: Vec<PortCounts>,
     /// Packets lost before a port was chosen, by node and reason.
     pub(crate) lost: Vec<[u64; DropReason::ALL.len()]>,
 }
 
 impl Counters {
-    /// Takes over what another has counted at some nodes.
+    /// Copies the counts of another partition for the nodes and ports that it owns.
     pub(super) fn take(&mut self, other: &Counters, node: impl Fn(usize) -> bool, port: impl Fn(usize) -> bool) {
         (0..self.ports.len()).filter(|at| port(*at)).for_each(|at| self.ports[at] = other.ports[at]);
         (0..self.lost.len()).filter(|at| node(*at)).for_each(|at| self.lost[at] = other.lost[at]);
@@ -25,7 +25,7 @@ impl Counters {
 }
 
 impl<O: Observer, T: Tap> World<O, T> {
-    /// What has passed every port by `now`, in the numbering over the whole network.
+    /// Returns the counts of every port up to `now`, in the numbering over the whole network.
     pub(crate) fn port_counts(&mut self, now: Time) -> Vec<PortCounts> {
         self.hosts.iter_mut().for_each(|host| host.nic_mut().settle(now));
         self.switches.iter_mut().for_each(|switch| switch.core_mut().settle(now));
@@ -33,14 +33,14 @@ impl<O: Observer, T: Tap> World<O, T> {
         nics.chain(self.switches.iter().flat_map(|s| s.core().ports())).map(Port::counts).collect()
     }
 
-    /// The payload of the whole network: what was sent, and what became of it.
+    /// Returns the payload of the whole network: bytes sent, and their outcomes.
     pub fn payload(&self) -> PayloadCounts {
         let nodes = self.hosts.iter().map(Host::payload).chain(self.switches.iter().map(Switch::payload));
         nodes.sum::<PayloadCounts>() + self.state.wires.payload()
     }
 
-    /// Checks that no packet was made or lost on the way without being counted: at every queue, at
-    /// every node, and between nodes; and that all payload is somewhere.
+    /// Checks that no packet was made or lost without being counted, at every queue, at every node and between nodes.
+    /// Payload must balance over the whole network.
     pub fn conserves(&mut self) -> bool {
         let counts = self.port_counts(self.settled());
         let on_links: u64 = self.state.wires.under_way();
@@ -56,7 +56,7 @@ impl<O: Observer, T: Tap> World<O, T> {
             && self.payload().balanced()
     }
 
-    /// The first node whose counters do not balance, if any, or how payload does not.
+    /// Returns the first node whose counters do not balance, or a description of payload that does not.
     pub fn imbalance(&self) -> Option<String> {
         let host = self.hosts.iter().position(|host| !host.conserves()).map(|h| format!("host {h}"));
         let switch = || self.switches.iter().position(|s| !s.conserves()).map(|s| format!("switch {s}"));
@@ -64,7 +64,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         host.or_else(switch).or_else(payload)
     }
 
-    /// The counters before anything was done at the instant `at`.
+    /// Returns the counters before any event of the instant `at`.
     pub(crate) fn counters_before(&mut self, at: Time) -> Counters {
         self.counters(Time(at.0.saturating_sub(1)))
     }
@@ -75,8 +75,8 @@ impl<O: Observer, T: Tap> World<O, T> {
         Counters { ports, lost: self.lost_before_a_port() }
     }
 
-    /// The counters at the start of the measurement window; those of the end where the run never got
-    /// there.
+    /// Returns the counters at the start of the measurement window; those of the end if the run never got there.
+    /// `None` if the window starts with the run.
     pub(crate) fn counters_at_start(&mut self) -> Option<Counters> {
         match (&self.baseline, self.schedule.from) {
             (None, Time::ZERO) => None,
@@ -85,12 +85,12 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// The counters at the end of the measurement window, or of the run where that came before.
+    /// Returns the counters at the end of the measurement window, or of the run if that came first.
     pub(crate) fn counters_at_end(&mut self) -> Counters {
         self.baseline_end.clone().unwrap_or_else(|| self.counters(self.settled()))
     }
 
-    /// Packets lost before a port was chosen, by node and reason; they are shown at port 0.
+    /// Returns the packets lost before a port was chosen, by node and reason; tables show them at port 0.
     fn lost_before_a_port(&self) -> Vec<[u64; DropReason::ALL.len()]> {
         let host = |h: &dataplane::Host| {
             let mut lost = [0; DropReason::ALL.len()];

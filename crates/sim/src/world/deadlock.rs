@@ -1,4 +1,4 @@
-//! When a deadlock is looked for.
+//! Search for deadlocks during a run.
 
 use super::World;
 use crate::deadlock::Standing;
@@ -7,7 +7,7 @@ use crate::tap::Tap;
 use dataplane::Observer;
 
 impl<O: Observer, T: Tap> World<O, T> {
-    /// Looks for a deadlock, until one has been found.
+    /// Searches for a deadlock, until one has been found.
     pub(crate) fn look_for_deadlock(&mut self) {
         if self.pauses && self.deadlock.is_none() {
             let RunState { wires, base, .. } = &self.state;

@@ -1,10 +1,17 @@
-//! A run that is divided: partitions own what they touch, and what crosses goes by value.
+//! Divided runs: partitions own the state that they change, and frames cross between them by value.
 //!
 //! A partition is a world of its own: nodes, event queue, links that end in it, ends of flows, extensions and
-//! observer. It has the places of the others' nodes too, where nothing ever happens. Partitions go on, in turn,
-//! through a window of time that is no longer than the shortest delay of a link between two of them, so that
-//! nothing that one sends can reach another within it. Then frames go to where their links end, and flows that
-//! have begun are told of. The order of what crosses matters only within a link.
+//! observer. It also has places for the nodes of other partitions, at which nothing ever happens.
+//!
+//! Partitions advance in turn through a window of time no longer than the shortest delay of a link between two of
+//! them. A frame sent at the window's first instant or later arrives at the window's end or later. No partition can
+//! thus affect another within a window. Afterwards frames go to where their links end, and the flows that have
+//! started are copied to all partitions. The order in which they cross has no effect between links, since events are
+//! ordered by their keys. Within a link it is the order of sending.
+//!
+//! Partitions prepare for threads. Tests check that any number of partitions gives the same tables. A divided run has
+//! no captures, and its rows are not taken before its end. The recorder keeps bounces and detours once for all copies
+//! of a flooded frame; partitions do not share this record, so its tables may differ there.
 
 use super::World;
 use super::milestones::{CHECK_EVERY, MOST_ENDS};
@@ -22,12 +29,12 @@ use scenario::traffic::OWN;
 use std::sync::Arc;
 use units::{Dur, Time};
 
-/// Which part of a run a world is.
+/// Partition that a world is.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     pub(crate) index: u32,
     pub(crate) of: u32,
-    /// By node, its partition.
+    /// Partition of each node.
     pub(crate) owner: Arc<[u32]>,
 }
 
@@ -37,19 +44,19 @@ impl Part {
     }
 }
 
-/// A frame on a link from one partition to another.
+/// Frame on a link from one partition to another.
 struct Frame<A> {
     link: u32,
     at: Time,
     pkt: Pkt,
-    /// Why it will be lost at the end of the link, if it will be.
+    /// Reason for its loss at the end of the link, if it will be lost.
     fate: Option<DropReason>,
     ext: Option<Ext>,
-    /// What observers keep of it.
+    /// State that observers keep of the frame.
     attached: A,
 }
 
-/// A flow that has begun, of which all partitions are told.
+/// Flow that has started, for the other partitions.
 #[derive(Clone, Copy)]
 struct Opened {
     info: FlowInfo,
@@ -57,12 +64,12 @@ struct Opened {
 }
 
 impl<O: Observer, T: Tap> World<O, T> {
-    /// Whether a node is one of this partition's, where there are several.
+    /// Returns true if a node belongs to this partition, or if the run is not divided.
     pub(crate) fn owns(&self, node: u32) -> bool {
         self.part.as_ref().is_none_or(|part| part.owns(node))
     }
 
-    /// The flows of this partition get numbers that no other gives; those so far are known to all.
+    /// Gives the flows of this partition numbers that no other partition gives. All partitions have the flows so far.
     pub(crate) fn share_numbers(&mut self) {
         if let Some(part) = &self.part {
             self.flows.share_numbers(self.flows.len() as u32 + part.index, part.of);
@@ -70,7 +77,8 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// Goes on to what happens at `end`. Where the network changes all nodes are woken, those of others in vain.
+    /// Advances to the instant `end`, without its events. Each queue has the events of network changes, which are at
+    /// the first node; partitions that do not own it drop them.
     fn advance_to(&mut self, end: Time) {
         while let Some(key) = self.state.queue.peek().filter(|key| key.time() < end) {
             match self.owns(key.node()) {
@@ -82,10 +90,11 @@ impl<O: Observer, T: Tap> World<O, T> {
 }
 
 impl<O: Divided> World<O> {
-    /// Takes out what goes on to other partitions.
+    /// Removes and returns the frames that go to other partitions.
     fn post(&mut self) -> Vec<Frame<O::Attached>> {
         let mut mail = Vec::new();
         for (link, mut pkt, at, fate) in self.state.wires.take_sent() {
+            // The index of an extension is valid in one partition only, so that the frame takes a copy along.
             let ext = self.exts.get(pkt.ext).copied();
             self.exts.free_shared(pkt.ext);
             pkt.ext = NO_EXT;
@@ -107,7 +116,7 @@ impl<O: Divided> World<O> {
         }
     }
 
-    /// The flows that have begun here since that number was the next.
+    /// Returns the flows that have started here since `since` was the next number.
     fn opened(&self, since: u32) -> impl Iterator<Item = Opened> + '_ {
         let step = self.part.as_ref().map_or(1, |part| part.of);
         (since..self.flows.next_number())
@@ -128,16 +137,16 @@ impl<O: Divided> World<O> {
 pub(crate) struct Partitions<O: Divided> {
     parts: Vec<World<O>>,
     owner: Arc<[u32]>,
-    /// By link, the partition in which it ends.
+    /// Partition in which each link ends.
     ends_in: Vec<u32>,
     window: Dur,
-    /// Flows that all know of from the start.
+    /// Number of flows that all partitions have from the start.
     raw: u32,
     check_at: u64,
 }
 
 impl<O: Divided> Partitions<O> {
-    /// PRECONDITION: they are the partitions of one run, before its first event.
+    /// Returns the partitions of a run. PRECONDITION: the worlds are those of one run, before its first event.
     pub(crate) fn new(mut parts: Vec<World<O>>) -> Partitions<O> {
         let first = &parts[0];
         let owner = first.part.as_ref().map_or_else(|| vec![0].into(), |part| part.owner.clone());
@@ -153,7 +162,7 @@ impl<O: Divided> Partitions<O> {
         Partitions { owner, ends_in, window: window.unwrap_or(Dur(u64::MAX)), raw, check_at: 0, parts }
     }
 
-    /// Goes on to the end; what it leaves is one world.
+    /// Advances the run to its end. Returns one world.
     pub(crate) fn run(mut self) -> World<O> {
         let (stop, instant) = loop {
             let Some(next) = self.next_time() else {
@@ -168,6 +177,7 @@ impl<O: Divided> Partitions<O> {
                 Verdict::Check(_) => self.check(),
                 Verdict::GoOn => {}
             }
+            // All partitions change the network at the same instant, and no window passes the next change.
             self.parts.iter_mut().for_each(|part| part.change_network(next));
             let change = self.parts[0].next_change().unwrap_or(Time::NEVER);
             self.window(next.saturating_add(self.window).min(schedule.milestone_after(next)).min(change));
@@ -180,8 +190,8 @@ impl<O: Divided> Partitions<O> {
         world
     }
 
-    /// What is seen of all at once. What queries miss is known to all and counted by each: here it matters only
-    /// whether there is any.
+    /// Returns the state of all partitions together. Every partition counts the messages that queries miss. Their sum
+    /// is thus too large, but it is zero only if no message is missing, and only that matters here.
     fn seen(&self) -> Seen {
         let seen = self.parts.iter().map(World::seen);
         let none = Seen {
@@ -198,20 +208,20 @@ impl<O: Divided> Partitions<O> {
             events: all.events + one.events,
             check_at: all.check_at,
             unfinished: all.unfinished.wrapping_add(one.unfinished),
-            // All know all flows, which end in one of them.
+            // Each partition has all flows, which end in one of them.
             begun: all.begun.max(one.begun),
             ended: all.ended + one.ended,
             failed: most_severe(all.failed, one.failed),
         })
     }
 
-    /// The instant of the next event.
+    /// Returns the instant of the next event.
     fn next_time(&self) -> Option<Time> {
         self.parts.iter().filter_map(|part| part.state.queue.peek()).map(Key::time).min()
     }
 
-    /// All go on, in turn, to `end`. With a bound on events the turn of each is one instant, and no further one begins
-    /// when the sum has reached the bound.
+    /// Advances all partitions, in turn, to `end`. With a bound on events each turn is one instant, and no further
+    /// one starts once the sum has reached the bound: only so is the run cut at the same instant in any division.
     fn advance_to(&mut self, end: Time) {
         let schedule = self.parts[0].schedule;
         if schedule.max_events.is_none() {
@@ -225,10 +235,11 @@ impl<O: Divided> Partitions<O> {
         }
     }
 
-    /// All go on, in turn, to `end`; then what crosses is handed over.
+    /// Advances all partitions, in turn, to `end`, and then hands over frames and flows that cross.
     fn window(&mut self, end: Time) {
         let since: Vec<u32> = self.parts.iter().map(|part| part.flows.next_number()).collect();
         self.advance_to(end);
+        // Flows go before their packets, since arrivals look up their flow.
         for (from, since) in since.into_iter().enumerate() {
             let opened: Vec<_> = self.parts[from].opened(since).collect();
             let others = self.parts.iter_mut().enumerate().filter(|(to, _)| *to != from);
@@ -254,7 +265,7 @@ impl<O: Divided> Partitions<O> {
         packets > MOST_PACKETS || ends > MOST_ENDS
     }
 
-    /// Deadlocks are looked for where all nodes are together.
+    /// Checks for deadlocks, with all nodes in one partition: the search follows links through the whole network.
     fn check(&mut self) {
         self.check_at = self.seen().events + CHECK_EVERY;
         self.swap_nodes();
@@ -262,7 +273,7 @@ impl<O: Divided> Partitions<O> {
         self.swap_nodes();
     }
 
-    /// Every node changes places with that of the same number in the first partition.
+    /// Swaps every node with that of the same number in the first partition.
     fn swap_nodes(&mut self) {
         let Some((first, others)) = self.parts.split_first_mut() else { return };
         let hosts = first.hosts.len();
@@ -275,8 +286,8 @@ impl<O: Divided> Partitions<O> {
         }
     }
 
-    /// Flows in the order of their numbers in the whole run, each with the partitions of its ends: by start and
-    /// source, and as they began there.
+    /// Returns the flows in the order of their numbers in the whole run, each with the partitions of its ends. The
+    /// order is by start, source, and number in the partition of the source.
     fn order(&self) -> Vec<(FlowId, usize, usize)> {
         let mut flows: Vec<(Time, u32, u32, u32)> = Vec::new();
         for (part, index) in self.parts.iter().zip(0..) {
@@ -295,7 +306,7 @@ impl<O: Divided> Partitions<O> {
         all.map(|(flow, src, dst)| (flow, of(src), of(dst))).collect()
     }
 
-    /// One world of all.
+    /// Makes one world of all partitions.
     fn gather(mut self) -> World<O> {
         self.swap_nodes();
         let order = self.order();
@@ -332,7 +343,7 @@ impl<O: Divided> Partitions<O> {
 }
 
 impl<O: Divided> World<O> {
-    /// What another partition has counted, and frames on links that end in it.
+    /// Adds the counts of another partition, and the frames on links that end in it.
     fn add(&mut self, mut part: World<O>, index: u32, owners: &Owners<'_>, observers: &mut Vec<O>) {
         self.events += part.events;
         self.hops += part.hops;
@@ -368,13 +379,13 @@ impl<O: Divided> World<O> {
     }
 }
 
-/// Reason for the end of a run of which two parts may have failed.
+/// Returns the reason for the end of a run of which two parts may have failed.
 fn most_severe(a: Option<Stop>, b: Option<Stop>) -> Option<Stop> {
     let broken = [a, b].into_iter().flatten().find(|stop| *stop == Stop::BrokenRule);
     broken.or(a).or(b)
 }
 
-/// By port over the whole network, the partition of its node.
+/// Returns the partition of the node of each port, by the port's number over the whole network.
 fn port_owners(owner: &[u32], base: &[u32], ports: usize) -> Vec<u32> {
     let ends = base.iter().skip(1).copied().chain([ports as u32]);
     let of = |((owner, first), end): ((&u32, &u32), u32)| std::iter::repeat_n(*owner, (end - *first) as usize);

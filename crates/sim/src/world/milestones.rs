@@ -1,4 +1,4 @@
-//! What happens between steps: counters are kept, the network changes, the run ends.
+//! Work between steps: counters are kept, the network changes, and the run ends.
 
 use super::World;
 use super::schedule::{MOST_OPEN, Schedule, Seen, Verdict};
@@ -8,24 +8,24 @@ use dataplane::{Host, Observer};
 use scenario::limits::MOST_PACKETS;
 use units::Time;
 
-/// A run with more live senders and receivers than this is stopped.
+/// Largest number of live senders and receivers; a run with more is stopped.
 pub(super) const MOST_ENDS: u64 = 4_000_000;
-/// Factor over the bounds at which a run ends between two grid instants.
+/// Factor over the bounds above which a run ends even between two grid instants.
 const FAR_BEYOND: u64 = 2;
-/// Events between two checks for a run far beyond its bounds.
+/// Number of events between two checks for a run far beyond its bounds.
 const GUARD_EVERY: u64 = 1 << 17;
-/// Events for each node of the network between two such checks, if that is more.
+/// Number of events per node of the network between two such checks, if that is more.
 const GUARD_NODES: u64 = 16;
-/// Events between two checks for overload and for links that wait for each other.
+/// Number of events between two checks for overload and for deadlocks.
 pub(super) const CHECK_EVERY: u64 = 1 << 16;
 
 impl<O: Observer, T: Tap> World<O, T> {
-    /// The next event is at `at`, at or after a milestone: counters are kept at both ends of the
-    /// measurement window, at the instants of the grid the run may end, and the network changes.
+    /// Handles all milestones up to the next event, at `at`: keeps counters at both ends of the measurement window,
+    /// checks at instants of the grid if the run ends, and changes the network. Returns true if the run has ended.
     #[cold]
     pub(super) fn passes_milestone(&mut self, at: Time) -> bool {
         let verdict = self.schedule.verdict(&self.seen(), at);
-        // A cut run never reaches marks between its end and the next event.
+        // A run that is cut never reaches milestones between its end and the next event.
         self.keep_baselines(verdict.reaches(at));
         match verdict {
             Verdict::GoOn => {}
@@ -40,7 +40,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.stop.is_some()
     }
 
-    /// Keeps the counters at both ends of the measurement window, as far as the run has come: to `at`.
+    /// Keeps the counters at the ends of the measurement window that the run has reached by `at`.
     pub(super) fn keep_baselines(&mut self, at: Time) {
         let Schedule { from, to, .. } = self.schedule;
         if at >= from && self.baseline.is_none() && from > Time::ZERO {
@@ -53,7 +53,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// What the schedule decides by.
+    /// Returns the state of the run from which the schedule decides.
     pub(super) fn seen(&self) -> Seen {
         Seen {
             now: self.now,
@@ -66,13 +66,13 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// The run ends at an instant, before anything is done there.
+    /// Ends the run at an instant, before the events of that instant.
     pub(super) fn end(&mut self, stop: Stop, instant: Time) {
         (self.stop, self.now) = (Some(stop), instant);
         self.is_before = true;
     }
 
-    /// What costs a look at every node.
+    /// Performs the checks that visit every node.
     fn check(&mut self, instant: Time) {
         self.check_at = self.events + CHECK_EVERY;
         if self.is_overloaded() {
@@ -87,7 +87,8 @@ impl<O: Observer, T: Tap> World<O, T> {
     }
 
     /// Ends a run that is far beyond its bounds before it reaches the next instant of its grid: a load without bound
-    /// may take all memory until then. It goes by counts of events, however the run is driven.
+    /// might take all memory until then. The check depends on counts of events, and not on the size of the steps in
+    /// which a caller advances the run.
     #[cold]
     pub(super) fn guard(&mut self) {
         let nodes = (self.hosts.len() + self.switches.len()) as u64;
@@ -99,7 +100,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// Packets under way, and live ends of flows.
+    /// Returns the number of packets in the network, and of live ends of flows.
     pub(super) fn load(&self) -> (u64, u64) {
         let held: usize = self.cores().map(dataplane::Core::held).sum();
         let ends: usize = self.hosts.iter().map(Host::live_ends).sum();
@@ -108,7 +109,7 @@ impl<O: Observer, T: Tap> World<O, T> {
     }
 }
 
-/// Returns true if a run has so many packets, live ends, or open flows that it cannot go on to the next instant of its grid.
+/// Returns true if a run has too many packets, live ends or open flows to go on to the next instant of its grid.
 fn is_far_beyond(packets: u64, ends: u64, open: u64) -> bool {
     [(packets, MOST_PACKETS), (ends, MOST_ENDS), (open, MOST_OPEN)]
         .into_iter()

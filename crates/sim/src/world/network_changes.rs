@@ -1,4 +1,5 @@
-//! The network changes: nodes are told, routes are swapped, and what was lost on links is counted.
+//! Changes of the network during a run: nodes react to dead links, routes are swapped, and losses on links are
+//! counted.
 
 use super::{Net, Predicted, World};
 use crate::changes::{NETWORK_CHANGES, Turn};
@@ -13,7 +14,7 @@ use std::collections::BTreeSet;
 use units::{Clock, Time};
 
 impl<O: Observer, T: Tap> World<O, T> {
-    /// Puts an event at every instant of a change, so that none is pushed before one that was taken.
+    /// Adds an event at every instant of a change, so that no event is pushed before the one taken last.
     pub(crate) fn plan_changes(&mut self) {
         let end = self.schedule.duration.saturating_add(self.schedule.drain);
         let instants: Vec<Time> = self.changes.iter().flat_map(|changes| changes.instants()).collect();
@@ -22,12 +23,12 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// When the network changes next.
+    /// Returns the instant of the next change of the network.
     pub(crate) fn next_change(&self) -> Option<Time> {
         self.changes.as_ref().and_then(|changes| changes.next_at())
     }
 
-    /// Everything that changes by `now`, before any other event of that instant.
+    /// Applies every change up to `now`, before any other event of that instant.
     pub(crate) fn change_network(&mut self, now: Time) {
         let Some(mut changes) = self.changes.take() else { return };
         while let Some((at, turn)) = changes.turns.get(changes.next).filter(|(at, _)| *at <= now) {
@@ -57,11 +58,11 @@ impl<O: Observer, T: Tap> World<O, T> {
         for (node, ports) in turn.died.iter().filter(|(node, _)| is_mine.contains(node)) {
             self.links_died(now, *node, ports, then);
         }
-        // Only then do ports begin to send, so that none does before all ends know.
+        // Ports start to send only after all ends have reacted to the change.
         is_mine.into_iter().for_each(|node| self.finish_node(now, node));
     }
 
-    /// Records the frames lost so far because of ports whose links are newly known to be dead or back.
+    /// Records the frames lost so far because of ports whose links turn dead or alive.
     fn count_closings(&self, turn: &Turn, closings: &mut Vec<Closing>) {
         for closing in closings.iter_mut().filter(|one| one.after.is_none() && turn.returned.contains(&one.port)) {
             closing.after = Some(self.lost_by_dead(closing.port));
@@ -70,7 +71,8 @@ impl<O: Observer, T: Tap> World<O, T> {
         closings.extend(closed.map(|(event, port, before)| Closing { event, port, before, after: None }));
     }
 
-    /// Frames lost so far because the link of a port is known to be dead: at the port, and at switches that it cuts off.
+    /// Returns the frames lost so far because the link of a port is treated as dead: at the port, and at switches that
+    /// it cuts off.
     fn lost_by_dead(&self, (node, port): Sender) -> u64 {
         let core = match self.hosts.get(node as usize) {
             Some(host) => host.nic(),
@@ -117,8 +119,8 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.switches[node as usize - self.hosts.len()].finish(at_switch!(self, driver));
     }
 
-    /// A frame that has come to the end of its link is lost there. PAUSE and PFC frames are no packets, and of the
-    /// copies of a flooded one only the packet itself counts as lost.
+    /// Loses a frame that has come to the end of its link. PAUSE and PFC frames are no packets, and of the copies of
+    /// a flooded frame only the packet itself counts as lost.
     #[cold]
     pub(crate) fn lose_on_link(&mut self, key: Key, pkt: &Pkt, reason: DropReason) {
         let port = self.state.base[key.node() as usize] + u32::from(pkt.head.ingress.0);
@@ -131,7 +133,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.exts.free_shared(pkt.ext);
     }
 
-    /// Adds what was lost on links to the counts of the ports that it did not reach.
+    /// Adds losses on links to the counts of the ports that the frames did not reach.
     pub(crate) fn add_lost_on_links(&self, counts: &mut [PortCounts]) {
         if self.changes.is_none() {
             return;
@@ -144,7 +146,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// Losses so far on an event's directions.
+    /// Returns the losses so far on an event's directions.
     fn losses_at(&self, places: Option<&Places>) -> Losses {
         let Some(places) = places else { return Losses::default() };
         places.losses(|(node, port): Sender| {
@@ -153,7 +155,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         })
     }
 
-    /// Cost so far of every event that has happened.
+    /// Returns the cost so far of every past event.
     pub(crate) fn costs_so_far(&self) -> Vec<Cost> {
         let Some(changes) = &self.changes else { return Vec::new() };
         let now: Vec<Losses> = changes.places.iter().map(|places| self.losses_at(places.as_ref())).collect();

@@ -1,22 +1,22 @@
-//! Where the packet that is likely to be next is to go.
+//! Prediction of the output port of the packet that probably arrives next.
 
 use crate::queue::{Key, Phase};
 use mech::PortId;
 use units::Time;
 
-/// An arrival at a switch, and the port that its packet is to leave by, where that is known.
+/// Arrival at a switch, and the port by which its packet leaves, if it is known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Predicted {
     arrival: Key,
-    /// One number, read soon after it is written: a processor that reads the two halves of an `Option` at once waits
-    /// until all writes before them have reached the cache.
+    /// Single number and no `Option`, since it is read soon after it is written: a processor that reads both halves
+    /// of an `Option` at once waits until all earlier writes have reached the cache.
     port: u32,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl Predicted {
-    /// Of no arrival.
+    /// Returns a prediction for no arrival.
     pub(crate) fn nothing() -> Predicted {
         Predicted { arrival: Key::new(Time::ZERO, 0, Phase::Timer, 0), port: NONE }
     }
@@ -26,7 +26,7 @@ impl Predicted {
         Predicted { arrival, port: port.map_or(NONE, |port| u32::from(port.0)) }
     }
 
-    /// The port, if this is the arrival.
+    /// Returns the port, if the prediction is for this arrival.
     #[inline(always)]
     pub(crate) fn port(&self, arrival: Key) -> Option<PortId> {
         (self.arrival == arrival && self.port != NONE).then_some(PortId(self.port as u16))

@@ -1,16 +1,16 @@
-//! Begin and end of a run's measured window, and the end of the run.
+//! Start and end of a run's measurement window, and the end of the run.
 
 use crate::grid::Grid;
 use crate::progress::Stop;
 use units::{Dur, Time};
 
-/// Largest number of flows that a run may begin, since the records of more would not fit into memory. The run is
-/// stopped above it, and above [`MOST_OPEN`] flows that have not ended. Both are checked whenever a run may end,
-/// since one event may begin as many flows as a host has to send.
+/// Largest number of flows that a run may start, since the records of more would not fit into memory. The run ends
+/// above it, and above [`MOST_OPEN`] unfinished flows. Both are checked whenever a run may end, since one event may
+/// start as many flows as a host has to send.
 pub(super) const MOST_FLOWS: u64 = 40_000_000;
 pub(super) use scenario::limits::MOST_OPEN;
 
-/// Times of the measured window and of the end of a run.
+/// Times of the measurement window and of the end of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Schedule {
     pub(crate) from: Time,
@@ -28,7 +28,7 @@ pub(super) struct Seen {
     pub(super) events: u64,
     pub(super) check_at: u64,
     pub(super) unfinished: u64,
-    /// Number of flows that have begun; `ended` of them have ended.
+    /// Number of flows that have started; `ended` of them have ended.
     pub(super) begun: u64,
     pub(super) ended: u64,
     /// Reason of a failure: a mechanism broke a rule, or a packet of a lossless class was lost.
@@ -48,24 +48,26 @@ impl Schedule {
         self.duration.saturating_add(self.drain)
     }
 
-    /// Returns the first instant after `at` at which something else than a step may happen.
+    /// Returns the first instant after `at` at which something other than a step may happen.
     pub(super) fn milestone_after(&self, at: Time) -> Time {
         let marks = [self.from, self.to, self.last_instant()];
         marks.into_iter().filter(|mark| *mark > at).fold(self.grid.after(at), Time::min)
     }
 
-    /// Returns true if a run with so many events has reached its bound: it ends with the instant that it is at.
+    /// Returns true if a run with this number of events has reached its bound: it ends with its current instant.
     pub(crate) fn is_at_bound(&self, events: u64) -> bool {
         self.max_events.is_some_and(|bound| events >= bound)
     }
 
-    /// Decides if the run ends before its next step, at `at`: at the first instant of the grid since the last step or,
-    /// at its bound on events, right after the instant of the last step. A run that needs no more events is not cut.
+    /// Decides if the run ends before its next step, at `at`. It ends at the first instant of the grid since the last
+    /// step. At its bound on events, it ends right after the instant of the last step. A run that needs no more events
+    /// is not cut.
     pub(super) fn verdict(&self, seen: &Seen, at: Time) -> Verdict {
         let (instant, last) = (self.grid.after(seen.now), self.last_instant());
         let over = instant.max(self.duration).min(last);
         let cut = seen.now.saturating_add(Dur(1));
         let is_cut = cut <= at && self.is_at_bound(seen.events);
+        // A failure ends the run at the grid and not at its event, so that the end is the same in any division.
         if let Some(stop) = seen.failed.filter(|_| instant <= at) {
             Verdict::End(stop, instant)
         } else if over <= at && seen.unfinished == 0 {
@@ -99,7 +101,7 @@ impl Seen {
         self.begun > MOST_FLOWS || self.begun - self.ended > MOST_OPEN
     }
 
-    /// Returns the reason of the end of a run without further events.
+    /// Returns the reason for the end of a run without further events.
     pub(super) fn nothing_left(&self) -> Stop {
         match (self.failed, self.unfinished) {
             (Some(stop), _) => stop,

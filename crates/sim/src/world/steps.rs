@@ -5,18 +5,19 @@ use crate::changes::NETWORK_CHANGES;
 use crate::link::Arrived;
 use crate::queue::{Key, Phase};
 use crate::tap::{Crossed, Tap};
-use dataplane::{FLOW_START, MESSAGE_START, Observer, Pkt, SwitchStep};
+use dataplane::{FLOW_START, MESSAGE_START, Observer, Pkt, Spot, SwitchStep};
 use mech::PortId;
 use units::Time;
 
 impl<O: Observer, T: Tap> World<O, T> {
-    /// One instant at one node.
+    /// Processes one step: the events of one instant at one node.
     pub(super) fn step(&mut self) {
         let Some(key) = self.state.queue.pop() else {
             self.stop = Some(self.seen().nothing_left());
             return;
         };
         if key.time() >= self.milestone && self.passes_milestone(key.time()) {
+            // The run has ended before this event, which stays pending.
             self.state.queue.push(key);
             return;
         }
@@ -24,6 +25,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         if let Some(ahead) = self.state.queue.ahead()
             && ahead.phase() == Phase::Arrival
         {
+            // The frame comes from memory while this step is processed.
             self.state.wires.prefetch(ahead.index());
         }
         match (key.node() as usize) < self.hosts.len() {
@@ -33,7 +35,8 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.predict_route();
     }
 
-    /// Finds the way of the packet that is likely to be next, and brings its port near the processor.
+    /// Looks up the next hop of the packet that probably arrives next. Its port is then in the cache when the packet
+    /// arrives.
     #[inline(always)]
     fn predict_route(&mut self) {
         if self.predicts_routes
@@ -47,7 +50,8 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// A frame arrives with an event. Who calls copies it, once and whole, before it is written to.
+    /// Removes an arriving frame from its link. The caller copies it, once and whole, before it writes to it or sends
+    /// another: the slot of the frame is free, and the next frame sent reuses it.
     #[inline(always)]
     fn take_arrival(&mut self, key: Key) -> Arrived {
         let link = key.index();
@@ -59,7 +63,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         arrived
     }
 
-    /// Enters such a frame at its node, or loses it at the end of its link; whether it is lost.
+    /// Enters an arriving frame at its node, or loses it at the end of its link. Returns true if it is lost.
     #[inline(always)]
     fn is_lost_on_link(&mut self, key: Key, arrived: Arrived, pkt: &mut Pkt) -> bool {
         arrived.enter(pkt);
@@ -68,13 +72,17 @@ impl<O: Observer, T: Tap> World<O, T> {
             return true;
         }
         self.hops += 1;
+        if O::WANTS.arrivals {
+            let port = self.state.base[key.node() as usize] + u32::from(pkt.head.ingress.0);
+            self.state.observer.arrived(Spot { now: self.now, node: key.node(), port }, pkt);
+        }
         if T::LISTENS {
             self.tap(key.index(), pkt);
         }
         false
     }
 
-    /// Tells of a frame whose last bit has just crossed a link.
+    /// Passes a frame whose last bit has just crossed a link to the tap.
     fn tap(&mut self, link: u32, pkt: &Pkt) {
         let (ext, flow_bytes) = (self.exts.get(pkt.ext), self.flows.info(pkt.head.flow).bytes);
         self.tap.crossed(&Crossed { at: self.now, link, pkt, ext, flow_bytes });
@@ -84,6 +92,7 @@ impl<O: Observer, T: Tap> World<O, T> {
     fn switch_step(&mut self, first: Key) {
         let s = first.node() as usize - self.hosts.len();
         let second = self.state.queue.pop_if_same_step(first);
+        // Most steps of a switch are a single arrival: it needs no list, and often no view of the whole switch.
         if second.is_none() && first.phase() == Phase::Arrival {
             let arrived = self.take_arrival(first);
             let mut pkt = *self.state.wires.frame(arrived);
@@ -103,7 +112,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.switch_events(s, first, second);
     }
 
-    /// A step of a switch that is more than one arrival.
+    /// Processes a step of a switch that has more than one arrival.
     fn switch_events(&mut self, s: usize, first: Key, mut next: Option<Key>) {
         self.arrivals.clear();
         let mut event = Some(first);
@@ -130,6 +139,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
         let mut driver = self.state.driver(first.node(), self.now);
         let (switch, step) = (&mut self.switches[s], at_switch!(self, driver));
+        // The switch draws the order of its arrivals: that of keys would favour links with low numbers at every tie.
         if !self.arrivals.is_empty() {
             switch.arrive(&mut self.arrivals, step);
         }

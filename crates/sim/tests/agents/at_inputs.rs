@@ -1,7 +1,7 @@
-//! Agents in a switch whose arrivals wait at their inputs: what they are told, when, and where their messages go.
+//! Tests of agents in switches with input buffers: their calls, and the path of their messages.
 //!
-//! A frame comes to the switch FAST + DELAY after its source has begun to send it; it crosses to h1 in 6072 ns and to
-//! h0 in 607.2.
+//! A frame arrives at the switch FAST + DELAY after its transmission starts. It crosses to h1 in 6072 ns and to h0 in
+//! 607.2 ns.
 
 use super::{DELAY, FAST, Refit, SLOW, TO_H1, burst, text};
 use crate::common::scenario;
@@ -14,10 +14,10 @@ use std::sync::{Arc, Mutex};
 use units::{Bytes, Time};
 
 const CROSSES: u64 = 6_072_000;
-/// When the first frame has come.
+/// Arrival time of the first frame.
 const COMES: u64 = FAST + DELAY;
 
-/// What has crossed: when, from which port to which and which packet; and when messages left a port.
+/// Frames that crossed (time, input, output, packet), and times and ports at which messages left.
 #[derive(Clone, Default)]
 struct Seen {
     crossed: Vec<(u64, u32, u32, u32)>,
@@ -52,10 +52,10 @@ fn cioq(more: &str, traffic: &str) -> String {
     text(&format!("model = \"cioq\"\nbuffer = {{ kind = \"per_port\", size = \"2pkt\" }}\n{more}"), traffic)
 }
 
-/// A call: when, of which account, with how many bytes, and which frame was stored just now.
+/// Call of an agent: time, account, bytes, and the frame stored just before.
 type Call = (u64, Account, u64, Option<u16>);
 
-/// Writes down every change of what its port's accounts say.
+/// Agent that records every change of its port's accounts.
 #[derive(Clone, Default)]
 struct Follower(Arc<Mutex<Vec<Call>>>);
 
@@ -74,7 +74,7 @@ impl Agent for Follower {
     }
 }
 
-/// The calls of a follower at the input of h0 and at the output to h1.
+/// Returns the calls of a follower at the input of h0 and of one at the output to h1.
 fn followed(text: &str) -> ([Vec<Call>; 2], Watching<Seen>) {
     let all = [Follower::default(), Follower::default()];
     let at_both = |_: u32, setup: &mut SwitchSetup| {
@@ -87,8 +87,8 @@ fn followed(text: &str) -> ([Vec<Call>; 2], Watching<Seen>) {
     (calls, world)
 }
 
-/// Frame 0 comes at 2230.4 ns, crosses until 8302.4 and leaves at once; frame 1, 5 us behind it, crosses until 14374.4 and
-/// leaves at 20606.4.
+/// Frame 0 arrives at 2230.4 ns, crosses until 8302.4 ns and leaves immediately. Frame 1, 5 us later, crosses until
+/// 14374.4 ns and leaves at 20606.4 ns.
 #[test]
 fn accounts_of_an_input_are_told_of_stores_and_of_the_ends_of_transfers_and_those_of_an_output_of_arrivals_there() {
     let ([input, output], world) = followed(&cioq("", &burst(2, "5us")));
@@ -130,8 +130,8 @@ fn accounts_of_an_input_are_told_of_stores_and_of_the_ends_of_transfers_and_thos
     assert_eq!(world.observer().crossed, [(over, 2, 3, 0), (over + CROSSES, 2, 3, 1)]);
 }
 
-/// The link dies at 50 us, when frame 3 is on the wire, 4 waits in the buffer, 5 crosses and four wait at the input; 5 is
-/// lost when it has crossed, 12 us later.
+/// The link dies at 50 us. Frame 3 is on the wire then, 4 is in the output's buffer, 5 crosses, and four frames are at
+/// the input. Frame 5 is lost when it has crossed, 12 us later.
 #[test]
 fn what_is_lost_at_its_input_or_on_the_way_across_leaves_the_accounts_and_has_never_arrived() {
     let event = "event = [{ kind = \"link_down\", at = \"50us\", link = \"s:h1\" }]\n[topology]";
@@ -149,7 +149,7 @@ fn what_is_lost_at_its_input_or_on_the_way_across_leaves_the_accounts_and_has_ne
     assert!(told[5..9].iter().all(|(at, ..)| *at == 50_000_000) && told[9].0 == crossed);
 }
 
-/// Tells h0 of its first flow whenever an account of its port has grown by a frame.
+/// Agent that notifies h0 about its first flow whenever an account of its port has grown by a frame.
 #[derive(Clone)]
 struct Teller {
     follows: Account,
@@ -174,8 +174,8 @@ impl Agent for Teller {
     }
 }
 
-/// At the input a message is on its link in the instant in which the frame is stored. At the output that is when the frame
-/// has crossed, and the message crosses first: 64 B in 25.6 ns.
+/// The message of an input is on its link in the instant in which the frame is stored. The message of an output is made
+/// when the frame has crossed, and crosses first, 64 B in 25.6 ns.
 #[test]
 fn a_message_of_an_input_leaves_at_once_and_one_of_an_output_when_it_has_crossed() {
     let told = |port: u16, follows: Account| {
@@ -195,7 +195,7 @@ fn a_message_of_an_input_leaves_at_once_and_one_of_an_output_when_it_has_crossed
     assert_eq!(of_output, [(first, 2), (first + 50_000_000, 2)]);
 }
 
-/// Looks at every unit of a memory of its port whenever an account changes, and keeps the most that were occupied.
+/// Agent that looks at every unit of a memory of its port on each change, and keeps the most that were occupied.
 #[derive(Clone)]
 struct Sampler {
     side: Side,
@@ -216,7 +216,7 @@ impl Agent for Sampler {
             assert_eq!((of.flow, of.src, of.out), (FlowId(0), HostId(0), PortId(TO_H1)));
         }
         assert!(at.view.occupant(at.port, units).is_none());
-        // Frames of 1518 B, six units each.
+        // Frames of 1518 B take six units each.
         assert_eq!(u64::from(units) * 253, at.view.in_memory(self.side, at.port, 0));
         let fill = at.view.output_fill(PortId(TO_H1));
         assert_eq!(fill.used, at.view.in_memory(Side::Output, PortId(TO_H1), 0) / 1518);
@@ -229,7 +229,7 @@ impl Agent for Sampler {
     }
 }
 
-/// The most units that were ever occupied; what is sampled is checked against what is there after every event.
+/// Returns the most units that were ever occupied. Samples are checked against the memory's content after every event.
 fn most_units(text: &str, port: u16, side: Side) -> u32 {
     let sampler = Sampler { side, most: Arc::default() };
     let at_port = |_: u32, setup: &mut SwitchSetup| {
@@ -239,9 +239,9 @@ fn most_units(text: &str, port: u16, side: Side) -> u32 {
     *sampler.most.lock().unwrap()
 }
 
-/// Ten frames come while one leaves. In an output-queued switch all wait for h1; of 40 that come, 4 have left when the last
-/// has come. With inputs, the last comes when 8 have crossed at 6072 ns each or as the wire lets them: two wait at the
-/// output, and the rest at the input.
+/// Ten frames arrive while one leaves. In an output-queued switch all are queued for h1; when the last of 40 has
+/// arrived, 4 have left. With inputs, 8 frames have crossed when the last arrives, at 6072 ns each or at the pace of
+/// the link. Two are then at the output, and the rest at the input.
 #[test]
 fn an_agent_may_draw_the_units_of_its_input_or_of_its_output() {
     let queued = text("buffer = { kind = \"per_port\", size = \"100pkt\" }", &burst(40, "1230400ps"));
@@ -255,7 +255,7 @@ fn an_agent_may_draw_the_units_of_its_input_or_of_its_output() {
     assert!((33 * 6..=35 * 6).contains(&most) && most % 6 == 0, "{most}");
 }
 
-/// Links die, packets are cut and pushed out where they wait, and others held up in a class that nobody samples.
+/// Links die, packets are trimmed and evicted from their queues, and others are paused in a class that is not sampled.
 #[test]
 fn what_is_sampled_is_what_is_there_whatever_becomes_of_it() {
     struct Case(&'static str, &'static str);
@@ -287,7 +287,7 @@ fn what_is_sampled_is_what_is_there_whatever_becomes_of_it() {
     }
 }
 
-/// Samples a memory of its port.
+/// Agent that samples a memory of its port.
 #[derive(Clone)]
 struct Draws(Side);
 

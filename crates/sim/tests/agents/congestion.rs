@@ -1,11 +1,12 @@
-//! Congestion points of the catalogue in real switches: at inputs and at outputs of both models, by each culprit.
+//! Tests of the catalogue's congestion points in real switches: at inputs and outputs of both models, with a culprit
+//! and a victim.
 
 use super::{AS_NAMED, TO_H1, burst, run, text};
 use crate::common::scenario;
 use mech::{FlowId, HostId, Notice, PortId};
 use sim::{Options, build};
 
-/// A set point of 6000 B, and a sample after ten frames.
+/// Returns a congestion point with a set point of 6000 B that samples after ten frames.
 fn point(model: &str, at: &str) -> String {
     let notify = "kind = \"qcn\", q_eq = \"6000B\", interval = \"15180B\", jitter = 0";
     format!(
@@ -13,13 +14,13 @@ fn point(model: &str, at: &str) -> String {
     )
 }
 
-/// What h0 was told, in its last message, after so many frames 2 us apart: how often, F6, q_off, q_delta.
+/// Number of messages to h0, and F6, q_off and q_delta of the last one.
 type Told = (u64, u8, i64, i64);
 
 fn is_told(model: &str, at: &str, point_at: PortId, expected: &[(u64, Told)]) {
     for (frames, (times, feedback, q_off, q_delta)) in expected {
         let world = run(&text(&point(model, at), &burst(*frames, "2us")), AS_NAMED);
-        // Lengths are told in units of 64 B.
+        // Messages give lengths in units of 64 B.
         let last =
             Notice::Cnm { feedback: *feedback, q_off: q_off / 64 * 64, q_delta: q_delta / 64 * 64, point: point_at };
         assert_eq!(world.host(HostId(0)).notices(FlowId(0)), (*times, Some(last)), "{model}, {at}, {frames} frames");
@@ -28,7 +29,7 @@ fn is_told(model: &str, at: &str, point_at: PortId, expected: &[(u64, Told)]) {
     }
 }
 
-/// A frame crosses in 6.072 us, so that when frame i has come, floor(2 (i - 1) / 6.072) have left the input:
+/// A frame crosses in 6.072 us, so that floor(2 (i - 1) / 6.072) frames have left the input when frame i has arrived:
 ///
 /// | frame | at the input | q_off | q_delta | Fb, at most 30000 | of 63 | next after |
 /// | --- | --- | --- | --- | --- | --- | --- |
@@ -43,8 +44,8 @@ fn at_an_input_what_waits_there_and_crosses_is_the_queue() {
     is_told("cioq", "inputs", PortId(0), &expected);
 }
 
-/// The same where frames wait at their output alone: what came in by a port is counted until it begins to leave, which is what
-/// waits at the output, since nothing else comes.
+/// Frames of a switch without input buffers count for their input until they begin to leave. These are the frames
+/// queued at the output, since no others arrive.
 #[test]
 fn at_an_input_of_an_output_queued_switch_what_came_in_by_it_is_the_queue() {
     let expected = [(10, (1, 63, 6144, 12144)), (12, (2, 32, 9180, 3036)), (17, (4, 51, 15252, 4554))];
@@ -52,7 +53,8 @@ fn at_an_input_of_an_output_queued_switch_what_came_in_by_it_is_the_queue() {
     is_told("output_queued", "outputs", PortId(TO_H1), &expected);
 }
 
-/// Frame k has crossed 6.072 k us after the first came, and 1 + floor(6.072 (k - 1) / 12.304) have begun to leave by then:
+/// Frame k has crossed 6.072 k us after the first arrival, and 1 + floor(6.072 (k - 1) / 12.304) frames have begun to
+/// leave by then:
 ///
 /// | frame | in the buffer | q_off | q_delta | Fb | of 63 | next after |
 /// | --- | --- | --- | --- | --- | --- | --- |
@@ -65,7 +67,9 @@ fn at_an_output_of_a_switch_with_input_buffers_what_has_crossed_is_the_queue() {
     is_told("cioq", "outputs", PortId(TO_H1), &expected);
 }
 
-/// h0 sends as much to h1, which takes it, as to h2, which takes a fourth of it; both come in by one port.
+/// Returns a scenario in which h0 sends at the same rate to h1, which takes all, and to h2, which takes a fourth.
+///
+/// Both flows arrive by one port.
 fn victim_and_culprit(model: &str, notify: &str) -> String {
     let source = |name: &str, to: &str| {
         format!(
@@ -87,7 +91,7 @@ fn victim_and_culprit(model: &str, notify: &str) -> String {
     )
 }
 
-/// Messages to the victim, and to the culprit.
+/// Returns the number of messages to the victim and to the culprit.
 fn told(model: &str, notify: &str) -> [u64; 2] {
     let scenario = scenario(&victim_and_culprit(model, notify), "");
     let mut world = build(&scenario, 1, Options::default(), ()).unwrap();
@@ -96,8 +100,8 @@ fn told(model: &str, notify: &str) -> [u64; 2] {
     [0, 1].map(|flow| world.host(HostId(0)).notices(FlowId(flow)).0)
 }
 
-/// Where frames wait at outputs alone, three of four of the culprit's are lost there, so that the victim's are four of five that
-/// come in; where they wait at their input, which has room for all, they are half of them.
+/// The victim has four of five stored arrivals if frames queue at outputs only, since three of four frames of the
+/// culprit are lost there. It has half of the arrivals if frames queue at their input, which holds all.
 #[test]
 fn at_inputs_occupancy_spares_the_victim_that_arrivals_hit_and_at_outputs_nobody_does() {
     for (model, of_arrivals) in [("\"output_queued\"", 0.8), ("\"cioq\"\ninput_buffer = \"10MB\"", 0.5)] {

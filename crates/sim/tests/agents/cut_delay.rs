@@ -1,4 +1,4 @@
-//! Cutting takes a time: a header is so much later in its queue, or on its way back, and nothing else changes.
+//! Tests of `cut_delay`: a header is queued or sent back later by this time, and nothing else changes.
 
 use super::{AS_NAMED, DELAY, Delivered, FAST, FRAMES, Observer, SLOW, Spot, burst, run, text};
 use crate::common::watched::{Watching, watch_fitted};
@@ -8,10 +8,10 @@ use mech::HostId;
 use sim::{Fittings, Options};
 use units::Time;
 
-/// 64 B and what surrounds them, at 1 Gb/s, ps.
+/// Transmission time in ps of 64 B with preamble and gap at 1 Gb/s.
 const HEADER: u64 = 672_000;
 
-/// Raw packets that come to a buffer of so many bytes.
+/// Returns a scenario of raw packets that arrive at a buffer of `buffer` bytes.
 fn cutting(buffer: &str, given: &str, frames: u64) -> String {
     let overflow = format!("overflow = {{ kind = \"trim\", trimmable = \"any\"{given} }}");
     text(&format!("buffer = {{ kind = \"per_port\", size = \"{buffer}\" }}\n{overflow}"), &burst(frames, "1us"))
@@ -20,8 +20,9 @@ fn delivered(world: &Watching<Delivered>) -> Vec<(u64, u32)> {
     world.observer().0.iter().map(|(at, _, pkt)| (*at, pkt.emission)).collect()
 }
 
-/// A header waits behind ten frames of 12304 ns; where it has a class of its own, until the frame under way has ended.
-/// None of them ends in the 56 ns after a cut: frame i comes 1230.4 i ns after the first, a cut of 64 B leaves in 672 ns.
+/// A header waits behind ten frames of 12304 ns, or, in a class of its own, until the frame in transmission has ended.
+/// None ends in the 56 ns after a cut: frame i arrives 1230.4 i ns after the first, and a header of 64 B leaves in 672
+/// ns.
 #[test]
 fn what_waits_longer_than_cutting_takes_leaves_when_it_did() {
     let leaves = |given: &str| delivered(&run(&cutting("15180B", given, FRAMES), AS_NAMED));
@@ -29,7 +30,7 @@ fn what_waits_longer_than_cutting_takes_leaves_when_it_did() {
     assert_eq!(leaves("").len() as u64, FRAMES);
 }
 
-/// When frames begin to be sent by a port, and which.
+/// Transmissions of ports: node, end, packet, and whether it is returned.
 #[derive(Clone, Default)]
 struct Sent(Vec<(u32, u64, u32, bool)>);
 
@@ -39,8 +40,8 @@ impl Observer for Sent {
     }
 }
 
-/// As in the test without a time: five headers find no room. Each goes back 56 ns later, by a link on which nothing
-/// else is; the others wait longer than that.
+/// Five headers do not fit, as in the test without a delay. Each goes back 56 ns later, by a link that is otherwise
+/// idle; the others wait longer than that.
 #[test]
 fn a_header_that_goes_back_leaves_56_ns_later_and_all_else_when_it_did() {
     let sent = |given: &str| {
@@ -59,8 +60,8 @@ fn a_header_that_goes_back_leaves_56_ns_later_and_all_else_when_it_did() {
     assert_eq!(later.iter().filter(|(.., back)| *back).count(), 5);
 }
 
-/// T is 1000 B: frame 0 leaves, 1 waits, 2 and 3 are cut when they come. 30 us later the port has been idle since frame 1
-/// left, and what is cut leaves at once; 56 ns more are 56 ns more.
+/// T is 1000 B: frame 0 leaves, 1 is queued, 2 and 3 are trimmed on arrival. 30 us later the port has been idle since
+/// frame 1 left, and the headers leave immediately; with 56 ns more delay they leave 56 ns later.
 #[test]
 fn a_header_for_which_nothing_waits_leaves_when_it_is_cut_out_in_order() {
     for delay in [30_000_000, 30_056_000] {
@@ -72,10 +73,10 @@ fn a_header_for_which_nothing_waits_leaves_when_it_is_cut_out_in_order() {
     }
 }
 
-/// T is 3000 B. Frames 1 and 2 wait when 3 comes; it and all up to 9 are cut, and so are 11 to 19 behind 10, 21 to 29
-/// behind 20, and 30 to 39, since two frames have left by then but no header has: the first is cut out after 43.7 us,
-/// and comes behind 20, which starts to leave at 49.2 us. So most frames wait when 39 has come, 20 and 35 headers, and
-/// most bytes when 29 has, 10 and 20 and 25 headers.
+/// T is 3000 B. Frames 1 and 2 are queued when 3 arrives; 3 to 9 are trimmed. So are 11 to 19 behind 10, 21 to 29
+/// behind 20, and 30 to 39, since two frames have left by then but no header has. The first header is ready after 43.7
+/// us, and queues behind 20, which starts to leave at 49.2 us. So the most frames are queued when 39 has arrived: 20
+/// and 35 headers. The most bytes are queued when 29 has arrived: 10 and 20 and 25 headers.
 #[test]
 fn what_is_being_cut_has_its_place_in_the_buffer() {
     let text = cutting("3000B", ", cut_delay = \"40us\"", FRAMES);
@@ -85,8 +86,8 @@ fn what_is_being_cut_has_its_place_in_the_buffer() {
     assert_eq!(columns.map(|column| column[port]), [35, 36, 4636]);
 }
 
-/// Data is held against T alone, so that frame 30 goes in too, and headers against E alone: 3 and 4 have room, and while
-/// they are being cut no other has, so that the 32 after them go back.
+/// Data is compared with T alone, so that frame 30 is stored too, and headers with E alone: 3 and 4 fit. While they are
+/// being trimmed no other header fits, so that the 32 after them go back.
 #[test]
 fn what_is_being_cut_for_a_class_of_its_own_has_its_place_there() {
     let given = ", cut_delay = \"40us\", header_class = 7, extra = \"100B\", no_room = \"return\"";
@@ -96,7 +97,7 @@ fn what_is_being_cut_for_a_class_of_its_own_has_its_place_there() {
     assert_eq!(world.host(HostId(0)).returned(), 32);
 }
 
-/// Also where a link dies meanwhile, so that what is cut out is lost.
+/// Counters also balance if a link dies meanwhile, so that headers are lost.
 #[test]
 fn the_books_balance_at_any_instant_while_headers_are_being_cut() {
     let ways =

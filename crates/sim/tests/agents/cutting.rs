@@ -1,4 +1,4 @@
-//! Answers that cut packets or send them back, in the same switch.
+//! Tests of overflow mechanisms that trim packets or send them back, in the same switch.
 
 use super::{AS_NAMED, Delivered, FRAMES, burst, run, text};
 use crate::common::watched::Watching;
@@ -7,21 +7,22 @@ use mech::overflow::{DropReason, Fate, Overflow, OverflowSlot};
 use mech::{Asks, Env, Flags, ForwardingContext, Head, HostId, Needs, PktId, QueueId};
 use units::Bytes;
 
-/// Raw packets, which never say that they may be cut, and a buffer of ten frames.
+/// Returns a scenario of raw packets, which never have a flag that permits trimming, and a buffer of ten frames.
 fn trimming(given: &str) -> String {
     let overflow = format!("overflow = {{ kind = \"trim\", trimmable = \"any\"{given} }}");
     let buffer = "buffer = { kind = \"per_port\", size = \"15180B\" }";
     text(&format!("{buffer}\n{overflow}"), &burst(FRAMES, "1us"))
 }
-/// The packets that have arrived at h1, cut ones apart.
+/// Returns the packets that arrived at h1, whole ones and trimmed ones.
 fn arrived(world: &Watching<Delivered>) -> (Vec<u32>, Vec<u32>) {
     let is_cut = |pkt: &Pkt| pkt.head.flags.has(Flags::PPL) && pkt.payload == 0;
     let of = |cut: bool| world.observer().0.iter().filter(move |(.., pkt)| is_cut(pkt) == cut);
     (of(false).map(|(.., pkt)| pkt.emission).collect(), of(true).map(|(.., pkt)| pkt.emission).collect())
 }
 
-/// T is ten frames. Eleven wait after frame 12; 13 to 19 are cut to 64 B, 17146 B wait. Then one leaves for every
-/// ten: 20 finds 15628 B and is cut like the nine after it, 30 finds 14750 B and is not, 31 to 39 are.
+/// T is ten frames. Eleven are queued after frame 12; 13 to 19 are trimmed to 64 B, 17146 B are queued. Then one leaves
+/// for every ten arrivals: 20 finds 15628 B and is trimmed like the nine after it, 30 finds 14750 B and is not, 31 to
+/// 39 are.
 #[test]
 fn a_packet_over_the_threshold_loses_its_payload_and_its_header_arrives() {
     for given in ["", ", extra = \"2000B\""] {
@@ -31,8 +32,9 @@ fn a_packet_over_the_threshold_loses_its_payload_and_its_header_arrives() {
     }
 }
 
-/// 16698 B wait after frame 12, T + E is 16800 B: 13 and 14 are cut, 16826 B wait, and the headers of 15 to 19 are lost.
-/// One frame leaves, 15308 B wait at 20; all up to 29 are cut, 15948 B wait. Then 14430 B do: 30 is whole.
+/// 16698 B are queued after frame 12, and T + E is 16800 B: 13 and 14 are trimmed, 16826 B are queued, and the headers
+/// of 15 to 19 are lost. One frame leaves, and 20 finds 15308 B; all up to 29 are trimmed, 15948 B are queued. Then
+/// 14430 B are queued: 30 stays whole.
 #[test]
 fn a_header_without_room_is_lost() {
     let world = run(&trimming(", extra = \"1620B\""), AS_NAMED);
@@ -41,9 +43,10 @@ fn a_header_without_room_is_lost() {
     assert_eq!(cut, (13..15).chain(20..30).chain(31..40).collect::<Vec<u32>>());
 }
 
-/// Headers in class 7 leave as soon as the link is free, and do not count against T. Frame i comes at 1230.4 i ns. Frame
-/// 1 starts at 12304 ns, before any is cut, and eleven frames wait after 12. From 24608 ns on the headers of 13 to 19
-/// leave in 672 ns each, and those that come meanwhile up to 28; at 35360 ns frame 2 starts, so that 29 is whole.
+/// Headers in class 7 leave as soon as the link is idle, and do not count against T. Frame i arrives at 1230.4 i ns.
+/// Frame 1 starts at 12304 ns, before any is trimmed, and eleven frames are queued after 12. From 24608 ns on, the
+/// headers of 13 to 19 leave in 672 ns each, and so do those that arrive meanwhile, up to 28. At 35360 ns frame 2
+/// starts, so that 29 stays whole.
 #[test]
 fn headers_of_a_class_of_their_own_leave_first_and_take_no_room_of_data() {
     let world = run(&trimming(", header_class = 7"), AS_NAMED);
@@ -55,7 +58,8 @@ fn headers_of_a_class_of_their_own_leave_first_and_take_no_room_of_data() {
     assert!(world.observer().0.iter().all(|(.., pkt)| (pkt.payload > 0) == (pkt.head.class() == 0)));
 }
 
-/// As many are cut as above, and for about half of the 26 the coin falls on the tail, which joins the headers.
+/// The number of trimmed packets is that of the test above. For about half of the 26, the coin selects the tail, which
+/// joins the headers.
 #[test]
 fn the_tail_is_cut_in_place_of_the_arrival_and_joins_the_headers() {
     let world = run(&trimming(", header_class = 7, victim = \"coin\""), AS_NAMED);
@@ -67,7 +71,7 @@ fn the_tail_is_cut_in_place_of_the_arrival_and_joins_the_headers() {
         is_cut && n <= 12 && order[at..].iter().any(|&(later, is_cut)| !is_cut && later < n)
     };
     assert!(order.iter().enumerate().any(overtakes), "a tail that is cut overtakes data before it: {order:?}");
-    // Where it waits it keeps its place, so that all arrive in order.
+    // A packet trimmed in its queue keeps its place, so that all arrive in order.
     let world = run(&trimming(", victim = \"coin\""), AS_NAMED);
     let order: Vec<u32> = world.observer().0.iter().map(|(.., pkt)| pkt.emission).collect();
     assert_eq!(order, (0..FRAMES as u32).collect::<Vec<u32>>());
@@ -83,9 +87,9 @@ fn a_header_without_room_goes_back_to_its_source() {
     assert_eq!((world.host(HostId(0)).returned(), world.host(HostId(1)).returned()), (5, 0));
 }
 
-/// Headers in class 7 have 192 B, whatever data is over T. 13 to 16 fill them, 17 to 19 go back. From 24608 ns on headers
-/// leave, nine until 30656 ns, when frame 2 starts and leaves ten behind it: 25 is whole. 26 to 29 fill the room once more,
-/// 30 to 34 go back, and at 42960 ns the next leaves.
+/// Headers in class 7 have 192 B, independent of T. Headers 13 to 16 fill them, and 17 to 19 go back. From 24608 ns on
+/// headers leave, nine until 30656 ns. Frame 2 starts then and leaves ten behind it: 25 stays whole. 26 to 29 fill the
+/// buffer again, 30 to 34 go back, and at 42960 ns the next header leaves.
 #[test]
 fn headers_of_a_class_of_their_own_go_back_once_their_own_room_is_full() {
     let world = run(&trimming(", extra = \"192B\", header_class = 7, no_room = \"return\""), AS_NAMED);
@@ -95,7 +99,7 @@ fn headers_of_a_class_of_their_own_go_back_once_their_own_room_is_full() {
     assert_eq!((world.host(HostId(0)).returned(), world.host(HostId(1)).returned()), (8, 0));
 }
 
-/// Frames of 1518 B are cut to 256 B, which are no payload to anyone.
+/// Frames of 1518 B are trimmed to 256 B, of which none counts as payload.
 #[test]
 fn so_many_bytes_stay_as_are_asked_for() {
     let world = run(&trimming(", trim_size = \"256B\""), AS_NAMED);
@@ -103,7 +107,7 @@ fn so_many_bytes_stay_as_are_asked_for() {
     assert!(cut.len() > 20 && cut.iter().all(|pkt| pkt.head.size == 256), "{}", cut.len());
 }
 
-/// Where a packet does not fit, the last one that waits whole is cut.
+/// Overflow mechanism that trims the last whole packet of the queue if an arrival does not fit.
 #[derive(Clone)]
 struct CutsTheLast;
 
@@ -130,9 +134,9 @@ impl Overflow for CutsTheLast {
     }
 }
 
-/// Room is 15180 B. Frames 2 to 11 fill it; 12 takes the payloads of 11 and 10, 13790 B wait. Each of 13 to 19 takes
-/// that of the one before it, and 14174 B wait after 18; 20 finds room, 21 to 29 take, 30 finds room, 31 to 39 take.
-/// 36 finds 15134 B, and one payload is not enough: it takes that of 29 too.
+/// The buffer holds 15180 B. Frames 2 to 11 fill it; 12 takes the payloads of 11 and 10, 13790 B are queued. Each of 13
+/// to 19 takes the payload of the frame before it, and 14174 B are queued after 18. 20 fits, 21 to 29 take payloads, 30
+/// fits, 31 to 39 take payloads. 36 finds 15134 B, and one payload is not enough: it takes that of 29 too.
 #[test]
 fn a_packet_is_cut_where_it_waits_and_keeps_its_place() {
     let text = text("buffer = { kind = \"per_port\", size = \"15180B\" }", &burst(FRAMES, "1us"));
@@ -144,7 +148,7 @@ fn a_packet_is_cut_where_it_waits_and_keeps_its_place() {
     assert_eq!(whole, (0..10).chain([19, 39]).collect::<Vec<u32>>());
 }
 
-/// What does not fit goes back.
+/// Overflow mechanism that sends back each packet that does not fit.
 #[derive(Clone)]
 struct SendsBack;
 
@@ -163,8 +167,8 @@ impl Overflow for SendsBack {
     }
 }
 
-/// Room is ten frames. After frame 11 there is none until the third leaves, when 20 comes, and the fourth, when 30
-/// does: 8 + 9 + 9 go back.
+/// The buffer holds ten frames. After frame 11 it is full until the third leaves, when 20 arrives, and the fourth, when
+/// 30 arrives: 8 + 9 + 9 packets go back.
 #[test]
 fn what_does_not_fit_goes_back_to_its_source_by_the_tables_of_the_switch() {
     let text = text("buffer = { kind = \"per_port\", size = \"10pkt\" }", &burst(FRAMES, "1us"));
@@ -174,7 +178,7 @@ fn what_does_not_fit_goes_back_to_its_source_by_the_tables_of_the_switch() {
     assert_eq!((world.host(HostId(0)).returned(), world.host(HostId(1)).returned()), (26, 0));
 }
 
-/// The lines that its page gives for what switches do today.
+/// Runs the settings that the page gives for existing switches.
 #[test]
 fn what_the_page_of_trim_says_of_others_runs() {
     let page = include_str!("../../../../docs/mechanisms/trim.md");
@@ -185,6 +189,6 @@ fn what_the_page_of_trim_says_of_others_runs() {
         assert!(whole.len() > 20, "{name}: {whole:?}");
         (name.split([',', ':']).next().unwrap(), !cut.is_empty())
     });
-    // Raw packets have no CPA, and 400 of them are no 8 MiB.
+    // Raw packets have no CPA, and 400 of them are less than 8 MiB.
     assert_eq!(cuts.collect::<Vec<_>>(), [("CP", false), ("UEC", true), ("SAI", false), ("NDP", true)]);
 }

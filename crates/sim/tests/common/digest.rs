@@ -1,4 +1,4 @@
-//! A run as text that a person can read and a program can compare.
+//! Digest of a run as text that people can read and programs can compare.
 
 use super::column;
 use dataplane::Pkt;
@@ -10,10 +10,10 @@ use sim::{
 };
 use std::fmt::Write;
 
-/// All that an observer is told, in the order of time and nodes; with `QUEUES` also of every frame stored and freed.
+/// All notices to an observer, in the order of time and nodes; with `QUEUES` also every frame stored and freed.
 #[derive(Clone)]
 pub struct Tape<const QUEUES: bool> {
-    /// The workload of every flow.
+    /// Workload of every flow.
     traffic: Vec<u16>,
     told: Vec<Told>,
 }
@@ -22,7 +22,7 @@ pub struct Tape<const QUEUES: bool> {
 struct Told {
     what: u64,
     at: Spot,
-    /// The second is a flow's number where it is about a packet.
+    /// Details; the second is a flow's number if the notice is about a packet.
     more: Vec<u64>,
     packet: bool,
 }
@@ -46,7 +46,7 @@ impl<const QUEUES: bool> Tape<QUEUES> {
         self.told.last_mut().unwrap().packet = true;
     }
 
-    /// FNV-1a, 64 bits.
+    /// Returns the FNV-1a hash, 64 bits.
     fn hash(&self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325;
         for Told { what, at, more, .. } in &self.told {
@@ -128,7 +128,7 @@ fn tape<const QUEUES: bool>(scenario: &Scenario, seed: u64, options: Options) ->
     format!("{} events, {:016x}", tape.told.len(), tape.hash())
 }
 
-/// One run: what became of flows, what passed the ports, and hashes over all that happened.
+/// Returns the digest of one run: results of flows, counters of ports, and hashes over all notices.
 pub fn digest(scenario: &Scenario, seed: u64, options: Options) -> String {
     let mut blind = scenario.clone();
     (blind.measure.queues, blind.measure.packets) = (false, false);
@@ -166,7 +166,7 @@ fn flows(results: &Results, scenario: &Scenario, text: &mut String) {
     }
 }
 
-/// Counters of ports, in total over the ports of a node; nodes that have sent nothing are left out.
+/// Appends counters of ports, summed over the ports of a node; nodes that sent nothing are left out.
 fn ports(results: &Results, scenario: &Scenario, text: &mut String) {
     let node = column(results, "ports", "node");
     let table = results.table("ports").unwrap();

@@ -1,4 +1,4 @@
-//! Draws of what random scenarios are made of.
+//! Draws for random scenarios.
 
 use mech::{Purpose, Stream};
 
@@ -6,17 +6,17 @@ use mech::{Purpose, Stream};
 pub struct Draw(Stream);
 
 impl Draw {
-    /// Those of the `n`-th scenario of a test.
+    /// Creates the draws of the `n`-th scenario of a test.
     pub fn new(seed: u64, n: u64, purpose: Purpose) -> Draw {
         Draw(Stream::new(seed, n as u32, purpose))
     }
 
-    /// One of the choices.
+    /// Draws one of the choices.
     pub fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
         choices[self.number(0, choices.len() as u64 - 1) as usize]
     }
 
-    /// A whole number from `low` to `high`.
+    /// Draws a whole number from `low` to `high`.
     pub fn number(&mut self, low: u64, high: u64) -> u64 {
         low + self.0.below(high - low + 1)
     }

@@ -1,4 +1,4 @@
-//! Runs scenarios given as text.
+//! Helpers that run scenarios given as text.
 
 pub mod digest;
 pub mod draw;
@@ -10,12 +10,12 @@ use scenario::Scenario;
 use scenario::load::{Source, load};
 use sim::{Column, Options, Recorder, Results, World, build};
 
-/// The variant `name` of a scenario; the first where `name` is empty.
+/// Returns the variant `name` of a scenario; the first one if `name` is empty.
 pub fn scenario(text: &str, name: &str) -> Scenario {
     named(text, name, Registry::catalogue())
 }
 
-/// The first variant of a scenario that may name these mechanisms.
+/// Returns the first variant of a scenario that may name these mechanisms.
 pub fn scenario_of(text: &str, registry: Registry) -> Scenario {
     named(text, "", registry)
 }
@@ -29,7 +29,7 @@ fn named(text: &str, name: &str, registry: Registry) -> Scenario {
     loaded.variants.into_iter().find(|v| name.is_empty() || v.variant == name).expect("the variant exists")
 }
 
-/// A text that says no kind of transport has `newreno`: with few parts, it is easy to count on.
+/// Adds the transport `newreno` to a text without one: it has few parts, so that results are easy to compute.
 fn with_transport(text: &str) -> String {
     const HEADER: &str = "[transport]\n";
     let kind = "kind = \"newreno\"\n";
@@ -42,7 +42,7 @@ fn with_transport(text: &str) -> String {
     format!("{before}{}{rest}", if is_said { "" } else { kind })
 }
 
-/// A text that says nothing of it has frames that leave hosts exactly when they can.
+/// Sets `nic_jitter` to 0 in a text without it, so that frames leave hosts as early as possible.
 fn in_step(text: &str) -> String {
     const NO_JITTER: &str = "nic_jitter = \"0us\"\n";
     match text.find("[host]\n") {
@@ -55,15 +55,15 @@ fn in_step(text: &str) -> String {
     }
 }
 
-/// The tree of PABO §V: three senders, a receiver, seven switches.
+/// Tree of PABO §V: three senders, a receiver, seven switches.
 pub const PABO_TREE: &str = "kind = \"chain_tree\"\nn = 3\ndepth = 2\nlink = { rate = \"1Gbps\", delay = \"50ns\" }";
 
-/// A small scenario: how long, the lines of its network, and what else it has.
+/// Returns a small scenario with this duration, these lines of its network, and further lines.
 pub fn small(duration: &str, topology: &str, more: &str) -> String {
     format!("name = \"small\"\nduration = \"{duration}\"\n[topology]\n{topology}\n{more}")
 }
 
-/// Bursts of raw packets, as a workload.
+/// Workload of bursts of raw packets.
 pub struct Bursts<'a> {
     pub name: &'a str,
     pub sources: &'a [&'a str],
@@ -71,15 +71,15 @@ pub struct Bursts<'a> {
     pub payload: &'a str,
     /// Packets of a burst.
     pub packets: u64,
-    /// From one packet to the next.
+    /// Time from one packet to the next.
     pub interval: &'a str,
-    /// From one burst to the next.
+    /// Time from one burst to the next.
     pub pause: &'a str,
     pub class: u8,
 }
 
 impl Bursts<'_> {
-    /// A single full frame from `h0` to `h1`.
+    /// Workload of a single full frame from `h0` to `h1`.
     pub const ONE_FRAME: Bursts<'static> = Bursts {
         name: "b",
         sources: &["h0"],
@@ -91,7 +91,7 @@ impl Bursts<'_> {
         class: 0,
     };
 
-    /// The lines of a scenario.
+    /// Returns the lines of the scenario file.
     pub fn text(&self) -> String {
         let Bursts { name, sources, destination, payload, packets, interval, pause, class } = self;
         format!(
@@ -102,7 +102,7 @@ impl Bursts<'_> {
     }
 }
 
-/// Full frames as close as a link of 1 Gb/s carries them, one each 12.304 us, as a workload.
+/// Returns a workload of full frames at the rate of a 1 Gb/s link, one every 12.304 us.
 pub fn full_frames(name: &str, [source, destination]: [&str; 2], stop: &str) -> String {
     format!(
         "[[traffic]]\nname = \"{name}\"\nkind = \"constant\"\nsource = \"{source}\"\n\
@@ -110,25 +110,28 @@ pub fn full_frames(name: &str, [source, destination]: [&str; 2], stop: &str) -> 
     )
 }
 
-/// `a` from `h0` and `b` from `h1` send such frames at once through one port of 1 Gb/s to `h2`; what else the
-/// switch has, tables behind it, and when they stop.
+/// Returns a scenario in which `a` from `h0` and `b` from `h1` send such frames simultaneously to `h2`, through a 1
+/// Gb/s port.
+///
+/// `switch` has further settings of the switch and tables after it; `a` and `b` are the times at which the workloads
+/// stop.
 pub fn two_senders(switch: &str, [a, b]: [&str; 2]) -> String {
     let star = "kind = \"star\"\nn = 3\nlink = { rate = \"1Gbps\", delay = \"1us\" }";
     let frames = [full_frames("a", ["h0", "h2"], a), full_frames("b", ["h1", "h2"], b)].concat();
     small("1ms", star, &format!("[switch]\nties = \"port\"\n{switch}\n{frames}"))
 }
 
-/// The world of a scenario with everything recorded that it asks for.
+/// Returns the world of a scenario, with a recorder of all that the scenario measures.
 pub fn world(scenario: &Scenario, seed: u64, options: Options) -> World<Recorder> {
     build(scenario, seed, options, Recorder::from_scenario(scenario)).unwrap()
 }
 
-/// Runs a scenario to its end.
+/// Runs a scenario text to its end and returns the results.
 pub fn run(text: &str, seed: u64) -> Results {
     run_with(&scenario(text, ""), seed, Options::default())
 }
 
-/// Runs a scenario to its end.
+/// Runs a scenario to its end and returns the results, after a check of conservation.
 pub fn run_with(scenario: &Scenario, seed: u64, options: Options) -> Results {
     let mut world = world(scenario, seed, options);
     world.run();
@@ -137,7 +140,7 @@ pub fn run_with(scenario: &Scenario, seed: u64, options: Options) -> Results {
     results
 }
 
-/// A column of a table as 64-bit numbers.
+/// Returns a column of a table as 64-bit numbers.
 pub fn column(results: &Results, table: &str, name: &str) -> Vec<u64> {
     let table = results.table(table).expect("the table exists");
     let (_, column) = table.columns.iter().find(|(n, _)| n == name).expect("the column exists");
@@ -151,36 +154,36 @@ pub fn column(results: &Results, table: &str, name: &str) -> Vec<u64> {
     }
 }
 
-/// The sum of a column.
+/// Returns the sum of a column.
 pub fn total(results: &Results, table: &str, name: &str) -> u64 {
     column(results, table, name).iter().sum()
 }
 
-/// All losses.
+/// Returns the number of drops for all reasons.
 pub fn drops(results: &Results) -> u64 {
     let table = results.table("ports").expect("the table exists");
     let names = table.columns.iter().filter(|(name, _)| name.starts_with("drop_"));
     names.map(|(name, _)| total(results, "ports", name)).sum()
 }
 
-/// The rows of a table, column by column as asked for.
+/// Returns the rows of a table, with these columns.
 pub fn rows<const N: usize>(results: &Results, table: &str, names: [&str; N]) -> Vec<[u64; N]> {
     let columns = names.map(|name| column(results, table, name));
     (0..columns[0].len()).map(|i| std::array::from_fn(|c| columns[c][i])).collect()
 }
 
-/// `from_ps, to_ps, node, port, class` of every pause.
+/// Returns `from_ps, to_ps, node, port, class` of every pause.
 pub fn pauses(results: &Results) -> Vec<[u64; 5]> {
     rows(results, "pause_trace", ["from_ps", "to_ps", "node", "port", "class"])
 }
 
-/// Everything that is told of a run.
+/// Asserts that two runs have the same results.
 fn same(a: &Results, b: &Results) {
     assert_eq!(a.progress.now, b.progress.now);
     assert_eq!((&a.tables, &a.deadlock, &a.lost), (&b.tables, &b.deadlock, &b.lost));
 }
 
-/// A run with pauses, which the wheel, the heap and a clone from its middle go through to the same bits.
+/// Asserts that a run with pauses is bit-identical by wheel, by heap, and from a clone made midway.
 pub fn same_again(text: &str, seed: u64) {
     let s = scenario(text, "");
     let whole = run_with(&s, seed, Options::default());

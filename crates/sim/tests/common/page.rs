@@ -1,6 +1,6 @@
-//! Numbers in the tables of pages.
+//! Numbers in the tables of documentation pages.
 
-/// Cells of the rows below a header that begins with a text; an empty first cell is that of the row above.
+/// Returns the cells below a header that begins with `header`; an empty first cell is replaced by the one above it.
 pub fn rows<'a>(page: &'a str, header: &str) -> Vec<Vec<&'a str>> {
     let table = page.lines().skip_while(|line| !line.starts_with(header)).skip(2);
     let mut found: Vec<Vec<&str>> = Vec::new();
@@ -15,7 +15,7 @@ pub fn rows<'a>(page: &'a str, header: &str) -> Vec<Vec<&'a str>> {
     found
 }
 
-/// Text of a value with as many digits after the point as a cell has.
+/// Formats a value with as many digits after the point as a cell has.
 pub fn digits_of(cell: &str, value: f64) -> String {
     let decimals = cell.split_once('.').map_or(0, |(_, part)| part.chars().take_while(char::is_ascii_digit).count());
     format!("{value:.decimals$}")

@@ -1,4 +1,4 @@
-//! One compiled world for many observers. A world of its own for each costs as much to compile as the whole core.
+//! Single compiled world for many observers. A world of its own for each costs as much to compile as the whole core.
 
 use dataplane::{Freed, Observer, Pkt, Spot, Stored, Wants};
 use mech::overflow::DropReason;
@@ -99,7 +99,7 @@ pub fn watch<O: Observer + Clone + 'static>(s: &Scenario, seed: u64, options: Op
     watch_wanting(s, seed, options, observer)
 }
 
-/// The same with an observer of other wants.
+/// Returns the world of a scenario at time zero, with an observer of other wants.
 pub fn watch_wanting<O: Observer + Clone + 'static, const WANTS: u8>(
     scenario: &Scenario,
     seed: u64,
@@ -109,7 +109,7 @@ pub fn watch_wanting<O: Observer + Clone + 'static, const WANTS: u8>(
     build_watched(scenario, seed, options, Fittings { observer, tap: (), switch: &|_, _| {} })
 }
 
-/// The same with switches that are changed before they are built.
+/// Returns the world of a scenario whose switches are changed before they are built.
 pub fn watch_fitted<O: Observer + Clone + 'static>(
     scenario: &Scenario,
     seed: u64,

@@ -1,10 +1,10 @@
-//! Values that a parameter may be set to, each clearly different from the one that it has.
+//! Values for a parameter that are clearly different from its current one.
 
 use mech::params::{Kind, Param};
 use serde_json::Value as Json;
 use units::{Amount, Bytes, Dur, parse_amount, parse_bytes, parse_dur};
 
-/// Numbers that are far from one, within bounds; none so large that a run of it would take long.
+/// Returns numbers far from the current one, within bounds, and small enough that a run with them is short.
 fn around(now: Option<u64>, min: u64, max: u64) -> Vec<u64> {
     let mut all = now.map_or(Vec::new(), |n| vec![n.saturating_mul(7), n / 7, n.saturating_mul(1000), n / 1000, n + 1]);
     all.extend([min, 1, 2, 3, 6, 20, 60]);
@@ -12,7 +12,7 @@ fn around(now: Option<u64>, min: u64, max: u64) -> Vec<u64> {
     all
 }
 
-/// Values for `--set`. `now` is the value as the scenario has it, if it has one.
+/// Returns values for `--set`; `now` is the value in the scenario, if there is one.
 pub fn different(param: &Param, now: Option<&Json>) -> Vec<String> {
     let text = now.and_then(Json::as_str).or(param.default).unwrap_or("");
     let whole = now.and_then(Json::as_u64);
@@ -75,7 +75,7 @@ fn sizes(text: &str, min: u64) -> Vec<String> {
     all.map(|n| format!("{n}B")).collect()
 }
 
-/// Names of hosts, links, nodes and files, whatever is asked for.
+/// Returns names of hosts, links, nodes and files, for any kind of text.
 fn texts(now: &str) -> Vec<String> {
     let nodes = ["h1", "h3", "1", "a", "b", "leaf0:spine1", "spine", "leaf1", "stub", "other"].map(str::to_string);
     let of_format = ["hpcc", "flows", "opera", "config"].map(|name| format!("other_{name}.txt"));

@@ -1,7 +1,8 @@
-//! QCN beside other memory and other answers to overflow: who is told of frames that went back, aside or were cut.
+//! Tests of QCN together with other buffers and overflow mechanisms: which hosts are notified of frames that were
+//! bounced, detoured or trimmed.
 //!
-//! `h0` and `h1` send by `a` and `b` to `h2`, whose link takes a tenth of one of them, so that nothing but what `b` sends back
-//! or aside ever leaves `b` toward `a`.
+//! `h0` and `h1` send by `a` and `b` to `h2`, whose link takes a tenth of the rate of one of them. So only frames that
+//! `b` sends back or detours ever leave `b` toward `a`.
 
 use crate::common::watched::{Watching, watch};
 use crate::common::{run_with, scenario, total};
@@ -10,7 +11,7 @@ use mech::{HostId, Notice, PacketKind};
 use sim::{Observer, Options, Spot};
 use std::collections::BTreeMap;
 
-/// Nodes, and the ports that the two switches have toward each other.
+/// Nodes, and the ports of the two switches toward each other.
 const A: u32 = 3;
 const B: u32 = 4;
 const A_TO_B: u16 = 2;
@@ -39,12 +40,12 @@ fn text(switch: &str, notify: &str, host: &str) -> String {
     )
 }
 
-/// Messages by the node and the port of their congestion point, and by whom they were about.
+/// Messages by node and port of their congestion point and by flow.
 #[derive(Clone, Default)]
 struct Told {
     made: BTreeMap<(u32, u16, u32), u64>,
     came: u64,
-    /// Where they came, of which flow.
+    /// Messages by the host that they reached and by flow.
     hosts: BTreeMap<(u32, u32), u64>,
     limits: u64,
 }
@@ -66,13 +67,13 @@ impl Observer for Told {
 }
 
 impl Told {
-    /// Messages of a point about each of both flows.
+    /// Returns the messages of a point about each of the two flows.
     fn at(&self, node: u32, port: u16) -> [u64; 2] {
         [0, 1].map(|flow| self.made.get(&(node, port, flow)).copied().unwrap_or(0))
     }
 }
 
-/// A run to its end, by wheel and by heap, which conserves packets all the way.
+/// Runs a scenario to its end, by wheel and by heap, checking conservation of packets throughout.
 fn run(text: &str) -> Watching<Told> {
     let worlds = [false, true].map(|heap| {
         let options = Options { heap, ..Options::default() };
@@ -89,12 +90,12 @@ fn run(text: &str) -> Watching<Told> {
     wheel
 }
 
-/// A set point that one frame exceeds, and a sample for each frame.
+/// Set point that one frame exceeds, with a sample for each frame.
 const EVERY_FRAME: &str = "q_eq = \"1000B\", interval = \"1B\", jitter = 0";
 const OWN_SIDE: [(&str, u32, u16); 2] = [("outputs", B, B_TO_A), ("inputs", A, A_TO_B)];
 
-/// At outputs they are sampled where they wait to go back, at `b`; at inputs where they come back in, at `a`. In either
-/// model of a switch, and beside PFC.
+/// Congestion points at outputs sample these frames in the queue of `b` toward `a`; those at inputs sample them on
+/// arrival at `a`. This holds for both models of a switch, and with PFC.
 #[test]
 fn a_frame_that_goes_back_or_aside_is_sampled_where_it_waits_and_its_own_source_is_told() {
     let pause = "\npause = { kind = \"pfc\", xoff = \"14KB\", xon = \"9KB\", lossless = false }";
@@ -116,7 +117,7 @@ fn a_frame_that_goes_back_or_aside_is_sampled_where_it_waits_and_its_own_source_
     }
 }
 
-/// Where nothing is sent back, nothing is sampled on that way.
+/// No frame is sampled in the reverse direction if none is sent back.
 #[test]
 fn without_bounces_and_detours_nothing_is_told_of_the_way_back() {
     for (at, node, port) in OWN_SIDE {
@@ -131,8 +132,8 @@ fn without_bounces_and_detours_nothing_is_told_of_the_way_back() {
     }
 }
 
-/// A header that is returned to its sender has its addresses swapped (NDP): its source is the receiver. Messages
-/// are lost nowhere, though every frame of every class but theirs is compared with the room for headers or beside them.
+/// A header that is returned to its sender has its addresses swapped (NDP): its source is the receiver. No message is
+/// lost, although every frame of each other class is compared with the buffer for headers or that for data.
 #[test]
 fn a_header_that_is_returned_to_its_sender_is_told_of_to_the_host_that_it_says_it_is_from() {
     let trim = "kind = \"trim\", trimmable = \"any\", header_class = 1, no_room = \"return\", extra = \"128B\"";
@@ -148,8 +149,8 @@ fn a_header_that_is_returned_to_its_sender_is_told_of_to_the_host_that_it_says_i
     assert_eq!([came([(0, 0), (1, 1)]), came([(2, 0), (2, 1)])], [forward, back]);
 }
 
-/// A shared buffer, at outputs and at inputs, with PFC and without: as many are told as there are culprits, the rates of both
-/// go down, and less is lost.
+/// A shared buffer, at outputs and at inputs, with and without PFC: both culprits are notified, their rates fall, and
+/// fewer packets are lost.
 #[test]
 fn beside_a_shared_buffer_sources_are_told_and_slow_down() {
     for pause in ["", "pause = { kind = \"pfc\", xoff = \"30KB\", xon = \"15KB\" }"] {

@@ -1,6 +1,6 @@
-//! The analysis of QCN-OS §III in real switches: a flow is told in proportion to its share of the bytes that come under
-//! arrival sampling (eq. 2, 3), and to its share of the memory under occupancy sampling (eq. 4, 5). Both shares are
-//! measured, at the port of each message, and messages are tried against them by χ² at 0.1 %.
+//! Tests of the analysis of QCN-OS §III in real switches. Under arrival sampling, messages to a flow are proportional
+//! to its share of the arriving bytes (eq. 2, 3); under occupancy sampling, to its share of the memory (eq. 4, 5). Both
+//! shares are measured at the port of each message, and the messages are tested against them by χ² at 0.1%.
 
 use super::{CHI_SQUARE, HOSTS, Hotspot};
 use crate::common::scenario;
@@ -13,20 +13,20 @@ use std::collections::BTreeMap;
 /// Bytes of a unit of the memory.
 const UNIT: u64 = 256;
 
-/// What there is to a port of the one switch, by flow.
+/// Observations at a port of the switch, by flow.
 #[derive(Clone, Default)]
 struct AtPort {
-    /// Bytes that have come since the last message, and in all until then.
+    /// Bytes that arrived up to the last message; `since` are those after it.
     came: BTreeMap<u32, u64>,
     since: BTreeMap<u32, u64>,
-    /// Units of the memory that it has.
+    /// Units of the memory occupied now.
     units: BTreeMap<u32, u64>,
     told: BTreeMap<u32, f64>,
-    /// The sum over messages of its share of the memory.
+    /// Sum over messages of the flow's share of the memory.
     expected: BTreeMap<u32, f64>,
 }
 
-/// Follows the memories of inputs, or of outputs.
+/// Observer of the memories of inputs, or of outputs.
 #[derive(Clone, Default)]
 struct Shares {
     inputs: bool,
@@ -87,12 +87,12 @@ impl AtPort {
     fn messages(&self) -> f64 {
         self.told.values().sum()
     }
-    /// Messages that each flow should have got, by its share of the bytes that came.
+    /// Returns the expected messages to each flow, by its share of the arriving bytes.
     fn by_arrival(&self) -> BTreeMap<u32, f64> {
         let all: u64 = self.came.values().sum();
         self.came.iter().map(|(flow, bytes)| (*flow, self.messages() * *bytes as f64 / all as f64)).collect()
     }
-    /// χ² of the messages against those that flows should have got, and its degrees of freedom.
+    /// Returns χ² of the messages against their expected numbers, and its degrees of freedom.
     fn chi(&self, expected: &BTreeMap<u32, f64>) -> (f64, usize) {
         assert!(expected.values().all(|mean| *mean >= 5.0), "too few messages: {expected:?}");
         assert!(self.told.keys().all(|flow| expected.contains_key(flow)), "{:?}, {expected:?}", self.told);
@@ -104,17 +104,17 @@ impl AtPort {
         assert_eq!(found, degrees);
         assert!(chi < CHI_SQUARE[degrees], "χ² {chi}: {:?}, not {expected:?}", self.told);
     }
-    /// Another law is not theirs.
+    /// Asserts that another law does not hold.
     fn differs(&self, expected: &BTreeMap<u32, f64>) {
         let (chi, degrees) = self.chi(expected);
         assert!(chi > 5.0 * CHI_SQUARE[degrees], "χ² {chi}: {:?}, {expected:?}", self.told);
     }
 }
 
-/// What is seen at a port while a text runs.
+/// Returns the observations at a port during a run.
 fn at_port(text: &str, inputs: bool, hosts: u32, port: u32) -> AtPort {
     let seen = Shares { inputs, hosts, ..Shares::default() };
-    // Frames that leave are told of as they do.
+    // Departures are stepped, so that they are reported when they happen.
     let options = Options { step_departures: true, ..Options::default() };
     let mut world = watch_wanting::<_, DEPARTURES>(&scenario(text, ""), 3, options, seen);
     world.run();
@@ -122,8 +122,9 @@ fn at_port(text: &str, inputs: bool, hosts: u32, port: u32) -> AtPort {
     world.observer().ports[&port].clone()
 }
 
-/// `h0` sends three flows of random gaps, 1, 2 and 3 Gb/s of payload in frames of three sizes, to hosts whose links of 10, 1
-/// and 1.5 Gb/s take all of the first and half of the others.
+/// Returns three flows of `h0` with random gaps, 1, 2 and 3 Gb/s of payload in frames of three sizes.
+///
+/// The links of their destinations, 10, 1 and 1.5 Gb/s, take all of the first flow and half of the others.
 fn three_flows(switch: &str, destinations: [u32; 3], notify: &str) -> String {
     let flows: String = [(0, "1460B"), (1, "700B"), (2, "300B")]
         .map(|(n, payload)| {
@@ -149,7 +150,7 @@ fn three_flows(switch: &str, destinations: [u32; 3], notify: &str) -> String {
 const INPUTS: &str = "model = \"cioq\"\ninput_buffer = \"60MB\"\nbuffer = { kind = \"per_port\", size = \"150KB\" }";
 const OUTPUTS: &str = "buffer = { kind = \"unlimited\" }";
 
-/// Nothing is lost or paused, and from the first messages on each sample is one: two degrees of freedom.
+/// No packet is lost or paused, and from the first messages on each sample causes one: two degrees of freedom.
 #[test]
 fn by_arrival_a_flow_is_told_as_often_as_its_bytes_come() {
     for (switch, inputs, destinations, port) in [(INPUTS, true, [1, 2, 3], 0), (OUTPUTS, false, [2, 2, 2], 2)] {
@@ -167,8 +168,9 @@ fn by_arrival_a_flow_is_told_as_often_as_its_bytes_come() {
     }
 }
 
-/// Memory is of all that has no limit at an output, and of an input whose far end is paused: there, the flow that passes has a
-/// few frames of it. Two degrees of freedom, and the shares of what comes are no law for it.
+/// The memory is that of an output without a limit, where all flows are queued. Or it is that of an input whose far end
+/// is paused, where the passing flow has only a few frames. There are two degrees of freedom, and the shares of
+/// arrivals do not fit.
 #[test]
 fn by_occupancy_a_flow_is_told_as_often_as_its_units_lie_there() {
     let paused = INPUTS.replace("60MB", "150KB") + "\npause = { kind = \"pfc\", xoff = \"40KB\", xon = \"20KB\" }";
@@ -184,8 +186,8 @@ fn by_occupancy_a_flow_is_told_as_often_as_its_units_lie_there() {
     }
 }
 
-/// The hotspot of §II-B beside PFC, without reaction: f1 and f2 come by one input, alike, and f1 passes. One degree of
-/// freedom.
+/// The hotspot of §II-B with PFC and without reaction: f1 and f2 arrive equally by one input, and f1 passes. There is
+/// one degree of freedom.
 #[test]
 fn at_the_input_of_the_hotspot_the_victim_is_told_by_what_comes_or_by_what_lies_there() {
     for gbps in [10, 100] {

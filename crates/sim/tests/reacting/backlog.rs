@@ -1,25 +1,25 @@
-//! Sources of a constant rate that are stopped half of the time.
+//! Tests of sources with a constant rate that are paused half of the time.
 
 use super::{SETTING, Seen, Setting, half};
 
-/// A frame of a source of 5 Gb/s, ps.
+/// Interval of frames of a source of 5 Gb/s in ps.
 const EVEN: u64 = 2_467_200;
-/// Four stops of 2 ms, 2 ms apart, the first after 2 ms.
+/// Script of four pauses of 2 ms, 2 ms apart, the first after 2 ms.
 const SCRIPT: &str = "pause = [2000000000, 6000000000, 10000000000, 14000000000], \
                       resume = [4000000000, 8000000000, 12000000000, 16000000000]";
 
-/// What is sent by a source with this line more.
+/// Returns the frames sent by a source with this further line.
 fn sent(backlog: &str) -> Seen {
     Setting { script: SCRIPT, traffic: &format!("{}{backlog}", half(10)), ..SETTING }.run()
 }
 
-/// Raw Gb/s between two instants, ms.
+/// Returns the raw rate in Gb/s between two times in ms.
 fn gbps(seen: &Seen, from: u64, to: u64) -> f64 {
     let frames = seen.sent.iter().filter(|at| (from * 1_000_000_000..to * 1_000_000_000).contains(*at)).count();
     frames as f64 * 1542.0 * 8.0 / ((to - from) as f64 * 1e6)
 }
 
-/// Three frames wait at the end of each stop, 4566 of 4000 B, and the one that was under way at its start is early.
+/// Three frames wait at the end of each pause, 4566 of 4000 B, and the frame on the wire at its start is early.
 #[test]
 fn a_source_that_is_stopped_half_of_the_time_sends_half_and_its_own_rate_afterwards() {
     let seen = sent("backlog = \"4KB\"\n");
@@ -28,19 +28,19 @@ fn a_source_that_is_stopped_half_of_the_time_sends_half_and_its_own_rate_afterwa
     let after: Vec<u64> = seen.sent.iter().copied().filter(|at| *at > 16_010_000_000).collect();
     assert!(after.windows(2).all(|two| two[1] - two[0] == EVEN), "its clock, and no more");
     assert!(gbps(&seen, 17, 30) < 5.01);
-    // Nothing but three frames a stop comes later than it was to.
+    // Only three frames after each pause are later than planned.
     let late = |from: u64| seen.sent.iter().filter(|at| (from..from + 2 * 1_233_600 + 1_100_000).contains(*at)).count();
     assert_eq!([4, 8, 12, 16].map(|ms| late(ms * 1_000_000_000)), [3; 4]);
 }
 
 #[test]
 fn a_larger_backlog_is_sent_after_each_stop() {
-    // 43 frames are 65 446 B, 42 are 63 924.
+    // 43 frames are 65 446 B, 42 are 63 924 B.
     let [small, large] = ["backlog = \"4KB\"\n", "backlog = \"64KB\"\n"].map(|line| sent(line).sent.len());
     assert_eq!(large - small, 4 * (43 - 3));
 }
 
-/// As many frames as without stops, at the rate of the link until those that waited have left.
+/// The source sends as many frames as without pauses, at the rate of the link until the waiting ones have left.
 #[test]
 fn without_a_backlog_all_that_waited_is_sent_later() {
     let seen = sent("");

@@ -1,4 +1,4 @@
-//! Frames of a limited flow that a switch has bounced (PABO), which its host sends again.
+//! Tests of frames of a limited flow that a switch has bounced (PABO), and that its host sends again.
 
 use super::{FRAME, WIRE, at, half, registry};
 use crate::common::scenario_of;
@@ -8,7 +8,7 @@ use mech::FlowId;
 use sim::{Fittings, Observer, Options, Spot};
 use units::{Rate, Time};
 
-/// When frames of h0 begin to leave, for the first time and again, and its rate limits.
+/// Start times of frames of h0, sent for the first time and again, and its rate limits.
 #[derive(Clone, Default)]
 struct Seen {
     first: Vec<u64>,
@@ -28,8 +28,8 @@ impl Observer for Seen {
     }
 }
 
-/// Frames come at 10 Gb/s to a port of 1 Gb/s with room for four until, after some 300 us, six messages leave 171.7 Mb/s of
-/// it. What the switch bounces meanwhile goes to and fro until the port has room.
+/// Frames arrive at 10 Gb/s at a port of 1 Gb/s that holds four until, after about 300 us, six messages leave 171.7
+/// Mb/s. Frames bounced meanwhile go back and forth until the port has space.
 #[test]
 fn they_neither_wait_for_the_limiter_nor_count_for_the_byte_counter() {
     let text = format!(
@@ -59,11 +59,11 @@ fn they_neither_wait_for_the_limiter_nor_count_for_the_byte_counter() {
         frames.iter().copied().filter(|begins| (slow..=raised).contains(begins)).collect()
     };
     let (first, again) = (between(first), between(again));
-    // Those that leave for the first time keep the distance of the limit, and ten of them end the byte counter.
+    // Frames that leave for the first time keep the distance of the limit, and ten of them end the byte counter.
     let distance = Rate::bps(rate).time(WIRE).0;
     assert!(first.windows(2).all(|two| two[1] - two[0] >= distance), "{first:?}");
     let before = world.observer().first.iter().filter(|begins| (limits[0].0..slow).contains(*begins)).count();
     assert_eq!((first.len() + before, first.last()), (10, Some(&raised)));
-    // Those that leave again are as close as the link carries them; they alone would end the byte counter.
+    // Frames that leave again are as close as the link permits; they alone would end the byte counter.
     assert!(again.len() > 10 && again.windows(2).any(|two| two[1] - two[0] < 2 * WIRE * 800), "{again:?}");
 }

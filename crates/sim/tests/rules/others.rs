@@ -1,4 +1,4 @@
-//! Mechanisms of the other slots.
+//! Tests of mechanisms of the other slots.
 
 use super::{Make, broken, star, with, wrong};
 use crate::common::scenario_of;
@@ -241,7 +241,7 @@ fn address_behind_no_port_ends_the_run() {
     assert!(message.contains("`fib`"), "{message}");
 }
 
-/// Agent of the output of its port that pushes an act whenever that changes.
+/// Agent of its port's output that pushes an action on every change.
 #[derive(Clone)]
 struct Push(fn(PortId) -> Act, Needs, Pass);
 
@@ -310,7 +310,7 @@ fn agent_that_holds_packets_must_declare_their_memory() {
     assert!(matches!(rule, Rule::Undeclared { .. }) && message.contains("held"), "{message}");
 }
 
-/// Reaction point whose timer never moves on.
+/// Reaction point whose timer never advances.
 #[derive(Clone, Default)]
 struct Stands(Option<(Time, FlowId)>);
 

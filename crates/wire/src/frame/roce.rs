@@ -8,14 +8,14 @@ use dataplane::{Body, Segment};
 use etherparse::{IpNumber, UdpHeader};
 use mech::{Flags, FlowId};
 
-/// The port of RoCEv2 (A17.3.1.2).
+/// UDP port of RoCEv2 (A17.3.1.2).
 const PORT: u16 = 4791;
 const IPV4: usize = 20;
 const UDP: usize = 8;
 const BTH: usize = 12;
 const AETH: usize = 4;
 const ICRC: usize = 4;
-/// What a CNP has behind its BTH, all 0.
+/// Reserved bytes after the BTH of a CNP, all 0.
 const CNP_RESERVED: usize = 16;
 
 /// Opcodes of reliable connections (table 38), and of a CNP.
@@ -26,34 +26,34 @@ const SEND_ONLY: u8 = 0x04;
 const ACKNOWLEDGE: u8 = 0x11;
 const CNP: u8 = 0x81;
 
-/// Syndromes of an AETH (tables 44 to 46): an ACK without a count of credits, and a NAK for a gap.
+/// Syndromes of an AETH (tables 44 to 46): an ACK without a credit count, and a NAK for a gap.
 const ACK: u8 = 0x1f;
 const NAK: u8 = 0x60;
 
-/// The default partition, and bits of a BTH: the message came from another request, a source is told of congestion.
+/// Default partition, and bits of a BTH: request for an acknowledgement, and notice of congestion to the source.
 const PARTITION: u16 = 0xffff;
 const ACK_REQUEST: u32 = 1 << 31;
 const BECN: u8 = 1 << 6;
-/// Queue pairs and packet numbers have 24 bits; pairs 0 and 1 are for management.
+/// Mask of queue pairs and packet numbers, which have 24 bits; pairs 0 and 1 are for management.
 const BITS: u32 = 0x00ff_ffff;
 
-/// The pair of queues at one end of a flow.
+/// Returns the queue pair at one end of a flow.
 fn queue_pair(flow: FlowId, of_receiver: bool) -> u32 {
     (2 + flow.0.wrapping_mul(2) + u32::from(of_receiver)) & BITS
 }
 
-/// What a packet says in its BTH, and behind it.
+/// Fields of a packet's BTH, and of the headers after it.
 struct Said {
     opcode: u8,
     becn: u8,
     ack_request: bool,
-    /// The packet's number, or the last that is acknowledged, or the one that is missing.
+    /// Number of the packet, of the last acknowledged packet, or of the missing packet.
     number: u32,
     aeth: Option<u8>,
     payload: usize,
 }
 
-/// A segment of a flow with packets of `mss` bytes is one message: each flow is one SEND.
+/// Returns the fields for a segment of a flow with packets of `mss` bytes. Each flow is one SEND message.
 fn of_segment(crossing: &Crossing, segment: &Segment, mss: u32) -> Said {
     let flags = crossing.pkt.head.flags;
     if !flags.has(Flags::REVERSE) {
@@ -74,14 +74,14 @@ fn of_segment(crossing: &Crossing, segment: &Segment, mss: u32) -> Said {
 
 const OF_CNP: Said = Said { opcode: CNP, becn: BECN, ack_request: false, number: 0, aeth: None, payload: CNP_RESERVED };
 
-/// Appends IPv4 and what it carries.
+/// Appends IPv4 and its payload.
 pub(crate) fn write(crossing: &Crossing, out: &mut Vec<u8>) {
     let said = match crossing.pkt.body() {
         Body::Segment(segment) => of_segment(crossing, &segment, u32::from(crossing.roce.unwrap_or(1).max(1))),
         _ => OF_CNP,
     };
     let flow = crossing.pkt.head.flow;
-    // CNPs and ACKs are for the sender of the flow.
+    // CNPs and ACKs are addressed to the sender of the flow.
     let to_receiver = said.aeth.is_none() && said.becn == 0;
     let pad = said.payload.wrapping_neg() & 3;
     let extended = if said.aeth.is_some() { AETH } else { 0 };
@@ -91,7 +91,7 @@ pub(crate) fn write(crossing: &Crossing, out: &mut Vec<u8>) {
     let source_port = if to_receiver { sender } else { receiver };
     let start = out.len();
     out.extend_from_slice(&ip.to_bytes());
-    // Its checksum is 0 (A17.3.1.2): the invariant CRC is in its place.
+    // UDP's checksum is 0 (A17.3.1.2): the invariant CRC replaces it.
     let udp = UdpHeader { source_port, destination_port: PORT, length: datagram as u16, checksum: 0 };
     out.extend_from_slice(&udp.to_bytes());
     out.extend_from_slice(&[said.opcode, (pad as u8) << 4]);
@@ -100,15 +100,17 @@ pub(crate) fn write(crossing: &Crossing, out: &mut Vec<u8>) {
     out.extend_from_slice(&pair.to_be_bytes());
     let request = if said.ack_request { ACK_REQUEST } else { 0 };
     out.extend_from_slice(&(request | said.number & BITS).to_be_bytes());
-    // One message a flow: none is complete before its last packet.
+    // Message sequence number 0: a flow is one message, which is not complete before its last packet.
     out.extend(said.aeth.into_iter().flat_map(|syndrome| [syndrome, 0, 0, 0]));
     out.resize(out.len() + said.payload + pad, 0);
     let crc = invariant_crc(&out[start..]);
     out.extend_from_slice(&crc.to_le_bytes());
 }
 
-/// The CRC of Ethernet over what no switch changes: eight bytes of ones for a local routing header, and the packet with
-/// ones in the place of IPv4's type of service, time to live and checksum, of UDP's checksum, and of the BTH's fifth byte.
+/// Returns the CRC of Ethernet over the fields that no switch changes.
+///
+/// It begins with eight bytes of ones for a local routing header. The packet follows, with ones in the fields that may
+/// change: IPv4's type of service, time to live and checksum, UDP's checksum, and the BTH's fifth byte.
 fn invariant_crc(packet: &[u8]) -> u32 {
     const CHANGED: [usize; 7] = [1, 8, 10, 11, IPV4 + 6, IPV4 + 7, IPV4 + UDP + 4];
     let routing = std::iter::repeat_n(0xff, 8);
@@ -138,7 +140,7 @@ mod tests {
         pkt
     }
 
-    /// From the opcode to the packet's number.
+    /// Bytes from the opcode to the packet's number.
     fn bth(frame: &[u8]) -> &[u8] {
         &frame[42..54]
     }
@@ -154,7 +156,7 @@ mod tests {
         let last = data(0x0100_0000 / 1000 * 1000, 1, true);
         assert_eq!(bth(&last), [0x02, 0x30, 0xff, 0xff, 0, 0, 0, 13, 0x80, 0, 0x41, 0x89], "three bytes of padding");
         assert_eq!(bth(&data(0, 7, true))[0], 0x04);
-        // Packet numbers have 24 bits, and bytes 32.
+        // Packet numbers have 24 bits, and byte numbers 32.
         assert_eq!(bth(&data(4_294_967_000, 1000, false))[9..], [0x41, 0x89, 0x37]);
     }
 
@@ -181,7 +183,8 @@ mod tests {
         assert_eq!(crc(&other), crc(&pkt));
         assert_ne!(crc(&Pkt { seq: 1000, ..pkt }), crc(&pkt));
         assert_eq!(super::invariant_crc(b"123456789"), {
-            // The same by the table of another program: zlib.crc32 of eight ones, and these with the bytes at 1 and 8 as ones.
+            // Computed with another program: zlib.crc32 of eight ones and these bytes, with the bytes at 1 and 8 as
+            // ones.
             0xb12d_5e69
         });
     }

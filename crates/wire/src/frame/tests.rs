@@ -68,7 +68,7 @@ fn the_answer_to_a_syn_has_the_number_before_the_first() {
     assert_eq!([sequence(flags.with(Flags::REVERSE)), sequence(flags)], [u32::MAX, 0]);
 }
 
-/// A PAUSE or PFC frame as a switch that is node 7 sends it.
+/// PAUSE or PFC frame from a switch that is node 7.
 fn control(stop: u8, go: u8, whole: bool) -> Vec<u8> {
     let mut pkt = packet(Flags::of_kind(PacketKind::Pause), 0, 0);
     (pkt.head.src, pkt.head.dst) = (HostId(7), HostId(u32::MAX));
@@ -103,7 +103,7 @@ fn the_largest_of_everything_still_is_a_frame() {
     }
 }
 
-/// A packet and its options, drawn from everything that there may be.
+/// Random packet and options.
 fn drawn(draw: &mut Stream) -> (Pkt, Ext) {
     let mut word = || draw.u64() as u32;
     let stamps = Timestamps { val: word(), ecr: word() };
@@ -129,7 +129,7 @@ fn drawn(draw: &mut Stream) -> (Pkt, Ext) {
     (pkt, ext)
 }
 
-/// The options that a parser finds, without padding.
+/// Options that a parser finds, without padding.
 fn expected(ext: &Ext) -> Vec<Element> {
     let mut all = Vec::new();
     let permitted = ext.syn.filter(|syn| syn.sack_permitted).map(|_| Element::SelectiveAcknowledgementPermitted);
@@ -199,7 +199,7 @@ fn what_is_deparsed_is_what_a_parser_reads() {
 #[test]
 fn a_cnm_is_the_bytes_of_its_fields() {
     let mut pkt = packet(Flags::of_kind(PacketKind::Notice), 0, 0);
-    // Feedback 34, port 7 of node 33, the queue 2 units above its set point and 1 shorter than before.
+    // Feedback 34 from port 7 of node 33; the queue is 2 units above its set point and 1 shorter than before.
     (pkt.window, pkt.seq, pkt.ack, pkt.head.src) = (34, 7, 0x0002_ffff, HostId(33));
     let bytes = frame(&pkt, None, false);
     assert_eq!(bytes[12..16], [0x22, 0xe7, 0, 34]);

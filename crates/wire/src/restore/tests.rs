@@ -5,7 +5,7 @@ use mech::{HostId, Stream};
 
 const NUMBERED: Network = Network { framing: Framing::ETHERNET, plan: None };
 
-/// A segment with its options: data, an ACK, a SYN, or one that was cut.
+/// Random segment with its options: data, an ACK, a SYN, or a cut packet.
 fn packet(draw: &mut Stream, framing: Framing) -> (Pkt, Ext) {
     let mut word = || draw.u32();
     let timestamps = (word() & 1 > 0).then_some(Timestamps { val: word(), ecr: word() });
@@ -155,7 +155,7 @@ fn a_frame_of_another_flow_or_of_nobody_is_refused() {
     deparse(&Crossing { pkt: &pkt, ext: Some(&ext), push: false, plan: None, roce: None }, &mut frame);
     let other = Side { flow: FlowId(1), ..Side::from_packet(&pkt, None) };
     let said = NUMBERED.restore(&frame, &other).unwrap_err();
-    assert_eq!(said.to_string(), "ports 37101 to 50001; expected those of flow 1");
+    assert_eq!(said.to_string(), "ports 37101 to 50001; expected the ports of flow 1");
     frame[26] = 192;
     let said = NUMBERED.restore(&frame, &Side::from_packet(&pkt, None)).unwrap_err();
     assert!(said.to_string().starts_with("address 192.0.0."), "{said}");

@@ -103,5 +103,8 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(out.len(), 14 + 65_535);
     (segment.options.blocks, segment.options.timestamps, segment.payload) = (4, Some(Default::default()), 0);
     let said = segment.write(LengthIn::Ip, &mut out).unwrap_err();
-    assert_eq!(said.to_string(), "48 B of options, 0 B of payload; expected 40 B at most, and 65,535 B in all");
+    assert_eq!(
+        said.to_string(),
+        "48 B of options, 0 B of payload; expected at most 40 B of options, and at most 65,535 B in total"
+    );
 }

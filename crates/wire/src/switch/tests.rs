@@ -5,7 +5,7 @@ use mech::Stream;
 const BOTH: [LengthIn; 2] = [LengthIn::Ip, LengthIn::Payload];
 const RIGHT: Checksums = Checksums { ipv4: true, tcp: true };
 
-/// A segment that is not cut, and its frame with a payload of any bytes.
+/// Random segment that is not cut, and its frame with random payload.
 fn frame(draw: &mut Stream, packet: CpPacket) -> (Segment, Vec<u8>) {
     let mut segment = drawn::segment(draw);
     segment.flags = segment.flags.with_packet(packet);
@@ -126,7 +126,7 @@ fn a_trimmed_frame_is_its_first_bytes_with_another_length_and_codepoint() {
     }
 }
 
-/// Gives bytes to all that reads or changes a frame. What is read is written and read again, the same.
+/// Passes bytes to every function that reads or changes a frame. A segment that is read is the same after writing it.
 fn all(bytes: &[u8]) {
     for length in BOTH {
         let _ = checksums(bytes, length);
@@ -183,7 +183,7 @@ fn no_frame_is_too_short_and_none_too_wrong() {
     }
 }
 
-/// What a switch that holds an ACK does to its bytes: it looks at flags and lengths, and sets one bit.
+/// A switch that holds an ACK reads flags and lengths, and sets one bit.
 #[test]
 fn an_ack_is_told_from_its_headers_and_released_with_one_bit_more() {
     let mut draw = drawn::stream(27);

@@ -1,4 +1,4 @@
-"""What PABO measures of bounces: how often, how far back, where, and how full its queues are."""
+"""PABO's measures of bounces: number, distance and place, and how full bounce queues are."""
 
 import numpy as np
 
@@ -10,19 +10,19 @@ from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
 HOPS, BOUNCES, DISTANCE = map(PACKET_HIST.index, ("hops", "bounces", "max_bounced_distance"))
-OF_ALL = "Of delivered data packets; by workload, too, where there are several."
+OF_ALL = "Counted over delivered data packets; also by workload if there are several."
 COUNTERS = "PABO §III"
 VARIANCE = "PABO §IV-B"
 DISTANCE_RULE = "distance: + 1 by a bounce, − 1 by a normal forward of a switch or a host, never below 0"
 CLIENT = (
-    "A switch's utilisation is that of its port toward the client, which is taken to be the one that lookup "
-    "gave for the most data frames."
+    "A switch's utilisation is that of its port toward the client: the port that lookup returned for the "
+    "most data frames."
 )
-APART = "With `measure.sub_queues`, where every queue has a limit in packets and some switch bounces."
+APART = "Needs `measure.sub_queues`, a limit in packets for every queue, and a switch that bounces."
 
 
 def declared(name: str, title: str, unit: str, doc: str, formula: str) -> Metric:
-    """Of packets, neither good nor bad; a maximum by its name, nothing to see where nothing is bounced."""
+    """Returns a metric of packets, neither good nor bad; the end of its name says if it is a maximum."""
     extreme = name.endswith("_max")
     full = f"{doc} {OF_ALL}"
     return Metric(name, title, unit, full, "none", False, formula, COUNTERS, order_statistic=extreme)
@@ -33,42 +33,45 @@ METRICS = [
         "bounces_per_bounced",
         "bounces of bounced packets",
         "bounces",
-        "How often a packet that was bounced was bounced.",
+        "Mean number of bounces of a packet that was bounced.",
         "Σ np / packets with np ≥ 1",
     ),
     declared(
         "max_bounced_distance_mean",
         "bounced distance mean",
         "hops",
-        "The farthest that bounces ever brought a packet back, 0 for those never bounced: the mean.",
+        "Mean over packets of the farthest distance that bounces brought a packet back; 0 for packets "
+        "that were never bounced.",
         f"Σ maxBouncedDistance / packets; {DISTANCE_RULE}",
     ),
     declared(
         "max_bounced_distance_max",
         "bounced distance max",
         "hops",
-        "The farthest that bounces ever brought any packet back.",
+        "Farthest distance that bounces brought any packet back.",
         f"max maxBouncedDistance; {DISTANCE_RULE}",
     ),
     declared(
         "total_hop_mean",
         "total hops mean",
         "hops",
-        "Switches that a packet was at, again each time, and hosts that sent it again: the mean.",
+        "Mean number of visits of a packet to switches, and to hosts that sent it again. Repeated visits "
+        "count.",
         "Σ totalHop / packets; totalHop = links crossed − 1",
     ),
     declared(
         "total_hop_max",
         "total hops max",
         "hops",
-        "Switches that a packet was at, again each time, and hosts that sent it again: the most.",
+        "Largest number of visits of a packet to switches, and to hosts that sent it again. Repeated "
+        "visits count.",
         "max totalHop; totalHop = links crossed − 1",
     ),
     Metric(
         "utilisation_variance",
         "variance of utilisation",
         "1",
-        f"How unevenly switches are filled over the measurement window. {CLIENT} {APART}",
+        f"Variance over switches of their utilisation in the measurement window. {CLIENT} {APART}",
         "lower",
         formula="Σ (U − Ū)² / switches; U: mean over the queues of that port of ∫ L dt / (limit · window)",
         source=f"{VARIANCE}, which leaves the average over time and queues open",
@@ -77,9 +80,9 @@ METRICS = [
         "time_above_theta",
         "time above θ",
         "1",
-        "Share of the measurement window that a queue's utilisation is above its switch's θ, as decisions "
-        "have it: 1 from where the queue counts as full. On average over the queues of switches that bounce "
-        f"that a decision was about. {APART}",
+        "Share of the measurement window in which a queue's utilisation is above the θ of its switch, as "
+        "decisions see it: 1 if the queue counts as full. Mean over the queues of bouncing switches with "
+        f"at least one decision. {APART}",
         "lower",
         formula="Σ over queues of t(u > θ) / window / queues with ≥ 1 decision in the window; "
         "u: 1 where L ≥ full_from, else L / limit",
@@ -89,7 +92,7 @@ METRICS = [
 
 
 def bounced(run: RunData) -> dict[Key, Value]:
-    """Of delivered data packets, of all and of each of several workloads."""
+    """Measures bounces of delivered data packets, of all and of each of several workloads."""
     names = ("traffic", "data", "metric", "low", "count", "sum")
     if not set(names) <= set(run.column_names("packet_hist")):
         return {}
@@ -105,13 +108,13 @@ def bounced(run: RunData) -> dict[Key, Value]:
 
 
 def counters(rows: dict[int, tuple[np.ndarray, np.ndarray, float]]) -> dict[Key, Value]:
-    """Values, how often each, and their sum, by what they are of; all are exact, being small."""
+    """Returns metrics from values, their counts and their sum, by kind; they are exact, being small."""
     found: dict[str, Value | float | None] = {}
     low, count, total = rows[BOUNCES]
     packets, some = int(count.sum()), int(count[low > 0].sum())
     found["bounces_per_bounced"] = total / some if some else None
     distances, _, farthest = rows[DISTANCE]
-    # Results from before it was measured have bounces without a distance.
+    # Results of older versions have bounces without a distance.
     if packets and (len(distances) or not some):
         found["max_bounced_distance_mean"] = farthest / packets
         found["max_bounced_distance_max"] = float(distances.max()) if len(distances) else 0.0
@@ -123,7 +126,7 @@ def counters(rows: dict[int, tuple[np.ndarray, np.ndarray, float]]) -> dict[Key,
 
 
 def filled(run: RunData) -> dict[Key, Value]:
-    """How full the queues of ports are over time, where they are followed apart and a switch bounces."""
+    """Measures how full the queues of ports are over time, if they are recorded and a switch bounces."""
     node, port, limit, theta, data = run.columns("sub_queues", "node", "port", "limit", "theta", "data")
     window = run.window_ps[1] - run.window_ps[0]
     if not run.recorded("sub_queue_hist") or not (theta < 1).any() or (limit == 0).any() or window <= 0:
@@ -142,14 +145,14 @@ def filled(run: RunData) -> dict[Key, Value]:
 
 
 def lengths(run: RunData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each row of `sub_queues`: frames times ps, ps above θ, and decisions about it."""
+    """Returns for each row of `sub_queues` frames times ps, ps above θ, and number of decisions."""
     keys = ("node", "port", "queue")
     place = {at: index for index, at in enumerate(zip(*run.columns("sub_queues", *keys), strict=True))}
     names = ("packets", "time_ps", "decisions")
     *at, packets, time, decided = run.columns("sub_queue_hist", *keys, *names)
     index = np.array([place[one] for one in zip(*at, strict=True)], np.int64)
     limit, theta = run.columns("sub_queues", "limit", "theta")
-    # Results from before it was told have queues that are full at their limit.
+    # Results of older versions have queues that are full at their limit.
     told = "full_from" in run.column_names("sub_queues")
     (full,) = run.columns("sub_queues", "full_from" if told else "limit")
     found = np.zeros((3, len(limit)))
@@ -160,7 +163,7 @@ def lengths(run: RunData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def toward_client(node: np.ndarray, port: np.ndarray, data: np.ndarray) -> dict[int, int]:
-    """By switch, the port that most data were to leave by; the first of several."""
+    """Returns by switch the port toward which lookup sent the most data; the first of several."""
     totals: dict[tuple[int, int], int] = {}
     for switch, which, count in zip(node.tolist(), port.tolist(), data.tolist(), strict=True):
         totals[switch, which] = totals.get((switch, which), 0) + count

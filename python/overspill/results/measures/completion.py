@@ -1,4 +1,4 @@
-"""Flows and queries: how long they took, and how they compare with an empty network."""
+"""Completion times of flows and queries, and their ratio to those in an empty network."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -15,10 +15,10 @@ from overspill.stats.quantiles import Value
 
 SMALL, LARGE = 100_000, 10_000_000
 SIZES = ("0-100KB", "100KB-10MB", "10MB+")
-DATA = 0  # the role of a message that carries what was asked for; requests have another
+DATA = 0  # role of a message with the requested data; requests have another
 FLOW = (
-    "of measured flows (those that start in the measurement window; raw sources, requests and endless flows "
-    "excluded)."
+    "of measured flows: those that start in the measurement window, without raw sources, requests and "
+    "endless flows."
 )
 
 METRICS = [
@@ -28,7 +28,7 @@ METRICS = [
             "",
             "FCT",
             "s",
-            f"Flow completion time {FLOW} It ends as `measure.fct_end` says.",
+            f"Flow completion time {FLOW} `measure.fct_end` selects its end.",
             "lower",
             formula="t = end − start",
         ),
@@ -40,8 +40,8 @@ METRICS = [
             "",
             "slowdown",
             "1",
-            f"FCT over the FCT of the same flow alone on its path, or on the fastest ones where its packets "
-            f"draw their next hops, {FLOW}",
+            f"FCT divided by the FCT of the same flow alone on its path, {FLOW} If packets draw their "
+            "next hops, the fastest paths count.",
             "lower",
             formula="s = (end − start) / ideal",
         ),
@@ -53,8 +53,9 @@ METRICS = [
             "",
             "QCT",
             "s",
-            "Query completion time: first start to last end among all messages of a query, requests "
-            "included, of queries whose first message is measured; a query belongs to its workload.",
+            "Query completion time: from the first start to the last end of all messages of a query, "
+            "requests included. A query is measured if its first message is. Each query belongs to one "
+            "workload.",
             "lower",
             formula="q = max(end) − min(start)",
         ),
@@ -64,7 +65,7 @@ METRICS = [
         "unfinished_flows",
         "unfinished flows",
         "flows",
-        "Measured flows that were not finished when the run ended: requests too, answers that are due and "
+        "Measured flows without an end when the run ended. Requests count, responses that are due and "
         "had not started, and all messages of a query whose first message is measured.",
         "lower",
         zero_shown=False,
@@ -74,8 +75,8 @@ METRICS = [
         "goodput_last",
         "goodput to the last byte",
         "bit/s",
-        "Payload bits of measured flows over the time from the first start to the last end among them; no "
-        "value where one is unfinished.",
+        "Payload bits of measured flows, divided by the time from their first start to their last end. "
+        "No value if a flow is unfinished.",
         "higher",
         formula="8·Σ bytes / (max(end) − min(start))",
     ),
@@ -83,15 +84,15 @@ METRICS = [
 
 
 def workloads_that(run: RunData, fact: str) -> np.ndarray:
-    """Numbers of the workloads of which the summary says this."""
+    """Returns the numbers of the workloads with this fact in the summary."""
     return np.array([i for i, one in enumerate(run.summary["traffic"]) if one.get(fact)], np.uint64)
 
 
 def all_flows(run: RunData) -> dict[str, np.ndarray]:
-    """Every message but raw packets; `open` marks the unfinished, whose `time` is a lower bound."""
+    """Returns every message but raw packets; `open` marks unfinished ones, whose `time` is a lower bound."""
     names = ("traffic", "query", "bytes", "start_ps", "end_ps", "ideal_ps", "measured", "raw")
     columns = dict(zip(names, run.columns("flows", *names), strict=True))
-    # Older results have neither requests nor flows that nobody ends.
+    # Results of older versions have neither requests nor endless flows.
     role = run.column("flows", "role")
     columns["role"] = role if len(role) else np.zeros(len(columns["raw"]), np.uint8)
     keep = columns.pop("raw") == 0
@@ -105,10 +106,10 @@ def all_flows(run: RunData) -> dict[str, np.ndarray]:
 
 
 def with_owed(run: RunData, flows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The same and what is due and has not started: answers, and the rest of queries that are measured.
+    """Returns the flows with the messages that are due and have not started.
 
-    Of such a message nothing is known but that it is not there, so its time is at least 0. An answer counts
-    by itself where its request does.
+    These are answers, and the rest of measured queries. The time of such a message is at least 0. An answer
+    is measured if its request is.
     """
     flows["owed"] = np.zeros(len(flows["role"]), bool)
     flows["awaited"] = flows["measured"] | in_measured_query(flows)
@@ -135,7 +136,7 @@ def with_owed(run: RunData, flows: dict[str, np.ndarray]) -> dict[str, np.ndarra
 
 
 def answers_due(flows: Mapping[str, np.ndarray]) -> dict[int, int]:
-    """By query, how many measured requests of it have no answer yet."""
+    """Returns by query the number of measured requests that have no answer yet."""
     keys = query_keys(flows)
     counts = flows["measured"] & (flows["query"] != U32_NONE)
     due: Counter[int] = Counter(keys[counts & (flows["role"] != DATA)].tolist())
@@ -144,12 +145,12 @@ def answers_due(flows: Mapping[str, np.ndarray]) -> dict[int, int]:
 
 
 def query_keys(flows: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Workload and query of each message as one number."""
+    """Returns workload and query of each message as one number."""
     return (flows["traffic"].astype(np.uint64) << np.uint64(32)) | flows["query"].astype(np.uint64)
 
 
 def in_measured_query(flows: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Whether each message is of a query whose first message is measured."""
+    """Returns true for each message of a query whose first message is measured."""
     keys, index = np.unique(query_keys(flows), return_inverse=True)
     first, counts = np.full(len(keys), U64_NONE, np.uint64), np.zeros(len(keys), bool)
     np.minimum.at(first, index, flows["start_ps"])
@@ -158,38 +159,38 @@ def in_measured_query(flows: Mapping[str, np.ndarray]) -> np.ndarray:
 
 
 def kept(flows: Mapping[str, np.ndarray], keep: np.ndarray) -> dict[str, np.ndarray]:
-    """Some of the flows."""
+    """Returns the flows to `keep`."""
     return {name: column[keep] for name, column in flows.items()}
 
 
 def awaited_messages(run: RunData) -> dict[str, np.ndarray]:
-    """The messages that a run waits for, requests too: those that count, and the rest of their queries."""
+    """Returns the messages that a run waits for: measured ones with requests, and the rest of queries."""
     flows = all_flows(run)
     endless = np.isin(flows["traffic"], workloads_that(run, "endless"))
     return kept(flows, flows["awaited"] & ~endless)
 
 
 def measured_flows(run: RunData) -> dict[str, np.ndarray]:
-    """The flows whose FCT counts, as columns; `open` marks the unfinished, whose `time` is a lower bound.
+    """Returns the flows with an FCT as columns; `open` marks unfinished ones, whose `time` is a lower bound.
 
-    An answer that is due and has not started is among them, `owed`, with a time of at least 0.
+    Answers that are due and have not started are included, marked `owed`, with a time of at least 0.
     """
     flows = awaited_messages(run)
     return kept(flows, flows["measured"] & (flows["role"] == DATA))
 
 
 def groups(run: RunData, flows: Mapping[str, np.ndarray]) -> Iterator[tuple[Label, np.ndarray]]:
-    """All flows, each workload where there are several, and each bin of sizes that has flows."""
+    """Yields all flows, each workload if there are several, and each bin of sizes that has flows."""
     yield from workloads.split(run, flows["traffic"])
     bins = np.where(flows["bytes"] <= SMALL, 0, np.where(flows["bytes"] < LARGE, 1, 2))
-    # Nobody has drawn the size of an answer that has not started.
+    # The size of an answer is drawn when it starts.
     bins[flows["owed"]] = -1
     for one in distinct(bins[bins >= 0]):
         yield {"size": SIZES[one]}, bins == one
 
 
 def flows(run: RunData) -> dict[Key, Value]:
-    """FCT, slowdown, and how many did not finish."""
+    """Measures FCT, slowdown, goodput to the last byte, and the number of unfinished flows."""
     everything = awaited_messages(run)
     data = kept(everything, everything["measured"] & (everything["role"] == DATA))
     found: dict[Key, Value] = {}
@@ -208,13 +209,13 @@ def flows(run: RunData) -> dict[Key, Value]:
 
 
 def slowdowns(flows: Mapping[str, np.ndarray]) -> np.ndarray:
-    """FCT over the FCT of the same flow alone; of a flow that has not ended at least 1."""
+    """Returns FCT over the FCT of the same flow alone; at least 1 for a flow that has not ended."""
     found = flows["time"] / np.maximum(flows["ideal_ps"].astype(np.float64), 1.0)
     return np.where(flows["open"], np.maximum(found, 1.0), found)
 
 
 def goodput_last(flows: Mapping[str, np.ndarray]) -> float | None:
-    """Payload bits of measured flows, from the first start to the last end; none if any is unfinished."""
+    """Returns the goodput in bit/s from first start to last end of flows; `None` if one is unfinished."""
     if not len(flows["time"]) or flows["open"].any():
         return None
     seconds = (int(flows["end"].max()) - int(flows["start_ps"].min())) * PS
@@ -222,15 +223,15 @@ def goodput_last(flows: Mapping[str, np.ndarray]) -> float | None:
 
 
 def query_times(run: RunData) -> tuple[np.ndarray, np.ndarray]:
-    """Completion time in ps of every measured query, and whether it is only a lower bound."""
+    """Returns the completion time in ps of every measured query, and whether it is a lower bound."""
     times, open_ended, _ = measured_queries(all_flows(run))
     return times, open_ended
 
 
 def measured_queries(flows: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same of the queries among all flows, and the workload of each.
+    """Returns times, censoring and workload of the measured queries among these flows.
 
-    A query counts where its first message is measured, and then with all its messages.
+    A query is measured if its first message is, and then with all its messages.
     """
     data = kept(flows, in_measured_query(flows))
     if not len(data["query"]):
@@ -246,7 +247,7 @@ def measured_queries(flows: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.nd
 
 
 def queries(run: RunData) -> dict[Key, Value]:
-    """QCT of all, and of each workload with queries where the scenario has several workloads."""
+    """Measures QCT, of all queries and of each workload with queries if the scenario has several."""
     data = all_flows(run)
     times, open_ended, traffic = measured_queries(data)
     found: dict[Key, Value] = {}

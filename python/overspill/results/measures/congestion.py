@@ -1,4 +1,4 @@
-"""Congestion that is told: messages to sources, rate limits of flows, and memory of inputs."""
+"""Congestion notification: messages to sources, rate limits of flows, and memory of inputs."""
 
 import numpy as np
 
@@ -14,8 +14,8 @@ METRICS = [
         "cnms",
         "congestion messages",
         "packets",
-        f"Congestion notification messages (CNMs) that switches made {WINDOW}. By workload of the flow that "
-        "they are about, too, where there are several.",
+        f"Congestion notification messages (CNMs) that switches created {WINDOW}; also by workload of "
+        "the flow that they concern, if there are several.",
         zero_shown=False,
         formula="Σ cnms over ports",
         source="IEEE 802.1Qau",
@@ -24,8 +24,8 @@ METRICS = [
         "cnm_feedback_mean",
         "congestion feedback mean",
         "1",
-        f"The quantized feedback of the messages that were made {WINDOW}, the mean of all: 1 to 63, of which "
-        "63 is the strongest.",
+        f"Mean of the quantized feedback of the CNMs created {WINDOW}: 1 to 63, of which 63 is the "
+        "strongest.",
         formula="Σ feedback / Σ cnms",
         source="IEEE 802.1Qau",
     ),
@@ -33,7 +33,8 @@ METRICS = [
         "cnps",
         "CNPs",
         "packets",
-        f"Congestion notification packets (CNPs) that receivers sent {WINDOW} since packets came marked.",
+        f"Congestion notification packets (CNPs) that receivers sent {WINDOW} because packets arrived "
+        "with ECN marks.",
         zero_shown=False,
         formula="Σ cnps over ports",
         source="Zhu et al., SIGCOMM 2015",
@@ -42,7 +43,7 @@ METRICS = [
         "rate_limited_flows",
         "rate-limited flows",
         "flows",
-        f"Flows that their host limited to a rate at some time {WINDOW}.",
+        f"Flows with a rate limit at their host at some time {WINDOW}.",
         zero_shown=False,
         formula="flows with limited > 0",
     ),
@@ -50,14 +51,14 @@ METRICS = [
         "rate_limited_time_mean",
         "rate-limited time mean",
         "s",
-        f"How long a flow was limited {WINDOW}, the mean of those that were limited at some time in it.",
+        f"Mean time {WINDOW} during which a flow had a rate limit, over the flows that had one.",
         formula="Σ limited / flows with limited > 0",
     ),
     Metric(
         "rate_limit_min",
         "rate limit min",
         "bit/s",
-        f"The lowest limit that any flow had {WINDOW}.",
+        f"Lowest rate limit of any flow {WINDOW}.",
         formula="min limit over flows",
         order_statistic=True,
     ),
@@ -65,8 +66,8 @@ METRICS = [
         "input_bytes_max",
         "input memory max",
         "B",
-        f"The most bytes that the memory of one input of a switch held {WINDOW}; congestion messages "
-        "are not counted.",
+        f"Largest number of bytes in the memory of one input of a switch {WINDOW}; congestion messages "
+        "do not count.",
         "lower",
         formula="max bytes over inputs",
         order_statistic=True,
@@ -75,8 +76,8 @@ METRICS = [
         "input_bytes_mean",
         "input memory mean",
         "B",
-        f"What the memory of one input of a switch held, mean over the time {WINDOW}, of the input with the "
-        "highest.",
+        f"Mean number of bytes over time {WINDOW} in the memory of one input of a switch, for the input "
+        "with the highest mean.",
         "lower",
         formula="max over inputs of ∫ bytes dt / window",
     ),
@@ -84,14 +85,14 @@ METRICS = [
 
 
 def congested(run: RunData) -> dict[Key, Value]:
-    """Messages, limits and inputs; nothing of what the scenario's switches and hosts do not have."""
+    """Measures messages, limits and inputs, as far as the scenario's switches and hosts have them."""
     if run.window_ps[1] <= run.window_ps[0]:
         return {}
     return present(messages(run) | limits(run) | inputs(run))
 
 
 def messages(run: RunData) -> dict[str, float | None]:
-    """Congestion messages points and receivers; nothing where nobody makes any."""
+    """Measures messages of congestion points and of receivers; empty if none are made."""
     if not run.recorded("congestion_points"):
         return {}
     columns = run.columns("congestion_points", "cnms", "cnps", "feedback")
@@ -100,7 +101,7 @@ def messages(run: RunData) -> dict[str, float | None]:
 
 
 def limits(run: RunData) -> dict[str, float | None]:
-    """Rate limits of flows; without a row nothing is known, or no flow ever had one."""
+    """Measures rate limits of flows; empty without rows, when no flow had one or none were recorded."""
     if not run.recorded("limited_flows"):
         return {}
     spent, lowest = run.columns("limited_flows", "limited_ps", "lowest_bps")
@@ -113,7 +114,7 @@ def limits(run: RunData) -> dict[str, float | None]:
 
 
 def inputs(run: RunData) -> dict[str, float | None]:
-    """Memory of inputs; nothing where no switch has inputs."""
+    """Measures memory of inputs; empty if no switch has inputs."""
     if not run.recorded("inputs"):
         return {}
     start, end = run.window_ps

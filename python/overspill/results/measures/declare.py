@@ -1,4 +1,4 @@
-"""What a metric is declared with; every subject declares its own beside the code that computes them."""
+"""Declaration of metrics; each subject declares its own beside the code that computes them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,39 +9,39 @@ from overspill.stats.quantiles import PERCENTILES, Value
 
 Better = Literal["lower", "higher", "none"]
 PS = 1e-12
-HALF_BUCKET = 1 / 128  # half of a bucket of a histogram of times, as a share of its value at most
-RANK = "Percentiles are by nearest rank: the smallest sample with at least p % of all samples at or below it."
+HALF_BUCKET = 1 / 128  # half the width of a bucket of a histogram of times, as a share of its value, at most
+RANK = "Percentiles are by nearest rank: the smallest sample with at least p% of all samples at or below it."
 CENSORED = (
     "Unfinished flows are right-censored: a value that depends on them is a lower bound, printed `> x`."
 )
 STATISTIC = {"mean": "mean", **PERCENTILES}
-WHOLE = "Counted in the measurement window, of all traffic."
+WHOLE = "Counted in the measurement window, for all traffic."
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric; `unit` is that of the JSON document, tables may scale it."""
+    """Declaration of a metric; `unit` is that of the JSON document, which tables may scale."""
 
     name: str
     title: str
     unit: str
     doc: str
     better: Better = "none"
-    zero_shown: bool = True  # in tables even where it is 0 for every variant
+    zero_shown: bool = True  # true to print it even if it is 0 for every variant
     formula: str = ""  # plain text
-    source: str = ""  # where the definition comes from
-    order_statistic: bool = False  # a percentile, minimum or maximum: its mean over seeds is not near normal
-    within: float = 0.0  # the share of a value by which it may be off: it is the middle of a bucket
-    survivors: bool = False  # of frames that were not lost: who loses more may have a better one
+    source: str = ""  # source of the definition
+    order_statistic: bool = False  # percentile, minimum or maximum, whose mean over seeds is not near normal
+    within: float = 0.0  # possible error as a share of a value, which is the midpoint of a bucket
+    survivors: bool = False  # true if only frames that were not lost count, so that losses may improve it
 
 
 def rank_formula(symbol: str, percent: float) -> str:
-    """The nearest rank in symbols."""
+    """Returns the formula of a percentile by nearest rank."""
     return f"{symbol}₍ₖ₎, k = ⌈{percent / 100:g}·n⌉"
 
 
 def family(name: str, metric: Metric, symbol: str) -> list[Metric]:
-    """A mean and its percentiles; `metric.formula` says what one sample, `symbol`, is."""
+    """Returns the metrics for a mean and its percentiles; `metric.formula` defines a sample, `symbol`."""
     rows = []
     for part in STATISTIC:
         doc = f"{metric.doc} {RANK if part != 'mean' else ''} {CENSORED}".replace("  ", " ")
@@ -61,7 +61,7 @@ def family(name: str, metric: Metric, symbol: str) -> list[Metric]:
 
 
 def present(values: Mapping[str, Value | float | None]) -> dict[Key, Value]:
-    """What has a value, by its key."""
+    """Returns the values that exist, by key."""
     return {
         name if isinstance(name, Key) else Key(name): one if isinstance(one, Value) else Value(float(one))
         for name, one in values.items()
@@ -70,5 +70,5 @@ def present(values: Mapping[str, Value | float | None]) -> dict[Key, Value]:
 
 
 def scale(picoseconds: float | None) -> float | None:
-    """Seconds."""
+    """Converts picoseconds to seconds."""
     return None if picoseconds is None else picoseconds * PS

@@ -20,7 +20,7 @@ METRICS = [
         "delay_mean",
         "packet delay mean",
         "s",
-        "Delay of delivered data packets, host to host.",
+        "Mean delay of delivered data packets from host to host.",
         "lower",
         formula=f"{BY_WAIT['mean']}; {OF_DELAY}",
         survivors=True,
@@ -30,7 +30,7 @@ METRICS = [
             f"delay_{part}",
             f"packet delay {part}",
             "s",
-            f"Delay of delivered data packets, host to host. {RANK} {BUCKET}",
+            f"Delay of delivered data packets from host to host. {RANK} {BUCKET}",
             "lower",
             formula=f"{BY_WAIT[part]}; {OF_DELAY}",
             order_statistic=True,
@@ -52,14 +52,14 @@ METRICS = [
         "hops_mean",
         "hops mean",
         "links",
-        "Links that a delivered data packet crossed.",
+        "Mean number of links that a delivered data packet crossed.",
         formula="Σ links / packets",
     ),
     Metric(
         "hops_max",
         "hops max",
         "links",
-        "The most links that a delivered data packet crossed.",
+        "Largest number of links that a delivered data packet crossed.",
         formula="max links",
         order_statistic=True,
     ),
@@ -69,24 +69,24 @@ SHARES = [
         f"{name}_share",
         f"{name} at least once",
         "1",
-        f"Share of delivered data packets that {what}, at least once on their way.",
+        f"Share of delivered data packets that {what} at least once.",
         zero_shown=False,
         formula=f"data packets {name} ≥ 1 times / data packets delivered",
     )
     for name, what in (
-        ("detoured", "a switch sent by another port than lookup gave"),
-        ("bounced", "a switch sent back to where they had come from"),
+        ("detoured", "a switch sent to another port than lookup returned"),
+        ("bounced", "a switch sent back to the previous node"),
     )
 ]
 
 
 def packets(run: RunData) -> dict[Key, Value]:
-    """Delay, hops, and how many were detoured or bounced, of all delivered data packets and by workload."""
+    """Measures delay, hops, and shares detoured or bounced, of delivered data packets, also by workload."""
     names = ("metric", "low", "high", "count", "sum")
     data, *columns = run.columns("packet_hist", "data", *names)
     traffic = run.column("packet_hist", "traffic")
     squares = run.column("packet_hist", "squared_deviations")
-    # Older results do not tell workloads apart.
+    # Results of older versions do not distinguish workloads.
     told_apart = len(traffic) > 0
     traffic = traffic if told_apart else np.zeros(len(data), np.uint16)
     is_data = data != 0
@@ -104,7 +104,7 @@ def packets(run: RunData) -> dict[Key, Value]:
 def deviation(
     label: Label, traffic: np.ndarray, rows: dict[str, np.ndarray], squares: np.ndarray
 ) -> dict[Key, Value]:
-    """The standard deviation of the delay, exact: within workloads, and between their means."""
+    """Returns the exact standard deviation of the delay, within workloads and between their means."""
     delays = rows["metric"] == DELAY
     groups = [delays & (traffic == one) for one in distinct(traffic[delays])]
     counts = np.array([int(rows["count"][one].sum()) for one in groups], np.float64)
@@ -117,11 +117,11 @@ def deviation(
 
 
 def delivered(rows: dict[str, np.ndarray]) -> dict[Key, Value]:
-    """The same of these rows of the histograms."""
+    """Returns the metrics of these rows of the histograms."""
     metric, low, high, count, total = (rows[name] for name in ("metric", "low", "high", "count", "sum"))
 
     def histogram(which: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-        """Lows, highs and counts of the buckets, and the sum of all values."""
+        """Returns lows, highs and counts of the buckets, and the sum of all values."""
         keep = metric == which
         some = keep & (count > 0)
         return low[some], high[some], count[some], float(total[keep].sum())

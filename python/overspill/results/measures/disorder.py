@@ -1,4 +1,4 @@
-"""How far packets arrive out of order: RFC 4737, RFC 5236, and the entropy that PABO reports."""
+"""Reordering of packets: RFC 4737, RFC 5236, and the entropy that PABO reports."""
 
 import numpy as np
 
@@ -11,9 +11,12 @@ from overspill.stats import quantiles
 from overspill.stats.quantiles import Value
 
 DISPLACEMENT, BUFFER, EXTENT, RECEIVED = range(len(REORDER))
-EXTENTS = "Of reordered packets: how many arrivals lie between one and the earliest with a higher sequence"
-OF_ALL = "Of data packets, each connection in itself, put together; by workload where there are several."
-D = "d = receive index − sequence, lost and duplicate packets left out; early is negative, late positive"
+EXTENTS = (
+    "An extent is the number of arrivals from the earliest packet with a higher sequence number to the "
+    "reordered packet."
+)
+OF_ALL = "Computed per connection over data packets, and pooled; also by workload if there are several."
+D = "d = receive index − sequence, without lost and duplicate packets; negative if early, positive if late"
 RFC5236 = "RFC 5236 §3"
 RFC4737 = "RFC 4737 §3.3, §4.1"
 RFC4737_EXTENT = "RFC 4737 §4.2"
@@ -21,7 +24,7 @@ PABO = "PABO, eq. 5-7"
 
 
 def declared(name: str, title: str, unit: str, doc: str, *, formula: str, source: str) -> Metric:
-    """Less is better; a percentile or maximum by its name."""
+    """Returns a metric for which less is better; its name says if it is a percentile or a maximum."""
     extreme = name.endswith(("_p99", "_max"))
     full = f"{doc} {RANK if name.endswith('_p99') else ''} {OF_ALL}".replace("  ", " ")
     return Metric(name, title, unit, full, "lower", formula=formula, source=source, order_statistic=extreme)
@@ -32,7 +35,7 @@ METRICS = [
         "reordered_share",
         "reordered packets",
         "1",
-        "Share of received packets that are reordered: one with a higher sequence came before.",
+        "Share of received packets that arrived after a packet with a higher sequence number.",
         formula="packets with s < NextExp / packets received",
         source=RFC4737,
     ),
@@ -40,7 +43,7 @@ METRICS = [
         "reorder_extent_mean",
         "reordering extent mean",
         "packets",
-        f"{EXTENTS}: the mean.",
+        f"Mean extent of reordered packets. {EXTENTS}",
         formula="Σ e / reordered packets; e = i − j, j the first arrival before i with s[j] > s[i]",
         source=RFC4737_EXTENT,
     ),
@@ -48,7 +51,7 @@ METRICS = [
         "reorder_extent_p99",
         "reordering extent p99",
         "packets",
-        f"{EXTENTS}: the 99th percentile.",
+        f"99th percentile of the extents of reordered packets. {EXTENTS}",
         formula="e₍ₖ₎, k = ⌈0.99·n⌉, n reordered packets",
         source=RFC4737_EXTENT,
     ),
@@ -56,7 +59,7 @@ METRICS = [
         "reorder_extent_max",
         "reordering extent max",
         "packets",
-        f"{EXTENTS}: the most.",
+        f"Largest extent of a reordered packet. {EXTENTS}",
         formula="max e",
         source=RFC4737_EXTENT,
     ),
@@ -64,7 +67,7 @@ METRICS = [
         "displaced_share",
         "displaced packets",
         "1",
-        "Share of packets that do not arrive in their own place, early or late.",
+        "Share of packets that arrive out of their place in the sequence, early or late.",
         formula=f"1 − RD[0]; RD[k] = packets with d = k / packets; {D}",
         source=RFC5236,
     ),
@@ -72,7 +75,7 @@ METRICS = [
         "displacement_mean",
         "displacement mean",
         "packets",
-        "By how many places packets are early or late, without sign; packets in place count as 0.",
+        "Mean absolute displacement of packets; a packet in its place counts as 0.",
         formula=f"Σ abs(d) / packets; {D}",
         source=RFC5236,
     ),
@@ -80,7 +83,7 @@ METRICS = [
         "displacement_max",
         "displacement max",
         "packets",
-        "The farthest that a packet is early or late.",
+        "Largest absolute displacement of a packet.",
         formula=f"max abs(d); {D}",
         source=RFC5236,
     ),
@@ -88,7 +91,7 @@ METRICS = [
         "reorder_entropy",
         "reorder entropy",
         "nat",
-        "How dispersed displacements are: 0 where every packet arrives in its place.",
+        "Entropy of the density of displacements; 0 if every packet arrives in its place.",
         formula=f"−Σₖ RD[k]·ln RD[k], natural logarithm; RD[k] = packets with d = k / packets; {D}",
         source=PABO,
     ),
@@ -96,7 +99,7 @@ METRICS = [
         "reorder_buffer_mean",
         "reorder buffer mean",
         "packets",
-        "Packets that wait for an earlier one, as each arrival leaves them: the mean of the reorder "
+        "Mean number of packets that wait for an earlier one after each arrival: mean of the reorder "
         "buffer-occupancy density.",
         formula="Σ k·RBD[k]; RBD[k] = arrivals that leave k waiting / arrivals",
         source="RFC 5236 §5",
@@ -105,7 +108,7 @@ METRICS = [
         "reorder_buffer_max",
         "reorder buffer max",
         "packets",
-        "The most packets that wait for an earlier one.",
+        "Largest number of packets that wait for an earlier one.",
         formula="max k with RBD[k] > 0",
         source="RFC 5236 §5",
     ),
@@ -113,7 +116,7 @@ METRICS = [
 
 
 def reordering(run: RunData) -> dict[Key, Value]:
-    """What is known of the order of arrivals, of all and of each of several workloads."""
+    """Measures the order of arrivals, of all packets and of each of several workloads."""
     traffic, metric, value, count = run.columns("reorder", "traffic", "metric", "value", "count")
     found: dict[str, Value | float | None] = {}
     for label, keep in workloads.split(run, traffic):
@@ -124,7 +127,7 @@ def reordering(run: RunData) -> dict[Key, Value]:
 
 
 def order(pairs: dict[int, tuple[np.ndarray, np.ndarray]]) -> dict[str, Value | float | None]:
-    """Every metric of values and how often they were counted, by kind."""
+    """Returns every metric from values and their counts, by kind."""
     extents, reordered = pairs[EXTENT]
     received = int(pairs[RECEIVED][1].sum())
     found: dict[str, Value | float | None] = {
@@ -147,7 +150,10 @@ def order(pairs: dict[int, tuple[np.ndarray, np.ndarray]]) -> dict[str, Value | 
 
 
 def entropy(places: np.ndarray, packets: np.ndarray) -> float:
-    """Of the density of displacements, in nats; rows of the same displacement are put together."""
+    """Returns the entropy of the density of displacements, in nats.
+
+    Rows with the same displacement are merged.
+    """
     _, index = np.unique(places, return_inverse=True)
     density = np.zeros(int(index.max()) + 1)
     np.add.at(density, index, packets.astype(np.float64))

@@ -1,4 +1,4 @@
-"""What switches, hosts and senders counted."""
+"""Counts of switches, hosts and senders: drops, marks, detours, bounces, retransmissions."""
 
 import numpy as np
 
@@ -10,16 +10,16 @@ from overspill.results.names import FATES, REASONS
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
-ON_LINKS = ("link_down", "link_loss", "corrupted")  # lost on the way, or waiting for a link that is down
+ON_LINKS = ("link_down", "link_loss", "corrupted")  # lost on a link, or waiting for one that is down
 OF_FLOWS = "Σ over measured flows"
-BY_WORKLOAD = "By workload, too, where there are several."
+BY_WORKLOAD = "Also by workload if there are several."
 
 DROPS = [
     Metric(
         "drops",
         "drops",
         "packets",
-        f"Frames lost, at switches and hosts. {WHOLE} {BY_WORKLOAD}",
+        f"Frames lost at switches and hosts. {WHOLE} {BY_WORKLOAD}",
         "lower",
         formula="Σ drops over ports and reasons",
     ),
@@ -27,7 +27,7 @@ DROPS = [
         "drop_ratio",
         "drops per frame sent",
         "1",
-        f"Frames lost over frames that hosts sent, ACKs and retransmissions included. {WHOLE}",
+        f"Frames lost, divided by the frames that hosts sent, including ACKs and retransmissions. {WHOLE}",
         "lower",
         formula="drops / Σ frames sent by hosts",
     ),
@@ -53,16 +53,17 @@ DROPS = [
             formula=f"Σ {name} over ports",
         )
         for name, title, doc in (
-            ("marks", "ECN marks", "Congestion marks set."),
-            ("detours", "detours", "Times a frame was detoured."),
-            ("bounces", "bounces", "Times a frame was bounced."),
+            ("marks", "ECN marks", "Number of congestion marks that were set."),
+            ("detours", "detours", "Number of detours of frames."),
+            ("bounces", "bounces", "Number of bounces of frames."),
         )
     ),
     Metric(
         "trims",
         "cut packets",
         "packets",
-        f"Times a packet was cut to its header, those included that were lost then. {WHOLE} {BY_WORKLOAD}",
+        f"Number of packets that were cut to their headers, including those lost afterwards. {WHOLE} "
+        f"{BY_WORKLOAD}",
         zero_shown=False,
         formula="Σ trims over ports",
     ),
@@ -70,7 +71,7 @@ DROPS = [
         "returned",
         "returned headers",
         "packets",
-        f"Headers that found no room and came back to their source, where a switch returns them. {WHOLE}",
+        f"Headers that did not fit and were returned to their source, if a switch returns headers. {WHOLE}",
         zero_shown=False,
         formula="Σ returned over ports of hosts",
     ),
@@ -78,7 +79,7 @@ DROPS = [
         "bounces_by_tier",
         "bounces",
         "packets",
-        f"Times a frame was bounced, by tier of the switch. {WHOLE}",
+        f"Number of bounces of frames, by tier of the switch. {WHOLE}",
         zero_shown=False,
         formula="Σ bounces over ports with the same tier",
     ),
@@ -87,9 +88,9 @@ DATA_DROPS = Metric(
     "data_drops",
     "data drops, measured flows",
     "packets",
-    "Data packets of measured flows that were lost anywhere in the whole run, drain included; packets cut "
-    "before the loss count. Retransmissions count over the same time. `drops` counts all traffic in the "
-    "measurement window.",
+    "Data packets of measured flows that were lost in the whole run, including the drain. A packet that "
+    "was cut before the loss counts. Retransmissions count over the same time; `drops` counts all "
+    "traffic in the measurement window.",
     "lower",
     formula=f"{OF_FLOWS} of lost data packets",
 )
@@ -98,24 +99,25 @@ SENDERS = [
         "retransmits",
         "retransmissions, measured flows",
         "packets",
-        "Segments that senders sent again, of measured flows.",
+        "Segments of measured flows that senders retransmitted.",
         "lower",
-        formula=f"{OF_FLOWS} of segments sent again",
+        formula=f"{OF_FLOWS} of retransmitted segments",
     ),
     Metric(
         "fast_retransmits",
         "fast retransmits, measured flows",
         "events",
-        "Recoveries that duplicate ACKs or reports of losses began, before the timer, of measured flows.",
+        "Recoveries of measured flows that began with duplicate ACKs or loss reports, before the timer "
+        "expired.",
         "lower",
         zero_shown=False,
-        formula=f"{OF_FLOWS} of recoveries that duplicates or reports began",
+        formula=f"{OF_FLOWS} of recoveries that began with duplicate ACKs or loss reports",
     ),
     Metric(
         "timeouts",
         "RTOs, measured flows",
         "events",
-        "Retransmission timeouts, of measured flows.",
+        "Retransmission timeouts of measured flows.",
         "lower",
         formula=f"{OF_FLOWS} of expiries of the timer",
     ),
@@ -123,15 +125,16 @@ SENDERS = [
         "ece_acks",
         "marked ACKs",
         "packets",
-        "ACKs with ECN-Echo, of measured flows.",
+        "ACKs with ECN-Echo for measured flows.",
         formula=f"{OF_FLOWS} of ACKs with ECN-Echo",
     ),
     Metric(
         "packs",
         "PACKs",
         "packets",
-        "PACKs that came to senders, of measured flows, with `transport.pack` (CP §4.3). Counted over the "
-        "life of a flow, cut packets in the window: in a short one there are more PACKs than cuts.",
+        "PACKs that senders of measured flows received, with `transport.pack` (CP §4.3). PACKs count "
+        "over the life of a flow, cut packets only in the window: a short window has more PACKs than "
+        "cuts.",
         "lower",
         zero_shown=False,
         formula=f"{OF_FLOWS} of PACKs",
@@ -140,7 +143,8 @@ SENDERS = [
         "tlp_probes",
         "tail loss probes",
         "packets",
-        "Segments that senders sent since no ACK came for two round trips, of measured flows, with RACK-TLP.",
+        "Tail loss probes of measured flows: segments that senders sent because no ACK came for two "
+        "round trips (RACK-TLP).",
         zero_shown=False,
         formula=f"{OF_FLOWS} of probes (RFC 8985 §7)",
     ),
@@ -148,7 +152,7 @@ SENDERS = [
         "undos",
         "undone recoveries",
         "events",
-        "Spurious recoveries and timeouts of measured flows, which senders undid, with RACK-TLP and with "
+        "Spurious recoveries and timeouts of measured flows that senders undid, with RACK-TLP or with "
         "hosts of 2011 (`linux_2_6_38`).",
         "lower",
         zero_shown=False,
@@ -158,16 +162,16 @@ SENDERS = [
 
 
 def counters(run: RunData) -> dict[Key, Value]:
-    """Drops by reason and place, marks, detours, bounces, and what senders counted."""
+    """Measures drops by reason and tier, marks, detours, bounces, and the counts of senders."""
     counted = drops(run) | forwarded(run)
-    # Without rows nothing happened to any packet of any workload, unless nobody told workloads apart.
+    # Without rows nothing happened to any packet, unless the run did not distinguish workloads.
     if run.recorded("fates") or not any(counted.values()):
         counted |= fates(run)
     return present(counted | senders(run))
 
 
-# What ports count, and in which column; `trimmed` is there where some switch cuts packets, `returned` where
-# one sends headers back.
+# Metrics of ports and their columns; `trimmed` exists if some switch trims packets, `returned` if one sends
+# headers back.
 COUNTED = (
     ("marks", "marked"),
     ("detours", "detoured"),
@@ -178,12 +182,12 @@ COUNTED = (
 
 
 def in_window(run: RunData) -> bool:
-    """Whether ports could count anything: a run that was cut before its window has no counts of it."""
+    """Returns true if ports could count anything: a run that was cut before its window has no counts."""
     return run.recorded("ports") and run.window_ps[1] > run.window_ps[0]
 
 
 def drops(run: RunData) -> dict[str, float | None]:
-    """Drops by reason and place; nothing where no reason was counted."""
+    """Measures drops by reason and tier; empty if no reason was counted."""
     known = run.column_names("ports")
     columns = {reason: f"drop_{reason}" for reason in REASONS if f"drop_{reason}" in known}
     if not columns or not in_window(run):
@@ -202,7 +206,7 @@ def drops(run: RunData) -> dict[str, float | None]:
 
 
 def forwarded(run: RunData) -> dict[str, float | None]:
-    """Marks, detours, bounces, cuts and returned headers, and bounces by tier, where ports counted them."""
+    """Measures marks, detours, bounces, trims and returned headers at ports, and bounces by tier."""
     found: dict[str, float | None] = {}
     known = run.column_names("ports")
     if not in_window(run):
@@ -218,14 +222,15 @@ def forwarded(run: RunData) -> dict[str, float | None]:
 
 
 def fates(run: RunData) -> dict[str, float | None]:
-    """Drops, marks, detours, bounces, cuts and CNMs of each of several workloads, 0 where one has none."""
+    """Measures drops, marks, detours, bounces, trims and CNMs of each of several workloads, 0 without any."""
     found: dict[str, float | None] = {}
     if "fates" not in run.names or not in_window(run) or len(run.summary["traffic"]) < 2:
         return found
     traffic, kind, count = run.columns("fates", "traffic", "kind", "count")
     known = run.column_names("ports")
     for which, name in enumerate(FATES):
-        # Where no switch cuts there are no cuts, and older results do not tell whose packets were cut.
+        # Without a switch that trims there are no trims; older results do not have the workload of trimmed
+        # packets.
         if name == "trims":
             cut = run.column("ports", "trimmed") if "trimmed" in known else None
             if cut is None or (cut.any() and not (kind == which).any()):
@@ -239,7 +244,7 @@ def fates(run: RunData) -> dict[str, float | None]:
 
 
 def senders(run: RunData) -> dict[str, float | None]:
-    """What the senders of measured flows counted, of all and by workload; raw packets are never resent."""
+    """Measures counts of the senders of measured flows, also by workload; raw packets are never resent."""
     measured, raw, traffic = run.columns("flows", "measured", "raw", "traffic")
     keep = (measured != 0) & (raw == 0)
     known = run.column_names("flows")
@@ -253,7 +258,7 @@ def senders(run: RunData) -> dict[str, float | None]:
 
 
 def data_drops(run: RunData, keep: np.ndarray) -> dict[str, float | None]:
-    """Lost data of the flows to `keep`; no value if they are only some of a connection's messages.
+    """Measures lost data of the flows to `keep`; no value if they are only some messages of a connection.
 
     The flow that opened a connection has the count of the whole connection.
     """

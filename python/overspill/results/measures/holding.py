@@ -1,4 +1,4 @@
-"""ACKs that switches hold: how many, how long, and how long ports were congested."""
+"""ACKs that switches hold: their number and time, and the time that ports were congested."""
 
 import numpy as np
 
@@ -14,21 +14,21 @@ METRICS = [
         "held_acks",
         "held ACKs",
         "packets",
-        f"ACKs that switches held {WINDOW}; those for which there was no room are drops, `hold_full`.",
+        f"ACKs that switches held {WINDOW}. ACKs that did not fit are drops with the reason `hold_full`.",
         formula="Σ held over ports",
     ),
     Metric(
         "hold_time_mean",
         "hold time mean",
         "s",
-        f"How long an ACK that was held {WINDOW} waited there, the mean of all.",
+        f"Mean time that an ACK waited, over the ACKs held {WINDOW}.",
         formula="Σ waited / Σ held",
     ),
     Metric(
         "held_max",
         "held ACKs max",
         "packets",
-        f"The most ACKs that one port held at once {WINDOW}.",
+        f"Largest number of ACKs that one port held simultaneously {WINDOW}.",
         formula="max held at once over ports",
         order_statistic=True,
     ),
@@ -36,7 +36,7 @@ METRICS = [
         "held_bytes_max",
         "held bytes max",
         "B",
-        f"The most bytes of ACKs that one port held at once {WINDOW}.",
+        f"Largest number of bytes of ACKs that one port held simultaneously {WINDOW}.",
         formula="max bytes held at once over ports",
         order_statistic=True,
     ),
@@ -44,7 +44,7 @@ METRICS = [
         "hold_share_max",
         "holding time max",
         "1",
-        "Share of the measurement window in which a port held what came, of the port that did so longest.",
+        "Share of the measurement window in which a port held arriving ACKs; largest over ports.",
         formula="max (congested + lightly congested) / window",
         order_statistic=True,
     ),
@@ -52,7 +52,7 @@ METRICS = [
 
 
 def held(run: RunData) -> dict[Key, Value]:
-    """ACKs that were held; nothing where no port may hold any."""
+    """Measures held ACKs; empty if no port may hold any."""
     start, end = run.window_ps
     if "holds" not in run.names or end <= start:
         return {}

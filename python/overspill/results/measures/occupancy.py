@@ -1,4 +1,4 @@
-"""Queues: how long they are, as time and as arrivals see them, and how long frames wait there."""
+"""Queue lengths over time and as seen by arrivals, and waiting times of frames."""
 
 import numpy as np
 
@@ -12,20 +12,21 @@ PLACES = {
     "busiest": (
         "busiest queue",
         "at the busiest switch port",
-        "Busiest is the port with the highest time-weighted mean in that run: in each variant maybe another.",
+        "The busiest port is the one with the highest time-weighted mean in that run; it may differ "
+        "between variants.",
     ),
     "all": ("all queues", "over all switch ports", "Every port has the same weight."),
 }
 PARTS = ("mean", "p50", "p99", "max")
 OVER_TIME = {
-    "mean": "the mean, weighted by time",
-    "p50": "the median, weighted by time",
-    "p99": "the 99th percentile, weighted by time",
-    "max": "the most at any time",
+    "mean": "mean, weighted by time",
+    "p50": "median, weighted by time",
+    "p99": "99th percentile, weighted by time",
+    "max": "maximum",
 }
 PERCENT = {"p50": 50.0, "p99": 99.0}
-PART = 1 << 15  # rows
-BUCKET = "Given as the middle of its bucket, within 0.8 % (1/128)."
+PART = 1 << 15  # rows counted at a time
+BUCKET = "The value is the midpoint of its bucket, within 0.8% (1/128)."
 BY_TIME = {
     "mean": "Σ L·t(L) / Σ t(L)",
     "p50": "least L with Σ t(l ≤ L) ≥ 0.5·Σ t",
@@ -41,9 +42,9 @@ BY_WAIT = {
 
 
 def over_time(place: str) -> list[Metric]:
-    """Queue occupancy at a place, over time and as arrivals see it."""
+    """Returns the metrics of queue length at a place, over time and as seen by arrivals."""
     title, where, note = PLACES[place]
-    common = f"Frames that wait (the one on the wire excluded), {where}, in the measurement window;"
+    common = f"Queued frames {where} in the measurement window, without the frame in transmission:"
 
     def declared(name: str, heading: str, doc: str, formula: str) -> Metric:
         return Metric(
@@ -61,7 +62,7 @@ def over_time(place: str) -> list[Metric]:
         doc = f"{OVER_TIME[part]}. {RANK if part[0] == 'p' else note}"
         rows.append(declared(part, part, doc, f"{BY_TIME[part]}; t(L): time at length L"))
     for part in ("mean", "p50", "p99"):
-        doc = f"as arriving frames find it: {OVER_TIME[part].partition(',')[0]}."
+        doc = f"{OVER_TIME[part].partition(',')[0]} over arriving frames."
         of = BY_TIME[part].replace("t(", "a(").replace("Σ t", "Σ a")
         rows.append(
             declared(f"arrival_{part}", f"{part} seen", doc, f"{of}; a(L): arrivals that find length L")
@@ -70,14 +71,15 @@ def over_time(place: str) -> list[Metric]:
 
 
 def sojourn_metrics(place: str) -> list[Metric]:
-    """How long frames wait at a place."""
+    """Returns the metrics of waiting times at a place."""
     title, where, note = PLACES[place]
     rows = []
     for part in PARTS:
         name = f"sojourn_{place}_{part}"
         doc = (
-            f"Time from storing a frame to the start of its transmission, {where}, of frames that leave in "
-            f"the measurement window. {note if place == 'busiest' else 'Every frame has the same weight.'}"
+            f"Time from storing a frame to the start of its transmission, {where}, for frames that leave "
+            "in the measurement window. "
+            f"{note if place == 'busiest' else 'Every frame has the same weight.'}"
         )
         doc += f" {RANK} {BUCKET}" if part[0] == "p" else f" {BUCKET}" if part == "max" else ""
         formula = f"{BY_WAIT[part]}; w = start of transmission − storing"
@@ -102,10 +104,10 @@ FULLEST = Metric(
     "port_bytes_max",
     "fullest port max",
     "bytes",
-    "Most bytes at one time at any switch port, in all its queues, in the measurement window: a frame counts "
-    "from its arrival to the start of its transmission, and for an instant if the link is idle. It is "
-    "measured if buffers count bytes and switches have no memory at inputs; then the number of frames does "
-    "not say which port is the fullest.",
+    "Largest number of bytes at one time in all queues of a switch port, in the measurement window. A "
+    "frame counts from its arrival to the start of its transmission, and for an instant if the link is "
+    "idle. Measured if buffers count bytes and switches have no input memory, since frame counts do not "
+    "show the fullest port then.",
     "lower",
     formula="largest `max_bytes_in_window` of `ports` over ports of switches",
     order_statistic=True,
@@ -120,13 +122,13 @@ METRICS = [
 
 
 def counts_bytes(run: RunData) -> bool:
-    """True if switch buffers count bytes and ports recorded their maximum bytes."""
+    """Returns true if switch buffers count bytes and ports recorded their maximum bytes."""
     counted = "max_bytes_in_window" in run.column_names("ports") and run.window_ps[1] > run.window_ps[0]
     return counted and bool(run.summary.get("buffers_in_bytes"))
 
 
 def most_bytes(run: RunData) -> dict[tuple[int, int], float]:
-    """Most bytes at one time at each switch port, by node and port."""
+    """Returns the most bytes at one time at each switch port, by node and port."""
     node, port, most = run.columns("ports", "node", "port", "max_bytes_in_window")
     keep = ~run.is_host[node.astype(np.int64)]
     ends = zip(node[keep].tolist(), port[keep].tolist(), strict=True)
@@ -134,37 +136,37 @@ def most_bytes(run: RunData) -> dict[tuple[int, int], float]:
 
 
 def fullest(run: RunData) -> dict[Key, Value]:
-    """Most bytes at one switch port, if buffers count bytes."""
+    """Measures the most bytes at one switch port, if buffers count bytes."""
     most = most_bytes(run) if counts_bytes(run) else {}
     return present({FULLEST.name: max(most.values())}) if most else {}
 
 
 def switch_ports(run: RunData) -> int:
-    """How many ports all switches have."""
+    """Returns the number of ports of all switches."""
     node = run.column("ports", "node")
     return int((~run.is_host[node]).sum()) if len(node) else 0
 
 
 def busiest_ports(run: RunData) -> list[tuple[int, int]]:
-    """Switch ports, the one with the highest time-weighted mean queue first; ties by node and port."""
+    """Returns switch ports by descending time-weighted mean queue; ties by node and port."""
     ports, areas = areas_of_ports(run)
     return [ends(ports[at]) for at in np.argsort(-areas, kind="stable")]
 
 
 def busiest_port(run: RunData) -> tuple[int, int] | None:
-    """The first of them; `None` where nothing is known of any."""
+    """Returns the switch port with the highest time-weighted mean queue; `None` if none is known."""
     ports, areas = areas_of_ports(run)
     return ends(ports[int(np.argmax(areas))]) if len(ports) else None
 
 
 def port_areas(run: RunData) -> dict[tuple[int, int], float]:
-    """Frames times picoseconds that waited at each switch port in the window."""
+    """Returns frames times picoseconds queued at each switch port in the window."""
     ports, areas = areas_of_ports(run)
     return dict(zip(map(ends, ports), areas.tolist(), strict=True))
 
 
 def areas_of_ports(run: RunData) -> tuple[np.ndarray, np.ndarray]:
-    """The same as arrays: ports by number, ascending, and the area of each."""
+    """Returns switch ports by ascending number, and frames times picoseconds queued at each."""
     node, port, packets, time = run.columns("queue_hist", "node", "port", "packets", "time_ps")
     if len(node) == 0:
         return np.zeros(0, np.uint64), np.zeros(0)
@@ -175,12 +177,12 @@ def areas_of_ports(run: RunData) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ends(number: np.uint64) -> tuple[int, int]:
-    """Node and port of the number of a port."""
+    """Returns node and port for the number of a port."""
     return int(number) >> 16, int(number) & 0xFFFF
 
 
 def queues(run: RunData) -> dict[Key, Value]:
-    """Occupancy at the busiest switch port and over all of them."""
+    """Measures queue lengths at the busiest switch port and over all of them."""
     busiest = busiest_port(run)
     if busiest is None:
         return {}
@@ -202,10 +204,10 @@ def queues(run: RunData) -> dict[Key, Value]:
 
 
 def occupancy(packets: np.ndarray, time: np.ndarray, whole: int) -> dict[str, float | None]:
-    """Time-weighted; time that the histogram does not hold, the queue was empty."""
+    """Returns time-weighted statistics; the queue was empty for the time that the histogram lacks."""
     empty = max(whole - int(quantiles.whole_numbers(time).sum()), 0)
     values = np.append(packets.astype(np.uint64), np.uint64(0))
-    # Ten thousand ports for half an hour are more picoseconds than 64 bits hold.
+    # Ten thousand ports for half an hour exceed 64 bits in picoseconds.
     weights = np.append(time.astype(np.uint64 if whole < 2**63 else object), empty)
     held = packets[time > 0]
     p50, p99 = quantiles.weighted(values, weights, [50.0, 99.0])
@@ -218,7 +220,7 @@ def occupancy(packets: np.ndarray, time: np.ndarray, whole: int) -> dict[str, fl
 
 
 def arrivals_see(packets: np.ndarray, arrivals: np.ndarray) -> dict[str, Value | float | None]:
-    """Weighted by arrivals."""
+    """Returns statistics weighted by arrivals."""
     p50, p99 = quantiles.counted(packets, arrivals, [50.0, 99.0])
     return {
         "arrival_mean": quantiles.weighted_mean(packets, arrivals),
@@ -228,14 +230,14 @@ def arrivals_see(packets: np.ndarray, arrivals: np.ndarray) -> dict[str, Value |
 
 
 def sojourns(run: RunData) -> dict[Key, Value]:
-    """How long frames wait at the busiest switch port and over all of them."""
+    """Measures waiting times of frames at the busiest switch port and over all of them."""
     node, port, low, high, count, total = run.columns(
         "queue_sojourn", "node", "port", "low", "high", "count", "sum"
     )
     if not len(node):
         return {}
     everywhere = ~run.is_host[node]
-    # Half a million rows need no copy of themselves.
+    # A slice copies nothing, of half a million rows.
     choices: dict[str, np.ndarray | slice] = {"all": slice(None) if everywhere.all() else everywhere}
     busiest = busiest_port(run)
     if busiest is not None:
@@ -254,18 +256,18 @@ def sojourns(run: RunData) -> dict[Key, Value]:
 
 
 def waits(low: np.ndarray, high: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The middle of each bucket that has samples, and how many, over all ports.
+    """Returns the midpoint and the number of samples of each bucket that has some, over all ports.
 
-    Thousands of ports share some hundred buckets, so they are counted and not sorted; in parts, since to
-    get memory for all takes longer than to count. An octave has 64 buckets: as a float, where one begins is
-    known by its exponent and 6 bits of its mantissa.
+    Thousands of ports share some hundred buckets, so samples are counted and not sorted. They are counted in
+    parts, since allocating memory for all takes longer than counting. An octave has 64 buckets: the exponent
+    and 6 bits of the mantissa of a float identify the bucket that it begins.
     """
     zero = (1023 << 6) - 1
     counts, bounds = np.zeros(65 << 6), np.zeros((2, 65 << 6), np.uint64)
     for at in range(0, len(low), PART):
         rows = slice(at, at + PART)
         number = np.maximum((low[rows].astype(np.float64).view(np.int64) >> (52 - 6)) - zero, 0)
-        # As floats, which hold every count below 2^53.
+        # As floats, which are exact for every count below 2^53.
         counts += np.bincount(number, count[rows], len(counts))
         bounds[0][number], bounds[1][number] = low[rows], high[rows]
     full = counts > 0
@@ -273,5 +275,5 @@ def waits(low: np.ndarray, high: np.ndarray, count: np.ndarray) -> tuple[np.ndar
 
 
 def middle(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """The middles of buckets from `low` on, up to and without `high`."""
+    """Returns the midpoints of buckets of integers from `low` to below `high`."""
     return np.asarray((low.astype(np.float64) + np.maximum(high, low + np.uint64(1)) - 1) / 2)

@@ -1,4 +1,4 @@
-"""Pausing: how often and how long ports were paused by their far ends."""
+"""Pausing of ports by their far ends: number and length of pauses."""
 
 import numpy as np
 
@@ -9,8 +9,8 @@ from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
 OF_ALL = (
-    "Of every class in use at every port, hosts' too, where a port may be paused; by tier of the paused "
-    "node, too, where ports of several tiers may."
+    "Covers every class in use at every port that may be paused, including hosts; also by tier of the "
+    "paused node, if ports of several tiers may be paused."
 )
 WINDOW = "in the measurement window"
 
@@ -19,7 +19,7 @@ METRICS = [
         "pauses",
         "pauses",
         "pauses",
-        f"Times that a class was paused at a port {WINDOW}. {OF_ALL}",
+        f"Number of times that a class was paused at a port {WINDOW}. {OF_ALL}",
         "lower",
         formula="Σ times",
     ),
@@ -27,7 +27,7 @@ METRICS = [
         "paused_fraction_mean",
         "paused time mean",
         "1",
-        f"Share of the measurement window in which a class was paused at a port, the mean of all. {OF_ALL}",
+        f"Mean share of the measurement window in which a class was paused at a port. {OF_ALL}",
         "lower",
         formula="Σ paused / (pairs of port and class · window)",
     ),
@@ -35,8 +35,7 @@ METRICS = [
         "paused_fraction_max",
         "paused time max",
         "1",
-        "Share of the measurement window in which a class was paused at a port, of the one paused "
-        f"longest. {OF_ALL}",
+        f"Largest share of the measurement window in which a class was paused at a port. {OF_ALL}",
         "lower",
         formula="max paused / window",
         order_statistic=True,
@@ -45,7 +44,7 @@ METRICS = [
         "pause_length_mean",
         "pause length mean",
         "s",
-        f"How long pauses that begin {WINDOW} last, the mean; the run's end ends it. {OF_ALL}",
+        f"Mean length of the pauses that begin {WINDOW}; the end of the run ends a pause. {OF_ALL}",
         "lower",
         formula="Σ (to − from) / pauses",
     ),
@@ -53,7 +52,7 @@ METRICS = [
         "pause_length_max",
         "pause length max",
         "s",
-        f"How long the longest pause lasts that begins {WINDOW}; the run's end ends it. {OF_ALL}",
+        f"Length of the longest pause that begins {WINDOW}; the end of the run ends a pause. {OF_ALL}",
         "lower",
         formula="max (to − from)",
         order_statistic=True,
@@ -62,8 +61,8 @@ METRICS = [
         "pause_frames",
         "pause frames",
         "frames",
-        f"Classes paused by PAUSE and PFC frames that begin to leave {WINDOW}, refreshes included; by "
-        "tier of the node that sends them.",
+        f"Number of classes paused by PAUSE and PFC frames whose transmission begins {WINDOW}, including "
+        "refreshes; by tier of the node that sends them.",
         "lower",
         formula="Σ xoff_sent",
     ),
@@ -71,14 +70,14 @@ METRICS = [
 
 
 def choices(run: RunData, nodes: np.ndarray) -> list[tuple[Label, np.ndarray]]:
-    """What a metric is of, by node: everything, and each tier of these nodes where there are several."""
+    """Returns the nodes that a metric covers: all, and each tier of these nodes if there are several."""
     tiers = list(dict.fromkeys(run.tiers[nodes]))
     several: list[tuple[Label, np.ndarray]] = [({"tier": tier}, run.tiers == tier) for tier in tiers]
     return [(ALL, np.ones(len(run.tiers), bool)), *(several if len(tiers) > 1 else [])]
 
 
 def pauses(run: RunData) -> dict[Key, Value]:
-    """Pauses of ports; nothing where none may be paused."""
+    """Measures the pauses of ports; empty if no port may be paused."""
     start, end = run.window_ps
     if "pauses" not in run.names or end <= start:
         return {}
@@ -103,7 +102,7 @@ def pauses(run: RunData) -> dict[Key, Value]:
 
 
 class Lengths:
-    """By node: how many pauses began in the window, and how long they were, ps."""
+    """Number, total and largest length in ps, by node, of pauses that began in the window."""
 
     def __init__(self, run: RunData, nodes: int) -> None:
         self.count, self.total, self.longest = (np.zeros(nodes) for _ in range(3))

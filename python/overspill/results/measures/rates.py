@@ -1,4 +1,4 @@
-"""Payload over time, of all, of hosts and of flows, how evenly it is shared, and the load on links."""
+"""Payload over time of hosts and flows, how evenly it is shared, and the load on links."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,12 +13,13 @@ from overspill.results.measures.declare import PS, Metric, present
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
-OVER_BINS = "Taken over the whole bins (`measure.bin`) in the measurement window."
+OVER_BINS = "Taken over whole bins (`measure.bin`) in the measurement window."
 RATE = "xᵢ = 8·received / active time"
 OWN = (
-    "A flow's goodput is the payload that arrived in order over its active time: from start to "
-    "end, or to the end of the run where it is unfinished. Endless flows are taken over the whole bins "
-    "of the window where `measure.goodput` is `flows`, and from their start to the end of the run otherwise."
+    "A flow's goodput is its payload that arrived in order, divided by its active time. That is from "
+    "start to end, or to the end of the run if it is unfinished. Endless flows are measured over the "
+    "whole bins of the window if `measure.goodput` is `flows`, and otherwise from their start to the end "
+    "of the run."
 )
 ASK = ("poisson", "incast", "query", "all_to_all")  # kinds of traffic that have a load
 LINKS = {
@@ -34,8 +35,8 @@ METRICS = [
         "goodput",
         "goodput",
         "bit/s",
-        "Payload bits that arrived in order at receivers in the measurement window, over its "
-        "length: of all traffic, raw sources included, and of each workload where there are several.",
+        "Payload bits that arrived in order at receivers in the measurement window, divided by its "
+        "length. Covers all traffic, including raw sources; also by workload if there are several.",
         "higher",
         formula="8·Σ received in the window / window",
     ),
@@ -44,13 +45,13 @@ METRICS = [
             f"host_goodput_{part}",
             f"goodput of a host, {part}",
             "bit/s",
-            f"{words} over hosts that receive anything in the window of the payload bits that arrived there "
-            f"in order, over time. {OVER_BINS}",
+            f"{words} goodput of the hosts that receive anything in the window: payload bits that "
+            f"arrived in order, divided by time. {OVER_BINS}",
             "higher",
             formula=f"{part} over hosts h of 8·Σ bytes(h) / time",
             order_statistic=part != "mean",
         )
-        for part, words in (("min", "Least"), ("mean", "Mean"), ("max", "Largest"))
+        for part, words in (("min", "Smallest"), ("mean", "Mean"), ("max", "Largest"))
     ),
     *(
         Metric(
@@ -62,15 +63,15 @@ METRICS = [
             formula=f"{part} over endless flows i of xᵢ; {RATE}",
             order_statistic=part != "mean",
         )
-        for part, words in (("min", "Least"), ("mean", "Mean"))
+        for part, words in (("min", "Smallest"), ("mean", "Mean"))
     ),
     Metric(
         "jain",
         "Jain's index",
         "1",
-        "How evenly flows share: Jain's index of the goodput of measured and of endless flows, requests and "
-        "raw sources excluded, by workload where there are several; of two flows or more. 1 is even, 1/n is "
-        f"all for one. {OWN} Flows of different size or path differ even where they share fairly.",
+        "Jain's index of the goodput of measured and endless flows, without requests and raw sources; "
+        "also by workload if there are several. Needs two flows or more. 1 is even; 1/n means that one "
+        f"flow gets everything. {OWN} Flows of different size or path differ even if they share fairly.",
         "higher",
         formula=f"(Σ xᵢ)² / (n·Σ xᵢ²); {RATE}",
         source=JAIN,
@@ -79,34 +80,35 @@ METRICS = [
         "throughput",
         "throughput (wire)",
         "bit/s",
-        "Bits of the frames that hosts began to send in the measurement window over its length: headers, "
-        "ACKs, retransmissions and Ethernet's cost on the wire included.",
+        "Bits of the frames that hosts began to send in the measurement window, divided by its length. "
+        "Includes headers, ACKs, retransmissions and the overhead of Ethernet on the wire.",
         formula="Σ wire bits of hosts / window",
     ),
     Metric(
         "achieved_load",
         "achieved load",
         "1",
-        "Payload of a workload that arrived in order in the measurement window, over its length, as "
-        "the fraction in whose terms the workload asks for a load: compare with `offered load`.",
-        formula="fraction asked · goodput / payload rate asked",
+        "Payload of a workload that arrived in order in the measurement window, divided by its length, "
+        "as a fraction in the terms of the `offered load`.",
+        formula="offered fraction · goodput / offered payload rate",
     ),
     Metric(
         "load_payload",
         "load, payload",
         "1",
-        "Payload that arrived in order in the measurement window, over its length, as a fraction "
-        "of all hosts' links.",
+        "Payload that arrived in order in the measurement window, divided by its length, as a fraction "
+        "of the rate of all hosts' links.",
         formula="goodput / Σ rates of hosts' links",
     ),
     Metric(
         "load_wire",
         "load, wire",
         "1",
-        "Bits that the links of this level carried in the measurement window, over its length and capacity: "
-        "frames with preamble and gap whose transmission began in it, ACKs and retransmissions included, out "
-        "of all hosts (`host`) or up from all switches with hosts (`tor_uplink`); or frames that hosts of "
-        "the second half got from hosts of the first (`bisection`).",
+        "Bits that the links of this level carried in the measurement window, divided by its length and "
+        "their capacity. Counts frames with preamble and gap whose transmission began in the window, "
+        "including ACKs and retransmissions. Levels are links from hosts (`host`), links up from "
+        "switches with hosts (`tor_uplink`), and frames from hosts of the first half to hosts of the "
+        "second (`bisection`).",
         formula="wire bits / (window · capacity)",
     ),
 ]
@@ -168,11 +170,11 @@ class Watched:
     endless: bool
     flows: dict[str, np.ndarray]
     got: np.ndarray  # payload bytes that arrived in order
-    active: np.ndarray  # seconds; 0 of a flow that began later
+    active: np.ndarray  # seconds; 0 for a flow that began later
 
     @property
     def rates(self) -> np.ndarray:
-        """Bits per second of each flow that was active."""
+        """Goodput in bit/s of each flow that was active."""
         some = self.active > 0
         return np.asarray(self.got[some] * 8 / self.active[some])
 
@@ -184,7 +186,7 @@ def watched(run: RunData, *more: str) -> Iterator[Watched]:
     role = run.column("flows", "role")
     data = (columns["raw"] == 0) & ((role == DATA) if len(role) else True)
     endless = workloads_that(run, "endless")
-    # Written in any case, and empty where nobody asked for it.
+    # The table is always written, and is empty if it was not requested.
     binned = len(run.column("flow_goodput", "bin")) > 0
     for workload in distinct(columns["traffic"][data]).tolist():
         forever = bool(np.isin(workload, endless))
@@ -217,7 +219,7 @@ def in_bins(run: RunData, flows: dict[str, np.ndarray]) -> tuple[np.ndarray, np.
 
 
 def jain(shares: np.ndarray) -> float | None:
-    """Returns Jain's index; none for fewer than two shares, or if all are 0."""
+    """Returns Jain's index; `None` for fewer than two shares, or if all are 0."""
     squares = float((shares**2).sum())
     return float(shares.sum()) ** 2 / (len(shares) * squares) if len(shares) > 1 and squares > 0 else None
 

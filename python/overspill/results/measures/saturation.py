@@ -1,4 +1,4 @@
-"""Saturation trees: who is paused because of whom, from a switch that pauses others and is not paused.
+"""Saturation trees of pauses, upstream of a switch that pauses others and is not paused itself.
 
 A port (A to B) that is paused was paused by B. The root of a tree is a switch that pauses others in a class
 while none of its own ports is paused in it. Its branches are what the root pauses, what these pause, and so
@@ -19,63 +19,61 @@ from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
 WHAT = (
-    "A tree grows upstream from a switch that pauses others in a class while none of its own ports is paused "
-    "in it. It lasts from the first pause until the switch pauses nobody or is paused itself. Trees are "
-    "counted that begin in the measurement window. Only overlap in time is considered: a port upstream may "
-    "be paused for another reason."
+    "A tree grows upstream from a switch that pauses others in a class while none of its own ports is "
+    "paused in that class. It lasts from the first pause until the switch pauses no port or is paused "
+    "itself. Trees that begin in the measurement window count. Only overlap in time is considered: a "
+    "port upstream may be paused for another reason."
 )
-DEPTH = "depth: links from the root to the farthest node that is paused, largest over the tree's life"
-HOSTS = "hosts: those paused at once, largest over the tree's life"
+DEPTH = "depth: links from the root to the farthest paused node, largest over the tree's life"
+HOSTS = "hosts: number of hosts paused simultaneously, largest over the tree's life"
 
 
 def declared(name: str, title: str, unit: str, doc: str, formula: str) -> Metric:
-    """A metric of trees; a maximum by its name."""
+    """Returns a metric of trees; the end of its name says if it is a maximum."""
     extreme = name.endswith("_max")
     return Metric(name, title, unit, f"{doc} {WHAT}", "lower", formula=formula, order_statistic=extreme)
 
 
 METRICS = [
-    declared(
-        "saturation_trees", "saturation trees", "trees", "How many saturation trees there were.", "Σ trees"
-    ),
+    declared("saturation_trees", "saturation trees", "trees", "Number of saturation trees.", "Σ trees"),
     declared(
         "saturation_depth_mean",
         "saturation depth mean",
         "hops",
-        "How far upstream trees reach, their mean.",
+        "Mean depth of saturation trees, in links upstream from the root.",
         f"Σ depth / trees; {DEPTH}",
     ),
     declared(
         "saturation_depth_max",
         "saturation depth max",
         "hops",
-        "How far upstream the deepest tree reaches.",
+        "Largest depth of a saturation tree, in links upstream from the root.",
         f"max depth; {DEPTH}",
     ),
     declared(
         "saturation_hosts_mean",
         "hosts paused by a tree mean",
         "hosts",
-        "How many hosts a tree pauses, the mean of trees.",
+        "Mean number of hosts that a tree pauses.",
         f"Σ hosts / trees; {HOSTS}",
     ),
     declared(
         "saturation_hosts_max",
         "hosts paused by a tree max",
         "hosts",
-        "How many hosts the tree pauses that pauses most.",
+        "Largest number of hosts that a tree pauses.",
         f"max hosts; {HOSTS}",
     ),
 ]
 
 Port = tuple[int, int]  # node and port
 Roots = tuple[int, ...]  # one switch, or a ring of them
-Waits = dict[int, dict[int, int]]  # from node to node, how many ports
+Waits = dict[int, dict[int, int]]  # number of ports from node to node
 
 
 @dataclass(frozen=True)
 class Pauses:
-    """Times in which a class could not leave by a port, by their begins; `peer` is who paused it."""
+    """Times in which a class could not leave by a port, ordered by begin; `peer` paused the port."""
 
     start: np.ndarray
     end: np.ndarray
@@ -86,7 +84,7 @@ class Pauses:
 
     @staticmethod
     def from_run(run: RunData) -> "Pauses":
-        """All pauses of a run, with who paused; none where no port may be paused."""
+        """Returns all pauses of a run with the node that paused; empty if no port may be paused."""
         names = ("from_ps", "to_ps", "node", "port", "class")
         found = [column.astype(np.int64) for column in run.columns("pause_trace", *names)]
         ends = peers(run)
@@ -97,21 +95,21 @@ class Pauses:
         return Pauses(start, end, node, port, peer[order], kind)
 
     def at(self, instant: int, kind: int) -> Iterator[tuple[Port, int]]:
-        """Ports that are paused at an instant in a class, and who paused each."""
+        """Yields the ports that are paused at an instant in a class, with the node that paused each."""
         now = (self.start <= instant) & (instant < self.end) & (self.kind == kind)
         rows = zip(*(one[now].tolist() for one in (self.node, self.port, self.peer)), strict=True)
         yield from (((node, port), peer) for node, port, peer in rows)
 
 
 def peers(run: RunData) -> dict[Port, int]:
-    """The node at the other end of each port."""
+    """Returns the node at the other end of each port."""
     node, port, peer = (one.tolist() for one in run.columns("ports", "node", "port", "peer"))
     return {(a, p): b for a, p, b in zip(node, port, peer, strict=True)}
 
 
 @dataclass(frozen=True)
 class Size:
-    """A tree at an instant: links from the root, ports paused, switches and hosts that have one."""
+    """Size of a tree at an instant: links from the root, paused ports, and switches and hosts with one."""
 
     depth: int
     ports: int
@@ -121,7 +119,7 @@ class Size:
 
 @dataclass(unsafe_hash=True)
 class Tree:
-    """A root and class from the first pause to the last; sizes are the largest, each by itself."""
+    """Tree of a root and class from its first pause to its last; each size is the largest over its life."""
 
     roots: Roots
     kind: int
@@ -131,7 +129,7 @@ class Tree:
     at: int  # the first instant with most ports
 
     def grow(self, now: int, size: Size) -> None:
-        """What it is from now on."""
+        """Updates the largest sizes with the size at an instant."""
         if size.ports > self.most.ports:
             self.at = now
         old = self.most
@@ -144,7 +142,7 @@ class Tree:
 
 
 def reach(start: Iterable[int], along: Mapping[int, Mapping[int, int]]) -> dict[int, int]:
-    """Every node that can be reached, and over how many links."""
+    """Returns every reachable node with its distance in links."""
     found = dict.fromkeys(start, 0)
     level = list(found)
     while level:
@@ -160,14 +158,14 @@ def reach(start: Iterable[int], along: Mapping[int, Mapping[int, int]]) -> dict[
 
 @dataclass
 class Forest:
-    """Who pauses whom in a class now; `holds` from who pauses, `waits` from who is paused."""
+    """Pauses of a class at the current time: `holds` from the pausing node, `waits` from the paused one."""
 
     is_host: np.ndarray
     holds: Waits = field(default_factory=dict)
     waits: Waits = field(default_factory=dict)
 
     def change(self, node: int, peer: int, by: int) -> None:
-        """One port of `node` more (1) or fewer (-1) is paused by `peer`."""
+        """Adds (`by` = 1) or removes (-1) a port of `node` that is paused by `peer`."""
         for table, one, other in ((self.holds, peer, node), (self.waits, node, peer)):
             row = table.setdefault(one, {})
             row[other] = row.get(other, 0) + by
@@ -177,13 +175,14 @@ class Forest:
                 del table[one]
 
     def roots(self, nodes: Iterable[int]) -> set[Roots]:
-        """The roots of all trees that these nodes are in."""
+        """Returns the roots of all trees that these nodes are in."""
         above = reach(nodes, self.waits)
         found: set[Roots] = {(at,) for at in above if at not in self.waits and at in self.holds}
         below = reach((one for (one,) in found), self.holds)
         rest = [at for at in above if at in self.waits and at not in below]
         while rest:
-            # What all of a ring waits for is the ring, and nothing above it is smaller.
+            # The set of nodes that all nodes of a ring wait for is the ring, and no such set above it is
+            # smaller.
             upper = reach(rest[:1], self.waits)
             ring = min((reach((at,), self.waits) for at in upper), key=len)
             found.add(tuple(sorted(ring)))
@@ -192,7 +191,7 @@ class Forest:
         return found
 
     def size(self, roots: Roots) -> Size:
-        """The tree of a root."""
+        """Returns the size of the tree of a root."""
         found = reach(roots, self.holds)
         paused = [at for at in found if at in self.waits]
         hosts = sum(bool(self.is_host[at]) for at in paused)
@@ -201,14 +200,14 @@ class Forest:
 
 
 def trees(run: RunData, pauses: Pauses | None = None) -> list[Tree]:
-    """Every tree of a run, by its begin."""
+    """Returns every tree of a run, ordered by begin."""
     pauses = Pauses.from_run(run) if pauses is None else pauses
     found = [tree for kind in distinct(pauses.kind).tolist() for tree in of_class(run, pauses, kind)]
     return sorted(found, key=lambda tree: (tree.start, tree.kind, tree.roots))
 
 
 def of_class(run: RunData, pauses: Pauses, kind: int) -> Iterator[Tree]:
-    """The trees of a class, as they end."""
+    """Yields the trees of a class as they end."""
     forest = Forest(run.is_host)
     alive: dict[Roots, Tree] = {}
     now = 0
@@ -221,7 +220,7 @@ def of_class(run: RunData, pauses: Pauses, kind: int) -> Iterator[Tree]:
         for roots in [one for one in alive if touched.intersection(one) and one not in current]:
             yield ended(alive.pop(roots), now)
         for roots in sorted(current):
-            # Also where branches were lost alone: what is left may be reached over more links than before.
+            # Also if branches were only lost: the rest may be more links away than before.
             size = forest.size(roots)
             alive.setdefault(roots, Tree(roots, kind, now, now, size, now)).grow(now, size)
     for tree in alive.values():
@@ -229,16 +228,16 @@ def of_class(run: RunData, pauses: Pauses, kind: int) -> Iterator[Tree]:
 
 
 def ended(tree: Tree, now: int) -> Tree:
-    """The tree, over now."""
+    """Returns the tree with its end set."""
     tree.end = now
     return tree
 
 
-Changes = list[tuple[int, int, int]]  # node, peer, one more or one fewer
+Changes = list[tuple[int, int, int]]  # node, peer, and 1 for a port more or -1 for one less
 
 
 def instants(pauses: Pauses, kind: int) -> Iterator[tuple[int, Changes]]:
-    """What begins and what ends, instant by instant."""
+    """Yields each instant with the pauses that begin and end then."""
     some = (pauses.kind == kind) & (pauses.end > pauses.start)
     node, peer = pauses.node[some], pauses.peer[some]
     times = np.concatenate([pauses.start[some], pauses.end[some]])
@@ -257,9 +256,9 @@ def instants(pauses: Pauses, kind: int) -> Iterator[tuple[int, Changes]]:
 
 
 def saturated(run: RunData) -> dict[Key, Value]:
-    """How many trees there were and how far they reached; nothing where no port may be paused.
+    """Measures the number of trees and how far they reach; empty if no port may be paused.
 
-    Where there was none, it has no depth.
+    Without trees there is no depth.
     """
     start, end = run.window_ps
     followed = run.recorded("pause_trace") or not run.column("pauses", "times").any()

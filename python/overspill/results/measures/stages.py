@@ -1,4 +1,4 @@
-"""The buffers inside `fabric` switches, and the use of their internal links."""
+"""Occupancy of the buffers inside `fabric` switches, and utilisation of their internal links."""
 
 import numpy as np
 
@@ -16,8 +16,8 @@ METRICS = [
         "internal_link_utilisation_max",
         "internal link utilisation max",
         "1",
-        f"The share of the time {WINDOW} in which frames crossed the busiest internal link of a `fabric` "
-        "switch; congestion messages are not counted. No preamble and no gap cross.",
+        f"Share of the time {WINDOW} in which frames crossed the busiest internal link of a `fabric` "
+        "switch. Congestion messages do not count. Internal links carry no preamble and no gap.",
         formula="max over internal links of busy time / window",
         source="QCN-OS §V",
         order_statistic=True,
@@ -26,8 +26,8 @@ METRICS = [
         "internal_link_utilisation_mean",
         "internal link utilisation mean",
         "1",
-        f"The share of the time {WINDOW} in which frames crossed an internal link of a `fabric` switch, the "
-        "mean of all links.",
+        f"Share of the time {WINDOW} in which frames crossed an internal link of a `fabric` switch, mean "
+        "over all internal links.",
         formula="mean over internal links of busy time / window",
         source="QCN-OS §V",
     ),
@@ -35,8 +35,8 @@ METRICS = [
         "link_buffer_bytes_max",
         "internal link buffer max",
         "B",
-        f"The most bytes that were taken {WINDOW} in a buffer in front of an internal link of a `fabric` "
-        "switch, by all classes together; congestion messages are not counted.",
+        f"Largest number of bytes {WINDOW} in a buffer in front of an internal link of a `fabric` "
+        "switch, over all classes together. Congestion messages do not count.",
         "lower",
         formula="max bytes over buffers in front of internal links",
         source="QCN-OS §V",
@@ -46,8 +46,8 @@ METRICS = [
         "link_buffer_bytes_mean",
         "internal link buffer mean",
         "B",
-        f"The bytes that were taken in a buffer in front of an internal link, mean over the time {WINDOW}, "
-        "of the buffer with the highest.",
+        f"Mean number of bytes over time {WINDOW} in a buffer in front of an internal link, for the "
+        "buffer with the highest mean.",
         "lower",
         formula="max over buffers of ∫ bytes dt / window",
         source="QCN-OS §V",
@@ -56,8 +56,8 @@ METRICS = [
         "stage_buffer_bytes_max",
         "stage buffer max",
         "B",
-        f"The most bytes that were taken {WINDOW} in an input buffer of a stage of a `fabric` switch, "
-        "by all classes together; congestion messages are not counted.",
+        f"Largest number of bytes {WINDOW} in an input buffer of a stage of a `fabric` switch, over all "
+        "classes together. Congestion messages do not count.",
         "lower",
         formula="max bytes over input buffers of stages",
         source="QCN-OS §V",
@@ -67,8 +67,8 @@ METRICS = [
         "stage_buffer_bytes_mean",
         "stage buffer mean",
         "B",
-        f"The bytes that were taken in an input buffer of a stage, mean over the time {WINDOW}, of the "
-        "buffer with the highest.",
+        f"Mean number of bytes over time {WINDOW} in an input buffer of a stage, for the buffer with the "
+        "highest mean.",
         "lower",
         formula="max over buffers of ∫ bytes dt / window",
         source="QCN-OS §V",
@@ -77,7 +77,7 @@ METRICS = [
 
 
 def inside(run: RunData) -> dict[Key, Value]:
-    """What lay inside switches; nothing where no switch has stages."""
+    """Measures buffers and internal links of `fabric` switches; empty if no switch has stages."""
     start, end = run.window_ps
     if end <= start or not run.recorded("fabric_buffers"):
         return {}

@@ -1,4 +1,4 @@
-"""How full the links were: over the window, and bin by bin."""
+"""Utilisation of links, over the window and bin by bin."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,8 +13,9 @@ from overspill.stats.quantiles import Value
 HOT = 0.9
 GAP = 20  # bytes of preamble and gap beside a frame on Ethernet
 LINK = (
-    "A link is one direction of a cable: all of them, and those between switches alone (`of=switches`). Wire "
-    "bits are of frames whose transmission began in that time, preamble and gap included."
+    "A link is one direction of a cable. Covers all links, and those between switches alone "
+    "(`of=switches`). Wire bits are those of frames whose transmission began in that time, including "
+    "preamble and gap."
 )
 DIBS = "DIBS, figure 4"
 IN_WINDOW = "uₗ = wire bits of l in the window / (rate·window)"
@@ -25,14 +26,14 @@ METRICS = [
         "link_utilisation_mean",
         "link utilisation mean",
         "1",
-        f"Mean over links of the share of the measurement window in which they carry. {LINK}",
+        f"Mean utilisation of links in the measurement window. {LINK}",
         formula=f"Σ uₗ / links; {IN_WINDOW}",
     ),
     Metric(
         "link_utilisation_max",
         "link utilisation max",
         "1",
-        f"The busiest link's utilisation in the measurement window. {LINK}",
+        f"Utilisation of the busiest link in the measurement window. {LINK}",
         formula=f"max uₗ; {IN_WINDOW}",
         order_statistic=True,
     ),
@@ -40,7 +41,7 @@ METRICS = [
         "hot_links",
         "hot links over the window",
         "1",
-        f"Share of links whose utilisation over the whole measurement window is 90 % or more. {LINK}",
+        f"Share of links whose utilisation over the whole measurement window is at least 90%. {LINK}",
         zero_shown=False,
         formula=f"links with uₗ ≥ 0.9 / links; {IN_WINDOW}",
     ),
@@ -48,8 +49,8 @@ METRICS = [
         "hot_link_share",
         "hot links",
         "1",
-        "Mean over the whole bins (`measure.bin`) in the measurement window of the share of links whose "
-        f"utilisation in that bin is 90 % or more; where `measure.links`. {LINK}",
+        "Mean share of links whose utilisation in a bin (`measure.bin`) is at least 90%, over the whole "
+        f"bins in the measurement window. Needs `measure.links`. {LINK}",
         formula=f"pairs (l, b) with uₗᵦ ≥ 0.9 / (links·bins); {IN_BIN}",
         source=DIBS,
     ),
@@ -57,8 +58,8 @@ METRICS = [
         "hot_link_share_max",
         "hot links, most in a bin",
         "1",
-        "Share of links whose utilisation is 90 % or more in that bin (`measure.bin`) of the measurement "
-        f"window which has the most of them; where `measure.links`. {LINK}",
+        "Largest share of links whose utilisation in a bin (`measure.bin`) is at least 90%, over the "
+        f"bins in the measurement window. Needs `measure.links`. {LINK}",
         formula=f"max over b of links with uₗᵦ ≥ 0.9 / links; {IN_BIN}",
         source=DIBS,
         order_statistic=True,
@@ -68,7 +69,7 @@ METRICS = [
 
 @dataclass(frozen=True)
 class Links:
-    """Every directed link, as its sending port."""
+    """Every directed link, identified by its sending port."""
 
     node: np.ndarray
     port: np.ndarray
@@ -77,14 +78,14 @@ class Links:
     window_bits: np.ndarray
 
     def choices(self) -> Iterator[tuple[Label, np.ndarray]]:
-        """Which links a metric is of: all, and those between switches where there are both kinds."""
+        """Yields the links that a metric covers: all, and those between switches if there are both kinds."""
         yield ALL, np.ones(len(self.node), bool)
         if self.between_switches.any() and not self.between_switches.all():
             yield {"of": "switches"}, self.between_switches
 
 
 def links_of(run: RunData) -> Links | None:
-    """The links; none where ports were not counted."""
+    """Returns the links of a run; `None` if ports were not counted."""
     if not {"sent_bytes", "peer"} <= set(run.column_names("ports")):
         return None
     names = ("node", "port", "peer", "rate_bps", "sent", "sent_bytes")
@@ -97,7 +98,7 @@ def links_of(run: RunData) -> Links | None:
 
 
 def overhead(run: RunData, node: np.ndarray, sent: np.ndarray, size: np.ndarray) -> float:
-    """Bytes on the wire beside each frame, from what hosts put there; Ethernet's where that is not known."""
+    """Returns the bytes on the wire beside each frame, from what hosts sent; Ethernet's if not known."""
     hosts = run.is_host[node]
     frames, wire = float(sent[hosts].sum()), run.summary.get("wire_bits", {}).get("host")
     if not frames or not wire or wire.get("bits") is None:
@@ -106,7 +107,7 @@ def overhead(run: RunData, node: np.ndarray, sent: np.ndarray, size: np.ndarray)
 
 
 def links(run: RunData) -> dict[Key, Value]:
-    """Utilisation and hot links over the window, and by bin where links were followed."""
+    """Measures utilisation and hot links over the window, and by bin if links were recorded."""
     found: dict[str, float | None] = {}
     known = links_of(run)
     start, end = run.window_ps
@@ -126,7 +127,7 @@ def links(run: RunData) -> dict[Key, Value]:
 
 
 def hot_by_bin(run: RunData, known: Links) -> np.ndarray | None:
-    """Whether a link is hot, by whole bin of the window and link; none where links were not followed."""
+    """Returns true for hot links, by whole bin of the window and link; `None` if links were not recorded."""
     width = int(run.summary["bin_ps"])
     start, end = run.window_ps
     first, last = -(-start // width), end // width

@@ -1,4 +1,4 @@
-"""Groups of values by workload, for every metric that knows of workloads."""
+"""Groups of values by workload, for every metric that distinguishes workloads."""
 
 from collections.abc import Iterator
 
@@ -10,15 +10,19 @@ from overspill.results.rundata import RunData
 
 
 def label(run: RunData, workload: int) -> Label:
-    """That of one workload."""
+    """Returns the label of one workload."""
     return {"traffic": str(run.summary["traffic"][workload]["name"])}
 
 
 def split(run: RunData, traffic: np.ndarray) -> Iterator[tuple[Label, np.ndarray]]:
-    """All rows, and those of each workload where there are several; `traffic` is the workload of each row."""
+    """Yields all rows, and those of each workload if the scenario has several.
+
+    `traffic` is the workload of each row.
+    """
     if not len(traffic):
         return
     yield ALL, np.ones(len(traffic), bool)
-    # By what the scenario has, not by what a seed brought: a group is there in every seed, or has no flows.
+    # By the scenario's workloads, not by those with rows in this seed: a group exists in every seed, or has
+    # no flows.
     for workload in distinct(traffic) if len(run.summary["traffic"]) > 1 else ():
         yield label(run, int(workload)), traffic == workload

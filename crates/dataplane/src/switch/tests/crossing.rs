@@ -1,5 +1,7 @@
-//! A switch with combined input and output queueing, arrival by arrival: hosts 0 to 3 behind ports of 1 Gb/s, to which
-//! frames cross at 2 Gb/s. 1000 bytes take 4 us to cross and 8.16 us to leave.
+//! Tests of a switch with combined input and output queueing, arrival by arrival.
+//!
+//! Hosts 0 to 3 are behind ports of 1 Gb/s, to which frames cross at 2 Gb/s. 1000 bytes take 4 us to cross and 8.16 us
+//! to leave.
 
 mod answers;
 mod standing;
@@ -11,10 +13,10 @@ use mech::overflow::{Fate, Overflow};
 use mech::scheduler::Fifo;
 use mech::{Asks, ForwardingContext, Room, SwitchContext};
 
-/// What the switch has asked for.
+/// Driver and observer that record the calls of the switch.
 #[derive(Default)]
 struct Asked {
-    /// Wake-ups that are pending: when, and of which port or transfer.
+    /// Pending wake-ups: the instant, and the port or transfer.
     wakes: Vec<(u64, PortId)>,
     sent: Vec<(u64, u16, u32)>,
     lost: Vec<(u32, DropReason)>,
@@ -45,7 +47,7 @@ impl Observer for Asked {
     }
 }
 
-/// Loses, by a reason of its own, what does not fit; asked for these arrivals.
+/// Overflow mechanism that drops what does not fit, with a reason of its own. It is called for the arrivals of `Asks`.
 #[derive(Clone)]
 struct Says(Asks);
 
@@ -76,7 +78,8 @@ fn with_arbiter(arbiter: ArbiterSlot, overflow: OverflowSlot, room: [Amount; 2])
     with_stages(arbiter, overflow, room, None)
 }
 
-/// Buffers of outputs, and memory of inputs; with bounce queues where the answer needs them.
+/// Creates a switch from the sizes of output buffers and of input memory, with bounce queues if the overflow mechanism
+/// needs them.
 fn with_stages(
     arbiter: ArbiterSlot,
     overflow: OverflowSlot,
@@ -85,7 +88,7 @@ fn with_stages(
 ) -> Switch {
     let lanes = Lanes::default().with(Lane::Notice, LaneLimit::Unlimited);
     let back = overflow.peek().needs().back;
-    // It chooses for the buffers inside too.
+    // The arbiter also chooses for the buffers inside.
     let inside = stages.as_ref().map_or(0, |own| PORTS + 2 * own.fabric.peek().links().len() as u16);
     let port = || PortSetup {
         changes: false,
@@ -121,19 +124,19 @@ fn with_stages(
     })
 }
 
-/// A frame: number, bytes, input, output, class.
+/// Creates a frame from its number, bytes, input, output and class.
 fn frame(n: u32, size: u16, (input, output): (u16, u32), class: u8) -> Pkt {
     let mut head = Head { dst: HostId(output), ingress: PortId(input), size, ttl: 9, ..Head::default() };
     head.set_class(class);
     Pkt { head, ext: NO_EXT, emission: n, ..Pkt::default() }
 }
 
-/// Lets arrivals come at their instants, in microseconds, and all that follows happen, first to last.
+/// Runs arrivals, given with their instants in microseconds, and everything that follows.
 fn run(switch: &mut Switch, arrivals: &[(u64, Pkt)]) -> Asked {
     watched(switch, arrivals, |_| ())
 }
 
-/// The same, looked at after every step.
+/// Runs arrivals as `run` does, and calls `look` after every step.
 fn watched(switch: &mut Switch, arrivals: &[(u64, Pkt)], mut look: impl FnMut(&Switch)) -> Asked {
     let mut asked = Asked::default();
     let mut left = arrivals.to_vec();
@@ -162,7 +165,7 @@ fn a_frame_leaves_when_it_has_crossed_and_the_inputs_take_turns() {
     assert_eq!(found, expected);
 }
 
-/// The first crosses until 16 us, and by then all others wait: round robin would take turns from there on.
+/// Frame 0 crosses until 16 us. All others wait by then, and round robin would take turns from there on.
 #[test]
 fn by_age_frames_cross_in_the_order_of_their_arrival_for_an_output() {
     let tail_drop = OverflowSlot::custom(mech::overflow::TailDrop);
@@ -180,7 +183,7 @@ fn outputs_are_fed_at_once_from_one_input() {
     assert_eq!(run(&mut switch, &both).sent, [(2_000_000, 1, 1), (4_000_000, 2, 0)]);
 }
 
-/// The first frame is at its input until 4 us, so that the third finds no room at 3 us and the fourth does at 4.
+/// Frame 0 is at its input until 4 us, so the third frame does not fit at 3 us and the fourth fits at 4 us.
 #[test]
 fn the_memory_of_an_input_is_free_when_the_frame_has_crossed() {
     for memory in [Amount::Packets(2), Amount::Bytes(2999)] {
@@ -189,15 +192,15 @@ fn the_memory_of_an_input_is_free_when_the_frame_has_crossed() {
         let asked = run(&mut switch, &all);
         assert_eq!(asked.lost, [(2, DropReason::InputFull)]);
         assert_eq!(asked.sent.iter().map(|(.., n)| *n).collect::<Vec<_>>(), [0, 1, 3]);
-        // The memory of another input is another.
+        // Frames of another input have memory of their own.
         let others = [(4, 0), (5, 1), (6, 0), (7, 1)].map(|(n, input)| (90, frame(n, 1000, (input, 2), 0)));
         assert!(run(&mut switch, &others).lost.is_empty());
     }
 }
 
-/// Room for 1500 B at the output. 0 crosses until 4 us and leaves until 12.16, 1 crosses from the other input until 8 and
-/// waits. It is the turn of 2, which does not fit beside it; 3, of 500 B, does and crosses from 8 to 10 us. 2 crosses when
-/// 1 has begun to leave, and leaves after 3.
+/// The output has space for 1500 B. Frame 0 crosses until 4 us and leaves until 12.16 us. Frame 1 crosses from the
+/// other input until 8 us and waits. It is the turn of frame 2, which does not fit beside frame 1. Frame 3, of 500 B,
+/// fits and crosses from 8 to 10 us. Frame 2 crosses when frame 1 has begun to leave, and leaves after frame 3.
 #[test]
 fn a_frame_crosses_when_it_has_room_and_one_that_has_none_is_passed_over() {
     let mut switch = switch(Amount::Bytes(1500), Amount::Packets(9));
@@ -209,8 +212,9 @@ fn a_frame_crosses_when_it_has_room_and_one_that_has_none_is_passed_over() {
     assert_eq!(last, 8_160_000 * 2 + 4_160_000, "the wire is never idle");
 }
 
-/// All come at once. 3 crosses first, for its class is higher, and begins to leave; then nothing of either class is at the
-/// output, and 4 crosses. While it waits there, class 0 has less: 0 crosses, and leaves before it, since it came before it.
+/// All frames arrive simultaneously. Frame 3 has the higher class, crosses first and begins to leave. Then the output
+/// has no frame of either class, and frame 4 crosses. While it waits there, class 0 has fewer bytes, so frame 0
+/// crosses. It leaves before frame 4, since it arrived before it.
 #[test]
 fn the_class_with_the_least_at_the_output_crosses_first_and_of_equals_the_higher() {
     let mut switch = switch(Amount::Packets(2), Amount::Packets(9));
@@ -219,8 +223,8 @@ fn the_class_with_the_least_at_the_output_crosses_first_and_of_equals_the_higher
     assert_eq!(found.iter().map(|(.., n)| *n).collect::<Vec<_>>(), [3, 0, 4, 5]);
 }
 
-/// Two frames fit the input and one the output: the third, at 3 us, finds its output full and its input, too, and the
-/// fourth, at 4 us, its output alone, for which it waits.
+/// Two frames fit the input and one the output. At 3 us the third frame finds its output and its input full. At 4 us
+/// the fourth finds only its output full, and waits for it.
 #[test]
 fn an_arrival_fits_where_its_input_has_room() {
     for asks in [Asks::WhenFull, Asks::Always] {
@@ -238,7 +242,7 @@ fn what_an_output_could_never_hold_is_lost_at_once() {
     assert_eq!(run(&mut switch, &[(0, frame(0, 1000, (0, 2), 0))]).lost, [(0, DropReason::BufferFull)]);
 }
 
-/// A message about congestion: number, input, output; 64 bytes cross in 256 ns.
+/// Creates a congestion message from its number, input and output; 64 bytes cross in 256 ns.
 fn notice(n: u32, (input, output): (u16, u32)) -> Pkt {
     let mut pkt = frame(n, 64, (input, output), 3);
     pkt.head.flags = Flags::of_kind(PacketKind::Notice);
@@ -246,8 +250,9 @@ fn notice(n: u32, (input, output): (u16, u32)) -> Pkt {
     pkt
 }
 
-/// Message 9 is of the port that it leaves by, and does so at once. Messages 7, 8 and 6 of other ports cross first, one after
-/// the other, although a frame has come before them and 8 waits for the wire when 6 crosses; frame 0 does when all have.
+/// Message 9 was made at the port that it leaves by, and leaves immediately. Messages 7, 8 and 6 of other ports cross
+/// first, one after the other, although a frame arrived before them. Message 8 still waits for the link when message 6
+/// crosses. Frame 0 crosses when all messages have.
 #[test]
 fn messages_cross_before_all_else_and_those_of_their_own_port_not_at_all() {
     let mut switch = switch(Amount::Packets(9), Amount::Packets(9));
@@ -258,7 +263,7 @@ fn messages_cross_before_all_else_and_those_of_their_own_port_not_at_all() {
     assert_eq!(sent, [(0, 3, 9), (leaves(0), 2, 7), (leaves(1), 2, 8), (leaves(2), 2, 6), (4_768_000, 2, 0)]);
 }
 
-/// Frame 0 is all that the input takes, and frame 1 is lost; no message is, and none takes the place of frame 2.
+/// Frame 0 fills the memory of its input, and frame 1 is lost. No message is lost, and none takes the space of frame 2.
 #[test]
 fn messages_take_no_memory_of_inputs() {
     let mut switch = switch(Amount::Packets(1), Amount::Packets(1));

@@ -1,4 +1,5 @@
-//! A switch that detours in shared memory (DIBS §4, §5.5.2), and how often it is asked.
+//! Tests of a switch that detours in shared memory (DIBS §4, §5.5.2), and of the arrivals for which its mechanism is
+//! called.
 
 use crate::core::PortSetup;
 use crate::switch::*;
@@ -15,7 +16,7 @@ use units::{Amount, Bytes, Rate};
 const PORTS: u16 = 8;
 const FRAME: u16 = 1500;
 
-/// Host `n` is behind port `n`.
+/// Routes of a network in which host `n` is behind port `n`.
 pub(super) struct Direct;
 
 impl Routes for Direct {
@@ -24,7 +25,7 @@ impl Routes for Direct {
     }
 }
 
-/// Nobody listens.
+/// Driver without an observer.
 pub(super) struct Deaf(pub(super) ());
 
 impl Out for Deaf {
@@ -47,8 +48,7 @@ fn values_of<const N: usize>(values: [(&str, Value); N]) -> Values {
 fn word(text: &str) -> Value {
     Value::Word(text.into())
 }
-/// 1.7 MB for eight ports, ten packets of which are set aside for each, and a threshold that leaves all
-/// that is free to whoever comes.
+/// Creates shared memory of 1.7 MB for eight ports, with ten packets reserved for each and a threshold of `alpha`.
 fn shared(alpha: f64) -> BufferSlot {
     let values = values_of([
         ("size", Value::Size(Bytes(1_700_000))),
@@ -76,7 +76,7 @@ fn detour<const N: usize>(policy: &str, more: [(&str, Value); N]) -> OverflowSlo
 fn switch(buffer: BufferSlot, overflow: OverflowSlot, snapshot: bool) -> Switch {
     switch_with(buffer, overflow, &MarkingSlot::none(), (snapshot, true))
 }
-/// Eight ports, the first of which leads to a host.
+/// Creates a switch with eight ports, the first of which leads to a host.
 pub(super) fn switch_with(
     buffer: BufferSlot,
     overflow: OverflowSlot,
@@ -111,7 +111,7 @@ pub(super) fn switch_with(
         shuffle: false,
     })
 }
-/// So many frames for host 0 come at an instant, in picoseconds: the wire is still busy with the first of all.
+/// Lets `frames` frames for host 0 arrive at an instant in picoseconds, while the link is busy with the first of all.
 fn burst(switch: &mut Switch, at: u64, frames: u16) {
     let pkt = |n| {
         let head = Head { ingress: PortId(1 + n % 7), hash: u32::from(n), size: FRAME, ttl: 9, ..Head::default() };
@@ -132,12 +132,13 @@ fn lost(switch: &Switch, reason: DropReason) -> u64 {
 fn where_the_pool_is_exhausted_the_reserves_of_other_ports_take_detours() {
     for policy in ["random", "load_aware", "flow_based"] {
         let mut switch = switch(shared(1e9), detour(policy, []), false);
-        // 1 580 000 bytes of the pool and 15 000 of its own: 1063 frames; then ten for each of the seven others.
+        // Port 0 takes 1,580,000 bytes of the pool and 15,000 of its own: 1063 frames. Then each of the seven others
+        // takes ten.
         burst(&mut switch, 0, 1063);
         assert_eq!(counts(&switch)[0].detoured, 0, "{policy}: one queue may take the whole pool");
         burst(&mut switch, 1, 90);
         let all = counts(&switch);
-        // The first burst put one of its frames on the wire when it was over, whose bytes are free again.
+        // At its end the first burst put one frame on the link, whose bytes are free again.
         assert_eq!((all[0].enqueued, all[0].detoured), (1064, 70), "{policy}");
         assert!(all[1..].iter().all(|c| c.enqueued == 10), "{policy}: every reserve is used, and no more");
         assert_eq!(lost(&switch, DropReason::NoDetour), 90 - 1 - 70, "{policy}");
@@ -156,7 +157,7 @@ fn load_aware_detours_leave_all_ports_alike() {
 fn a_small_alpha_detours_long_before_the_memory_is_used_up() {
     let mut switch = switch(shared(0.25), detour("random", []), false);
     burst(&mut switch, 0, 400);
-    // A port alone settles at 15 000 + 0.25 (1 580 000 - 316 000) = 331 000 bytes: 220 frames.
+    // A port alone settles at 15,000 + 0.25 (1,580,000 - 316,000) = 331,000 bytes: 220 frames.
     let all = counts(&switch);
     assert_eq!((all[0].enqueued, all[0].detoured), (220, 180));
     assert_eq!(lost(&switch, DropReason::NoDetour), 0);
@@ -198,7 +199,7 @@ fn a_policy_that_begins_early_or_counts_is_asked_for_every_packet() {
     let half = [("lo", Value::Number(0.5)), ("hi", Value::Number(0.5))];
     let mut early = switch(per_port(20), detour("probabilistic", half), false);
     burst(&mut early, 0, 40);
-    // From ten waiting on for certain.
+    // From ten queued packets on, every packet is detoured.
     assert_eq!((counts(&early)[0].enqueued, counts(&early)[0].detoured), (10, 30));
     let sized = |flows| {
         let more =
@@ -209,6 +210,6 @@ fn a_policy_that_begins_early_or_counts_is_asked_for_every_packet() {
         switch.step(&[], &mut arrivals, step_at!(Time::ZERO, &mut Deaf(())));
         (counts(&switch)[0].enqueued, counts(&switch)[0].detoured, lost(&switch, DropReason::BufferFull))
     };
-    // The ten packets that had room made the flow long.
+    // Ten packets make the flow long.
     assert_eq!((sized("long"), sized("short")), ((20, 10, 0), (20, 0, 10)));
 }

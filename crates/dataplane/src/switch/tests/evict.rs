@@ -1,4 +1,4 @@
-//! A switch that evicts, and sends the flow with the fewest bytes to go first (pFabric), against a model
+//! Tests of a switch that evicts and serves the flow with the fewest remaining bytes first (pFabric), against a model
 //! that is a list.
 
 use super::*;
@@ -35,13 +35,13 @@ fn switch(size: Amount, snapshot: bool) -> Switch {
     })
 }
 
-/// A packet for port 0, named by its emission.
+/// Creates a packet for port 0, named by its emission.
 fn pkt(emission: u32, rank: u32, flow: u32) -> Pkt {
     let head = Head { flow: FlowId(flow), rank, size: 1000, ttl: 9, ingress: PortId(1), ..Head::default() };
     Pkt { head, emission, ext: NO_EXT, ..Pkt::default() }
 }
 
-/// What of a step was lost, and why.
+/// Returns the packets that a step lost, and the reasons.
 fn lost(told: &Told) -> Vec<(u32, DropReason)> {
     told.last_lost.iter().map(|(pkt, reason)| (pkt.emission, *reason)).collect()
 }
@@ -50,7 +50,7 @@ fn lost(told: &Told) -> Vec<(u32, DropReason)> {
 fn on_a_snapshot_the_slot_of_what_is_gone_may_hold_another_packet_which_stays() {
     let mut told = Told::default();
     let mut switch = switch(Amount::Packets(2), true);
-    // The first is on the wire, two wait; the two that come both choose the third.
+    // The first packet is on the link and two are queued. The two arrivals both choose the third packet.
     let waiting = [pkt(0, 0, 1), pkt(1, 50, 2), pkt(2, 90, 3)];
     waiting.iter().for_each(|one| switch.step(&[], &mut [*one], step_at!(Time::ZERO, &mut told)));
     let mut both = [pkt(3, 10, 4), pkt(4, 20, 5)];
@@ -74,7 +74,7 @@ fn an_evicted_packet_hands_its_extension_on() {
     assert_eq!(told.last_lost[0].0.ext, 71);
 }
 
-/// A port as pFabric describes it: all that waits, oldest first.
+/// Model of a port as pFabric describes it: all queued packets, oldest first.
 #[derive(Default)]
 struct Model(Vec<Pkt>);
 
@@ -88,7 +88,7 @@ impl Model {
             Amount::Bytes(n) => self.bytes() > n,
         }
     }
-    /// Stores it, and loses the least urgent as long as there is too much.
+    /// Stores a packet, and removes the least urgent one as long as the queue is too long.
     fn arrive(&mut self, pkt: Pkt, size: Amount) -> Vec<u32> {
         self.0.push(pkt);
         let mut lost = vec![];
@@ -109,7 +109,7 @@ impl Model {
 
 #[test]
 fn every_arrival_and_every_departure_is_that_of_the_model_and_no_flow_is_reordered() {
-    // The last is long enough for an index, which comes and goes.
+    // The last size is long enough for an index, which comes and goes.
     let sizes = [Amount::Packets(24), Amount::Packets(3), Amount::Bytes(9000), Amount::Packets(300)];
     for (seed, size) in (0..).zip(sizes) {
         let (mut switch, mut draws) = (switch(size, false), Stream::new(9, seed, Purpose::Custom(1)));
@@ -133,7 +133,7 @@ fn every_arrival_and_every_departure_is_that_of_the_model_and_no_flow_is_reorder
                 let mut one = pkt(n, draws.below(50) as u32 * 1000, flow);
                 one.head.set_class(if flow == 0 { 3 } else { 0 });
                 one.head.size = 64 + draws.below(1455) as u16;
-                // So that the port is busy and what comes waits.
+                // The port must be busy, so that arrivals are queued.
                 now -= 1_000_000_000;
                 let idle = on_wire.is_none();
                 switch.step(&[], &mut [one], step_at!(Time(now), &mut told));
@@ -156,7 +156,7 @@ fn every_arrival_and_every_departure_is_that_of_the_model_and_no_flow_is_reorder
     }
 }
 
-/// Random arrivals, departures from any place, and cuts that change a packet's rank and move it to another class.
+/// Joins at random, removals from any position, and cuts that change a packet's rank and move it to another class.
 #[test]
 fn the_index_of_a_long_queue_finds_what_a_search_finds() {
     let (mut switch, mut draws) = (switch(Amount::Packets(4000), false), Stream::new(9, 7, Purpose::Custom(2)));

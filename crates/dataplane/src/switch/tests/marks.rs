@@ -1,4 +1,4 @@
-//! Marks of arrivals at one instant, which see each other in turn and on no snapshot.
+//! Tests of marks for simultaneous arrivals, which see each other in turn and do not on a snapshot.
 
 use super::detours::{Deaf, Direct, switch_with};
 use crate::switch::*;
@@ -14,12 +14,13 @@ fn threshold(k: Amount) -> MarkingSlot {
     let values = Values([("k".to_string(), Value::Amount(k))].into_iter().collect());
     mech::Registry::catalogue().make("ecn_threshold", &values).unwrap()
 }
-/// A port that marks from K on, its departures computed or stepped.
+/// Creates a switch with a port that marks from K on, its departures computed or stepped.
 fn switch(k: Amount, snapshot: bool, may_compute: bool) -> Switch {
     let overflow = mech::Registry::catalogue().make::<OverflowSlot>("tail_drop", &Values::default()).unwrap();
     switch_with(BufferSlot::per_port(Some(Amount::Packets(100))), overflow, &threshold(k), (snapshot, may_compute))
 }
-/// So many frames of 1500 B for host 0 at an instant, each by a port of its own; which of them are marked.
+/// Lets `frames` frames of 1500 B for host 0 arrive at an instant, each by another port. Returns which of them are
+/// marked.
 fn arrive(switch: &mut Switch, at: u64, frames: u16) -> Vec<bool> {
     let pkt = |n| {
         let head = Head { ingress: PortId(1 + n), size: 1500, ttl: 9, ..Head::default() };
@@ -54,7 +55,7 @@ fn eleven_at_once_at_an_empty_queue_see_each_other_on_no_snapshot() {
 #[test]
 fn those_of_an_earlier_instant_are_seen() {
     for may_compute in [true, false] {
-        // One of four has gone to the wire: three wait, then five, which is K.
+        // One of four frames is on the link. Three are queued, then five, which is K.
         let mut snapshot = switch(Amount::Packets(5), true, may_compute);
         assert_eq!(arrive(&mut snapshot, 0, 4), [false; 4]);
         assert_eq!(arrive(&mut snapshot, 1, 2), [false; 2], "three wait");

@@ -1,5 +1,5 @@
-//! A switch whose ports stop others and are stopped, frame by frame. Ports are of 1 Gb/s: 64 bytes and 20 of
-//! preamble and gap take 672 ns, 1518 take 12304.
+//! Tests of a switch whose ports pause others and are paused, frame by frame. Ports have 1 Gb/s: 64 bytes with 20 of
+//! preamble and gap take 672 ns, and 1518 bytes take 12,304 ns.
 
 use crate::core::{PauseSetup, PortSetup};
 use crate::switch::*;
@@ -13,7 +13,7 @@ use mech::scheduler::StrictPriority;
 use mech::{Account, AgentSlot, ClassSet, Lanes, QueueId};
 use units::{Amount, Bytes, Dur, Rate};
 
-/// Host `n` is behind port `n`.
+/// Routes of a network in which host `n` is behind port `n`.
 struct Direct;
 
 impl Routes for Direct {
@@ -22,7 +22,7 @@ impl Routes for Direct {
     }
 }
 
-/// What the switch has asked for and told.
+/// Driver and observer that record the calls of the switch.
 #[derive(Default)]
 struct Told {
     sent: Vec<(u16, Pkt)>,
@@ -33,7 +33,7 @@ struct Told {
 }
 
 impl Told {
-    /// What each port sent: the frame of PAUSE or PFC, or the size of a packet.
+    /// Returns the frames that each port sent: the contents of a pause frame, or the size of a packet.
     fn sent(&mut self) -> Vec<(u16, Result<u16, PauseFrame>)> {
         let each = |(port, pkt): (u16, Pkt)| (port, PauseFrame::from_packet(&pkt).map_or(Ok(pkt.head.size), Err));
         self.sent.drain(..).map(each).collect()
@@ -116,7 +116,7 @@ fn switch(response: Dur) -> Switch {
     })
 }
 
-/// A packet of a class from a port to a port.
+/// Creates a packet of a class from a port to a port.
 fn pkt(from: u16, to: u16, (class, size): (u8, u16)) -> Pkt {
     let mut pkt = Pkt { ext: NO_EXT, ..Pkt::default() };
     (pkt.head.ingress, pkt.head.dst, pkt.head.ttl) = (PortId(from), HostId(u32::from(to)), 9);
@@ -125,7 +125,7 @@ fn pkt(from: u16, to: u16, (class, size): (u8, u16)) -> Pkt {
     pkt
 }
 
-/// A frame of PFC that comes in by a port.
+/// Creates a PFC frame that arrives at a port.
 fn describe(port: u16, stop: u8, go: u8) -> Pkt {
     let frame = PauseFrame { xoff: ClassSet(stop), xon: ClassSet(go), quanta: 10, whole: false };
     let mut pkt = frame.packet(5, 0, true);
@@ -147,7 +147,7 @@ fn a_request_leaves_before_all_that_waits_and_after_the_frame_under_way() {
     let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
     at(&mut switch, 0, &mut [pkt(3, 0, (0, 1518)), pkt(3, 0, (0, 1518))], &mut out);
     assert_eq!(out.sent(), [(0, Ok(1518))]);
-    // Port 0 brings 3000 bytes of class 1, the first of which leave at once: 3000 with the next.
+    // The second of these frames makes 3000 bytes of class 1 from port 0, which is XOFF.
     at(&mut switch, 100, &mut [pkt(0, 1, (1, 1500)), pkt(0, 1, (1, 1500)), pkt(0, 1, (1, 1500))], &mut out);
     assert_eq!(out.sent(), [(1, Ok(1500))], "port 0 is busy with its first");
     assert_eq!(out.wakes[0], (0, Time(12_304_000)));
@@ -167,7 +167,7 @@ fn an_idle_port_sends_its_request_at_once_and_once_for_all_classes() {
     let mut sent = out.sent();
     sent.sort_by_key(|(port, _)| *port);
     assert_eq!(sent[0], (0, said(0b110, 0)), "both classes were at 3000 when it could leave");
-    // And 1500 of each have begun to leave: not down at 1000.
+    // Until now 1500 bytes of each class were left, above XON of 1000.
     switch.step(&[PortId(1), PortId(2)], &mut [], step_at!(Time(12_160_000), &mut out));
     let mut sent = out.sent();
     sent.sort_by_key(|(port, _)| *port);
@@ -236,7 +236,7 @@ fn after_a_response_time_requests_take_effect_in_their_order() {
 #[test]
 fn a_packet_that_should_not_be_lost_is_told_with_the_memory_that_it_missed() {
     let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
-    // 1500 leave; 1500, 1500 and 1500 stay of 5000; one more does not fit.
+    // 1500 bytes leave, and three times 1500 are queued of 5000. One more frame does not fit.
     at(&mut switch, 0, &mut [pkt(0, 1, (1, 1500))], &mut out);
     at(&mut switch, 1, &mut [(); 4].map(|()| pkt(0, 1, (1, 1500))), &mut out);
     let [lost] = out.lost[..] else { panic!("{:?}", out.lost) };
@@ -250,7 +250,7 @@ fn memory_is_counted_by_port_and_class_until_the_last_byte_is_gone() {
     let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
     at(&mut switch, 0, &mut [pkt(0, 1, (1, 100)), pkt(2, 1, (1, 200)), pkt(0, 1, (2, 300))], &mut out);
     at(&mut switch, 1, &mut [pkt(0, 1, (1, 64))], &mut out);
-    // Class 2 left first.
+    // The frame of class 2 left first.
     let by_ingress = |switch: &Switch, class| switch.core().waiting_by_ingress(PortId(1), class);
     assert_eq!(by_ingress(&switch, 1), [164, 0, 200, 0]);
     assert_eq!(by_ingress(&switch, 2), [0; 4]);

@@ -1,26 +1,26 @@
-//! What is chosen of how losses are found and mended.
+//! Choices of loss detection and recovery.
 
 use crate::transport::choices::{PackReaction, Recovery, RecoveryWindow};
 use mech::params::Values;
 use units::Dur;
 
-/// What a sender does that finds losses by time.
+/// Choices of a sender that keeps the state of every segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::transport) struct RackChoices {
     /// Tail loss probes (RFC 8985 §7).
     pub tlp: bool,
-    /// The window in recovery is reduced in proportion to what arrives (RFC 9937).
+    /// Reduction of the window in recovery in proportion to the delivered data (RFC 9937).
     pub prr: bool,
-    /// What had no reason is undone: by new data after a timeout (RFC 5682), by echoed timestamps (RFC 3522),
-    /// by reports of duplicates (RFC 3708).
+    /// Undoing of spurious cuts.
+    /// New data after a timeout (RFC 5682), echoed timestamps (RFC 3522) and DSACKs (RFC 3708) show that a cut was.
     pub frto: bool,
     pub eifel: bool,
     pub dsack_undo: bool,
-    /// New data leave in bursts.
+    /// True if new data leaves in bursts (segmentation offload).
     pub tso: bool,
-    /// What offload takes over a short way is halved for each 2 to the power of so many microseconds of it.
+    /// Binary logarithm of the microseconds of round-trip time for which a burst's size is halved once.
     pub tso_rtt_log: u32,
-    /// What the reordering and the probe timer wait longer.
+    /// Extra delay of the reordering timer and the probe timer.
     pub slack: Dur,
     /// Linux 2.6.38: the highest SACK shows losses (FACK), not the number of SACKed segments.
     pub fack: bool,
@@ -57,12 +57,12 @@ impl RackChoices {
     }
 }
 
-/// What the ends of a flow do with PACKs (CP §4).
+/// PACK behaviour of both ends (CP §4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::transport) struct PackChoices {
-    /// DupThresh in place of the other one.
+    /// DupThresh that replaces the usual one.
     pub threshold: Option<u32>,
-    /// What a PACK does to the window.
+    /// Effect of a PACK on the window.
     pub reaction: PackReaction,
 }
 
@@ -76,7 +76,7 @@ impl PackChoices {
     }
 }
 
-/// A threshold of duplicate ACKs; `None` is off.
+/// Returns a threshold of duplicate ACKs; `None` for off.
 pub(super) fn threshold(values: &Values, name: &str) -> Option<u32> {
     values.count_or_off(name).map(|n| u32::try_from(n).unwrap_or(u32::MAX))
 }

@@ -1,4 +1,4 @@
-//! RoCEv2 as a transport: reliable connections that are open, and send what is written at the rate that their NIC gives them.
+//! RoCEv2 as a transport: established reliable connections that send at the rate that their NIC sets.
 
 use super::{EcnMode, Law, MAX_MSS, MAX_WINDOW, PacingChoices, RackChoices, Recovery, TcpConfig, scaled};
 use crate::Framing;
@@ -8,7 +8,7 @@ use mech::Head;
 use mech::params::Values;
 use units::Dur;
 
-/// Longest headers, and longest frame of an ACK, that are accepted, bytes.
+/// Largest headers, and largest frame of an ACK, in bytes.
 const MOST: u64 = 512;
 
 pub(super) fn config(values: &Values, framing: Framing) -> TcpConfig {
@@ -22,6 +22,7 @@ pub(super) fn config(values: &Values, framing: Framing) -> TcpConfig {
         ecn: if values.flag("ecn") { EcnMode::Told } else { EcnMode::Off },
         framing,
         mss,
+        // A window that never limits: the NIC's rate does.
         ttl: values.count_or_off("ttl").map_or(0, |n| n.clamp(1, 255) as u8),
         window_shift,
         tos: Head::NOT_TRIMMABLE,
@@ -73,14 +74,14 @@ pub(super) fn config(values: &Values, framing: Framing) -> TcpConfig {
     }
 }
 
-/// See [`TcpConfig::too_short`].
+/// Returns the frame size parameter that is too small, with its minimum ([`TcpConfig::too_short`]).
 pub(super) fn too_short(values: &Values, framing: &Framing) -> Option<(&'static str, u64)> {
     let header = u64::from(framing.header);
     let least = [("header", header), ("ack_size", header + u64::from(framing.link))];
     least.into_iter().find(|(name, least)| values.size(name) < *least)
 }
 
-/// See [`TcpConfig::check`].
+/// Checks the sizes of headers and ACKs ([`TcpConfig::check`]).
 pub(super) fn check(values: &Values) -> Result<(), (&'static str, &'static str)> {
     for name in ["header", "ack_size"] {
         if values.size(name) > MOST {

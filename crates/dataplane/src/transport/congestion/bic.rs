@@ -1,16 +1,17 @@
 //! BIC as Linux 2.6.38 computes it (`tcp_bic.c`; Xu et al., "Binary Increase Congestion Control for Fast Long-Distance
 //! Networks", INFOCOM 2004).
 //!
-//! Below 15 segments BIC is Reno. The kernel divides growth by a ratio of segments to ACKs, which begins at 2 and ends at
-//! 31/16 if every segment is acknowledged: a window needs 16/31 of the ACKs that the paper requires for a segment more.
+//! Below 15 segments BIC is Reno. The kernel divides growth by a ratio of segments to ACKs. The ratio begins at 2, and
+//! ends at 31/16 if every segment is acknowledged. So a window needs 16/31 of the ACKs that the paper requires for one
+//! more segment.
 
 use crate::transport::ticks::Ticks;
 use units::Dur;
 
-/// Largest growth in a window of ACKs, and windows up to which BIC is Reno, in segments.
+/// Largest growth per window of ACKs, and largest window at which BIC is Reno, in segments.
 const MOST: u32 = 16;
 const LOW: u32 = 14;
-/// Divisor of the distance to the largest window for one step, and smoothing of the last steps.
+/// Divisor of the distance to the largest window that gives one step, and smoothing of the last steps.
 const STEPS: u32 = 4;
 const SMOOTH: u32 = 20;
 /// Share of the window that remains after a cut, in 1024ths.
@@ -27,7 +28,7 @@ const APART: Dur = Dur::us(31_250);
 pub(super) struct Bic {
     /// Number of ACKs for one more segment.
     needed: u32,
-    /// Window before the last cut, reduced by fast convergence if cuts follow each other at falling windows; 0 before the first.
+    /// Window before the last cut, less by fast convergence if cuts come at falling windows; 0 before the first cut.
     largest: u32,
     /// Window at the last loss; 0 before the first.
     at_loss: u32,

@@ -1,10 +1,10 @@
-//! CUBIC: the window is a cubic function of the time since it was cut, and no smaller than that of a flow
-//! under Reno (RFC 9438).
+//! CUBIC (RFC 9438): the window is a cubic function of the time since the last cut, at least as large as Reno's.
 //!
-//! Windows are whole bytes, time is whole microseconds, and cubes are computed exactly in 128 bits; what a
-//! division leaves over is kept for the next ACK. ACKs count by the bytes that they acknowledge, so that
-//! delayed ACKs slow nothing. The clock of the function stops while the application, or the receiver, leaves
-//! the window unused (§4.2), as does growth (§5.8). Section references are to RFC 9438.
+//! Windows are whole bytes, and time is whole microseconds. Cubes are computed exactly in 128 bits, and the remainder
+//! of a division is kept for the next ACK. ACKs count by the bytes that they acknowledge, so that delayed ACKs do not
+//! slow growth.
+//! The clock of the function stops while application or receiver leave the window unused (§4.2), as does growth (§5.8).
+//! Section references are to RFC 9438.
 
 use super::hystart::HyStart;
 use super::usage::Usage;
@@ -12,43 +12,43 @@ use super::{Acked, Windows};
 use crate::transport::TcpConfig;
 use units::{Dur, Time};
 
-/// β of §4.6, in tenths: what a cut leaves.
+/// β of §4.6 in tenths: the part of the window that remains after a cut.
 const BETA: u64 = 7;
-/// α of §4.3 is 3 (1 - β) / (1 + β) = 9 / 17.
+/// Numerator and denominator of α of §4.3: 3 (1 - β) / (1 + β) = 9 / 17.
 const ALPHA: (u64, u64) = (9, 17);
-/// C of §4.1 is 0.4 segments a cubic second; this is 10¹⁸ / 0.4: cubic microseconds for one.
+/// Cubic microseconds for one segment, 10¹⁸ / 0.4: C of §4.1 is 0.4 segments per cubic second.
 const CUBE: u128 = 2_500_000_000_000_000_000;
-/// Microseconds from the origin beyond which the function is taken as flat: more than a day.
+/// Microseconds from the origin beyond which the function counts as flat: more than a day.
 const FAR: u64 = 100_000_000_000;
-/// Fractions of bytes of the estimate.
+/// Binary places of W_est, for fractions of bytes.
 const FRACTION: u32 = 16;
 
-/// One sender's.
+/// CUBIC of one sender.
 #[derive(Clone, Debug)]
 pub(super) struct Cubic {
     usage: Usage,
     curve: Curve,
-    /// When the last ACK of new data came.
+    /// Time of the last ACK of new data.
     last: Time,
     hystart: HyStart,
 }
 
-/// What a cut changes: the function since the last one.
+/// State that a cut changes: the cubic function since the last cut.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Curve {
-    /// When congestion avoidance began, later by all time in which the window was not used; never before.
+    /// Start of congestion avoidance, moved by all time in which the window was not used; [`Time::NEVER`] before it.
     epoch: Time,
-    /// K, microseconds: when the function is back at its origin.
+    /// K in microseconds: time after which the function is back at its origin.
     k: u64,
     /// W_est, in units of 2⁻¹⁶ bytes.
     estimate: u64,
-    /// Growth that was less than a byte, times the window.
+    /// Remainder of growth below a byte, times the window.
     rest: u64,
-    /// W_max as the last cut left it; 0 where nothing has told it (§4.8, §4.10).
+    /// W_max after the last cut; 0 if unknown (§4.8, §4.10).
     w_max: u32,
-    /// W_max of this epoch: where the function has its origin.
+    /// W_max of this epoch: the value of the function at its origin.
     origin: u32,
-    /// cwnd_prior.
+    /// cwnd_prior: window before the last cut.
     prior: u32,
 }
 
@@ -58,7 +58,7 @@ impl Cubic {
         Cubic { usage: Usage::default(), curve, last: Time::ZERO, hystart: HyStart::default() }
     }
 
-    /// The window after an ACK of new data.
+    /// Returns the window after an ACK of new data.
     #[inline(never)]
     pub fn on_ack(&mut self, mut at: Windows, ack: &Acked, cfg: &TcpConfig) -> Windows {
         let mss = u32::from(cfg.mss);
@@ -83,7 +83,7 @@ impl Cubic {
         Windows { cwnd, ..at }
     }
 
-    /// Data leaves when nothing was outstanding: that time does not count (§4.2).
+    /// Excludes the time in which nothing was outstanding from the clock of the function (§4.2).
     pub fn on_rest(&mut self, now: Time) {
         self.stand_still(now.since(self.last));
         self.last = now;
@@ -96,8 +96,8 @@ impl Cubic {
         }
     }
 
-    /// Congestion is seen while so many bytes are under way: the slow start threshold, before its floor
-    /// (§4.6), and the next W_max (§4.7).
+    /// Records a cut with `flight` bytes in flight, and sets the next W_max (§4.7).
+    /// Returns the slow start threshold before its floor (§4.6).
     pub fn cut(&mut self, cwnd: u32, flight: u32, cfg: &TcpConfig) -> u32 {
         let curve = &mut self.curve;
         let converges = cfg.fast_convergence && cwnd < curve.w_max;
@@ -107,31 +107,31 @@ impl Cubic {
         (u64::from(flight) * BETA / 10) as u32
     }
 
-    /// The window was set by something else than an ACK: congestion avoidance begins anew.
+    /// Starts congestion avoidance again, after another cause than an ACK has set the window.
     pub fn begin_anew(&mut self) {
         self.curve.epoch = Time::NEVER;
     }
 
-    /// The retransmission timer expired: W_max is what congestion avoidance will begin with (§4.8).
+    /// Forgets W_max after a timeout: congestion avoidance begins at the window that slow start reaches (§4.8).
     pub fn on_timeout(&mut self) {
         self.curve.epoch = Time::NEVER;
         self.curve.w_max = 0;
         self.hystart = HyStart::default();
     }
 
-    /// What a cut would change now, for `undo`.
+    /// Returns the state that a cut would change now, for `undo`.
     pub fn saved(&self) -> Curve {
         self.curve
     }
 
-    /// The cut had no reason (§4.9).
+    /// Restores the state before a spurious cut (§4.9).
     pub fn undo(&mut self, saved: Curve) {
         self.curve = saved;
     }
 }
 
 impl Curve {
-    /// Congestion avoidance: the window of §4.3, §4.4 or §4.5, whichever it is in.
+    /// Returns the window in congestion avoidance, by §4.3, §4.4 or §4.5.
     fn avoid(&mut self, cwnd: u32, ack: &Acked, cfg: &TcpConfig) -> u32 {
         let mss = u32::from(cfg.mss);
         if self.epoch == Time::NEVER {
@@ -143,7 +143,7 @@ impl Curve {
         if self.at(t, mss) < u64::from(estimate) {
             return estimate.max(cwnd);
         }
-        // The next round trip's window, at least today's and half as much again at most.
+        // Target one round trip ahead, at least the present window and at most 1.5 times it (§4.2).
         let target = self.at(t + micros(ack.srtt), mss).clamp(window, window + window / 2);
         self.rest += (target - window) * bytes;
         let more = self.rest / window;
@@ -151,7 +151,7 @@ impl Curve {
         cwnd + more as u32
     }
 
-    /// Congestion avoidance begins (§4.2); without a W_max, from the origin on (§4.8, §4.10).
+    /// Begins congestion avoidance (§4.2). Without a W_max the function begins at its origin (§4.8, §4.10).
     fn begin(&mut self, cwnd: u32, now: Time, mss: u32) {
         self.epoch = now;
         self.origin = self.w_max.max(cwnd);
@@ -163,8 +163,8 @@ impl Curve {
         }
     }
 
-    /// W_est after so many bytes were acknowledged (§4.3): α segments a window until it is where the last
-    /// cut was, then one.
+    /// Adds acknowledged bytes to W_est and returns it (§4.3).
+    /// W_est grows by α segments per window up to the window before the last cut, then by one.
     fn reno(&mut self, cwnd: u32, bytes: u64, mss: u32) -> u32 {
         let is_back = self.estimate >> FRACTION >= u64::from(self.prior);
         let (times, over) = if is_back { (1, 1) } else { ALPHA };
@@ -173,7 +173,7 @@ impl Curve {
         (self.estimate >> FRACTION) as u32
     }
 
-    /// W_cubic(t), bytes (§4.2).
+    /// Returns W_cubic(t) in bytes (§4.2).
     fn at(&self, t: u64, mss: u32) -> u64 {
         let from = u128::from(t.abs_diff(self.k).min(FAR));
         let (cube, origin) = (from * from * from * u128::from(mss), u64::from(self.origin));
@@ -188,7 +188,7 @@ fn micros(time: Dur) -> u64 {
     time.0 / 1_000_000
 }
 
-/// The largest whole number whose cube is not above `x`. PRECONDITION: `x` is below 2¹²⁶.
+/// Returns the largest integer whose cube is at most `x`. PRECONDITION: `x` is below 2¹²⁶.
 pub(super) fn cube_root(x: u128) -> u64 {
     let cube = |r: u64| u128::from(r) * u128::from(r) * u128::from(r);
     (0..42).rev().map(|bit| 1u64 << bit).fold(0, |root, bit| if cube(root | bit) <= x { root | bit } else { root })

@@ -1,12 +1,13 @@
-//! CUBIC as Linux has it (6.x, `net/ipv4/tcp_cubic.c`): in whole segments, and by the ticks of the host's clock.
+//! CUBIC as in Linux 6.x (`net/ipv4/tcp_cubic.c`): in whole segments, and by the ticks of the host's clock.
 //!
-//! How many segments have to be acknowledged for one more in the window (`per`, there `cnt`) is computed anew where
-//! the window has changed, in one ACK of a tick, and else when no ACK has for more than 31.25 ms; within a tick the
-//! estimate of Reno's window alone may lower it. Where the cube is flat, as it is in a data center, growth so comes
-//! in steps: the estimate is looked at once in 32 ms, and then a tick long at each ACK, until the window has reached
-//! it. The time of the curve counts in 1024ths of a second from the tick of the first ACK after a cut, a least
-//! round-trip time ahead.
-//! The cube root is Linux's, but for a table that is computed here.
+//! `per` (`cnt` in Linux) is the number of segments to be acknowledged for one more in the window. It is computed again
+//! when the window has changed, in one ACK per tick. While the window stays, it is kept for 31.25 ms. Within a tick
+//! only the estimate of Reno's window may lower it.
+//! In a data center the cube is flat, so growth comes in steps. The estimate counts once in 32 ms, and then for one
+//! tick at each ACK, until the window has reached it.
+//! The time of the curve is in 1024ths of a second, from the tick of the first ACK after a cut, plus the least
+//! round-trip time.
+//! The cube root is Linux's, except that its table is computed here.
 
 use super::cubic::cube_root;
 use super::hystart::HyStart;
@@ -16,53 +17,53 @@ use crate::transport::TcpConfig;
 use crate::transport::ticks::Ticks;
 use units::{Dur, Time};
 
-/// What a cut leaves, in 1024ths.
+/// Part of the window that remains after a cut, in 1024ths.
 const BETA: u64 = 717;
-/// So many eighths of the window have to be acknowledged for a segment of the estimate: 8 (1 + β) / (3 (1 - β)).
+/// Eighths of the window to be acknowledged for one more segment of the estimate: 8 (1 + β) / (3 (1 - β)).
 const ESTIMATE: u64 = 15;
-/// C, segments a cubic second: 410 / 2¹⁰, where a second is 2¹⁰ parts: 410 and the bits that it is shifted by.
+/// C in segments per cubic second, 410 / 2¹⁰, and the shift of a cube in units of 2⁻¹⁰ seconds.
 const CUBE: (u128, u32) = (410, 40);
-/// Parts of a second that the curve counts in.
+/// Units per second of the curve's time.
 const PARTS: u128 = 1024;
-/// So long `per` stays as it is while the window does.
+/// Time for which `per` is kept while the window does not change.
 const STAYS: Dur = Dur(31_250_000_000);
-/// Segments for one more at most, while no cut has told a W_max; and at least, always.
+/// Largest `per` before any cut has set W_max, and smallest `per` at any time.
 const MOST_AT_FIRST: u64 = 20;
 const LEAST: u64 = 2;
-/// Half of 64³, and of 1.028³ of that: what a cube root's first digits are computed from, in 64ths.
+/// Scale of the first digits of a cube root, in 64ths: half of 64³ times 1.028³.
 const FIRST_DIGITS: u128 = 142_393;
-/// The same where the curve is no larger than the window: so many windows.
+/// Value of `per`, in windows, if the curve is not above the window.
 const FLAT: u64 = 100;
 
-/// One sender's.
+/// CUBIC of one sender.
 #[derive(Clone, Debug)]
 pub(super) struct CubicLinux {
     pub usage: Usage,
     hystart: HyStart,
     clock: Ticks,
     curve: Curve,
-    /// Segments that were acknowledged, and did not open the window yet.
+    /// Acknowledged segments that have not increased the window yet.
     counted: u64,
-    /// The tick up to which idle time was taken off.
+    /// Tick up to which idle time was subtracted.
     rested: u64,
 }
 
-/// What a timeout forgets. Windows are in segments, times in ticks.
+/// State that a timeout forgets. Windows are in segments, times in ticks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Curve {
-    /// When congestion avoidance began, later by idle times; none before the first ACK after a cut.
+    /// Start of congestion avoidance, moved by idle times; `None` before the first ACK after a cut.
     epoch: Option<u64>,
-    /// W_max, where a cut has told it; else 0.
+    /// W_max; 0 before any cut.
     w_max: u64,
-    /// Where the curve is flat, and how long after the epoch, 1024ths of a second.
+    /// Value of the curve at its flat part, and its time after the epoch in 1024ths of a second.
     origin: u64,
     k: u64,
-    /// Segments to be acknowledged for one more in the window.
+    /// Number of segments to be acknowledged for one more in the window.
     per: u64,
-    /// The window and the tick for which that was computed.
+    /// Window and tick for which `per` was computed.
     of: u64,
     at: u64,
-    /// Reno's window, and what was acknowledged towards its next segment.
+    /// Reno's window, and segments acknowledged towards its next segment.
     estimate: u64,
     acked: u64,
 }
@@ -79,7 +80,7 @@ impl CubicLinux {
         }
     }
 
-    /// The window after an ACK of new data.
+    /// Returns the window after an ACK of new data.
     #[inline(never)]
     pub fn on_ack(&mut self, mut at: Windows, ack: &Acked, cfg: &TcpConfig) -> Windows {
         let mss = u32::from(cfg.mss);
@@ -103,15 +104,15 @@ impl CubicLinux {
         at
     }
 
-    /// The slow start threshold after the sample of an ACK.
+    /// Returns the slow start threshold after the sample of an ACK.
     pub fn sample(&mut self, at: Windows, ack: &Acked, cfg: &TcpConfig) -> u32 {
         let now = self.clock.passed(ack.now);
         let begun = self.curve.epoch.map(|epoch| self.clock.time_of(now - epoch));
         if self.hystart.on_ack(at, ack, begun, cfg) { at.cwnd } else { at.ssthresh }
     }
 
-    /// How many segments the window grows by after so many were acknowledged. What has been counted towards a rarer
-    /// growth is worth one, however much it is.
+    /// Returns the growth of the window in segments after `acked` segments (`tcp_cong_avoid_ai`).
+    /// Segments that were counted towards slower growth are worth one, however many they are.
     fn grow(&mut self, acked: u64) -> u64 {
         let per = self.curve.per;
         let mut more = 0;
@@ -125,7 +126,7 @@ impl CubicLinux {
         more
     }
 
-    /// Data leaves when nothing was outstanding: the time since the last data left does not count.
+    /// Excludes the time since the last data left from the curve, when data leaves while nothing was outstanding.
     pub fn on_rest(&mut self, now: Time, last_sent: Time) {
         let now = self.clock.passed(now);
         let idle = now.saturating_sub(self.clock.passed(last_sent).max(self.rested));
@@ -133,7 +134,7 @@ impl CubicLinux {
         self.curve.epoch = self.curve.epoch.map(|epoch| (epoch + idle).min(now));
     }
 
-    /// Congestion is seen: the slow start threshold, before its floor.
+    /// Records a cut, and returns the slow start threshold before its floor.
     pub fn cut(&mut self, cwnd: u32, cfg: &TcpConfig) -> u32 {
         let window = segments(cwnd, u32::from(cfg.mss));
         let curve = &mut self.curve;
@@ -144,12 +145,12 @@ impl CubicLinux {
         (window * BETA / 1024) as u32 * u32::from(cfg.mss)
     }
 
-    /// The window was set by something else than an ACK: congestion avoidance begins anew.
+    /// Starts congestion avoidance again, after another cause than an ACK has set the window.
     pub fn begin_anew(&mut self) {
         self.curve.epoch = None;
     }
 
-    /// The retransmission timer expired: everything is forgotten.
+    /// Forgets the curve after a timeout.
     pub fn on_timeout(&mut self, lost: &Lost) {
         self.curve = Curve::default();
         self.hystart = HyStart::begun(lost.now, lost.sent);
@@ -157,7 +158,7 @@ impl CubicLinux {
     }
 }
 
-/// When an ACK comes, and what a round trip takes, in ticks of a clock.
+/// Time of an ACK, and least round-trip time, in ticks of a clock.
 #[derive(Clone, Copy)]
 struct Instant {
     now: u64,
@@ -166,7 +167,7 @@ struct Instant {
 }
 
 impl Curve {
-    /// So many segments were acknowledged in congestion avoidance.
+    /// Updates `per` after `acked` segments in congestion avoidance (`bictcp_update`).
     fn on_ack(&mut self, window: u64, acked: u64, at: Instant) {
         self.acked += acked;
         if self.of == window && at.clock.time_of(at.now - self.at) <= STAYS {
@@ -180,7 +181,7 @@ impl Curve {
         self.per = self.per.min(self.by_estimate(window)).max(LEAST);
     }
 
-    /// Congestion avoidance begins.
+    /// Begins congestion avoidance, and returns the epoch.
     fn begin(&mut self, window: u64, acked: u64, now: u64) -> u64 {
         let short = u128::from(self.w_max.saturating_sub(window));
         self.k = root((1 << CUBE.1) / CUBE.0 * short);
@@ -190,7 +191,7 @@ impl Curve {
         now
     }
 
-    /// What leads to the curve in a round trip, so long after the epoch.
+    /// Returns the `per` that leads to the curve at `time` after the epoch.
     fn by_curve(&self, window: u64, time: Dur) -> u64 {
         let t = (u128::from(time.0) * PARTS / u128::from(Dur::s(1).0)) as u64;
         let off = u128::from(t.abs_diff(self.k));
@@ -200,10 +201,10 @@ impl Curve {
         if self.w_max == 0 { per.min(MOST_AT_FIRST) } else { per }
     }
 
-    /// What leads to Reno's window, where that is larger.
+    /// Returns the `per` that leads to Reno's window, if that window is larger.
     fn by_estimate(&mut self, window: u64) -> u64 {
         let each = window * ESTIMATE / 8;
-        // One more only once more than that is acknowledged.
+        // Linux compares with `>`: one more segment takes more than `each`.
         let more = self.acked.saturating_sub(1) / each;
         self.estimate += more;
         self.acked -= more * each;
@@ -211,8 +212,10 @@ impl Curve {
     }
 }
 
-/// The cube root as Linux has it: one step of Newton's method, whose third is 341 of 1024, from the first digits. Those are 2.8%
-/// too large, as the kernel's table has them, which makes up for that third. PRECONDITION: it is 0 or 64 at least.
+/// Returns the cube root as Linux computes it: one step of Newton's method from the first digits.
+/// The step takes 341/1024 for a third.
+/// The first digits are 2.8% too large, as in the kernel's table, which makes up for that factor. PRECONDITION: `of` is
+/// 0 or at least 64.
 fn root(of: u128) -> u64 {
     if of == 0 {
         return 0;
@@ -232,14 +235,14 @@ mod tests {
     use super::*;
     use crate::transport::tests::pair::config;
 
-    /// 250 Hz.
+    /// Clock of a host at 250 Hz.
     const CLOCK: Ticks = Ticks { every: Dur::ms(4), phase: Dur::ZERO, wheel: crate::transport::ticks::Wheel::Levels };
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Dur::ms(ms)
     }
 
-    /// After a cut from 100 segments to 70, of which one is acknowledged 3 ms after a tick.
+    /// CUBIC after a cut from 100 segments to 70, of which one is acknowledged 3 ms after a tick.
     fn after_a_cut() -> (CubicLinux, TcpConfig) {
         let cfg = config("linux", &[]);
         let mut c = CubicLinux::new(CLOCK);

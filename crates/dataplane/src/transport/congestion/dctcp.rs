@@ -1,21 +1,21 @@
-//! DCTCP: the window shrinks by the fraction of bytes that were marked (RFC 8257 §3.3).
+//! DCTCP: a cut reduces the window by the fraction of bytes that were marked (RFC 8257 §3.3).
 //!
-//! α, g and the fraction are integers in units of 2⁻³⁰; products round down once an update, so
-//! that α decays to exactly 0 and stays at exactly 1 under marks. The estimate moves at the end of
-//! each observation window; the cut comes with the first echo and then not before an ACK of data
-//! sent after it, as Linux does, while RFC 8257 step 9 names only the end of the window. Loss is
-//! as for conventional TCP, under each of the three recoveries (§3.5). Retransmissions are
-//! ECN-capable, on which RFC 8257 is silent and RFC 3168 §6.1.5 is not: a switch that marks by
-//! threshold would drop them, and Linux sends them so.
+//! α, g and the fraction are integers in units of 2⁻³⁰. Products round down once per update, so that α decays to
+//! exactly 0, and stays at exactly 1 under marks.
+//! The estimate changes at the end of each observation window. The cut comes with the first echo, and the next one not
+//! before an ACK of data sent after it. Linux does the same, while RFC 8257 step 9 names only the end of the window.
+//! A loss has the effect that it has in conventional TCP, under each of the three recoveries (§3.5).
+//! Retransmissions are ECN-capable, as in Linux. RFC 8257 does not mention them, and RFC 3168 §6.1.5 forbids it; but a
+//! switch that marks by threshold would drop them.
 
 use super::Acked;
 use crate::transport::fraction::ONE;
 
-/// The estimate of one sender.
+/// DCTCP's estimate of one sender.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dctcp {
     alpha: u32,
-    /// DCTCP.WindowEnd.
+    /// DCTCP.WindowEnd: end of the current observation window.
     window_end: u64,
     /// DCTCP.BytesAcked and DCTCP.BytesMarked of this observation window.
     acked: u32,
@@ -26,7 +26,7 @@ impl Dctcp {
     pub fn new(alpha: u32) -> Dctcp {
         Dctcp { alpha, window_end: 0, acked: 0, marked: 0 }
     }
-    /// Steps 1 to 8 of §3.3.
+    /// Adds an ACK to the estimate (§3.3, steps 1 to 8).
     #[inline]
     pub fn on_ack(&mut self, ack: &Acked, g: u32) {
         self.acked = self.acked.saturating_add(ack.bytes);
@@ -46,7 +46,7 @@ impl Dctcp {
         let sum = u64::from(self.alpha) * (one - u64::from(g)) + u64::from(g) * fraction;
         self.alpha = (sum >> 30) as u32;
     }
-    /// Step 9: cwnd (1 - α/2), before the floor.
+    /// Returns the window after a cut, cwnd (1 - α/2), before the floor (step 9).
     pub fn after_mark(&self, cwnd: u32) -> u32 {
         cwnd - ((u64::from(cwnd) * u64::from(self.alpha)) >> 31) as u32
     }

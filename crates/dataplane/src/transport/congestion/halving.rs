@@ -1,6 +1,6 @@
-//! Reno, NewReno, SACK: a mark halves the window, as a loss does (RFC 3168 §6.1.2).
+//! Reaction of Reno, NewReno and SACK to a mark: it halves the window, as a loss does (RFC 3168 §6.1.2).
 
-/// The window after a mark, before the floor.
+/// Returns the window after a mark, before the floor.
 pub(super) fn after_mark(cwnd: u32) -> u32 {
     cwnd / 2
 }

@@ -1,46 +1,49 @@
-//! HyStart: slow start ends before it causes a loss, by what the ACKs of a round trip tell (Ha and Rhee,
-//! "Taming the elephants: New TCP slow start", Computer Networks 2011), as Linux has it by default.
+//! HyStart: slow start ends before it causes a loss, by the ACKs of a round trip, as in Linux by default.
 //!
-//! Two signs, from a window of 16 segments on. A train of ACKs, none of them more than 2 ms after the one
-//! before, that is longer than half of the least round-trip time (the whole of it where the sender paces) and
-//! what segmentation offload may hold back. And a round trip whose least sample, of nine or more, is above the
-//! least ever by an eighth of it, 4 ms at least and 16 ms at most. Round trips are told apart at smaller windows
-//! too (Linux since 6.14). Slow start goes on in congestion avoidance.
-//! RFC 9406 (HyStart++) has the second sign alone and tries again; it is not built.
+//! Source: Ha and Rhee, "Taming the elephants: New TCP slow start", Computer Networks 2011.
+//!
+//! Two signs end slow start, from a window of 16 segments on:
+//! - A long train of ACKs, each at most 2 ms after the one before. It is longer than half of the least round-trip time
+//!   plus the time that segmentation offload may hold data back. If the sender paces, the whole of that counts.
+//! - A late round trip. Its least sample, of nine or more, exceeds the least ever by an eighth, at least 4 ms and at
+//!   most 16 ms.
+//!
+//! Round trips are separated at smaller windows too (Linux since 6.14). Slow start continues as congestion avoidance.
+//! RFC 9406 (HyStart++) has only the second sign, and tries slow start again; it is not built.
 
 use super::{Acked, Windows};
 use crate::transport::TcpConfig;
 use crate::transport::linux_pacing::PacingChoices;
 use units::{Dur, Time};
 
-/// Segments of the window from which on signs count.
+/// Segments of the window from which signs count.
 const LEAST_WINDOW: u32 = 16;
-/// Longest time between ACKs of a train.
+/// Longest time between two ACKs of a train.
 const GAP: Dur = Dur::ms(2);
-/// Samples of a round trip before its delay counts.
+/// Number of samples of a round trip before its delay counts.
 const SAMPLES: u8 = 8;
-/// By how much the delay may grow, at least and at most.
+/// Smallest and largest increase of the delay that counts as late.
 const DELAY: (Dur, Dur) = (Dur::ms(4), Dur::ms(16));
-/// So soon after congestion avoidance has begun a sample does not count.
+/// Time after the start of congestion avoidance in which samples do not count.
 const AFTER_CUT: Dur = Dur::s(1);
-/// Bytes that offload may hold back: four times the largest that it takes at once, for at most a millisecond.
+/// Bytes that offload may hold back, four times its largest burst, and the longest time for which it may do so.
 const OFFLOAD: u64 = 4 * 65_536;
 const MOST_OFFLOAD: Dur = Dur::ms(1);
 
-/// What the ACKs of one sender have told.
+/// HyStart of one sender.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HyStart {
-    /// Least round-trip time; none before the first sample.
+    /// Least round-trip time; `None` before the first sample.
     least: Option<Dur>,
-    /// When this round trip began, and the last ACK of its train came.
+    /// Start of this round trip, and time of the last ACK of its train.
     began: Time,
     last: Time,
-    /// Until this byte is acknowledged.
+    /// End of this round trip: it is over when this byte is acknowledged.
     until: u64,
-    /// Least sample of this round trip, and how many there were.
+    /// Least sample of this round trip, and number of its samples.
     sample: Dur,
     samples: u8,
-    /// A sign was seen.
+    /// True if a sign was found.
     found: bool,
 }
 
@@ -59,18 +62,17 @@ impl Default for HyStart {
 }
 
 impl HyStart {
-    /// The same at the beginning of a round trip that ends with the ACK of what was sent last.
+    /// Returns the state at the start of a round trip, which ends with the ACK of the data sent last.
     pub fn begun(now: Time, nxt: u64) -> HyStart {
         HyStart { began: now, last: now, until: nxt, ..HyStart::default() }
     }
 
-    /// Least round-trip time; none before the first sample.
+    /// Least round-trip time; `None` before the first sample.
     pub fn least(&self) -> Option<Dur> {
         self.least
     }
 
-    /// Whether slow start ends with this ACK. `begun` is for how long it has been congestion avoidance, none outside
-    /// of it.
+    /// Returns true if slow start ends with this ACK. `begun` is the time since congestion avoidance began, if it has.
     pub fn on_ack(&mut self, at: Windows, ack: &Acked, begun: Option<Dur>, cfg: &TcpConfig) -> bool {
         let Some(rtt) = ack.rtt else { return false };
         if begun.is_some_and(|time| time < AFTER_CUT) {
@@ -97,7 +99,7 @@ impl HyStart {
         }
         self.last = ack.now;
         let whole = least.saturating_add(offload(at, ack.srtt, &cfg.pacing));
-        // What is paced in slow start takes half of a round trip by itself.
+        // Pacing in slow start spreads a window over half of a round trip by itself.
         let longest = if cfg.pacing.on { whole } else { Dur(whole.0 / 2) };
         ack.now.since(self.began) > longest
     }
@@ -113,7 +115,7 @@ impl HyStart {
     }
 }
 
-/// How long segmentation offload may hold data back at the rate of Linux's pacing.
+/// Returns the time for which segmentation offload may hold data back at Linux's pacing rate.
 fn offload(at: Windows, srtt: Dur, pacing: &PacingChoices) -> Dur {
     let percent = u64::from(pacing.percent(at.cwnd, at.ssthresh));
     let time = u128::from(OFFLOAD) * u128::from(srtt.0) * 100 / u128::from(u64::from(at.cwnd.max(1)) * percent);

@@ -1,18 +1,19 @@
-//! Reno and DCTCP as Linux has them: the window grows by what is acknowledged, however few ACKs tell of it, and
-//! only while it is used; a cut is of the window, not of what is under way (RFC 5681 §3.1 counts ACKs and halves
-//! FlightSize).
+//! Reno and DCTCP as in Linux.
+//!
+//! The window grows by the bytes acknowledged, however few ACKs there are, and only while it is used. A cut reduces the
+//! window, not FlightSize. RFC 5681 §3.1 counts ACKs and halves FlightSize.
 
 use super::usage::Usage;
 use super::{Acked, Windows};
 use crate::transport::TcpConfig;
 
-/// One sender's.
+/// Reno or DCTCP of one sender.
 #[derive(Clone, Debug)]
 pub(super) struct Linux {
     pub usage: Usage,
-    /// Bytes that were acknowledged, and did not open the window yet.
+    /// Acknowledged bytes that have not increased the window yet.
     counted: u64,
-    /// The estimate of DCTCP; none of Reno.
+    /// DCTCP's estimate; `None` with Reno.
     pub dctcp: Option<Estimate>,
 }
 
@@ -21,7 +22,7 @@ impl Linux {
         Linux { usage: Usage::default(), counted: 0, dctcp }
     }
 
-    /// The window after an ACK of new data.
+    /// Returns the window after an ACK of new data.
     #[inline(never)]
     pub fn on_ack(&mut self, at: Windows, ack: &Acked, cfg: &TcpConfig) -> u32 {
         let mss = u32::from(cfg.mss);
@@ -36,15 +37,15 @@ impl Linux {
         cwnd + self.avoid(cwnd, left, mss)
     }
 
-    /// DCTCP's estimate takes in an ACK that reports so many segments.
+    /// Adds an ACK that newly SACKs `reported` segments to DCTCP's estimate.
     pub fn sample(&mut self, ack: &Acked, reported: u32, cfg: &TcpConfig) {
         if let Some(dctcp) = &mut self.dctcp {
             dctcp.on_ack(ack, reported, cfg);
         }
     }
 
-    /// Congestion avoidance: how much the window grows by after so many bytes were acknowledged, in whole segments. What
-    /// was counted towards the growth of a larger one is worth a segment, however much it is.
+    /// Returns the growth of the window in congestion avoidance after `acked` bytes, in whole segments.
+    /// Bytes that were counted at a larger window are worth one segment, however many they are (`tcp_cong_avoid_ai`).
     fn avoid(&mut self, cwnd: u32, acked: u32, mss: u32) -> u32 {
         let window = u64::from((cwnd / mss).max(1) * mss);
         let mut more = 0;
@@ -58,13 +59,13 @@ impl Linux {
         more * mss
     }
 
-    /// A loss is seen: the slow start threshold, before its floor, in whole segments.
+    /// Returns the slow start threshold after a loss, before its floor, in whole segments.
     pub fn cut(&mut self, cwnd: u32, mss: u32) -> u32 {
         self.counted = 0;
         cwnd / mss / 2 * mss
     }
 
-    /// The window after a mark, before the floor, in whole segments.
+    /// Returns the window after a mark, before the floor, in whole segments.
     pub fn after_mark(&mut self, cwnd: u32, mss: u32) -> u32 {
         match &self.dctcp {
             Some(dctcp) => {
@@ -75,37 +76,38 @@ impl Linux {
         }
     }
 
-    /// The retransmission timer expired.
+    /// Forgets counted bytes after a timeout.
     pub fn on_timeout(&mut self) {
         self.counted = 0;
     }
 }
 
-/// DCTCP's estimate in whole numbers (Linux: `tcp_dctcp.c`): of 1024, over what was delivered in a window of data.
+/// DCTCP's estimate in 1024ths as in Linux (`tcp_dctcp.c`), from the segments delivered in a window of data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Estimate {
-    /// α, of 1024.
+    /// α in 1024ths.
     alpha: u32,
-    /// The window of data ends once everything before is acknowledged.
+    /// End of the window of data: it is over once everything before this byte is acknowledged.
     until: u64,
-    /// Segments delivered in it, and those of ACKs with an echo.
+    /// Segments delivered in the window of data, and those delivered by ACKs with an echo.
     delivered: u32,
     marked: u32,
 }
 
-/// α of 1.
+/// Value of α = 1, in 1024ths.
 const WHOLE: u32 = 1024;
 
 impl Estimate {
-    /// With a first α in units of 2⁻³⁰.
+    /// Creates an estimate with a first α in units of 2⁻³⁰.
     pub fn new(alpha: u32) -> Estimate {
         Estimate { alpha: alpha >> 20, until: 0, delivered: 0, marked: 0 }
     }
-    /// α in units of 2⁻³⁰.
+    /// Returns α in units of 2⁻³⁰.
     pub fn alpha(&self) -> u32 {
         self.alpha << 20
     }
-    /// An ACK comes. What it acknowledges cumulatively counts for the next look at the estimate, what it reports for this one.
+    /// Adds an ACK.
+    /// Its newly SACKed segments count for the present update of the estimate, its other segments for the next.
     fn on_ack(&mut self, ack: &Acked, reported: u32, cfg: &TcpConfig) {
         let all = ack.bytes.div_ceil(u32::from(cfg.mss));
         self.count(reported, ack.ece);
@@ -119,7 +121,9 @@ impl Estimate {
         self.delivered += segments;
         self.marked += if marked { segments } else { 0 };
     }
-    /// α falls by g of it, to nothing where that is less than one, and rises by g of the share of marked segments; g is in units of 2⁻³⁰.
+    /// Updates α with weight g, which is in units of 2⁻³⁰.
+    /// α falls by g α, or to 0 if that is less than one, and rises by g times the share of marked segments. Without the
+    /// fall to 0 it would stay above 0 forever.
     fn update(&mut self, g: u32) {
         let part = |of: u64| (of * u64::from(g)) >> 30;
         let fall = match part(self.alpha.into()) as u32 {
@@ -129,26 +133,26 @@ impl Estimate {
         let rise = part(u64::from(self.marked) * u64::from(WHOLE)) / u64::from(self.delivered.max(1));
         self.alpha = (self.alpha - fall + rise as u32).min(WHOLE);
     }
-    /// A window of so many segments, cut by half of α.
+    /// Returns a window of this many segments after a cut by half of α.
     fn after_mark(&self, segments: u32) -> u32 {
         segments - ((u64::from(segments) * u64::from(self.alpha)) >> 11) as u32
     }
 }
 
-/// The window after so many bytes in slow start, and those that go beyond its threshold.
+/// Returns the window after `bytes` in slow start, and the bytes left over at the threshold.
 pub(super) fn slow_start(at: Windows, bytes: u32) -> (u32, u32) {
     let fast = bytes.min(at.ssthresh.saturating_sub(at.cwnd));
     (at.cwnd + fast, bytes - fast)
 }
 
-/// Three quarters of a window, in whole segments: what a threshold remembers of it (`tcp_current_ssthresh`).
+/// Returns three quarters of a window in whole segments, which a threshold keeps of it (`tcp_current_ssthresh`).
 pub(super) fn remembered(cwnd: u32, mss: u32) -> u32 {
     let segments = cwnd / mss;
     ((segments >> 1) + (segments >> 2)) * mss
 }
 
-/// The window after an idle time of so many timeouts: half for each after the first, in whole segments, no less than the
-/// restart window (RFC 2861).
+/// Returns the window after an idle time of this many timeouts, in whole segments (RFC 2861).
+/// It is halved for each timeout, but stays at or above the restart window.
 pub(super) fn after_idle(cwnd: u32, timeouts: u64, restart: u32, mss: u32) -> u32 {
     let halves = timeouts.min(31) as u32;
     (((cwnd / mss) >> halves) * mss).max(restart.min(cwnd))

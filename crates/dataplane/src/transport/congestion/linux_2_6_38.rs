@@ -1,8 +1,8 @@
-//! Windows of Linux 2.6.38: Reno or BIC, or DCTCP by its authors' patch, in whole segments.
+//! Windows of Linux 2.6.38 in whole segments: Reno, BIC, or DCTCP by its authors' patch.
 //!
-//! One counter of ACKs serves growth and reduction (`snd_cwnd_cnt`). An ACK counts once, whatever it acknowledges. A window
-//! that is being reduced falls by one segment for two ACKs (rate halving) and is never more than one segment above what is
-//! in flight.
+//! One counter of ACKs serves growth and reduction (`snd_cwnd_cnt`). An ACK counts once, whatever it acknowledges.
+//! A window that is being reduced falls by one segment for every two ACKs (rate halving). It is never more than one
+//! segment above the segments in flight.
 
 use super::bic::Bic;
 use super::{Congestion, Law};
@@ -10,7 +10,8 @@ use crate::transport::TcpConfig;
 use crate::transport::ticks::Ticks;
 use units::Time;
 
-/// Divisor of the window: with offload, a window with less than this share unused counts as full (`sysctl_tcp_tso_win_divisor`).
+/// Divisor of the window (`sysctl_tcp_tso_win_divisor`).
+/// With offload, a window of which less than this share is unused counts as full.
 const WINDOW_SHARE: u32 = 3;
 /// Largest burst of segmentation offload in bytes (`sk_gso_max_size`).
 const LARGEST: u64 = 65_536;
@@ -48,7 +49,7 @@ struct Estimate {
     total: u64,
 }
 
-/// α of 1.
+/// Value of α = 1, in 1024ths.
 const WHOLE: u64 = 1024;
 
 impl Estimate {
@@ -68,7 +69,7 @@ impl Estimate {
 /// Properties of an ACK that DCTCP's estimate needs.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::transport) struct Counted {
-    /// First byte not acknowledged, and next byte to send, after it.
+    /// First unacknowledged byte, and next byte to send, after the ACK.
     pub una: u64,
     pub nxt: u64,
     /// Bytes newly acknowledged.
@@ -113,7 +114,8 @@ impl Linux2_6_38 {
         self.count += 1;
         cwnd
     }
-    /// Window after an ACK in slow start: one segment more, and one for each whole window in the counter (`tcp_slow_start`).
+    /// Returns the window after an ACK in slow start (`tcp_slow_start`).
+    /// It grows by one segment, and by one for each whole window in the counter.
     fn start_slowly(&mut self, mut cwnd: u32) -> u32 {
         self.count += cwnd;
         while self.count >= cwnd {
@@ -167,14 +169,14 @@ impl Congestion {
             estimate.on_ack(bytes, ack.ece, (ack.una, ack.nxt), 30 - cfg.g.trailing_zeros());
         }
     }
-    /// Tells BIC that this many segments were acknowledged in the open state (`bictcp_acked`).
+    /// Updates BIC's ratio after this many segments were acknowledged in the open state (`bictcp_acked`).
     pub(in crate::transport) fn note_acked(&mut self, segments: u32) {
         if let Some(Linux2_6_38 { control: Control::Bic(bic), .. }) = self.old() {
             bic.on_acked(segments);
         }
     }
-    /// Increases the window after an ACK of new data, if the window was used (`tcp_is_cwnd_limited`). `in_flight` counts the
-    /// segments in flight before the ACK, and `burst` is the degree of reordering.
+    /// Increases the window after an ACK of new data, if the window was used (`tcp_is_cwnd_limited`).
+    /// `in_flight` counts the segments in flight before the ACK, and `burst` is the degree of reordering.
     pub(in crate::transport) fn grow(&mut self, in_flight: u32, burst: u32, now: Time, cfg: &TcpConfig) {
         let mss = u32::from(cfg.mss);
         let (cwnd, ssthresh) = (self.segments(mss), self.threshold_segments(mss));
@@ -187,8 +189,8 @@ impl Congestion {
             self.set_segments(cwnd, mss);
         }
     }
-    /// Reacts to an echo of congestion (`tcp_enter_cwr`); `cuts` sets a new threshold. With Reno and BIC the window then falls
-    /// with the following ACKs, with DCTCP immediately.
+    /// Reacts to an echo of congestion (`tcp_enter_cwr`); `cuts` sets a new threshold.
+    /// With Reno and BIC the window then falls with the following ACKs, with DCTCP immediately.
     pub(in crate::transport) fn on_mark_2_6_38(&mut self, in_flight: u32, cuts: bool, now: Time, mss: u32) {
         let cwnd = self.segments(mss);
         let Some(old) = self.old() else { return };
@@ -250,16 +252,16 @@ impl Congestion {
         let cwnd = self.segments(mss).min(most);
         self.set_segments(cwnd, mss);
     }
-    /// Ends a reduction: limits the window to the threshold (`tcp_complete_cwr`).
+    /// Limits the window to the threshold at the end of a reduction (`tcp_complete_cwr`).
     pub(in crate::transport) fn complete_reduction(&mut self, now: Time) {
         self.cwnd = self.cwnd.min(self.ssthresh);
         if let Some(old) = self.old() {
             old.stamp = old.clock.passed(now);
         }
     }
-    /// Undoes the last cut (`tcp_undo_cwr`): the window becomes twice the threshold (BIC: the largest window before the cut).
-    /// With `restores` the threshold returns to `prior`. If an echo of congestion has erased `prior`, the window only rises to
-    /// the threshold. Returns true if the threshold was restored.
+    /// Undoes the last cut (`tcp_undo_cwr`), and returns true if the threshold was restored.
+    /// The window becomes twice the threshold (BIC: the largest window before the cut). With `restores` the threshold
+    /// returns to `prior`. If an echo of congestion has erased `prior`, the window only rises to the threshold.
     pub(in crate::transport) fn undo_2_6_38(&mut self, prior: Option<u32>, restores: bool, mss: u32) -> bool {
         let (cwnd, ssthresh) = (self.segments(mss), self.threshold_segments(mss));
         let Some(old) = self.old() else { return false };
@@ -301,14 +303,14 @@ impl Congestion {
         self.cut_threshold(mss);
         self.cwnd = cwnd;
     }
-    /// Slow start threshold to restore after an undo, in bytes (`tcp_current_ssthresh`): at least three quarters of the window,
-    /// unless the window is being reduced (`reduces`).
+    /// Slow start threshold to restore after an undo, in bytes (`tcp_current_ssthresh`).
+    /// It is at least three quarters of the window, unless the window is being reduced (`reduces`).
     pub(in crate::transport) fn current_threshold(&self, reduces: bool, mss: u32) -> u32 {
         let remembered = super::linux::remembered(self.cwnd, mss);
         if reduces { self.ssthresh } else { self.ssthresh.max(remembered) }
     }
-    /// Updates the use of the window after new data left, with `out` segments outstanding (`tcp_cwnd_validate`). If the window
-    /// was not full for a timeout, in ticks, it loses half of its unused part, unless a recovery is in progress.
+    /// Updates the use of the window after new data left, with `out` segments outstanding (`tcp_cwnd_validate`).
+    /// A window that was not full for `timeout` ticks loses half of its unused part, unless a recovery is in progress.
     pub(in crate::transport) fn validate(&mut self, out: u32, timeout: u64, is_open: bool, now: Time, cfg: &TcpConfig) {
         let mss = u32::from(cfg.mss);
         let cwnd = self.segments(mss);
@@ -334,8 +336,8 @@ impl Congestion {
             }
         }
     }
-    /// Halves the window for each timeout of an idle time, down to the initial window (`tcp_cwnd_restart`). `reduces` says that
-    /// a reduction of the window is under way.
+    /// Halves the window for each timeout of an idle time, down to the initial window (`tcp_cwnd_restart`).
+    /// `reduces` is true while the window is being reduced.
     pub(in crate::transport) fn restart(&mut self, timeouts: u64, reduces: bool, now: Time, cfg: &TcpConfig) {
         let mss = u32::from(cfg.mss);
         self.ssthresh = self.current_threshold(reduces, mss);

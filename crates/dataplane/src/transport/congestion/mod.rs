@@ -1,9 +1,11 @@
-//! How much may be under way: slow start, congestion avoidance, fast recovery (RFC 5681, RFC 6582, RFC
-//! 6675), and what a mark does, which is where the congestion controls differ.
+//! Congestion control: slow start, congestion avoidance, fast recovery, and reactions to marks.
 //!
-//! Windows are whole bytes. Growth stops at the receiver's window (but for Linux's CUBIC): a larger cwnd
-//! would change nothing but blunt the next cut. A mark never takes cwnd below two segments (the floor of RFC
-//! 5681 eq. 4), so that RFC 3168's sending by timer at one segment does not arise.
+//! The rules are those of RFC 5681, RFC 6582 and RFC 6675. Congestion controls differ in their reaction to marks.
+//!
+//! Windows are whole bytes. Growth stops at the receiver's window, except with Linux's CUBIC: a larger cwnd would
+//! change nothing but weaken the next cut.
+//! A mark never reduces cwnd below two segments (the floor of RFC 5681 eq. 4). So RFC 3168's sending by timer at one
+//! segment does not arise.
 
 mod bic;
 mod cubic;
@@ -32,67 +34,67 @@ pub use undo::Saved;
 use units::{Dur, Time};
 use usage::Usage;
 
-/// An ACK, as a congestion control sees it.
+/// Properties of an ACK that congestion control needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Acked {
-    /// Bytes that it newly acknowledges.
+    /// Bytes newly acknowledged.
     pub bytes: u32,
-    /// First byte not acknowledged after it.
+    /// First byte not acknowledged after the ACK.
     pub una: u64,
     /// Next byte to send.
     pub nxt: u64,
-    /// Whether it carries an echo of congestion.
+    /// True if the ACK carries an echo of congestion.
     pub ece: bool,
-    /// Whether the window may grow: no loss is being recovered.
+    /// True if the window may grow, because no loss is being recovered.
     pub open: bool,
-    /// The receiver's window, bytes.
+    /// Receiver's window, in bytes.
     pub rwnd: u32,
-    /// When it came.
+    /// Time at which the ACK arrived.
     pub now: Time,
-    /// Bytes that were outstanding before it.
+    /// Bytes outstanding before the ACK.
     pub flight: u32,
-    /// The smoothed round-trip time; zero before the first sample.
+    /// Smoothed round-trip time; zero before the first sample.
     pub srtt: Dur,
-    /// The round-trip time that it tells.
+    /// Round-trip time that the ACK gives.
     pub rtt: Option<Dur>,
-    /// Its sample was taken, and use of the window noted, apart from this (`Congestion::sample`, `Congestion::note_use`).
+    /// True if its sample and the use of the window were noted before (`Congestion::sample`, `Congestion::note_use`).
     pub sampled: bool,
 }
 
-/// New data that left, or did not fit, as a congestion control sees it.
+/// Properties of new data that left, or did not fit into the window.
 #[derive(Clone, Copy, Debug)]
 pub struct Sending {
     /// First byte not acknowledged.
     pub una: u64,
     /// Next byte to send.
     pub nxt: u64,
-    /// The window had no room for more.
+    /// True if the window had no space for more.
     pub limited: bool,
-    /// No recovery is under way.
+    /// True if no recovery is in progress.
     pub open: bool,
-    /// The retransmission timeout.
+    /// Retransmission timeout.
     pub timeout: Dur,
-    /// When it left.
+    /// Time at which the data left.
     pub now: Time,
 }
 
-/// A loss, as a congestion control sees it.
+/// Properties of a loss that congestion control needs.
 #[derive(Clone, Debug)]
 pub struct Lost {
-    /// The bytes taken for lost.
+    /// Bytes that are considered lost.
     pub range: Range<u64>,
     /// FlightSize of RFC 5681 eq. 4: bytes outstanding, without those of limited transmit.
     pub flight: u32,
-    /// One past the highest byte sent.
+    /// End of the data sent, one past its highest byte.
     pub sent: u64,
-    /// Segments that have left the network since: the duplicate ACKs that showed the loss. None where
-    /// a scoreboard knows them (RFC 6675).
+    /// Segments that have left the network since the loss: the duplicate ACKs that showed it.
+    /// Zero if a scoreboard counts them (RFC 6675).
     pub left: u32,
-    /// When it was seen.
+    /// Time at which the loss was detected.
     pub now: Time,
 }
 
-/// The window and its threshold, bytes.
+/// Congestion window and slow start threshold, in bytes.
 #[derive(Clone, Copy, Debug)]
 struct Windows {
     cwnd: u32,
@@ -105,25 +107,25 @@ enum Law {
     Dctcp(Dctcp),
     PFabric,
     Open,
-    /// Apart, so that the others stay as small.
+    /// CUBIC of RFC 9438. Boxed like the variants below, so that senders with other controls stay small.
     Cubic(Box<Cubic>),
     Linux(Box<Linux>),
     CubicLinux(Box<CubicLinux>),
     Linux2_6_38(Box<Linux2_6_38>),
 }
 
-/// The congestion window of one sender.
+/// Congestion window of one sender.
 #[derive(Clone, Debug)]
 pub struct Congestion {
     cwnd: u32,
     ssthresh: u32,
-    /// Marks count again from an ACK beyond this byte: one cut a window of data. 0 before any cut.
+    /// End of the window of data that was cut for: only marks in ACKs beyond this byte cut again. 0 before any cut.
     cut_until: u64,
     law: Law,
 }
 
 impl Congestion {
-    /// At its initial window, on a host with this clock.
+    /// Creates a congestion control at its initial window, on a host with this clock.
     pub(super) fn new(cfg: &TcpConfig, clock: Ticks) -> Congestion {
         let law = match cfg.law {
             Kind::Halving if cfg.kernel == Kernel::Linux2_6_38 => Law::Linux2_6_38(Box::new(Linux2_6_38::reno(clock))),
@@ -142,8 +144,8 @@ impl Congestion {
         };
         Congestion { cwnd: cfg.initial_window, ssthresh: cfg.initial_ssthresh, cut_until: 0, law }
     }
-    /// New data is acknowledged: RFC 5681 eq. 2 in slow start, eq. 3 after. An ACK with an echo
-    /// does not open the window (RFC 3168 §6.1.2).
+    /// Increases the window after an ACK of new data: RFC 5681 eq. 2 in slow start, eq. 3 afterwards.
+    /// An ACK with an echo does not increase it (RFC 3168 §6.1.2).
     #[inline]
     pub fn on_ack(&mut self, ack: &Acked, cfg: &TcpConfig) {
         match &mut self.law {
@@ -164,7 +166,7 @@ impl Congestion {
                 self.cwnd = l.on_ack(at, ack, cfg);
                 return;
             }
-            // Grows by `Congestion::grow`, which knows what was in flight before the ACK.
+            // `Congestion::grow` increases it, with the number of segments that were in flight before the ACK.
             Law::Linux2_6_38(_) => return,
         }
         if !ack.open || ack.ece || self.cwnd >= ack.rwnd {
@@ -173,14 +175,15 @@ impl Congestion {
         let mss = u32::from(cfg.mss);
         self.cwnd += match self.cwnd < self.ssthresh {
             true => ack.bytes.min(mss),
+            // At least one byte: the quotient is 0 for large windows (RFC 5681 §3.1).
             false => (mss * mss / self.cwnd).max(1),
         };
         if let Law::PFabric = self.law {
             self.cwnd = self.cwnd.min(cfg.max_window);
         }
     }
-    /// Takes the sample of an ACK before anything follows from it, as Linux does: HyStart's, and DCTCP's estimate, which counts
-    /// what was `reported` by this ACK and acknowledged by earlier ones (segments).
+    /// Takes the sample of an ACK before the other effects of that ACK, as Linux does.
+    /// It feeds HyStart, and DCTCP's estimate. `reported` is the number of segments newly SACKed by this ACK.
     pub fn sample(&mut self, ack: &Acked, reported: u32, cfg: &TcpConfig) {
         match &mut self.law {
             Law::CubicLinux(c) => {
@@ -191,7 +194,7 @@ impl Congestion {
             _ => {}
         }
     }
-    /// Record of how far a Linux sender has used its window.
+    /// Record of how far a Linux sender uses its window; `None` for other senders.
     fn usage(&mut self) -> Option<&mut Usage> {
         match &mut self.law {
             Law::CubicLinux(c) => Some(&mut c.usage),
@@ -199,8 +202,9 @@ impl Congestion {
             _ => None,
         }
     }
-    /// New data left, or did not fit; `limited` says that it was the window that had no room for more. Where it was not used for
-    /// a timeout, half of what was not used is given up, if no recovery is under way (`open`).
+    /// Notes new data that left or did not fit (`tcp_cwnd_validate`).
+    /// If the window was not full for a timeout and no recovery is in progress, it loses half of its unused part (RFC
+    /// 2861).
     pub fn note_use(&mut self, sent: &Sending, cfg: &TcpConfig) {
         let at = Windows { cwnd: self.cwnd, ssthresh: self.ssthresh };
         let Some(usage) = self.usage() else { return };
@@ -216,13 +220,13 @@ impl Congestion {
             self.cwnd = (self.cwnd + used) / mss / 2 * mss;
         }
     }
-    /// The window has changed, or might have, at this instant (`snd_cwnd_stamp`).
+    /// Notes the time of a change of the window (`snd_cwnd_stamp`).
     pub fn note_stamp(&mut self, now: Time) {
         if let Some(usage) = self.usage() {
             usage.note_stamp(now);
         }
     }
-    /// The window is to fall to a new threshold, by and by: because of a mark, or of a loss.
+    /// Sets a new threshold after a mark or a loss, to which the window then falls over a round trip.
     pub fn begin_reduction(&mut self, by_mark: bool, cfg: &TcpConfig) {
         let cut = match &mut self.law {
             Law::Linux(l) if by_mark => l.after_mark(self.cwnd, u32::from(cfg.mss)),
@@ -230,18 +234,18 @@ impl Congestion {
         };
         self.ssthresh = cut.max(2 * u32::from(cfg.mss));
     }
-    /// A loss where the window is being reduced already: DCTCP alone halves it once more.
+    /// Reacts to a loss while the window is being reduced: only DCTCP halves it again.
     pub fn on_lost_in_reduction(&mut self, cfg: &TcpConfig) {
         if self.alpha().is_some() {
             self.begin_reduction(false, cfg);
         }
     }
-    /// The window is the threshold.
+    /// Ends a reduction: the window becomes the threshold.
     pub fn end_reduction(&mut self) {
         self.cwnd = self.ssthresh;
     }
-    /// An ACK carries an echo of congestion: cuts the window, once a window of data (RFC 3168
-    /// §6.1.2, RFC 8257 §3.3). Whether it did.
+    /// Cuts the window at an ACK with an echo, once per window of data (RFC 3168 §6.1.2, RFC 8257 §3.3).
+    /// Returns true if it was cut.
     pub fn on_mark(&mut self, ack: &Acked, cfg: &TcpConfig) -> bool {
         if !self.may_cut(ack.una) {
             return false;
@@ -260,9 +264,11 @@ impl Congestion {
         self.cut_until = ack.nxt;
         true
     }
-    /// A loss was seen by duplicate ACKs (RFC 5681 §3.2 steps 2 and 3, RFC 6675 §5 (4.2)).
+    /// Cuts the window after duplicate ACKs showed a loss (RFC 5681 §3.2 steps 2 and 3, RFC 6675 §5 (4.2)).
     pub fn on_lost(&mut self, lost: &Lost, cfg: &TcpConfig) {
         let mss = u32::from(cfg.mss);
+        // A mark and a loss in one window of data cut once (RFC 3168 §6.1.2). DCTCP halves for a loss all the same (RFC
+        // 8257 §3.5).
         let already_cut = cfg.ecn == EcnMode::Latched && lost.range.start < self.cut_until;
         if !already_cut {
             self.ssthresh = self.after_loss(lost.flight, cfg).max(2 * mss);
@@ -270,9 +276,10 @@ impl Congestion {
         self.cwnd = self.ssthresh.saturating_add(lost.left.saturating_mul(mss));
         self.cut_until = lost.sent;
     }
-    /// The slow start threshold after a loss with so many bytes under way, before its floor (RFC 5681 eq. 4,
-    /// RFC 9438 §4.6).
+    /// The slow start threshold after a loss, before its floor, with `flight` bytes in flight.
+    /// See RFC 5681 eq. 4 and RFC 9438 §4.6.
     fn after_loss(&mut self, flight: u32, cfg: &TcpConfig) -> u32 {
+        // Linux cuts the window, not FlightSize.
         let flight = if cfg.as_linux() { self.cwnd } else { flight };
         match &mut self.law {
             Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open => flight / 2,
@@ -282,19 +289,24 @@ impl Congestion {
             Law::Linux2_6_38(old) => old.threshold(self.cwnd / u32::from(cfg.mss)) * u32::from(cfg.mss),
         }
     }
-    /// A further duplicate ACK in recovery: a segment has left the network (RFC 5681 §3.2 step 4).
+    /// Inflates the window at a further duplicate ACK in recovery (RFC 5681 §3.2 step 4).
+    /// The duplicate shows that a segment has left the network.
     #[inline]
     pub fn on_duplicate(&mut self, cfg: &TcpConfig) {
         self.cwnd = self.cwnd.saturating_add(u32::from(cfg.mss));
     }
-    /// A partial ACK of so many bytes in recovery: deflates (RFC 6582 §3.2 step 3).
+    /// Deflates the window at a partial ACK of `acked` bytes in recovery (RFC 6582 §3.2 step 3).
     pub fn on_partial(&mut self, acked: u32, cfg: &TcpConfig) {
         let mss = u32::from(cfg.mss);
+        // A segment is added back if at least one was acknowledged.
         let back = if acked >= mss { mss } else { 0 };
         self.cwnd = (self.cwnd.saturating_sub(acked) + back).max(mss);
     }
-    /// Recovery is over with so many bytes outstanding: ssthresh (RFC 5681 §3.2 step 6), no more than
-    /// one segment beyond the flight (RFC 6582 §3.2 step 3, choice 1), or as it is (RFC 6675 §5 (A)); with RACK ssthresh (RFC 9937 §6).
+    /// Sets the window at the end of a recovery, with `flight` bytes outstanding.
+    /// - Reno: ssthresh (RFC 5681 §3.2 step 6).
+    /// - NewReno: at most one segment beyond the flight (RFC 6582 §3.2 step 3, choice 1), which prevents a burst.
+    /// - SACK: unchanged, since it is ssthresh already (RFC 6675 §5 (A)).
+    /// - RACK: ssthresh (RFC 9937 §6).
     pub fn on_recovered(&mut self, flight: u32, cfg: &TcpConfig) {
         let mss = u32::from(cfg.mss);
         self.cwnd = match cfg.recovery {
@@ -304,8 +316,9 @@ impl Congestion {
             Recovery::Rack => self.ssthresh,
         };
     }
-    /// Nothing was sent for longer than so many retransmission timeouts: the restart window (RFC 5681
-    /// §4.1), or what Linux leaves, whose threshold remembers the window.
+    /// Sets the window after an idle time of more than `timeouts` retransmission timeouts.
+    /// It becomes the restart window (RFC 5681 §4.1). Linux instead halves the window for each timeout, and the
+    /// threshold keeps three quarters of the old one.
     pub fn on_idle(&mut self, timeouts: u64, cfg: &TcpConfig) {
         if cfg.as_linux() {
             let mss = u32::from(cfg.mss);
@@ -315,7 +328,7 @@ impl Congestion {
         }
         self.cwnd = self.cwnd.min(cfg.initial_window);
     }
-    /// Data leaves when nothing was outstanding; the last left at this time.
+    /// Notes that data leaves while nothing was outstanding; the last data left at `last_sent`.
     pub fn on_rest(&mut self, now: Time, last_sent: Time) {
         match &mut self.law {
             Law::Cubic(c) => c.on_rest(now),
@@ -323,12 +336,13 @@ impl Congestion {
             Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open | Law::Linux(_) | Law::Linux2_6_38(_) => {}
         }
     }
-    /// The SYN had to be sent again: the initial window is one segment (RFC 5681 §3.1).
+    /// Sets the initial window to one segment after the SYN had to be sent again (RFC 5681 §3.1).
     pub fn on_lost_syn(&mut self, cfg: &TcpConfig) {
         self.cwnd = u32::from(cfg.mss);
     }
-    /// The retransmission timer expired (RFC 5681 §3.1, eq. 4): one segment, and half of what was
-    /// outstanding unless this segment was already sent again by the timer.
+    /// Reacts to a timeout (RFC 5681 §3.1, eq. 4).
+    /// The window becomes one segment, and the threshold half of the bytes outstanding.
+    /// The threshold stays if the timer has retransmitted this segment before (`again`).
     pub fn on_timeout(&mut self, lost: &Lost, again: bool, cfg: &TcpConfig) {
         if let Law::Open = self.law {
             return;
@@ -348,11 +362,11 @@ impl Congestion {
         self.cwnd = mss;
         self.cut_until = lost.sent;
     }
-    /// Whether the window was not cut yet in this window of data.
+    /// Returns true if the window was not cut yet in this window of data.
     pub fn may_cut(&self, una: u64) -> bool {
         self.cut_until == 0 || una > self.cut_until
     }
-    /// It is cut now, for what is sent up to this byte. What it was.
+    /// Starts a cut for all data sent up to `nxt`, and returns the window before it.
     pub fn begin_cut(&mut self, nxt: u64, cfg: &TcpConfig) -> u32 {
         self.cut_until = nxt;
         match &mut self.law {
@@ -362,7 +376,7 @@ impl Congestion {
         }
         self.cwnd
     }
-    /// Cuts the window by so many bytes, to two segments at least; nothing where it is no larger.
+    /// Cuts the window by this number of bytes, down to two segments at least. Never increases it.
     pub fn cut_by(&mut self, bytes: u32, cfg: &TcpConfig) {
         let window = self.cwnd.saturating_sub(bytes).max(2 * u32::from(cfg.mss));
         if window < self.cwnd {
@@ -375,16 +389,16 @@ impl Congestion {
             }
         }
     }
-    /// The congestion window, bytes.
+    /// Congestion window in bytes.
     #[inline]
     pub fn window(&self) -> u32 {
         self.cwnd
     }
-    /// The slow start threshold, bytes.
+    /// Slow start threshold in bytes.
     pub fn ssthresh(&self) -> u32 {
         self.ssthresh
     }
-    /// DCTCP's estimate α in units of 2⁻³⁰; `None` for others.
+    /// DCTCP's estimate α in units of 2⁻³⁰; `None` for other congestion controls.
     pub fn alpha(&self) -> Option<u32> {
         match &self.law {
             Law::Halving | Law::PFabric | Law::Open | Law::Cubic(_) | Law::CubicLinux(_) => None,

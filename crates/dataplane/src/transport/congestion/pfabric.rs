@@ -1,8 +1,9 @@
-//! pFabric's rate control: slow start and additive increase up to a largest window, and nothing but the
-//! timer ever cuts it (pFabric §4.3).
+//! pFabric's rate control (pFabric §4.3).
+//!
+//! Slow start and additive increase up to a largest window. Only the timer cuts the window.
 
-/// The slow start threshold after a timeout: half of the window, at least two segments. It is cut at each
-/// timeout, that of one segment too.
+/// Returns the slow start threshold after a timeout: half of the window, at least two segments.
+/// Every timeout cuts it, that of the same segment again too.
 pub(super) fn after_timeout(cwnd: u32, mss: u32) -> u32 {
     (cwnd / 2).max(2 * mss)
 }

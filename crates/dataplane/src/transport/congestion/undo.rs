@@ -1,11 +1,10 @@
-//! What a cut takes away, to be given back where it had no reason: a recovery or a timeout whose losses
-//! were none (RFC 3522, RFC 3708, RFC 5682).
+//! Undoing of cuts: a recovery or a timeout that was spurious gives back what it took (RFC 3522, RFC 3708, RFC 5682).
 
 use super::cubic::Curve;
 use super::linux::remembered;
 use super::{Congestion, Law};
 
-/// A window and its threshold as they were before a cut, and what else it changed.
+/// Window, threshold and other state before a cut.
 #[derive(Clone, Copy, Debug)]
 pub struct Saved {
     cwnd: u32,
@@ -15,12 +14,12 @@ pub struct Saved {
 }
 
 impl Congestion {
-    /// What a cut would take away now.
+    /// Returns the state that a cut would change now.
     pub fn saved(&self) -> Saved {
         let curve = match &self.law {
             Law::Cubic(c) => Some(c.saved()),
-            // Linux forgets the curve at the cut.
             Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open => None,
+            // Linux forgets the curve at the cut, so that an undo cannot restore it.
             Law::Linux(_) | Law::CubicLinux(_) | Law::Linux2_6_38(_) => None,
         };
         Saved { cwnd: self.cwnd, ssthresh: self.ssthresh, cut_until: self.cut_until, curve }
@@ -29,8 +28,8 @@ impl Congestion {
     pub fn saved_as_linux(&self, mss: u32) -> Saved {
         Saved { ssthresh: self.ssthresh.max(remembered(self.cwnd, mss)), ..self.saved() }
     }
-    /// Gives back what a cut took away: as Linux, whose window and threshold are then no lower than
-    /// before it, and keep what they have gained since (RFC 4015 §3.2 would send slower at first).
+    /// Restores window and threshold to at least their values before a cut, as Linux does.
+    /// Both keep what they have gained since. RFC 4015 §3.2 would send more slowly at first.
     pub fn undo(&mut self, saved: &Saved) {
         self.cwnd = self.cwnd.max(saved.cwnd);
         self.ssthresh = self.ssthresh.max(saved.ssthresh);
@@ -39,7 +38,7 @@ impl Congestion {
             c.undo(curve);
         }
     }
-    /// Sets the window, as what paces a recovery does (RFC 6937, RFC 8985 §6.3); the threshold stays.
+    /// Sets the window in a recovery, as PRR and timeouts do (RFC 6937, RFC 8985 §6.3); the threshold stays.
     pub fn set_window(&mut self, bytes: u32) {
         self.cwnd = bytes;
     }
@@ -86,7 +85,7 @@ mod tests {
 
     #[test]
     fn an_undone_cut_of_cubic_leaves_the_curve_as_it_was() {
-        // RFC 9438 §4.9: W_max and the time since the cut before; a cut that stands begins anew.
+        // RFC 9438 §4.9: an undo restores W_max and the time since the previous cut. Other cuts start a new epoch.
         let cfg = config("cubic", &[("initial_ssthresh", Value::Size(Bytes(1)))]);
         let ack = |us: u64| {
             let (una, nxt) = (us * 1000, us * 1000 + 10_000);
@@ -104,7 +103,7 @@ mod tests {
             c.on_ack(&ack(3_000_000), &cfg);
             c.window()
         };
-        // W_cubic(3 s) is far above the window: half as much again in a round trip. Else W_est: 9/17 / 7.
+        // W_cubic(3 s) is far above the window, which then grows by half in a round trip. Otherwise W_est: 9/17 / 7.
         assert_eq!((after(true), after(false)), (10_600, 7000 + 75));
     }
 }

@@ -1,19 +1,19 @@
-//! Counters of a sender like Linux's beside those of RACK-TLP.
+//! Counters of a Linux sender beside those of RACK-TLP.
 
 /// Counters beside RFC 8985's, in segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::transport) struct Counts {
-    /// Segments that were delivered.
+    /// Number of segments delivered.
     pub(super) delivered: u32,
-    /// Degree of reordering beyond DupThresh; 0 before any was seen.
+    /// Degree of reordering beyond DupThresh; 0 before any reordering.
     pub(super) degree: u32,
-    /// Duplicates that were reported.
+    /// Number of duplicate segments that DSACKs reported.
     pub(super) duplicates: u32,
-    /// A reported duplicate is to widen RACK's window.
+    /// True if a DSACK is to widen RACK's window.
     pub(super) widens: bool,
-    /// Segments that had been delivered when one widened it last.
+    /// Number of segments delivered when a DSACK last widened the window.
     pub(super) widened: u32,
-    /// Last-sent segment among those that the last ACK delivered, and the number of segments delivered when it was sent.
+    /// Last-sent segment among those that the last ACK delivered, and the delivered count when it was sent.
     pub(super) newest: Option<(units::Time, u64, u32)>,
 }
 

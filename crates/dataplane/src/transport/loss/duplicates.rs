@@ -1,10 +1,10 @@
-//! Loss seen by counting duplicate ACKs (RFC 5681 §3.2, RFC 6582 §3.2).
+//! Loss detection by counting duplicate ACKs (RFC 5681 §3.2, RFC 6582 §3.2).
 
 use super::super::config::Recovery;
 use super::{DuplicateEvent, LossDetection};
 
 impl LossDetection {
-    /// A duplicate ACK (RFC 5681 §2) of `una`.
+    /// Processes a duplicate ACK (RFC 5681 §2) of `una`.
     pub(in crate::transport) fn on_duplicate(
         &mut self,
         una: u64,

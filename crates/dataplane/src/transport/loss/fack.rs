@@ -1,5 +1,6 @@
-//! Loss detection of Linux 2.6.38: by forward acknowledgements (FACK; Mathis and Mahdavi, SIGCOMM 1996), and after reordering
-//! by the number of SACKed segments (RFC 3517). A retransmission is lost if later data overtakes it.
+//! Loss detection of Linux 2.6.38 by forward acknowledgements (FACK; Mathis and Mahdavi, SIGCOMM 1996).
+//!
+//! After reordering it counts SACKed segments (RFC 3517). A retransmission is lost if later data overtakes it.
 
 use super::rack_tlp::RackTlp;
 use super::segments::Tags;
@@ -18,7 +19,7 @@ impl RackTlp {
     pub fn delivered_beyond(&self) -> u32 {
         self.segments.reports() + self.segments.assumed()
     }
-    /// Marks the first `segments` segments as lost, as far as they end at or before `high` (`tcp_mark_head_lost` with FACK).
+    /// Marks the first `segments` segments as lost, if they end at or before `high` (`tcp_mark_head_lost` with FACK).
     pub fn lose_head(&mut self, segments: u32, high: u64) {
         for i in 0..self.segments.len().min(segments as usize) {
             if self.segments.get(i).is_none_or(|s| s.end > high) {
@@ -73,8 +74,9 @@ impl RackTlp {
         };
         (0..self.segments.len()).find(is_hole)
     }
-    /// Marks everything as lost that is not SACKed (`tcp_enter_loss`). With `keeps_first` the retransmission of the first
-    /// segment stays in flight (`tcp_enter_frto_loss`). Returns true if any other segment was ever retransmitted.
+    /// Marks everything as lost that is not SACKed (`tcp_enter_loss`).
+    /// With `keeps_first` the retransmission of the first segment stays in flight (`tcp_enter_frto_loss`).
+    /// Returns true if any other segment was ever retransmitted.
     pub fn lose_everything(&mut self, keeps_first: bool) -> bool {
         let mut was_repeated = false;
         for i in 0..self.segments.len() {

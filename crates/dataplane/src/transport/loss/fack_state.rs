@@ -5,13 +5,13 @@
 pub(in crate::transport) struct Fack {
     /// True after reordering, which ends the use of forward acknowledgements (`tcp_disable_fack`).
     pub is_off: bool,
-    /// Step of F-RTO (`frto_counter`): 0 is off, 1 waits for the first ACK, 2 for the second, 3 as well with new data sent.
+    /// Step of F-RTO (`frto_counter`): 0 is off, 1 waits for the first ACK, 2 for the second, 3 likewise with new data.
     pub frto: u8,
-    /// One past the highest byte sent before the timeout that F-RTO examines (`frto_highmark`); 0 without F-RTO.
+    /// End of the data sent before the timeout that F-RTO examines (`frto_highmark`); 0 without F-RTO.
     pub highmark: u64,
-    /// Slow start threshold before the last cut (`prior_ssthresh`), in bytes; `None` if an echo of congestion forbids an undo.
+    /// Slow start threshold before the last cut (`prior_ssthresh`), in bytes; `None` if an echo forbids an undo.
     pub prior: Option<u32>,
-    /// First byte of the current piece of new data, and end of the written data at the last look.
+    /// First byte of the current piece of new data, and end of the written data when that was last examined.
     pub piece_start: u64,
     pub written: u64,
     /// Tick of the last deferral of new data for a larger burst (`tso_deferred`).

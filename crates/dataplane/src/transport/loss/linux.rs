@@ -1,8 +1,11 @@
-//! Processing of ACKs and SACK blocks as in Linux 6.18 (`tcp_sacktag_write_queue`, `tcp_clean_rtx_queue`), and the state
-//! of reordering.
+//! Processing of SACK blocks and cumulative ACKs as in Linux 6.18, and the degree of reordering.
 //!
-//! Blocks count in the order of their bytes, a report of part of a segment counts for nothing, and a reported duplicate
-//! counts as delivered. A sender without SACK assumes that each duplicate ACK stands for a segment that was delivered.
+//! It follows `tcp_sacktag_write_queue` and `tcp_clean_rtx_queue`. Linux 2.6.38 shares it, with rules of its own
+//! (`SackRules`).
+//!
+//! Blocks are processed in the order of their bytes. A block that covers only a part of a segment does not count for
+//! it. A DSACK counts as delivered. A sender without SACK assumes that each duplicate ACK stands for a delivered
+//! segment.
 
 use super::rack_tlp::{Heard, Phase, RackTlp, Told};
 use super::segments::{Sent, Tags};
@@ -10,24 +13,24 @@ use crate::transport::kernel::SackRules;
 use crate::transport::{clock, unwrap};
 use core::ops::Range;
 
-/// Blocks of one ACK at most.
+/// Largest number of blocks in an ACK.
 const BLOCKS: usize = 4;
 
-/// The walk over the blocks of one ACK.
+/// Walk over the segments that the blocks of one ACK cover.
 struct Walk<'a> {
     of: &'a Heard<'a>,
     told: &'a mut Told,
-    /// Everything before is acknowledged by this ACK or an earlier one.
+    /// Highest cumulative ACK, of this ACK or an earlier one.
     una: u64,
-    /// Lowest segment that shows reordering.
+    /// First byte of the lowest segment that shows reordering.
     low: u64,
     duplicate: Option<Range<u64>>,
-    /// Everything before has been walked over: reported segments are merged with one that is newly reported below them.
+    /// End of the segments that have been walked over because SACKed ones merge with a newly SACKed one before them.
     merged: u64,
 }
 
 impl RackTlp {
-    /// Takes in blocks and the cumulative ACK.
+    /// Processes the blocks and the cumulative ACK of an ACK.
     pub fn hear_as_linux(&mut self, of: &Heard, has_sack: bool) -> Told {
         let mut told = Told::default();
         self.counts.newest = None;
@@ -50,7 +53,7 @@ impl RackTlp {
         told
     }
 
-    /// End of the highest segment that was reported (`tcp_highest_sack_seq`).
+    /// End of the highest SACKed segment (`tcp_highest_sack_seq`); `una` if no segment is SACKed.
     pub fn highest_report(&self, una: u64) -> u64 {
         if self.segments.reported() == 0 { una } else { self.rack.fack() }
     }
@@ -65,7 +68,7 @@ impl RackTlp {
         for (i, block) in of.blocks.iter().take(BLOCKS).enumerate() {
             let Some(range) = read(block).filter(|b| b.start < b.end && b.end <= of.sent) else { continue };
             let is_duplicate = i == 0 && duplicate.is_some();
-            // A duplicate of what is acknowledged counts only for a cut that may be undone.
+            // A DSACK of acknowledged data counts only towards an undo.
             let counts_below = is_duplicate
                 && of.rules.counts_acked_duplicates
                 && self.undo.is_open()
@@ -80,7 +83,7 @@ impl RackTlp {
         told.highest_block = blocks[..n].iter().map(|(block, _)| block.end).max().unwrap_or_default();
         let mut walk = Walk { of, told, una, low: of.sent, duplicate, merged: 0 };
         for (block, is_duplicate) in &blocks[..n] {
-            // One that lies in the block before has been walked over with it.
+            // A DSACK inside the previous block has been processed with it.
             if *is_duplicate && walk.duplicate.is_none() {
                 continue;
             }
@@ -100,7 +103,8 @@ impl RackTlp {
         }
     }
 
-    /// A duplicate is reported: whether it is believed. More of them than were sent again are the network's.
+    /// Processes a DSACK, and returns true if it counts.
+    /// If there are more DSACKs than retransmissions, the network itself duplicates packets.
     fn hear_duplicate(&mut self, range: &Range<u64>, of: &Heard, told: &mut Told) -> bool {
         let mss = u64::from(of.mss);
         let Some(len) = range.end.checked_sub(range.start).filter(|len| *len > 0) else { return false };
@@ -133,7 +137,7 @@ impl RackTlp {
         }
     }
 
-    /// A segment lies in a block; `is_twice` says that the receiver reports it as a duplicate.
+    /// Processes a segment that a block covers; `is_twice` is true if the receiver reports it as a duplicate.
     fn report(&mut self, i: usize, s: &Sent, is_twice: bool, walk: &mut Walk) {
         let is_reported = s.tags.has(Tags::REPORTED);
         if is_twice && s.tags.has(Tags::RETRANSMITTED) {
@@ -168,7 +172,7 @@ impl RackTlp {
         }
     }
 
-    /// Everything before the ACK's number is gone.
+    /// Removes all segments before the number of the ACK.
     fn acknowledge(&mut self, of: &Heard, fack: u64, has_sack: bool, told: &mut Told) {
         let (mut low, before) = (of.sent, self.highest_report(of.una));
         while let Some(s) = self.segments.pop_before(of.ack) {
@@ -215,7 +219,7 @@ impl RackTlp {
     pub fn note_reordering(&mut self, low: u64, una: u64, (mss, most): (u32, u32)) {
         self.learn_reordering(low, self.highest_report(una), (mss, most));
     }
-    /// Records that the segment at `low` arrived after data up to `highest`; `mss` is in bytes, `most` bounds the degree.
+    /// Records that the segment at `low` arrived after data up to `highest`; `most` bounds the degree in segments.
     fn learn_reordering(&mut self, low: u64, highest: u64, (mss, most): (u32, u32)) {
         let Some(metric) = highest.checked_sub(low).filter(|metric| *metric > 0) else { return };
         let degree = metric.div_ceil(u64::from(mss)) as u32;
@@ -231,20 +235,20 @@ impl RackTlp {
             self.counts.degree = segments.min(most);
         }
     }
-    /// Degree of reordering, where DupThresh is so many.
+    /// Degree of reordering, at least `threshold` (DupThresh); `u32::MAX` if that is off.
     pub fn degree(&self, threshold: Option<u32>) -> u32 {
         self.counts.degree.max(threshold.unwrap_or(u32::MAX))
     }
-    /// A timeout where more than DupThresh segments were reported shows that reordering is less.
+    /// Forgets the degree of reordering, after a timeout with DupThresh SACKed segments has shown it to be less.
     pub fn forget_degree(&mut self) {
         self.counts.degree = 0;
     }
-    /// So many segments more were delivered.
+    /// Adds to the number of delivered segments.
     pub fn count_delivered(&mut self, segments: u32) {
         self.counts.delivered = self.counts.delivered.wrapping_add(segments);
     }
 
-    /// RACK's window after an ACK (`tcp_rack_update_reo_wnd`): a duplicate widens it once a round trip.
+    /// Updates RACK's window after an ACK (`tcp_rack_update_reo_wnd`). A DSACK widens it once per round trip.
     pub fn update_window(&mut self) {
         let Some((_, _, delivered)) = self.counts.newest else { return };
         if (delivered.wrapping_sub(self.counts.widened) as i32) < 0 {
@@ -257,14 +261,14 @@ impl RackTlp {
         self.rack.update_window(widens);
     }
 
-    /// A duplicate ACK where nothing is reported: whether it stands for a segment that was delivered.
+    /// Counts a duplicate ACK without SACK as a delivered segment, and returns the number of segments that this adds.
     pub fn assume_delivered(&mut self, mss: u32, rules: &SackRules) -> u32 {
         let before = self.segments.assumed();
         self.segments.assume(before + 1, mss);
         self.limit_assumed(0, mss, rules);
         self.segments.assumed().saturating_sub(before)
     }
-    /// So many segments are acknowledged, of which some were assumed to be delivered; how many were not.
+    /// Takes acknowledged segments off those assumed to be delivered, and returns how many were not assumed.
     fn settle_assumed(&mut self, acked: u32, of: &Heard) -> u32 {
         let mss = of.mss;
         let assumed = self.segments.assumed();
@@ -283,11 +287,12 @@ impl RackTlp {
             self.rack.note_reordered();
         }
     }
-    /// Duplicates of before count no more.
+    /// Forgets the duplicate ACKs so far.
     pub fn forget_assumed(&mut self) {
         self.segments.assume(0, 1);
     }
-    /// A segment is lost without SACK (`tcp_newreno_mark_lost`): the first one, by duplicates or by a partial ACK.
+    /// Marks the first segment as lost without SACK (`tcp_newreno_mark_lost`), by duplicates or by a partial ACK.
+    /// Returns its bytes.
     pub fn lose_first(&mut self, advanced: bool, threshold: Option<u32>) -> u64 {
         let is_shown = self.phase < Phase::Recovery && self.segments.assumed() >= self.degree(threshold);
         let is_partial = self.phase == Phase::Recovery && advanced;

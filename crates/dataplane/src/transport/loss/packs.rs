@@ -1,7 +1,7 @@
-//! What PACKs tell a sender (CP §4.3, §4.4), and what counting shows where headers or PACKs were lost.
+//! Losses that PACKs report to a sender (CP §4.3, §4.4), and counting for lost headers and PACKs.
 //!
-//! Of the four states of CP §4.4 a segment that is "received" was reported, one that is "lost" waits to be sent again,
-//! one that is "retransmitted" was, and one that is "out-of-order" is any other that is under way.
+//! CP §4.4 has four states of a segment. "Received" is SACKed here, "lost" is lost and not sent again, "retransmitted"
+//! is sent again, and "out-of-order" is any other segment in flight.
 
 use super::rack::Detected;
 use super::rack_tlp::{RackTlp, Told};
@@ -12,7 +12,7 @@ use crate::{Ext, MAX_BLOCKS};
 use core::ops::Range;
 use units::Time;
 
-/// The blocks of an ACK by what they tell.
+/// Blocks of an ACK, separated into lost and received ranges.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::transport) struct Blocks {
     all: [(u32, u32); MAX_BLOCKS],
@@ -21,7 +21,7 @@ pub(in crate::transport) struct Blocks {
 }
 
 impl Blocks {
-    /// Those of a packet. Edges that are swapped say of a range that it was lost (CP §4.3, Fig. 4).
+    /// Returns the blocks of a packet. A block with swapped edges reports a lost range (CP §4.3, Fig. 4).
     pub fn from_ext(ext: &Ext) -> Blocks {
         let given = &ext.sack[..usize::from(ext.blocks).min(MAX_BLOCKS)];
         let is_lost = |block: &&(u32, u32)| (block.1.wrapping_sub(block.0) as i32) < 0;
@@ -32,20 +32,20 @@ impl Blocks {
         blocks.all.iter_mut().zip(sorted).for_each(|(to, from)| *to = *from);
         blocks
     }
-    /// Ranges that were lost, right edge first.
+    /// Blocks of lost ranges, right edge first.
     pub fn lost(&self) -> &[(u32, u32)] {
         &self.all[..self.lost]
     }
-    /// Ranges that were received.
+    /// Blocks of received ranges.
     pub fn received(&self) -> &[(u32, u32)] {
         &self.all[self.lost..self.end]
     }
 }
 
 impl RackTlp {
-    /// Takes in the ranges that a PACK with this number says were lost, while everything before `una` is acknowledged
-    /// (CP §4.4 steps 1 and 2). The first is news; what it repeats of an earlier PACK counts for what was never sent
-    /// again alone, since nothing tells which sending it means.
+    /// Marks the ranges beyond `una` that a PACK reports as lost (CP §4.4 steps 1 and 2).
+    /// The first range is news. The others repeat earlier PACKs, and do not tell which sending was lost. So they count
+    /// only for segments that were never sent again.
     pub fn on_pack(&mut self, blocks: &Blocks, ack: u64, (una, now): (u64, Time), told: &mut Told) {
         self.packs += 1;
         for (i, block) in blocks.lost().iter().enumerate() {
@@ -53,17 +53,17 @@ impl RackTlp {
             self.lose_range(start.max(una)..end, i == 0, now, told);
         }
     }
-    /// A range was lost on its way; `again` says whether that may be of a retransmission.
+    /// Marks a range as lost; `again` is true if the loss may be that of a retransmission.
     pub fn lose_range(&mut self, range: Range<u64>, again: bool, now: Time, told: &mut Told) {
         self.segments.lose_range(range, again, |s| {
             told.packed += s.len();
-            // Its way there and back was that of the header (Karn's rule: RFC 6298 §3).
+            // The header has made the round trip, so its age is a sample (Karn's rule: RFC 6298 §3).
             if !s.tags.has(Tags::RETRANSMITTED) {
                 told.packed_rtt = Some(now.since(s.at));
             }
         });
     }
-    /// What is lost by IsLost() of RFC 6675 §4. What was sent again since its loss is not looked at.
+    /// Marks segments as lost by IsLost() of RFC 6675 §4, except those that were sent again since their loss.
     pub fn count(&mut self, reach: Reach) -> Detected {
         let mut found = Detected::default();
         let below = self.segments.lost_below(reach);
@@ -75,7 +75,7 @@ impl RackTlp {
         }
         found
     }
-    /// All that was not reported is lost (RFC 6675 §5.1).
+    /// Marks all segments as lost that are not SACKed (RFC 6675 §5.1).
     pub fn lose_all(&mut self) {
         (0..self.segments.len()).for_each(|i| self.segments.lose_wholly(i));
     }

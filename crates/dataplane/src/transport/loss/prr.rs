@@ -1,53 +1,54 @@
-//! Proportional rate reduction: what is sent in recovery follows what arrives (RFC 6937, RFC 9937).
+//! Proportional rate reduction: in recovery, the data sent follows the data delivered (RFC 6937, RFC 9937).
 //!
-//! Names are those of RFC 9937 §6, in bytes.
+//! Names are those of RFC 9937 §6; quantities are in bytes.
 
-/// One recovery.
+/// State of one recovery.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::transport) struct Prr {
-    /// RecoverFS: bytes under way when it began.
+    /// RecoverFS: bytes in flight when the recovery began.
     flight: u64,
-    /// prr_delivered.
+    /// prr_delivered: bytes delivered in the recovery.
     delivered: u64,
-    /// prr_out.
+    /// prr_out: bytes sent in the recovery.
     out: u64,
 }
 
-/// What an ACK of a recovery says.
+/// Properties of an ACK in a recovery.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::transport) struct Delivery {
-    /// DeliveredData: bytes that it newly acknowledges or reports.
+    /// DeliveredData: bytes newly acknowledged or SACKed.
     pub bytes: u64,
-    /// safeACK: it acknowledges new data, and shows no further loss.
+    /// safeACK: true if the ACK acknowledges new data and shows no further loss.
     pub safe: bool,
-    /// inflight: bytes under way after it.
+    /// inflight: bytes in flight after the ACK.
     pub pipe: u64,
     pub ssthresh: u64,
     pub mss: u64,
-    /// Part of a segment counts for a whole one, as in Linux, which counts in segments.
+    /// True if part of a segment counts as a whole one, as in Linux, which counts in segments.
     pub whole: bool,
 }
 
 impl Prr {
-    /// A recovery begins with so many bytes under way.
+    /// Begins a recovery with this number of bytes in flight.
     pub fn begin(&mut self, flight: u64) {
         *self = Prr { flight: flight.max(1), delivered: 0, out: 0 };
     }
-    /// Bytes were sent in it.
+    /// Notes bytes sent in the recovery.
     pub fn on_sent(&mut self, bytes: u64) {
         self.out += bytes;
     }
-    /// The window after an ACK of the recovery; `None` where it delivers nothing.
+    /// Returns the window after an ACK of the recovery; `None` if the ACK delivers nothing.
     pub fn window(&mut self, of: Delivery) -> Option<u64> {
         if of.bytes == 0 {
             return None;
         }
         self.delivered += of.bytes;
         let mut send = if of.pipe > of.ssthresh {
+            // The window falls to ssthresh in proportion: ssthresh / RecoverFS of the data delivered.
             let due = u128::from(self.delivered) * u128::from(of.ssthresh);
             (due.div_ceil(u128::from(self.flight)) as u64).saturating_sub(self.out)
         } else {
-            // Conservative bound, and one segment more where that is safe (slow start bound).
+            // Conservative bound; the slow start bound adds one segment if the ACK is safe.
             let bound = self.delivered.saturating_sub(self.out).max(of.bytes);
             let more = if of.safe { of.mss } else { 0 };
             (bound + more).min(of.ssthresh - of.pipe)
@@ -55,7 +56,7 @@ impl Prr {
         if of.whole {
             send = send.next_multiple_of(of.mss);
         }
-        // The fast retransmit is sent whatever the window says.
+        // The fast retransmit leaves even if the window has no space for it.
         if self.out == 0 && send < of.mss {
             send = of.mss;
         }

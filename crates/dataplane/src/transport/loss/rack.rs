@@ -1,42 +1,43 @@
-//! RACK: what was sent long enough before something that has arrived is lost (RFC 8985 §6).
+//! RACK: a segment is lost if another one, sent long enough after it, has arrived (RFC 8985 §6).
 //!
-//! The least round-trip time is that of the whole flow, where Linux takes that of the last five minutes.
-//! Section references are to RFC 8985.
+//! The least round-trip time is that of the whole flow; Linux takes that of the last five minutes. Section references
+//! are to RFC 8985.
 
 use super::segments::{Segments, Sent, Tags};
 use units::{Dur, Time};
 
-/// What DupThresh counts for the reordering window, and the rest that it depends on (§6.2 step 4).
+/// Parameters of the reordering window (§6.2 step 4).
 #[derive(Clone, Copy, Debug)]
 pub(in crate::transport) struct Settling {
     /// Smoothed round-trip time; zero before the first sample.
     pub srtt: Dur,
     /// DupThresh; `None` while it is off.
     pub threshold: Option<u32>,
-    /// Fast recovery or recovery after a timeout is under way.
+    /// True during fast recovery, or recovery after a timeout.
     pub in_recovery: bool,
     /// True if segments that are found lost are set aside until they are sent again, as in Linux.
     pub sets_aside: bool,
 }
 
-/// The newest of what has arrived, and how long to wait for what was sent before it (§5.3).
+/// Newest segment that has arrived, and the window of reordering (§5.3).
 #[derive(Clone, Debug)]
 pub(in crate::transport) struct Rack {
-    /// RACK.xmit_ts and RACK.end_seq: of all that has arrived, what was sent last.
+    /// RACK.xmit_ts and RACK.end_seq: of all segments that have arrived, the one sent last.
     at: Time,
     end: u64,
-    /// RACK.rtt.
+    /// RACK.rtt: round-trip time of the segment that arrived last.
     rtt: Dur,
-    /// RACK.min_RTT; the longest there is before the first sample.
+    /// RACK.min_RTT; the largest duration before the first sample.
     min_rtt: Dur,
     /// RACK.fack: one past the highest byte that has arrived.
     fack: u64,
-    /// RACK.dsack_round.
+    /// RACK.dsack_round: end of the round trip in which a DSACK last widened the window; `None` before.
     dsack_round: Option<u64>,
-    /// RACK.reo_wnd_mult and RACK.reo_wnd_persist.
+    /// RACK.reo_wnd_mult: width of the window in quarters of the least round-trip time.
+    /// RACK.reo_wnd_persist is the number of recoveries for which that width lasts.
     steps: u32,
     persist: u32,
-    /// RACK.reordering_seen.
+    /// RACK.reordering_seen: true once a segment has arrived out of order.
     reordered: bool,
     /// True if a segment has arrived since the last search for losses.
     advanced: bool,
@@ -59,44 +60,45 @@ impl Default for Rack {
     }
 }
 
-/// Recoveries without a report of duplicates after which the window is as at first (§6.2 step 4).
+/// Number of recoveries without a DSACK after which the window returns to its first width (§6.2 step 4).
 const PERSIST: u32 = 16;
 
-/// RACK_sent_after(): bytes of one instant leave in their order.
+/// Returns RACK_sent_after(): segments that left at one instant are ordered by their bytes.
 fn sent_after(a: (Time, u64), b: (Time, u64)) -> bool {
     a > b
 }
 
 impl Rack {
-    /// RACK.min_RTT.
+    /// RACK.min_RTT: least round-trip time.
     pub fn min_rtt(&self) -> Dur {
         self.min_rtt
     }
-    /// The handshake took so long, which counts for a segment (Linux).
+    /// Takes the round-trip time of the handshake, which counts as a segment in Linux.
     pub fn begin(&mut self, rtt: Dur) {
         self.rtt = rtt;
     }
-    /// A sample of the round-trip time (§6.2 step 1).
+    /// Takes a sample of the round-trip time (§6.2 step 1).
     pub fn sample(&mut self, rtt: Dur) {
         self.min_rtt = self.min_rtt.min(rtt);
     }
-    /// A segment has arrived (§6.2 step 2). Of one that was sent more than once it is the last sending only
-    /// where that was a round trip ago, and `late` says that its ACK is not of an earlier one.
+    /// Notes that a segment has arrived (§6.2 step 2).
+    /// If it was sent more than once, the ACK must be of the last sending: it is at least a round trip old, and `late`
+    /// is true, which means that no timestamp shows an earlier one.
     pub fn arrived(&mut self, s: &Sent, now: Time, late: bool) {
         let rtt = now.since(s.at);
         if s.tags.has(Tags::RETRANSMITTED) && (!late || rtt < self.min_rtt) {
             return;
         }
         self.advanced = true;
-        // Of each that arrives (§6.2 step 2). The RFC takes what one ACK tells of in the order in which it was sent; here
-        // it is the order of what is told, as in Linux.
+        // Every arrival sets it (§6.2 step 2). The RFC takes the segments of one ACK in the order of their sending;
+        // Linux and this code take them in the order of the blocks.
         self.rtt = rtt;
         if sent_after((s.at, s.end), (self.at, self.end)) {
             (self.at, self.end) = (s.at, s.end);
         }
     }
-    /// RACK_detect_reordering() for a segment that has arrived, where everything known to have arrived
-    /// before this ACK lies below `fack` (§6.2 step 3).
+    /// Detects reordering by a segment that has arrived: RACK_detect_reordering() (§6.2 step 3).
+    /// All segments known to have arrived before this ACK end at or below `fack`.
     pub fn order(&mut self, s: &Sent, fack: u64) {
         self.reordered |= s.end < fack && !s.tags.has(Tags::RETRANSMITTED);
         self.fack = self.fack.max(s.end);
@@ -107,22 +109,22 @@ impl Rack {
     pub fn set_fack(&mut self, end: u64) {
         self.fack = end;
     }
-    /// RACK.reordering_seen.
+    /// RACK.reordering_seen: returns true once a segment has arrived out of order.
     pub fn has_reordered(&self) -> bool {
         self.reordered
     }
     pub fn note_reordered(&mut self) {
         self.reordered = true;
     }
-    /// Lets losses be looked for although nothing has arrived.
+    /// Allows a search for losses without an arrival.
     pub fn look_again(&mut self) {
         self.advanced = true;
     }
-    /// Returns true once after an arrival: losses are to be searched (Linux: `rack.advanced`).
+    /// Returns true once after an arrival: losses are to be searched (`rack.advanced` in Linux).
     pub fn take_advance(&mut self) -> bool {
         core::mem::take(&mut self.advanced)
     }
-    /// The window after an ACK, which a duplicate widens (Linux: `tcp_rack_update_reo_wnd`).
+    /// Updates the window after an ACK; a DSACK widens it (`tcp_rack_update_reo_wnd` in Linux).
     pub fn update_window(&mut self, widens: bool) {
         if widens {
             self.steps = (self.steps + 1).min(255);
@@ -131,11 +133,11 @@ impl Rack {
             self.steps = 1;
         }
     }
-    /// A recovery is over, or duplicates have shown that it had no reason: how long a wider window lasts.
+    /// Counts a recovery that is over, or that DSACKs have shown to be spurious, for the duration of a wider window.
     pub fn count_recovery(&mut self, had_reason: bool) {
         self.persist = if had_reason { self.persist.saturating_sub(1) } else { (self.persist + 1).min(PERSIST) };
     }
-    /// The ACK reports a duplicate that no probe explains: the window grows, once a round trip (§6.2 step 4).
+    /// Widens the window after a DSACK that no probe explains, once per round trip (§6.2 step 4).
     pub fn on_duplicate(&mut self, una: u64, sent: u64) {
         if self.dsack_round.is_none_or(|end| una >= end) {
             self.dsack_round = Some(sent);
@@ -143,14 +145,14 @@ impl Rack {
             self.persist = PERSIST;
         }
     }
-    /// A recovery is over (§6.2 step 4).
+    /// Counts a recovery that is over (§6.2 step 4).
     pub fn on_recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
             self.steps = 1;
         }
     }
-    /// RACK_update_reo_wnd(): how long what was overtaken may take (§6.2 step 4).
+    /// Returns RACK_update_reo_wnd(): the time for which an overtaken segment may still arrive (§6.2 step 4).
     fn window(&self, reports: u32, of: Settling) -> Dur {
         let shown = of.threshold.is_some_and(|n| reports >= n);
         if !self.reordered && (of.in_recovery || shown) {
@@ -161,8 +163,7 @@ impl Rack {
             least => Dur((least.0 / 4).saturating_mul(u64::from(self.steps))).min(of.srtt),
         }
     }
-    /// RACK_detect_loss(): marks what is lost, and says how long to wait for the rest that was overtaken
-    /// (§6.2 step 5). Whether anything was lost now is told by the segments.
+    /// Marks lost segments, and returns how long to wait for other overtaken ones: RACK_detect_loss() (§6.2 step 5).
     pub fn detect(&self, segments: &mut Segments, now: Time, of: Settling) -> Detected {
         let patience = self.rtt.saturating_add(self.window(segments.reports(), of));
         let mut found = Detected::default();
@@ -172,7 +173,7 @@ impl Rack {
                 continue;
             }
             if !sent_after((self.at, self.end), (s.at, s.end)) {
-                // What was sent once was sent in this order: nothing beyond is older.
+                // Segments that were sent once were sent in this order: none beyond is older.
                 if s.start >= segments.once_from() {
                     break;
                 }
@@ -180,6 +181,7 @@ impl Rack {
             }
             let due = s.at.saturating_add(patience);
             if due > now {
+                // A segment that is lost already needs no timer.
                 if !s.tags.waits() {
                     found.wait = found.wait.max(due.since(now));
                 }
@@ -202,7 +204,7 @@ impl Rack {
             }
         }
     }
-    /// RACK_mark_losses_on_RTO(): the first segment, and what was sent long enough ago (§6.3).
+    /// Marks the first segment, and those sent long enough ago, as lost: RACK_mark_losses_on_RTO() (§6.3).
     pub fn on_timeout(&self, segments: &mut Segments, now: Time, of: Settling) {
         let patience = self.rtt.saturating_add(self.window(segments.reports(), of));
         for i in 0..segments.len() {
@@ -214,14 +216,14 @@ impl Rack {
     }
 }
 
-/// What a look for losses has found.
+/// Result of a search for losses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::transport) struct Detected {
-    /// Bytes that are lost, and were not before.
+    /// Number of bytes that are newly lost.
     pub lost: u64,
-    /// A retransmission is among them.
+    /// True if a retransmission is among them.
     pub again: bool,
-    /// How long until more may be lost; zero where nothing else was overtaken.
+    /// Time until more segments may be lost; zero if no other segment was overtaken.
     pub wait: Dur,
 }
 

@@ -1,4 +1,4 @@
-//! What a sender keeps that finds losses by time (RFC 8985), and how it takes in what an ACK says.
+//! State of a sender that detects losses by time (RFC 8985), and its processing of ACKs.
 
 use super::counts::Counts;
 use super::fack_state::Fack;
@@ -15,15 +15,15 @@ use crate::transport::{clock, unwrap};
 use core::ops::Range;
 use units::{Dur, Time};
 
-/// What a sender does about losses.
+/// Phase of a sender's recovery.
 ///
-/// In the order of Linux's states; `Disorder` and `Reducing` are those of its senders alone.
+/// The order is that of Linux's states. Only Linux senders use `Disorder` and `Reducing`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::transport) enum Phase {
-    /// Nothing is being recovered.
+    /// No recovery is in progress.
     #[default]
     Open,
-    /// Segments were reported or sent again, and none is lost (`TCP_CA_Disorder`).
+    /// Segments were SACKed or sent again, and none is lost (`TCP_CA_Disorder`).
     Disorder,
     /// The window is reduced because of a mark (`TCP_CA_CWR`).
     Reducing,
@@ -33,16 +33,16 @@ pub(in crate::transport) enum Phase {
     Loss { frto: Frto },
 }
 
-/// Whether it is asked if a timeout had a reason (RFC 5682).
+/// Step of F-RTO, which detects spurious timeouts (RFC 5682).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::transport) enum Frto {
     Off,
     Asked,
-    /// New data is to answer that: it goes before what is lost.
+    /// New data is to show if the timeout was spurious: it is sent before lost data.
     New,
 }
 
-/// What the one timer is set for (RFC 8985 §8).
+/// Event that the one timer is set for (RFC 8985 §8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::transport) enum Awaited {
     #[default]
@@ -51,7 +51,7 @@ pub(in crate::transport) enum Awaited {
     Reordering,
 }
 
-/// RACK-TLP of one sender.
+/// State of RACK-TLP of one sender.
 #[derive(Clone, Debug, Default)]
 pub(in crate::transport) struct RackTlp {
     pub segments: Segments,
@@ -61,85 +61,86 @@ pub(in crate::transport) struct RackTlp {
     pub undo: Undo,
     pub phase: Phase,
     pub awaited: Awaited,
-    /// The first retransmission of a recovery leaves whatever is under way (RFC 6675 §5 (4.3)).
+    /// True if the first retransmission of a recovery leaves whatever is in flight (RFC 6675 §5 (4.3)).
     pub at_once: bool,
     pub spread: Spread,
     pub dsacks: u32,
-    /// PACKs that have come.
+    /// Number of PACKs received.
     pub packs: u32,
-    /// New data that leave as one burst.
+    /// Range of new data that leaves as one burst.
     pub burst: Range<u64>,
-    /// The congestion window was what limited the sender when it last had new data.
+    /// True if the congestion window limited the sender when it last had new data.
     pub limited: bool,
     pub pace: Pace,
-    /// When something was sent again last.
+    /// Time of the last retransmission.
     pub again_at: Option<Time>,
-    /// Bytes that were not acknowledged after the last ACK.
+    /// Bytes without a cumulative ACK after the last ACK.
     pub outstanding: u64,
-    /// Linux's own counters.
+    /// Counters of a Linux sender.
     pub counts: Counts,
     /// State of Linux 2.6.38's sender, and its round-trip estimate.
     pub fack: Fack,
     pub ticks: RttTicks,
 }
 
-/// An ACK, and where the sender stands as it comes.
+/// ACK, and state of the sender when it arrives.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::transport) struct Heard<'a> {
     pub now: Time,
-    /// Everything before is acknowledged by it.
+    /// Number of the ACK: it acknowledges everything before.
     pub ack: u64,
-    /// Everything before is acknowledged, and was sent.
+    /// SND.UNA before the ACK, and one past the highest byte sent.
     pub una: u64,
     pub sent: u64,
-    /// One past the highest byte sent when the last recovery began.
+    /// End of the data sent when the last recovery began, one past its highest byte.
     pub recover: u64,
     pub mss: u32,
     pub blocks: &'a [(u32, u32)],
-    /// The first of them reports a duplicate (RFC 2883 §4).
+    /// True if the first block is a DSACK (RFC 2883 §4).
     pub duplicate: bool,
-    /// Its echoed timestamp, and how long a tick is.
+    /// Echoed timestamp, and length of its tick.
     pub echo: Option<(u32, Dur)>,
-    /// Segments that were sent again.
+    /// Number of retransmissions so far.
     pub again: u32,
     /// Rules of the sender's kernel.
     pub rules: SackRules,
 }
 
-/// What an ACK has told.
+/// News of an ACK, after the list of segments has been updated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::transport) struct Told {
-    /// Bytes newly acknowledged or reported: DeliveredData of RFC 9937.
+    /// DeliveredData of RFC 9937: bytes newly acknowledged or SACKed.
     pub delivered: u64,
-    /// Whether bytes were newly reported.
+    /// True if bytes were newly SACKed.
     pub reported: bool,
-    /// Data that was sent once, before the recovery began, has arrived.
+    /// True if data that was sent once, before the recovery began, has arrived.
     pub original: bool,
-    /// A duplicate was reported.
+    /// True if the ACK has a DSACK.
     pub duplicate: bool,
-    /// That of a probe.
+    /// True if the DSACK is that of a probe.
     pub probe_twice: bool,
-    /// The round-trip time by what was sent once and was acknowledged first, or else was reported first.
+    /// Round-trip time by the first acknowledged segment that was sent once, else by the first SACKed one.
     pub rtt: Option<Dur>,
-    /// The same by what was reported last, or else was acknowledged last.
+    /// Round-trip time by the last SACKed segment that was sent once, else by the last acknowledged one.
     pub last_rtt: Option<Dur>,
-    /// The shortest of what was sent once.
+    /// Shortest round-trip time of segments that were sent once.
     pub least_rtt: Option<Dur>,
-    /// When what was reported first was sent.
+    /// Send time of the first newly SACKed segment, of those sent once.
     pub reported_at: Option<Time>,
-    /// Bytes of which a PACK says that they were lost, which was not known; how long ago they were sent, where that was once.
+    /// Bytes that a PACK newly reports as lost, and their age if they were sent only once.
     pub packed: u64,
     pub packed_rtt: Option<Dur>,
-    /// Segments newly acknowledged or reported, and duplicates reported, as Linux counts what was delivered.
+    /// Number of segments newly acknowledged or SACKed, and of DSACKed ones, as Linux counts delivered segments.
     pub segments: u32,
-    /// Those of them that blocks tell of.
+    /// Number of delivered segments that blocks report.
     pub by_blocks: u32,
-    /// Segments cumulatively acknowledged; when the first and the last of them were sent, of those sent once and not reported.
+    /// Number of segments cumulatively acknowledged.
     pub acked: u32,
+    /// Send times of the first and the last acknowledged segment, of those sent once and not SACKed before.
     pub acked_at: Option<(Time, Time)>,
-    /// One of them was sent more than once.
+    /// True if any acknowledged segment was sent more than once.
     pub again_acked: bool,
-    /// When what was reported last was sent.
+    /// Send time of the last newly SACKed segment, of those sent once.
     pub last_reported_at: Option<Time>,
     /// True if the ACK covers a retransmitted segment other than its first.
     pub later_again_acked: bool,
@@ -150,7 +151,7 @@ pub(in crate::transport) struct Told {
 }
 
 impl RackTlp {
-    /// Takes in blocks and the cumulative ACK: what has arrived by them (RFC 8985 §6.2 steps 1 to 4).
+    /// Processes blocks and cumulative ACK, and notes the segments that have arrived (RFC 8985 §6.2 steps 1 to 4).
     pub fn hear(&mut self, of: &Heard) -> Told {
         let mut told = Told::default();
         let mut blocks = of.blocks;
@@ -165,8 +166,8 @@ impl RackTlp {
         let mut arrive = |s: &Sent, is_acked: bool, told: &mut Told| {
             told.delivered += s.len();
             rack.order(s, fack);
-            // While a gap is open, the echo is that of what came in order before: it says nothing of what is
-            // reported, and Linux does not ask it there.
+            // While a gap is open, ACKs echo the timestamp of the data in order before the gap. It does not date a
+            // SACKed segment, and Linux does not use it there.
             let is_older = |(echo, tick)| clock::older(echo, clock::ticks_of(s.at, tick));
             let of_last = !is_acked || !of.echo.is_some_and(is_older);
             rack.arrived(s, of.now, of_last);
@@ -209,7 +210,7 @@ impl RackTlp {
         told
     }
 
-    /// A duplicate was reported (RFC 2883).
+    /// Processes a DSACK (RFC 2883).
     fn on_duplicate(&mut self, block: &(u32, u32), of: &Heard, told: &mut Told) {
         self.dsacks += 1;
         told.duplicate = true;
@@ -218,27 +219,27 @@ impl RackTlp {
         if !told.probe_twice {
             self.rack.on_duplicate(of.una.max(of.ack), of.sent);
         }
-        // What is acknowledged is no longer known segment by segment.
+        // Acknowledged data is no longer in the list of segments.
         if end <= of.una || self.segments.was_repeated(&(start..end)) {
             let segments = end.saturating_sub(start).div_ceil(u64::from(of.mss)).max(1);
             self.undo.on_duplicate(segments as u32, end);
         }
     }
 
-    /// A sample of the round-trip time.
+    /// Takes a sample of the round-trip time.
     pub fn on_sample(&mut self, least: Dur) {
         self.tlp.on_sample();
         self.rack.sample(least);
     }
-    /// Whether fast recovery or recovery after a timeout is under way.
+    /// Returns true during fast recovery, or recovery after a timeout.
     pub fn in_recovery(&self) -> bool {
         self.phase >= Phase::Recovery
     }
-    /// Bytes under way.
+    /// Bytes in flight.
     pub fn pipe(&self) -> u64 {
         self.segments.pipe()
     }
-    /// New data was sent.
+    /// Notes that new data was sent.
     pub fn on_sent(&mut self, range: Range<u64>, now: Time) {
         if matches!(self.phase, Phase::Recovery | Phase::Reducing) {
             self.prr.on_sent(range.end - range.start);
@@ -246,7 +247,7 @@ impl RackTlp {
         let stamp = self.counts.sent_at();
         self.segments.push(range, now, stamp);
     }
-    /// A segment was sent again because it was lost, at this tick of the clock of timestamps.
+    /// Notes that a lost segment was sent again, at this tick of the clock of timestamps.
     pub fn on_sent_again(&mut self, bytes: u64, ticks: u32) {
         if matches!(self.phase, Phase::Recovery | Phase::Reducing) {
             self.prr.on_sent(bytes);
@@ -264,7 +265,7 @@ mod tests {
         Time::ZERO + Dur::us(us)
     }
 
-    /// Four segments, sent 10 us apart; what an ACK of so many bytes with these blocks tells 100 us after the first.
+    /// Returns the news of an ACK 100 us after the first of four segments, which were sent 10 us apart.
     fn acked(ack: u64, blocks: &[(u32, u32)]) -> Told {
         let mut rack = RackTlp::default();
         for n in 0..4 {

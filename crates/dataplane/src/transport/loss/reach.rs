@@ -1,10 +1,10 @@
-//! How far from what was reported a segment counts as lost, for all that ask so.
+//! Distance below SACKed data at which a segment counts as lost, for scoreboards of both kinds.
 
-/// What IsLost() measures with (RFC 6675 §4).
+/// Parameters of IsLost() (RFC 6675 §4).
 #[derive(Clone, Copy, Debug)]
 pub(in crate::transport) struct Reach {
-    /// DupThresh; `None` while it is off, and nothing is ever lost.
+    /// DupThresh; `None` if it is off, in which case no segment counts as lost.
     pub threshold: Option<u32>,
-    /// SMSS, bytes.
+    /// SMSS: largest segment in bytes.
     pub mss: u32,
 }

@@ -1,46 +1,46 @@
-//! The scoreboard: what was selectively acknowledged, and what follows from it (RFC 6675 §4).
+//! Scoreboard of RFC 6675 §4: selectively acknowledged data, and what follows from it.
 //!
-//! Sequence numbers here are ends, one past the last byte, where RFC 6675 names the last byte:
-//! `una` is HighACK + 1, `sent` is HighData + 1. A receiver may give back what it has reported (RFC
-//! 2018 §8); that is seen when the cumulative ACK stops at a byte that was reported.
+//! Sequence numbers here are ends, one past the last byte, while RFC 6675 names the last byte. `una` is HighACK + 1,
+//! and `sent` is HighData + 1.
+//! A receiver may discard data that it has SACKed (RFC 2018 §8). The cumulative ACK then stops at a SACKed byte, which
+//! shows it.
 
 use super::super::unwrap;
 use super::rack_tlp::RackTlp;
 use super::reach::Reach;
 use core::ops::Range;
 
-/// What NextSeg() answers (RFC 6675 §4).
+/// Result of NextSeg() (RFC 6675 §4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::transport) enum Segment {
-    /// Rules 1 and 3: so many bytes from this one on, sent before.
+    /// Rules 1 and 3: data sent before, as its first byte and its length.
     Again(u64, u32),
     /// Rule 2: new data.
     New,
-    /// Rule 4: the rescue retransmission.
+    /// Rule 4: the rescue retransmission, as its first byte and its length.
     Rescue(u64, u32),
 }
 
-/// What was selectively acknowledged beyond the cumulative ACK.
+/// Data SACKed beyond the cumulative ACK.
 #[derive(Clone, Debug, Default)]
 pub(in crate::transport) struct Scoreboard {
     /// Disjoint ranges in order that do not touch.
     ranges: Vec<Range<u64>>,
-    /// Bytes in them.
+    /// Number of bytes in the ranges.
     sacked: u64,
-    /// HighRxt + 1: everything before was retransmitted in this recovery, or has arrived.
+    /// HighRxt + 1: all data before it was retransmitted in this recovery, or has arrived.
     high_rxt: u64,
-    /// RescueRxt + 1.
+    /// RescueRxt + 1: the next rescue retransmission waits until more than this is acknowledged.
     rescue_rxt: u64,
     dsacks: u32,
-    /// What RACK-TLP keeps, which then knows what was reported, and here only the sum of it.
+    /// State of RACK-TLP. It keeps the SACKed ranges itself, and only their sum is kept here.
     pub timed: Option<Box<RackTlp>>,
 }
 
 impl Scoreboard {
-    /// Takes in the blocks of an ACK of everything before `ack`, which may have been overtaken by one
-    /// of everything before `una`; whether any byte is new. A first
-    /// block that reports a duplicate tells nothing new (RFC 2883 §4); blocks of what was never sent
-    /// are no blocks.
+    /// Adds the blocks of an ACK of everything before `ack`, and returns true if any byte is newly SACKed.
+    /// An ACK of everything before `una` may have overtaken it. A first block that reports a duplicate has no news (RFC
+    /// 2883 §4). Blocks of data that was never sent are ignored.
     pub fn update(&mut self, blocks: &[(u32, u32)], ack: u64, una: u64, sent: u64) -> bool {
         let block = |b: &(u32, u32)| Some(unwrap(b.0, ack)?..unwrap(b.1, ack)?);
         let mut blocks = blocks;
@@ -49,6 +49,7 @@ impl Scoreboard {
             blocks = &blocks[1..];
         }
         let before = self.sacked;
+        // Blocks are read against their own ACK, and clipped at the newest cumulative one.
         for b in blocks.iter().filter_map(block).filter(|b| b.end <= sent) {
             self.insert(b.start.max(ack.max(una))..b.end);
         }
@@ -69,7 +70,7 @@ impl Scoreboard {
         self.sacked += merged.end - merged.start;
         self.ranges.splice(lo..hi, [merged]);
     }
-    /// Everything before `una` is acknowledged, and the byte there has not arrived.
+    /// Removes ranges after everything before `una` was acknowledged; the byte at `una` has not arrived.
     pub fn advance(&mut self, una: u64) {
         let gone = self.ranges.partition_point(|r| r.end <= una);
         for old in self.ranges.drain(..gone) {
@@ -77,29 +78,28 @@ impl Scoreboard {
         }
         self.forget_if_reneged(una);
     }
-    /// Where the first byte outstanding was reported once, the receiver has given it back and nothing
-    /// that it reported counts (RFC 2018 §8). A receiver that keeps what it has would have
-    /// acknowledged it, in whatever order its ACKs come.
+    /// Removes all ranges if the first outstanding byte was SACKed before: the receiver has discarded it (RFC 2018 §8).
+    /// A receiver that keeps its data would have acknowledged that byte, in whatever order its ACKs arrive.
     pub fn forget_if_reneged(&mut self, una: u64) {
         if self.ranges.first().is_some_and(|r| r.start <= una) {
             self.ranges.clear();
             self.sacked = 0;
         }
     }
-    /// Recovery begins: HighRxt and RescueRxt are the end of the first retransmission (§5 (4.3)).
+    /// Begins a recovery: HighRxt and RescueRxt are the end of the first retransmission (§5 (4.3)).
     pub fn enter(&mut self, first: u64) {
         (self.high_rxt, self.rescue_rxt) = (first, first);
     }
-    /// A segment of rule 1 or 3 up to `end` was sent (§5 (C.2)).
+    /// Notes that a segment of rule 1 or 3 up to `end` was sent (§5 (C.2)).
     pub fn retransmitted(&mut self, end: u64) {
         self.high_rxt = self.high_rxt.max(end);
     }
-    /// The rescue retransmission was sent, the only one until `recover` (§4, NextSeg() rule 4).
+    /// Notes the rescue retransmission, the only one until `recover` (§4, NextSeg() rule 4).
     pub fn rescued(&mut self, recover: u64) {
         self.rescue_rxt = recover;
     }
 
-    /// IsLost() of every byte at once: what is not selectively acknowledged before this byte is lost.
+    /// Returns the byte below which all data that is not SACKed is lost: IsLost() of all bytes.
     pub fn lost_below(&self, reach: Reach) -> u64 {
         let Some(threshold) = reach.threshold else { return 0 };
         let most = u64::from(threshold.saturating_sub(1)) * u64::from(reach.mss);
@@ -107,17 +107,18 @@ impl Scoreboard {
         for r in self.ranges.iter().rev() {
             ranges += 1;
             bytes += r.end - r.start;
+            // DupThresh separate ranges above, or more than (DupThresh - 1) segments of bytes.
             if ranges >= threshold || bytes > most {
                 return r.start;
             }
         }
         0
     }
-    /// SetPipe(): bytes that are not taken for lost, and bytes that were retransmitted.
+    /// Returns SetPipe(): bytes that are not considered lost, plus bytes that were retransmitted.
     pub fn pipe(&self, una: u64, sent: u64, reach: Reach) -> u64 {
         self.missing(self.lost_below(reach).max(una)..sent) + self.missing(una..self.high_rxt)
     }
-    /// Bytes of a range that are not selectively acknowledged.
+    /// Number of bytes of a range that are not SACKed.
     fn missing(&self, of: Range<u64>) -> u64 {
         if of.is_empty() {
             return 0;
@@ -127,10 +128,11 @@ impl Scoreboard {
         let there: u64 = inside.map(|r| r.end.min(of.end) - r.start.max(of.start)).sum();
         of.end - of.start - there
     }
-    /// NextSeg(), where `new` says whether new data may be sent.
+    /// Returns NextSeg(); `new` is true if new data may be sent.
     pub fn next_segment(&self, outstanding: Range<u64>, new: bool, reach: Reach) -> Option<Segment> {
         let length = |hole: &Range<u64>| (hole.end - hole.start).min(u64::from(reach.mss)) as u32;
         let hole = self.hole(self.high_rxt.max(outstanding.start));
+        // The order of the arms is that of rules 1, 2 and 3.
         match hole {
             Some(h) if h.start < self.lost_below(reach) => return Some(Segment::Again(h.start, length(&h))),
             _ if new => return Some(Segment::New),
@@ -144,7 +146,7 @@ impl Scoreboard {
         let start = last.start.max(last.end.saturating_sub(u64::from(reach.mss)));
         (!last.is_empty()).then(|| Segment::Rescue(start, length(&(start..last.end))))
     }
-    /// The first hole at or after `from` that something was reported beyond.
+    /// Returns the first hole at or after `from` that has SACKed data beyond it.
     pub fn hole(&self, from: u64) -> Option<Range<u64>> {
         let next = self.ranges.partition_point(|r| r.end <= from);
         let (first, rest) = self.ranges[next..].split_first()?;
@@ -153,7 +155,7 @@ impl Scoreboard {
             false => rest.first().map(|second| first.end..second.start),
         }
     }
-    /// The hole, or the end, that holds the highest outstanding byte not reported.
+    /// Returns the hole, or the end, with the highest outstanding byte that is not SACKed.
     fn last_hole(&self, outstanding: Range<u64>) -> Range<u64> {
         match &self.ranges[..] {
             [.., last] if last.end < outstanding.end => last.end..outstanding.end,
@@ -162,32 +164,32 @@ impl Scoreboard {
             [] => outstanding,
         }
     }
-    /// Past what was reported around `at`, or `at` itself.
+    /// Returns the end of the SACKed range around `at`, or `at` itself if it is not SACKed.
     pub fn skip(&self, at: u64) -> u64 {
         let next = self.ranges.partition_point(|r| r.end <= at);
         self.ranges.get(next).filter(|r| r.start <= at).map_or(at, |r| r.end)
     }
-    /// Bytes reported.
+    /// Number of SACKed bytes.
     #[inline]
     pub fn sacked(&self) -> u32 {
         self.sacked as u32
     }
-    /// So many bytes were reported.
+    /// Sets the number of SACKed bytes.
     pub fn set_sacked(&mut self, bytes: u64) {
         self.sacked = bytes;
     }
-    /// Bytes reported before `end`.
+    /// Number of SACKed bytes before `end`.
     pub fn sacked_before(&self, end: u64) -> u32 {
         self.ranges.iter().take_while(|r| r.start < end).map(|r| (r.end.min(end) - r.start) as u32).sum()
     }
-    /// Duplicates reported.
+    /// Number of DSACKs.
     pub fn dsacks(&self) -> u32 {
         self.dsacks
     }
 }
 
-/// Whether the first block reports a segment that had arrived before: it lies below the cumulative
-/// ACK or inside the second block (RFC 2883 §4).
+/// Returns true if the first block reports a segment that had arrived before (RFC 2883 §4).
+/// Such a block is below the cumulative ACK, or inside the second block.
 pub(in crate::transport) fn reports_duplicate(blocks: &[(u32, u32)], ack: u64) -> bool {
     let within = |a: u32, b: u32| a.wrapping_sub(b) as i32 >= 0;
     match blocks {

@@ -1,5 +1,6 @@
-//! Every segment that is outstanding, with the time of its last sending and what is known of it: the
-//! per-segment state of RFC 8985 §5.2, and what is under way because of it.
+//! All outstanding segments, with the time of their last sending and their state (RFC 8985 §5.2).
+//!
+//! Sums over them give the bytes in flight.
 
 mod linux;
 
@@ -8,20 +9,20 @@ use core::ops::Range;
 use std::collections::VecDeque;
 use units::Time;
 
-/// What is known of a segment.
+/// State of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::transport) struct Tags(u8);
 
 impl Tags {
-    /// It was selectively acknowledged.
+    /// Segment that was selectively acknowledged.
     pub const REPORTED: Tags = Tags(1);
-    /// Segment.lost, of its first sending or of a later one.
+    /// Segment.lost: its first sending, or a later one, is lost.
     pub const LOST: Tags = Tags(1 << 1);
-    /// Its last sending is a retransmission that is taken to be under way.
+    /// Retransmission that counts as in flight.
     pub const AGAIN: Tags = Tags(1 << 2);
-    /// Segment.retransmitted.
+    /// Segment.retransmitted: sent more than once.
     pub const RETRANSMITTED: Tags = Tags(1 << 3);
-    /// Found lost by time. The segment is not examined again until it is sent again: in Linux not even after an undo.
+    /// Segment found lost by time, which is not examined until it is sent again; in Linux not even after an undo.
     pub const SET_ASIDE: Tags = Tags(1 << 4);
 
     pub fn has(self, other: Tags) -> bool {
@@ -33,27 +34,27 @@ impl Tags {
     fn without(self, other: Tags) -> Tags {
         Tags(self.0 & !other.0)
     }
-    /// It is lost and was not sent again since.
+    /// Returns true for a lost segment that was not sent again since.
     pub fn waits(self) -> bool {
         self.has(Tags::LOST) && !self.has(Tags::AGAIN)
     }
-    /// It was sent again, and is not lost.
+    /// Returns true for a segment that was sent again without being lost.
     fn doubles(self) -> bool {
         self.has(Tags::AGAIN) && !self.has(Tags::LOST)
     }
 }
 
-/// A segment as it was sent last.
+/// Segment as it was sent last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::transport) struct Sent {
-    /// Its first byte.
+    /// First byte of the segment.
     pub start: u64,
-    /// Segment.end_seq: one past its last byte.
+    /// Segment.end_seq: one past the last byte of the segment.
     pub end: u64,
-    /// Segment.xmit_ts.
+    /// Segment.xmit_ts: time of the last sending.
     pub at: Time,
     pub tags: Tags,
-    /// Counter of the sender at that time: segments delivered (Linux 6.18), or the low half of SND.NXT (Linux 2.6.38).
+    /// Sender's counter at that time: segments delivered (Linux 6.18), or the low half of SND.NXT (Linux 2.6.38).
     pub stamp: u32,
 }
 
@@ -63,44 +64,45 @@ impl Sent {
     }
 }
 
-/// All outstanding segments, in order of their bytes, and sums over them.
+/// Outstanding segments in the order of their bytes, and sums over them.
 #[derive(Clone, Debug, Default)]
 pub(in crate::transport) struct Segments {
     list: VecDeque<Sent>,
-    /// Bytes reported.
+    /// Number of SACKed bytes.
     reported: u64,
-    /// Segments reported: RACK.segs_sacked.
+    /// RACK.segs_sacked: number of SACKed segments.
     reports: u32,
-    /// Segments that are lost and not sent again, and retransmissions under way of what is not known to be lost.
+    /// Number of lost segments that were not sent again.
+    /// The second field counts retransmissions in flight of segments that are not known to be lost.
     waits: u32,
     doubles: u32,
-    /// Bytes that are lost and not sent again.
+    /// Bytes of lost segments that were not sent again.
     waiting: u64,
-    /// Bytes of retransmissions under way of what is not known to be lost: such as probes.
+    /// Bytes of retransmissions in flight of segments not known to be lost, such as probes.
     doubled: u64,
-    /// Bytes of retransmissions under way.
+    /// Bytes of retransmissions in flight.
     again: u64,
-    /// Everything beyond was sent once.
+    /// Byte from which everything was sent only once.
     once_from: u64,
-    /// Bytes, and segments, that duplicate ACKs let a sender without SACK assume to be delivered.
+    /// Bytes and segments that a sender without SACK assumes to be delivered, because of duplicate ACKs.
     assumed: (u64, u32),
 }
 
 impl Segments {
-    /// New data was sent.
+    /// Adds new data that was sent.
     pub fn push(&mut self, range: Range<u64>, at: Time, stamp: u32) {
         self.list.push_back(Sent { start: range.start, end: range.end, at, tags: Tags::default(), stamp });
     }
-    /// Bytes under way: neither acknowledged nor reported, and not lost unless sent again; a probe and what
-    /// it repeats count both.
+    /// Bytes in flight: neither acknowledged nor SACKed, and not lost unless sent again.
+    /// A probe and the data that it repeats both count.
     pub fn pipe(&self) -> u64 {
         self.flight() + self.doubled
     }
-    /// The same without probes: what a recovery reduces (RecoverFS of RFC 9937).
+    /// Bytes in flight without probes, from which a recovery reduces the window (RecoverFS of RFC 9937).
     pub fn flight(&self) -> u64 {
         (self.outstanding() - self.reported - self.waiting).saturating_sub(self.assumed.0)
     }
-    /// Bytes not cumulatively acknowledged.
+    /// Bytes without a cumulative ACK.
     pub fn outstanding(&self) -> u64 {
         match (self.list.front(), self.list.back()) {
             (Some(first), Some(last)) => last.end - first.start,
@@ -113,11 +115,11 @@ impl Segments {
     pub fn reports(&self) -> u32 {
         self.reports
     }
-    /// Whether anything is lost that was not sent again.
+    /// Returns true if any lost segment was not sent again.
     pub fn has_waiting(&self) -> bool {
         self.waiting > 0
     }
-    /// Bytes of retransmissions under way.
+    /// Bytes of retransmissions in flight.
     pub fn again(&self) -> u64 {
         self.again
     }
@@ -130,12 +132,13 @@ impl Segments {
     pub fn first(&self) -> Option<&Sent> {
         self.list.front()
     }
-    /// Everything beyond this byte was sent once.
+    /// Byte from which everything was sent only once.
     pub fn once_from(&self) -> u64 {
         self.once_from
     }
 
-    /// Gives a segment other tags: all sums follow from here.
+    /// Changes the tags of a segment, and with them all sums.
+    /// No other function changes tags, so sums and tags always agree.
     fn tag(&mut self, i: usize, change: impl FnOnce(Tags) -> Tags) {
         let old = self.list[i];
         self.leave(&old);
@@ -161,7 +164,7 @@ impl Segments {
         self.waits -= u32::from(s.tags.waits());
         self.doubles -= u32::from(s.tags.doubles());
     }
-    /// What a segment counts for in each sum.
+    /// Returns each sum with the bytes that a segment adds to it.
     fn sums_of(&mut self, s: &Sent) -> [(&mut u64, u64); 4] {
         let bytes = |counts: bool| if counts { s.len() } else { 0 };
         [
@@ -172,7 +175,7 @@ impl Segments {
         ]
     }
 
-    /// Everything before `una` is acknowledged: tells of each segment that is gone, and of the part of one.
+    /// Removes all data before `una`, and calls `told` for each segment that is gone, or for the part that is.
     pub fn acknowledge(&mut self, una: u64, mut told: impl FnMut(&Sent)) {
         while let Some(first) = self.list.front().copied().filter(|s| s.start < una) {
             self.leave(&first);
@@ -186,8 +189,8 @@ impl Segments {
             self.enter(&rest);
         }
     }
-    /// A block reports bytes: tells of each segment of which that is news. A segment of which only a part is
-    /// reported becomes two.
+    /// Marks the data of a block as SACKed, and calls `told` for each segment for which that is new.
+    /// A segment of which only a part is SACKed becomes two.
     pub fn report(&mut self, block: Range<u64>, mut told: impl FnMut(&Sent)) {
         let mut i = self.list.partition_point(|s| s.end <= block.start);
         while let Some(s) = self.list.get(i).copied().filter(|s| s.start < block.end) {
@@ -206,8 +209,8 @@ impl Segments {
             i += 1;
         }
     }
-    /// A range was lost: tells of each segment that is news of (CP §4.4 steps 1 and 2). One that was sent again counts
-    /// where `again` says so.
+    /// Marks a range as lost, and calls `told` for each segment for which that is new (CP §4.4 steps 1 and 2).
+    /// Segments that were sent again are marked only if `again` is true.
     pub fn lose_range(&mut self, range: Range<u64>, again: bool, mut told: impl FnMut(&Sent)) {
         let mut i = self.list.partition_point(|s| s.end <= range.start);
         while let Some(s) = self.list.get(i).copied().filter(|s| s.start < range.end) {
@@ -227,7 +230,7 @@ impl Segments {
             i += 1;
         }
     }
-    /// IsLost() of every byte at once: what is not reported before this byte is lost (RFC 6675 §4).
+    /// Returns the byte below which all data that is not SACKed is lost: IsLost() of all bytes (RFC 6675 §4).
     pub fn lost_below(&self, reach: Reach) -> u64 {
         let Some(threshold) = reach.threshold else { return 0 };
         let most = u64::from(threshold.saturating_sub(1)) * u64::from(reach.mss);
@@ -237,7 +240,7 @@ impl Segments {
             bytes += s.len();
             start = Some(s.start);
             if ranges >= threshold || bytes > most {
-                // The whole of its range counts, as RFC 6675 keeps ranges.
+                // The whole of its range counts, because RFC 6675 counts contiguous SACKed ranges.
                 return self.start_of_range(s.start);
             }
         }
@@ -256,51 +259,51 @@ impl Segments {
         self.list[i] = low;
         self.list.insert(i + 1, high);
     }
-    /// Whether a byte before `end` and not before `start` was sent more than once.
+    /// Returns true if any byte of the range was sent more than once.
     pub fn was_repeated(&self, range: &Range<u64>) -> bool {
         let from = self.list.partition_point(|s| s.end <= range.start);
         let inside = self.list.iter().skip(from).take_while(|s| s.start < range.end);
         inside.into_iter().any(|s| s.tags.has(Tags::RETRANSMITTED))
     }
 
-    /// The first segment that is lost and was not sent again.
+    /// Returns the index of the first lost segment that was not sent again.
     pub fn next_waiting(&self) -> Option<usize> {
         if self.waiting == 0 {
             return None;
         }
         self.list.iter().position(|s| s.tags.waits())
     }
-    /// A segment was sent again (RFC 8985 §6.1).
+    /// Notes that a segment was sent again (RFC 8985 §6.1).
     pub fn sent_again(&mut self, i: usize, at: Time, stamp: u32) {
         self.tag(i, |t| t.with(Tags::AGAIN).with(Tags::RETRANSMITTED).without(Tags::SET_ASIDE));
         (self.list[i].at, self.list[i].stamp) = (at, stamp);
         self.once_from = self.once_from.max(self.list[i].end);
     }
-    /// The last sending of a segment is lost; whether that is news.
+    /// The last sending of a segment is marked as lost; returns true if that is new.
     pub fn lose(&mut self, i: usize) -> bool {
         let tags = self.list[i].tags;
         if tags.has(Tags::REPORTED) || tags.waits() {
             return false;
         }
-        // Of one that was sent twice and never was lost, the first sending may go before the second.
+        // If a segment was sent twice without being lost, the first call marks its first sending, the next its
+        // retransmission.
         let again = tags.has(Tags::LOST);
         self.tag(i, |t| if again { t.without(Tags::AGAIN) } else { t.with(Tags::LOST) });
         true
     }
-    /// The last sending of a segment is lost whatever it was.
+    /// Marks a segment as lost, and its retransmission as well.
     pub fn lose_wholly(&mut self, i: usize) {
         if !self.list[i].tags.has(Tags::REPORTED) {
             self.tag(i, |t| t.with(Tags::LOST).without(Tags::AGAIN));
         }
     }
-    /// Nothing is lost after all.
+    /// Marks all segments as not lost, after an undo.
     pub fn find_all(&mut self) {
         for i in 0..self.list.len() {
             self.tag(i, |t| t.without(Tags::LOST));
         }
     }
-    /// Where the first byte outstanding was reported once, the receiver has given it back and nothing that it
-    /// reported counts (RFC 2018 §8).
+    /// Forgets all SACKs if the first outstanding byte was SACKed: the receiver has discarded it (RFC 2018 §8).
     pub fn forget_if_reneged(&mut self) {
         if self.list.front().is_some_and(|s| s.tags.has(Tags::REPORTED)) {
             for i in 0..self.list.len() {
@@ -316,7 +319,7 @@ mod tests {
     use mech::{Purpose, Stream};
     use units::Dur;
 
-    /// All sums as they follow from the segments.
+    /// Sums as computed from the segments.
     fn counted(s: &Segments) -> (u64, u32, u64, u64) {
         let bytes = |f: &dyn Fn(Tags) -> bool| s.list.iter().filter(|s| f(s.tags)).map(Sent::len).sum::<u64>();
         let (lost, again) = (|t: Tags| t.has(Tags::LOST), |t: Tags| t.has(Tags::AGAIN));

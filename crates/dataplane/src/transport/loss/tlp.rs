@@ -1,64 +1,65 @@
-//! Tail loss probes: what is lost at the end of a flight, where nothing follows that could show it, is asked
-//! for by a probe (RFC 8985 §7).
+//! Tail loss probes (RFC 8985 §7).
+//!
+//! No later data shows a loss at the end of a flight, so a probe elicits an ACK that does.
 
 use units::Dur;
 
-/// TLP.end_seq and TLP.is_retrans, while a probe is under way.
+/// Probe in flight: TLP.end_seq and TLP.is_retrans.
 #[derive(Clone, Copy, Debug)]
 struct Probe {
     end: u64,
     repeats: bool,
 }
 
-/// The probes of one sender.
+/// State of the probes of one sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::transport) struct Tlp {
     probe: Option<Probe>,
-    /// There is a sample of the round-trip time since the last probe, or the start.
+    /// True if there was a sample of the round-trip time since the last probe, or the start.
     fresh: bool,
-    /// Probes sent.
+    /// Number of probes sent.
     pub sent: u32,
 }
 
-/// What an ACK says of a probe.
+/// Properties of an ACK that concern a probe.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::transport) struct OfProbe {
-    /// Everything before is acknowledged.
+    /// Number of the ACK: it acknowledges everything before.
     pub ack: u64,
-    /// It reports that the probe's last byte had come before (RFC 2883).
+    /// True if it reports that the probe's last byte had arrived before (RFC 2883).
     pub twice: bool,
-    /// It tells nothing new: neither data nor reports nor a window.
+    /// True if it has no news: neither data nor SACKs nor a window.
     pub bare: bool,
 }
 
 impl Tlp {
-    /// TLP_calc_PTO() without its bound by the retransmission timer (§7.2): `alone` is what is added with one
-    /// segment outstanding, `slack` what is added with more.
+    /// Returns TLP_calc_PTO(), without its bound by the retransmission timer (§7.2).
+    /// `alone` is added with one segment outstanding, `slack` with more.
     pub fn timeout(srtt: Option<Dur>, is_one: bool, alone: Dur, slack: Dur) -> Dur {
         match srtt {
             Some(srtt) => srtt.saturating_add(srtt).saturating_add(if is_one { alone } else { slack }),
             None => Dur::s(1),
         }
     }
-    /// Whether a probe may be sent: none is under way, and there is a sample since the last (§7.3).
+    /// Returns true if a probe may be sent: none is in flight, and there was a sample since the last one (§7.3).
     pub fn may_probe(&self) -> bool {
         self.probe.is_none() && self.fresh
     }
-    /// There is a sample of the round-trip time.
+    /// Notes a sample of the round-trip time.
     pub fn on_sample(&mut self) {
         self.fresh = true;
     }
-    /// A probe was sent, when everything before `end` had been sent.
+    /// Notes that a probe was sent, after which everything before `end` has been sent.
     pub fn begin(&mut self, end: u64, repeats: bool) {
         self.probe = Some(Probe { end, repeats });
         self.fresh = false;
         self.sent += 1;
     }
-    /// A recovery has begun: what was lost is known otherwise.
+    /// Forgets the probe when a recovery begins, which shows losses by itself.
     pub fn end(&mut self) {
         self.probe = None;
     }
-    /// Whether this ends a probe's bytes that repeat others, as the report of its arrival would.
+    /// Returns true if a probe that repeats data ends at `byte`, as the DSACK of its arrival would.
     pub fn is_end(&self, byte: u64) -> bool {
         self.probe.is_some_and(|p| p.repeats && p.end == byte)
     }
@@ -73,10 +74,11 @@ impl Tlp {
     pub fn repeats(&self) -> bool {
         self.probe.is_some_and(|p| p.repeats)
     }
-    /// TLP_process_ack(): whether the ACK shows that the probe has mended a loss that nothing else shows
-    /// (§7.4.2).
+    /// Processes an ACK: TLP_process_ack() (§7.4.2).
+    /// Returns true if the probe has repaired a loss that nothing else shows.
     pub fn on_ack(&mut self, of: OfProbe) -> bool {
         let Some(probe) = self.probe.filter(|p| of.ack >= p.end) else { return false };
+        // A probe is settled by a DSACK of it, an ACK beyond it, or an ACK without news.
         let over = !probe.repeats || of.twice || of.ack > probe.end || of.bare;
         if over {
             self.probe = None;

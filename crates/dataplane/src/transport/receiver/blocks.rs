@@ -1,5 +1,6 @@
-//! The blocks that a Linux receiver reports (`tcp_sack_new_ofo_skb`): the four that grew last. What a fifth pushes out is
-//! reported no more, until more of it comes, and then that alone.
+//! SACK blocks that a Linux receiver reports: the four that grew last (`tcp_sack_new_ofo_skb`).
+//!
+//! A block that a fifth one pushes out is no longer reported. If more of it arrives, only that part is reported again.
 
 use crate::MAX_BLOCKS;
 
@@ -16,7 +17,7 @@ fn touches(a: (u64, u64), b: (u64, u64)) -> bool {
 }
 
 impl Blocks {
-    /// Takes in a segment beyond a gap, new or not.
+    /// Adds a segment beyond a gap, new or not.
     pub fn add(&mut self, segment: (u64, u64)) {
         match self.list[..self.count].iter().position(|block| touches(*block, segment)) {
             Some(i) => {
@@ -31,12 +32,12 @@ impl Blocks {
             }
         }
     }
-    /// Widens the first block.
+    /// Widens the first block by a range.
     fn grow(&mut self, by: (u64, u64)) {
         let first = &mut self.list[0];
         *first = (first.0.min(by.0), first.1.max(by.1));
     }
-    /// Takes the blocks into the first one that it touches now.
+    /// Merges the blocks that touch the first one into it.
     fn merge(&mut self) {
         let mut i = 1;
         while i < self.count {
@@ -49,7 +50,7 @@ impl Blocks {
             }
         }
     }
-    /// Everything before a byte has arrived.
+    /// Removes the blocks that begin at or before `next`, since everything before it has arrived.
     pub fn advance(&mut self, next: u64) {
         let mut kept = 0;
         for i in 0..self.count {

@@ -1,4 +1,4 @@
-//! What answers for a receiver that is gone.
+//! Replies for a receiver that was freed after it had received everything.
 
 use super::options::stamp_of;
 use super::{EcnMode, Receiver, is_marked, segment};
@@ -7,26 +7,26 @@ use crate::transport::{FlowInfo, Io, unwrap};
 use crate::{Ext, Pkt, Timestamps};
 use mech::Flags;
 
-/// What is left of a receiver that has everything.
+/// State that remains of a receiver that has received everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Finished {
-    /// ACKs sent: the number of the next emission.
+    /// ACKs sent; also the number of the next emission.
     pub acks: u32,
-    /// TS.Recent (RFC 7323 §4.3). Of old segments, only the last one changes it, on Linux.
+    /// TS.Recent (RFC 7323 §4.3). Of old segments only the last of the flow changes it, and only on Linux.
     pub recent: u32,
 }
 
 impl Receiver {
-    /// What [`ack_of_finished`] needs once this receiver is gone.
+    /// Returns the state that [`ack_of_finished`] needs after this receiver is freed.
     pub fn finished(&self) -> Finished {
         Finished { acks: self.emission, recent: self.recent }
     }
 }
 
-/// Replies to a packet of a flow whose receiver was freed when all had arrived, as that receiver
-/// would: data and SYNs get an ACK of everything, with the timestamp that it would echo, what has
-/// come again (RFC 2883 §4), and for DCTCP the mark of this packet (as RFC 3168 §6.1.5 says of data
-/// outside the window, not otherwise).
+/// Replies to a packet of a flow whose receiver was freed when all data had arrived, as that receiver would.
+/// Data and SYNs get an ACK of everything. It has the timestamp that the receiver would echo, and a DSACK of data that
+/// came again (RFC 2883 §4). For DCTCP it echoes the mark of this packet (others ignore marks outside of the window,
+/// RFC 3168 §6.1.5).
 pub fn ack_of_finished(flow: &FlowInfo, pkt: &Pkt, left: &mut Finished, io: &mut Io) {
     let cfg = io.cfg;
     let data = pkt.head.flags.has(Flags::PAYLOAD) && pkt.payload > 0;

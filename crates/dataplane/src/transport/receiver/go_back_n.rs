@@ -1,11 +1,11 @@
-//! What RoCE's reliable connections do about packets (IBTA §9.7.5.1.2, §9.7.5.2.8): only the next one is taken.
+//! Receiver of RoCE's reliable connections: it takes only the next packet (IBTA §9.7.5.1.2, §9.7.5.2.8).
 
 use super::{Bits, Receiver};
 use crate::transport::{Io, segment};
 
 impl Receiver {
-    /// Data have come. The next bytes are taken and acknowledged. What comes beyond a gap is discarded, and the first such is
-    /// answered by a NAK; until the gap is filled there is no other. What has been taken before is acknowledged again.
+    /// Processes data. The next bytes are taken and acknowledged, and old bytes are acknowledged again.
+    /// Data beyond a gap is discarded. The first such packet gets a NAK, and there is no other until the gap is filled.
     #[inline(never)]
     pub(super) fn take_in_order(&mut self, (start, end): (u64, u64), io: &mut Io) {
         if start > self.next {

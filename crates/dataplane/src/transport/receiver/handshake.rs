@@ -1,7 +1,7 @@
-//! The passive side of a handshake (RFC 9293 §3.5): a SYN is answered until data or an ACK comes.
+//! Passive side of a handshake (RFC 9293 §3.5): a SYN is answered until data or an ACK arrives.
 //!
-//! The SYN has the sequence number before the first byte's. The answer takes none: this end sends
-//! no data.
+//! The SYN has the sequence number before that of the first byte. The SYN-ACK uses no number, since this end sends no
+//! data.
 
 use super::{Bits, Receiver, options};
 use crate::Pkt;
@@ -14,8 +14,8 @@ use mech::Flags;
 use units::{Dur, Time};
 
 impl Receiver {
-    /// A packet without data, or the first of an open connection. One whose data was cut off is for nobody where PACK
-    /// was not agreed on.
+    /// Processes a packet without data, or the first packet of an open connection.
+    /// A packet whose data was cut off is discarded unless PACK was agreed on.
     #[cold]
     pub(super) fn control(&mut self, pkt: &Pkt, io: &mut Io) {
         if pkt.head.is_cut() {
@@ -26,14 +26,14 @@ impl Receiver {
         } else if pkt.head.flags.has(Flags::SYN) {
             self.on_syn(pkt, io);
         } else if pkt.head.flags.has(Flags::ACK) && !self.bits.any(Bits::LISTEN) {
-            // Before a SYN it would be answered by a reset (RFC 9293 §3.10.7.2), which nothing here reads.
+            // Before a SYN the reply would be a reset (RFC 9293 §3.10.7.2), which no sender here reads.
             self.on_ack(pkt, io);
         }
     }
 
     fn on_syn(&mut self, pkt: &Pkt, io: &mut Io) {
         if !self.bits.any(Bits::LISTEN.with(Bits::ANSWERED)) {
-            // RFC 9293 §3.10.7.4: a SYN of a connection that is open is answered by an ACK.
+            // RFC 9293 §3.10.7.4: the reply to a SYN on an open connection is an ACK.
             return self.acknowledge(None, io);
         }
         if self.bits.any(Bits::LISTEN) {
@@ -45,13 +45,13 @@ impl Receiver {
             self.recent_at = io.now;
         }
         self.answer(io);
-        // RFC 6298 (5.1): only where it does not run.
+        // RFC 6298 (5.1): a timer that runs is not restarted.
         if self.ack_by == Time::NEVER && io.cfg.retransmission_timer {
             self.ack_by = io.now.saturating_add(io.cfg.initial_rto);
         }
     }
 
-    /// Each option counts where both ends have it (RFC 2018 §2, RFC 7323 §2.2, §3.2, RFC 3168 §6.1.1).
+    /// Agrees on the options that both ends have (RFC 2018 §2, RFC 7323 §2.2, §3.2, RFC 3168 §6.1.1).
     fn agree(&mut self, pkt: &Pkt, io: &Io) {
         let cfg = io.cfg;
         let ext = io.exts.get(pkt.ext).copied().unwrap_or_default();
@@ -65,11 +65,11 @@ impl Receiver {
             .with(Bits::ECN.when(ecn));
     }
 
-    /// SYN and ACK: ECE alone agrees to ECN (RFC 3168 §6.1.1), and the window is not scaled.
+    /// Sends the SYN-ACK. ECE alone agrees to ECN (RFC 3168 §6.1.1), and the window is not scaled.
     fn answer(&mut self, io: &mut Io) {
         let mut pkt = segment::ack(&self.flow, 0, self.bits.any(Bits::ECN), io.cfg);
         pkt.head.flags = pkt.head.flags.with(Flags::SYN);
-        // Linux 2.6.38's DCTCP patch marks sockets, and this answer belongs to none yet.
+        // Linux 2.6.38's DCTCP patch makes packets of sockets ECN-capable, and a SYN-ACK has no socket yet.
         pkt.head.tos &= !io.cfg.ack_ecn;
         pkt.window = io.cfg.syn_window();
         let mut ext = syn_options(io.cfg, Timestamps { val: ticks(io.now, io.cfg), ecr: self.recent });
@@ -84,7 +84,7 @@ impl Receiver {
         io.out.push(pkt);
     }
 
-    /// RFC 6298 (5.4) to (5.6).
+    /// Repeats the SYN-ACK with backoff, RFC 6298 (5.4) to (5.6).
     pub(super) fn answer_again(&mut self, io: &mut Io) {
         self.count = self.count.saturating_add(1);
         let factor = 1u64.checked_shl(u32::from(self.count)).unwrap_or(u64::MAX);
@@ -93,14 +93,14 @@ impl Receiver {
         self.answer(io);
     }
 
-    /// The connection is open; an ACK without data has a timestamp to echo, too.
+    /// Opens the connection at an ACK without data, and takes its timestamp to echo.
     fn on_ack(&mut self, pkt: &Pkt, io: &mut Io) {
         if self.bits.any(Bits::ANSWERED) {
             self.bits = self.bits.without(Bits::ANSWERED);
             self.ack_by = Time::NEVER;
             self.count = super::quick::at_first(io.cfg);
         }
-        // Of a cut packet, too: what it echoes is no older for its lost payload.
+        // This holds for a cut packet, too: its timestamp is valid without its payload.
         let at_next = unwrap(pkt.seq, self.next) == Some(self.next) && self.unacked == 0;
         let newer = |stamp: &u32| !older(*stamp, self.recent);
         if self.bits.any(Bits::STAMPS) && pkt.payload == 0 && at_next {

@@ -1,4 +1,4 @@
-//! PACKs: a cut packet is answered at once by the range that it has lost (CP §4.3).
+//! PACKs: the receiver replies to a cut packet immediately, with the range of bytes that it has lost (CP §4.3).
 
 use super::{Aside, Receiver};
 use crate::Pkt;
@@ -7,22 +7,22 @@ use crate::transport::config::EcnMode;
 use crate::transport::segment::{self, is_marked};
 use mech::Flags;
 
-/// What is kept of ranges that were lost.
+/// Record of the ranges that PACKs have reported.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LastLost {
-    /// That of the last PACK.
+    /// Range of the last PACK.
     range: Option<(u64, u64)>,
     /// PACKs sent.
     packs: u32,
 }
 
-/// A range that was lost as a block, its edges swapped (CP §4.3).
+/// Returns a lost range as a block with swapped edges (CP §4.3).
 fn block(range: (u64, u64)) -> (u32, u32) {
     (range.1 as u32, range.0 as u32)
 }
 
 impl Receiver {
-    /// A packet has come whose payload was cut off. Its mark is echoed as any, and nothing else of it is taken in.
+    /// Processes a packet whose payload was cut off. Its mark is echoed as usual; nothing else of it is used.
     pub(super) fn on_cut(&mut self, pkt: &Pkt, io: &mut Io) {
         let Some(lost) = segment::cut_range(pkt, self.next, io) else { return };
         let marked = is_marked(pkt);
@@ -36,9 +36,11 @@ impl Receiver {
         self.send_pack((lost.start, lost.end), pkt.head.class(), io);
     }
 
-    /// Sends a PACK: the range that was lost first, then that of the PACK before, should that be lost, while it is missing
-    /// (CP §4.6), and what waits (RFC 2018 §4). It acknowledges what is there as any ACK does. Where headers have a class
-    /// of their own so have the PACKs that answer them, as control packets have in NDP (§3.1).
+    /// Sends a PACK, which also acknowledges all data in order.
+    /// Its first block is the lost range. The second is that of the last PACK while still missing, in case that PACK
+    /// was lost (CP §4.6). The ranges beyond the gap follow (RFC 2018 §4).
+    /// A PACK has the class of the header that it answers, as control packets have in NDP (§3.1). In the class of data
+    /// it would be lost with the data if only headers have buffer space of their own.
     fn send_pack(&mut self, lost: (u64, u64), class: u8, io: &mut Io) {
         let mut pkt = segment::ack(&self.flow, self.next, self.echo, io.cfg);
         pkt.head.flags = pkt.head.flags.with(Flags::PPL);
@@ -59,20 +61,20 @@ impl Receiver {
         self.acknowledged();
     }
 
-    /// Keeps the range of a PACK, and gives that of the one before.
+    /// Keeps the range of a PACK, and returns that of the last one.
     fn told_lost(&mut self, lost: (u64, u64)) -> Option<(u64, u64)> {
         let kept = &mut self.aside.get_or_insert_default().lost;
         kept.packs += 1;
         kept.range.replace(lost)
     }
 
-    /// Whether no byte of a range has arrived.
+    /// Returns true if no byte of a range has arrived.
     fn is_missing(&self, range: (u64, u64)) -> bool {
         let waits = |aside: &Aside| aside.reorder.overlap(range.0, range.1).is_some();
         range.0 >= self.next && !self.waiting().is_some_and(waits)
     }
 
-    /// PACKs sent.
+    /// Number of PACKs sent.
     pub(super) fn packs(&self) -> u32 {
         self.aside.as_ref().map_or(0, |aside| aside.lost.packs)
     }

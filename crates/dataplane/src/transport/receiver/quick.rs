@@ -1,4 +1,4 @@
-//! ACKs that are not delayed although they might be, as in Linux: where a sender may be waiting for them.
+//! Quick ACKs, as in Linux: ACKs without delay where a sender may be waiting for them.
 
 use super::{Arrival, Bits, Receiver};
 use crate::Pkt;
@@ -6,17 +6,17 @@ use crate::transport::{Io, TcpConfig, segment};
 use mech::Flags;
 use units::{Dur, Time};
 
-/// A kernel's window grows to so many bytes by its first segments; meanwhile no ACK takes one of those that are sent
-/// at once, for so many segments.
+/// Size in bytes to which a kernel's first segments grow its receive window, and number of segments that this takes.
+/// Until then ACKs use up no quick ACKs, so these segments add to their number.
 const GROWN: u64 = 80 << 10;
 const WHILE_GROWING: u8 = 6;
-/// ACKs that are sent at once where marks begin.
+/// Number of quick ACKs when marks begin.
 const AT_MARKS: u8 = 2;
 
-/// Number of immediate ACKs at the start of a connection in Linux 2.6.38: half of its first receive window of ten segments.
+/// Number of quick ACKs at the start in Linux 2.6.38: half of its first receive window of ten segments.
 const OF_FIRST_WINDOW: u8 = 5;
 
-/// How many ACKs are sent at once at first.
+/// Returns the number of quick ACKs at the start of a connection.
 pub(super) fn at_first(cfg: &TcpConfig) -> u8 {
     if cfg.follows_linux_2_6_38() {
         return cfg.quick_acks.min(OF_FIRST_WINDOW);
@@ -25,8 +25,8 @@ pub(super) fn at_first(cfg: &TcpConfig) -> u8 {
     cfg.quick_acks + if grows { WHILE_GROWING } else { 0 }
 }
 
-/// Silence after which a sender begins with a small window again: longer than its timeout. Linux takes the receiver's own
-/// timeout after the handshake.
+/// Returns the silence after which a sender starts again with a small window: longer than its timeout.
+/// Linux takes the receiver's own timeout after the handshake.
 fn silence(cfg: &TcpConfig) -> Dur {
     if !cfg.as_linux() || cfg.tick == Dur::ZERO {
         return cfg.min_rto;
@@ -36,15 +36,16 @@ fn silence(cfg: &TcpConfig) -> Dur {
 }
 
 impl Receiver {
-    /// A segment has come, before it is taken in: marks begin, or nothing came for so long that the sender
-    /// begins with a small window again. The silence is known by timestamps, or on Linux by the last segment in order.
+    /// Allows quick ACKs if marks begin, or if the sender starts again after a silence.
+    /// It is called before the segment is added.
+    /// The silence is measured by timestamps, or on Linux by the last segment in order.
     #[inline(never)]
     pub(super) fn quicken(&mut self, pkt: &Pkt, range: (u64, u64), io: &Io) {
         let is_in_order = range.0 <= self.next && self.next < range.1;
         let begins = !self.echo || io.cfg.as_linux() && pkt.head.flags.has(Flags::CWR);
         let is_old = io.cfg.as_linux() && range.1 <= self.next;
         if segment::is_marked(pkt) && begins && !is_old {
-            // A mark before the first data in order leaves Linux without the sixteen of a start.
+            // A mark before the first data in order leaves Linux without the quick ACKs of a start.
             let is_first = io.cfg.as_linux() && self.next == 0 && !is_in_order;
             self.count = if is_first { 0 } else { self.count.max(AT_MARKS) };
         }
@@ -57,7 +58,7 @@ impl Receiver {
         }
     }
 
-    /// Returns true if no data came for longer than [`silence`], in whole ticks of the host's clock if Linux counts them.
+    /// Returns true if no data came for longer than [`silence`]; Linux counts it in whole ticks of the host's clock.
     fn has_been_silent(&self, io: &Io) -> bool {
         let ticks = io.cfg.ticks(self.flow.dst);
         match io.cfg.as_linux() {
@@ -66,8 +67,9 @@ impl Receiver {
         }
     }
 
-    /// A duplicate has come: its ACK was lost, or the sender has had a timeout. On Linux that is one of what is acknowledged, and
-    /// its own ACK is none of those where it ends before the last ACK.
+    /// Allows quick ACKs after a duplicate, which shows that its ACK was lost or that the sender had a timeout.
+    /// On Linux only a duplicate of acknowledged data counts. If it ends before the last ACK, its own ACK uses up no
+    /// quick ACK.
     #[inline(never)]
     pub(super) fn quicken_again(&mut self, range: (u64, u64), cfg: &TcpConfig) {
         match (cfg.as_linux(), range.1 <= self.next) {
@@ -80,8 +82,9 @@ impl Receiver {
         }
     }
 
-    /// RFC 3168 §6.1.3 as Linux has it: what ends before the last ACK is not looked at, and of what has come again a mark counts
-    /// only while it waits beyond a gap.
+    /// Latches the echo of marks by RFC 3168 §6.1.3, with Linux's exceptions.
+    /// Linux ignores segments that end before the last ACK. The mark of a duplicate counts only while its data waits
+    /// beyond a gap.
     pub(super) fn latch_as_linux(&mut self, pkt: &Pkt, range: (u64, u64), arrival: Arrival) {
         if arrival == Arrival::Duplicate && range.1 < self.next - u64::from(self.unacked) {
             return;
@@ -90,8 +93,8 @@ impl Receiver {
         self.latch(pkt, segment::is_marked(pkt) && !is_old);
     }
 
-    /// Whether this segment is acknowledged at once: one of the first, one that ends a burst, or a short one, which
-    /// ends what an application wrote.
+    /// Returns true if this segment is acknowledged without delay.
+    /// It is one of the first, ends a burst, or is short and so ends what an application wrote.
     #[inline(never)]
     pub(super) fn is_quick(&self, pkt: &Pkt, io: &Io) -> bool {
         let pushed = || io.exts.get(pkt.ext).is_some_and(|ext| ext.push);

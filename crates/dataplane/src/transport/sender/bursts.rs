@@ -1,10 +1,11 @@
-//! New data in bursts, as Linux sends them for the sake of segmentation offload: a burst is what its stack hands down
-//! at once.
+//! New data in bursts, as Linux sends it for segmentation offload.
 //!
-//! A burst is no more than half of the window (`tcp_cwnd_test`) and no more than offload takes (`tcp_tso_autosize`).
-//! What was written lies in pieces of as much as offload takes; the end of a piece leaves as soon as there is room
-//! for it, other data wait for a third of the window (`tcp_tso_should_defer`). The last segment of a burst is marked
-//! to be pushed (PSH).
+//! A burst is the data that the stack passes down together.
+//!
+//! A burst is at most half of the window (`tcp_cwnd_test`), and at most as large as offload takes (`tcp_tso_autosize`).
+//! Written data forms pieces as large as offload takes. The end of a piece leaves as soon as the window has space for
+//! it. Other data waits for a third of the window (`tcp_tso_should_defer`).
+//! The last segment of a burst carries PSH, which makes the receiver acknowledge it without delay.
 
 use super::Sender;
 use crate::Ext;
@@ -12,24 +13,25 @@ use crate::transport::loss::{Phase, RackTlp};
 use crate::transport::{Io, TcpConfig};
 use units::{Dur, Time};
 
-/// Room for this share of the window is used at once (Linux: `tcp_tso_win_divisor`).
+/// Divisor of the window: a burst leaves immediately if this share of it is free (`tcp_tso_win_divisor`).
 const WINDOW_SHARE: u64 = 3;
-/// Most that offload takes at once, bytes.
+/// Largest burst of segmentation offload, in bytes.
 const LARGEST: u64 = 65_536;
-/// Least that it is given, segments.
+/// Smallest limit of a burst, in segments.
 const LEAST: u64 = 2;
-/// Nothing waits after a longer silence.
+/// Time since the last segment after which data no longer waits for a larger burst.
 const RECENT: Dur = Dur::ms(1);
-/// Beside what short round trips have, what leaves in this part of a second at the rate of Linux's pacing (`sk_pacing_shift`).
+/// Divisor of a second that gives the part of a burst due to the pacing rate (`sk_pacing_shift`).
+/// The burst has the bytes that leave in that time at Linux's pacing rate, and more on short paths.
 const PACED_PARTS: u128 = 1024;
 
 impl Sender {
-    /// Sends new data as long as there is room for another burst.
+    /// Sends new data while the window has space for another burst.
     pub(super) fn send_bursts(&mut self, r: &mut RackTlp, io: &mut Io) {
         while self.nxt < self.written && self.send_burst(r, io) {}
     }
 
-    /// Sends a burst of new data, if the window has room. Returns true if the whole burst left and another may follow.
+    /// Sends a burst of new data, if the window has space. Returns true if the whole burst left and another may follow.
     pub(super) fn send_burst(&mut self, r: &mut RackTlp, io: &mut Io) -> bool {
         let mss = u64::from(io.cfg.mss);
         if self.nxt >= r.burst.end {
@@ -50,20 +52,20 @@ impl Sender {
         self.note_burst(before, r, io);
         r.limited = r.pipe() + mss > u64::from(self.congestion.window());
         if self.nxt < r.burst.end || self.nxt == before {
-            // A NIC that asks for each segment gets the rest later.
+            // A NIC that requests each segment gets the rest later.
             if !self.pacing.waits() {
                 r.burst.end = self.nxt;
             }
             return false;
         }
-        // Linux 2.6.38 pushes no burst.
+        // Linux 2.6.38 does not mark the end of a burst.
         if io.cfg.rack.tso && self.nxt - r.burst.start > mss && !io.cfg.follows_linux_2_6_38() {
             push(io);
         }
         true
     }
 
-    /// What was sent since says when the next may leave.
+    /// Updates pacing after the data from `from` on was sent as one burst.
     #[inline]
     fn note_burst(&self, from: u64, r: &mut RackTlp, io: &Io) {
         let bytes = self.nxt - from;
@@ -72,9 +74,9 @@ impl Sender {
         }
     }
 
-    /// Keeps what was sent since: all but the last of it is of full size.
+    /// Adds the data from `from` on to the list of segments. All of them but the last are of full size.
     fn note_sent(&mut self, from: u64, r: &mut RackTlp, io: &Io) {
-        // In one instant what is sent again leaves first: Linux's clock has moved on.
+        // At one instant retransmissions count as sent first. In Linux the clock has advanced until new data leaves.
         let after_others = io.cfg.follows_linux() && r.again_at == Some(io.now);
         let at = if after_others { io.now.saturating_add(Dur(1)) } else { io.now };
         let mut start = from;
@@ -85,8 +87,8 @@ impl Sender {
         }
     }
 
-    /// Sends a probe of new data: a segment, or what the window has room for where that was waiting. Whether there is
-    /// any that the receiver takes.
+    /// Sends a probe of new data: one segment, or with offload all that waited for a larger burst and fits the window.
+    /// Returns true if there was new data that the receiver's window allows.
     pub(super) fn probe_with_new(&mut self, r: &mut RackTlp, io: &mut Io) -> bool {
         let mss = u64::from(io.cfg.mss);
         let window = u64::from(self.congestion.window());
@@ -111,7 +113,7 @@ impl Sender {
         self.nxt > before
     }
 
-    /// Where the next burst ends; `None` while data wait.
+    /// Returns the end of the next burst; `None` if data must wait.
     fn next_burst(&self, r: &mut RackTlp, io: &Io) -> Option<u64> {
         let mss = u64::from(io.cfg.mss);
         let (left, window) = (self.written - self.nxt, u64::from(self.congestion.window()));
@@ -119,13 +121,13 @@ impl Sender {
         let by_receiver = u64::from(self.rwnd.saturating_sub(self.flight()));
         let room = by_window.min(by_receiver);
         if !io.cfg.rack.tso || room < mss {
-            // What is paced leaves one by one.
+            // Paced data leaves one segment at a time.
             let most = if io.cfg.pacing.on { mss } else { by_window };
             return Some(self.nxt + by_window.min(most));
         }
         let most = self.largest_burst(r, io.cfg);
         let share = (window / mss / 2 * mss).max(mss).min(by_window / mss * mss).min(most);
-        // What is left of a piece takes from the next as much as the burst may have.
+        // A piece's rest takes as much from the next piece as the burst may have.
         let piece = (end_of_piece(self.nxt, io.cfg) - self.nxt).max(share).min(left);
         let is_end_of_piece = piece < left && piece <= room;
         if piece > mss && !is_end_of_piece && self.waits_for_more(room.min(most), most, r, io) {
@@ -135,14 +137,14 @@ impl Sender {
         Some(self.nxt + share.min(piece))
     }
 
-    /// Whether new data wait until more of them may leave at once: what may leave is less than a third of the window,
-    /// the last segment left a moment ago, and the next ACK is near.
+    /// Returns true if new data waits for a larger burst.
+    /// Less than a third of the window is free, the last segment left less than 1 ms ago, and the next ACK is near.
     fn waits_for_more(&self, room: u64, most: u64, r: &RackTlp, io: &Io) -> bool {
         let least = u64::from(self.congestion.window().min(self.rwnd)) / WINDOW_SHARE;
         let srtt = self.rto.srtt().unwrap_or_default();
         let half = Dur(srtt.0 / 2);
         let is_near = |at: Time| match io.cfg.follows_linux() {
-            // The next ACK is of the first segment, a round trip after that left.
+            // The next ACK is that of the first segment, a round trip after it left.
             true => at.saturating_add(srtt).max(io.now).since(io.now) <= half.min(RECENT),
             false => io.now.since(at) >= half,
         };
@@ -150,10 +152,10 @@ impl Sender {
         r.phase < Phase::Recovery && room < least.min(most) && io.now.since(self.last_sent) <= RECENT && is_near
     }
 
-    /// Most that offload is given at once, bytes.
+    /// Largest burst that offload gets, in bytes.
     fn largest_burst(&self, r: &RackTlp, cfg: &TcpConfig) -> u64 {
         let (window, mss) = (self.congestion.window(), u64::from(cfg.mss));
-        // Linux sets the rate at an ACK, of what is not acknowledged where that is more.
+        // Linux sets the rate at an ACK, from the unacknowledged bytes if they exceed the window.
         let bytes = u64::from(window).max(if cfg.follows_linux() { r.outstanding } else { 0 });
         let halvings = (r.rack.min_rtt().0 / Dur::us(1).0) >> cfg.rack.tso_rtt_log;
         let near = if halvings < 32 { LARGEST >> halvings } else { 0 };
@@ -165,16 +167,16 @@ impl Sender {
     }
 }
 
-/// The end of the piece of what was written that a byte is in: the first is the initial window, which leaves while an
-/// application writes.
+/// Returns the end of the piece of written data that contains a byte.
+/// The first piece is the initial window, which leaves while an application still writes.
 fn end_of_piece(at: u64, cfg: &TcpConfig) -> u64 {
     let (mss, first) = (u64::from(cfg.mss), u64::from(cfg.initial_window));
     let piece = (LARGEST.min(u64::from(cfg.peer_window / 2)) / mss).max(1) * mss;
-    // What is written before the first window has left is one piece with it, in Linux.
+    // In Linux, data written before the first window has left is one piece with it.
     if at < first && !cfg.follows_linux() { first } else { first + (at.saturating_sub(first) / piece + 1) * piece }
 }
 
-/// Marks the segment that was made last.
+/// Sets PSH on the last segment.
 fn push(io: &mut Io) {
     if let Some(mut pkt) = io.out.pop() {
         match io.exts.get_mut(pkt.ext) {

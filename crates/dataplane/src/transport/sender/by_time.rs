@@ -1,4 +1,4 @@
-//! Reading of ACKs that is common to senders which find losses by time: RFC 8985's, and Linux's own states.
+//! Reading of ACKs for senders that find losses by time: that of RFC 8985, and those of Linux.
 
 use super::Sender;
 use crate::transport::config::EcnMode;
@@ -23,7 +23,7 @@ pub(super) struct Reading {
     pub ece: bool,
     /// True for a PACK (CP §4.4).
     pub is_pack: bool,
-    /// First byte without an ACK before this one.
+    /// SND.UNA before this ACK.
     pub una_before: u64,
     /// Receiver's window before this ACK, in bytes.
     pub rwnd_before: u32,
@@ -32,7 +32,7 @@ pub(super) struct Reading {
 }
 
 impl Sender {
-    /// Takes in an ACK, whose blocks `hear` reports to the scoreboard.
+    /// Processes an ACK; `hear` passes its blocks to the list of segments.
     pub(super) fn read_ack(
         &mut self,
         (pkt, ack): (&Pkt, u64),

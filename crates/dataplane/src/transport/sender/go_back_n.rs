@@ -1,12 +1,12 @@
-//! Go-back-N: what RoCE's reliable connections do about acknowledgements (IBTA §9.7.5.1, §9.7.5.2).
+//! Go-back-N of RoCE's reliable connections, at the sender (IBTA §9.7.5.1, §9.7.5.2).
 
 use super::{Arrived, Sender};
 use crate::Pkt;
 use crate::transport::{Io, segment};
 
 impl Sender {
-    /// An ACK or a NAK has come. Both acknowledge everything before `ack`; at a NAK it goes back to that, and sends from there as
-    /// the NIC takes it. Old ones do nothing.
+    /// Processes an ACK or a NAK, which both acknowledge everything before `ack`.
+    /// At a NAK the sender goes back to `ack`, and sends from there as the NIC requests. Old ones have no effect.
     #[inline(never)]
     pub(super) fn receive_in_order(&mut self, pkt: &Pkt, ack: u64, io: &mut Io) {
         if ack < self.una {

@@ -1,24 +1,24 @@
-//! What a sender has heard of its peer: the options of ACKs, and that there were any.
+//! Facts about the peer that a sender has received: options of ACKs, and whether there were any.
 
 use super::Sender;
 use crate::transport::config::{Law, Recovery};
 use crate::transport::{Io, TcpConfig, clock};
 use units::Dur;
 
-/// What has come.
+/// Set of facts about the peer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Heard(u8);
 
 impl Heard {
-    /// What is known of a peer before it says anything: what was agreed on when an established connection was opened.
+    /// Returns the facts known at the start: those agreed on when an established connection was opened.
     pub fn at_first(cfg: &TcpConfig) -> Heard {
         Heard(if cfg.takes_packs() && !cfg.handshake { Heard::PACK } else { 0 })
     }
-    /// A timestamp.
+    /// A timestamp was received.
     pub const STAMP: u8 = 1;
-    /// An ACK since the application wrote; kept where `tail_on_ack` asks.
+    /// An ACK was received since the application wrote; kept only with `tail_on_ack`.
     pub const ACK: u8 = 2;
-    /// That it takes PACK (CP §4.3).
+    /// The peer supports PACK (CP §4.3).
     pub const PACK: u8 = 4;
 
     pub fn has(self, what: u8) -> bool {
@@ -43,14 +43,15 @@ impl Sender {
         }
     }
 
-    /// Takes in the options of an ACK: whether it selectively acknowledges anything new, and the
-    /// round-trip time that it tells if it acknowledges new data (RFC 7323 §4.1).
+    /// Processes the options of an ACK.
+    /// Returns true if it newly SACKs data, and the round-trip time by its timestamps. The latter counts only if the
+    /// ACK acknowledges new data (RFC 7323 §4.1).
     #[inline(never)]
     pub(super) fn options(&mut self, ext: u32, ack: u64, io: &Io) -> (bool, Option<Dur>) {
         let Some(ext) = io.exts.get(ext) else { return (false, None) };
         let mut rtt = None;
         if let Some(stamps) = ext.timestamps.filter(|_| io.cfg.timestamps) {
-            // RFC 7323 §5.5: after so long a silence nothing is older.
+            // RFC 7323 §5.5: after a silence this long, timestamps can no longer be compared.
             let silent = io.now.since(self.last_sent).0 / clock::tick(io.cfg).0 >= clock::COMPARABLE;
             if silent || !self.heard.has(Heard::STAMP) || !clock::older(stamps.val, self.peer_clock) {
                 self.peer_clock = stamps.val;
@@ -62,6 +63,7 @@ impl Sender {
         let new = io.cfg.recovery == Recovery::Sack
             && !self.keeps_segments(io.cfg)
             && self.loss.on_blocks(ext, ack, self.una, self.sent);
+        // pFabric: any new acknowledgement ends probing.
         if new && io.cfg.law == Law::PFabric {
             self.loss.expiries = 0;
         }

@@ -1,5 +1,6 @@
-//! Processing of ACKs at a sender as in Linux 6.18 (`tcp_ack`), with and without selective acknowledgements. The states of
-//! recovery are in `linux_states`; both name the functions of the kernel that they follow.
+//! Processing of ACKs at a sender as in Linux 6.18 (`tcp_ack`), with and without SACK.
+//!
+//! The states of recovery are in `linux_states`. Both files name the kernel functions that they follow.
 
 use super::Sender;
 use super::by_time::Reading;
@@ -9,27 +10,28 @@ use crate::transport::config::Recovery;
 use crate::transport::loss::{Awaited, OfProbe, Phase, RackTlp, Told};
 use crate::transport::{Acked, Io, TcpConfig};
 
-/// An ACK, and what is found out by it.
+/// ACK, and its effects so far.
 pub(super) struct Ack {
     pub told: Told,
     /// True if the ACK acknowledges new data.
     pub advanced: bool,
-    /// An ACK that a newer one has overtaken.
+    /// True if a newer ACK has overtaken this one.
     pub is_old: bool,
     /// True if the ACK opens or moves the receiver's window.
     pub moves_window: bool,
     /// True if the ACK carries ECN-Echo.
     pub ece: bool,
-    /// A PACK, which tells of losses by itself.
+    /// True for a PACK, which reports losses by itself.
     pub is_pack: bool,
-    /// Its echoed timestamp, where that may undo.
+    /// Echoed timestamp, if it may undo a cut.
     pub echo: Option<u32>,
-    /// SND.UNA before it.
+    /// SND.UNA before the ACK.
     pub before: u64,
-    /// Bytes that it shows to be lost; a retransmission is among them.
+    /// Bytes that the ACK shows to be lost.
     pub lost: u64,
+    /// True if the ACK shows a retransmission to be lost.
     pub lost_again: bool,
-    /// The timer is set anew because of it.
+    /// True if the timer is to be set again because of the ACK.
     pub sets_timer: bool,
 }
 
@@ -39,12 +41,12 @@ pub(super) enum Again {
     Nothing,
     /// Lost segments.
     Lost,
-    /// New data first, which is to show whether a timeout had a reason.
+    /// New data first, which is to show whether a timeout was spurious.
     New,
 }
 
 impl Ack {
-    /// Event of a returned header at a sender with this SND.UNA: it reports a loss and acknowledges nothing.
+    /// Returns the effects of a returned header at a sender with this SND.UNA: a loss, and no acknowledgement.
     fn of_returned(told: Told, ece: bool, una: u64) -> Ack {
         Ack {
             told,
@@ -60,7 +62,7 @@ impl Ack {
             sets_timer: told.packed > 0,
         }
     }
-    /// A duplicate ACK that tells of nothing.
+    /// Returns true for a duplicate ACK without news.
     pub fn is_duplicate(&self) -> bool {
         !self.is_old
             && !self.advanced
@@ -72,11 +74,12 @@ impl Ack {
 }
 
 impl Sender {
-    /// An ACK of everything before `ack` has come.
+    /// Processes an ACK of everything before `ack`.
     pub(super) fn receive_as_linux(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) {
         let had = r.segments.len() > 0;
         let mut ack = self.hear_as_linux(pkt, ack, r, io);
         if ack.is_old {
+            // SACK blocks of an old ACK still count (`tcp_ack`, label `old_ack`).
             if has_blocks(pkt, io) {
                 let again = self.alert(&mut ack, r, io);
                 self.send_lost(again, r, io);
@@ -84,6 +87,7 @@ impl Sender {
             return self.send_new(r, io);
         }
         if !had {
+            // With nothing outstanding a DSACK may still undo a cut (`tcp_ack`, label `no_queue`).
             if ack.told.duplicate {
                 self.alert(&mut ack, r, io);
             }
@@ -125,7 +129,7 @@ impl Sender {
         self.send_new(r, io);
     }
 
-    /// The header of a cut packet has come back (CP §4.4, NDP §3.2.4).
+    /// Processes the returned header of a cut packet (CP §4.4, NDP §3.2.4).
     pub(super) fn settle_returned(&mut self, told: Told, ece: bool, r: &mut RackTlp, io: &mut Io) {
         let ack = Ack::of_returned(told, ece, self.una);
         match io.cfg.follows_linux() {
@@ -134,14 +138,14 @@ impl Sender {
         }
     }
 
-    /// Takes in what an ACK says, and its samples.
+    /// Processes the contents of an ACK, and takes its samples.
     fn hear_as_linux(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) -> Ack {
         let cfg = io.cfg;
         let has_sack = cfg.recovery == Recovery::Rack;
         let read = self.read_ack((pkt, ack), r, io, |r, heard| r.hear_as_linux(heard, has_sack));
         let Reading { mut told, by_stamps, echo, advanced, is_old, ece, is_pack, una_before, rwnd_before, .. } = read;
         let moves_window = !is_old && (advanced || self.rwnd > rwnd_before);
-        // Less than a tick of the timestamps counts as one (`tcp_rtt_tsopt_us`).
+        // A round trip below one tick of the timestamps counts as one (`tcp_rtt_tsopt_us`).
         let by_stamps = by_stamps.filter(|_| told.acked > 0).map(|rtt| rtt.max(tick(cfg)));
         let sampled = told.rtt.or(by_stamps).or(told.packed_rtt).filter(|_| !is_old);
         if let Some(rtt) = sampled {
@@ -151,7 +155,7 @@ impl Sender {
             self.rto.sample_by_rack(rtt, &mut r.spread, self.una..self.nxt, cfg);
             r.on_sample(told.last_rtt.unwrap_or(rtt));
         }
-        // A report of what was sent before the first segment was sent last shows that there still is a way.
+        // A SACK of data sent before the last sending of the first segment shows that the path still works.
         let head = r.segments.first().map(|s| s.at);
         let is_before = |at| head.is_some_and(|head| at < head);
         let heard = sampled.is_some() && told.acked == 0 && told.reported_at.is_some_and(is_before);
@@ -186,7 +190,7 @@ impl Sender {
         }
     }
 
-    /// The window after an ACK (`tcp_cong_control`).
+    /// Sets the window after an ACK (`tcp_cong_control`).
     fn set_window_as_linux(&mut self, ack: &Ack, acked: &Acked, r: &mut RackTlp, cfg: &TcpConfig) {
         if matches!(r.phase, Phase::Reducing | Phase::Recovery) {
             if cfg.rack.prr {

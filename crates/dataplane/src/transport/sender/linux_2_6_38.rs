@@ -1,7 +1,9 @@
-//! Processing of ACKs at a sender as in Linux 2.6.38 (`tcp_ack`). The states of recovery are in `states`, timeouts and
-//! F-RTO in `timeouts`, transmission in `transmit`. All name the functions of the kernel that they follow.
+//! Processing of ACKs at a sender as in Linux 2.6.38 (`tcp_ack`).
 //!
-//! Counts are in segments: only the last of a flow is shorter than the others.
+//! The states of recovery are in `states`, timeouts and F-RTO in `timeouts`, transmission in `transmit`. All files name
+//! the kernel functions that they follow.
+//!
+//! Counts are in segments, since only the last segment of a flow is shorter than the others.
 
 mod states;
 mod timeouts;
@@ -30,7 +32,7 @@ impl Sender {
         self.rto.set_estimate(&r.ticks, clock, cfg);
     }
 
-    /// Begins with the measurements of earlier connections to the destination (`tcp_init_metrics`).
+    /// Starts the connection with the measurements of earlier connections to the destination (`tcp_init_metrics`).
     pub(crate) fn recall(&mut self, of: &Metrics, cfg: &TcpConfig) {
         let of = of.in_ticks(cfg.tick);
         if of.ssthresh > 0 {
@@ -114,7 +116,7 @@ impl Sender {
         let has_sack = Sender::has_sack(cfg);
         let read = self.read_ack((pkt, ack), r, io, |r, heard| r.hear_as_linux(heard, has_sack));
         let Reading { told, by_stamps, echo, advanced, is_old, ece, is_pack, una_before, rwnd_before, .. } = read;
-        // By timestamps, even of a retransmission; without them by what was sent once (`tcp_ack_update_rtt`).
+        // The sample is by timestamps, even of a retransmission; without them by data sent once (`tcp_ack_update_rtt`).
         let sample = match cfg.timestamps {
             true => by_stamps,
             false => told.acked_at.filter(|_| !told.again_acked).map(|(first, _)| self.since_in_ticks(first, io)),

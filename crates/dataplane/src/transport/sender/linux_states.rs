@@ -1,5 +1,4 @@
-//! The states of Linux's sender (`tcp_fastretrans_alert`): when recoveries begin and end, what undoes them, and what is sent
-//! again.
+//! States of Linux's sender (`tcp_fastretrans_alert`): start, end and undo of recoveries, and retransmissions.
 
 use super::Sender;
 use super::linux::{Ack, Again};
@@ -8,7 +7,7 @@ use crate::transport::loss::{Awaited, Frto, Phase, RackTlp};
 use crate::transport::{Io, TcpConfig};
 
 impl Sender {
-    /// An ACK that is no plain one, or comes while something is being recovered.
+    /// Processes an ACK with news of loss or congestion, or any ACK outside of the open state.
     pub(super) fn alert(&mut self, ack: &mut Ack, r: &mut RackTlp, io: &mut Io) -> Again {
         if ack.ece {
             r.undo.on_mark();
@@ -59,7 +58,7 @@ impl Sender {
             self.undo_by_duplicates(r, io.cfg);
         }
         self.identify(ack, r, io);
-        // What only a PACK says is lost is sent again without a recovery where a PACK stands for a mark.
+        // Data that only a PACK reports as lost is sent again without a recovery, if a PACK stands for a mark.
         let by_mark = self.takes_pack_for_mark(io.cfg) && ack.lost <= ack.told.packed;
         if r.segments.lost() > 0 && !by_mark {
             self.enter_recovery(ack.ece, r, io.cfg);
@@ -78,10 +77,10 @@ impl Sender {
         again
     }
 
-    /// All that was outstanding when the state began is acknowledged: it ends. Whether nothing else follows from the ACK.
+    /// Ends a state whose outstanding data is acknowledged. Returns true if the ACK has no further effect.
     fn reach_end(&mut self, ack: &Ack, r: &mut RackTlp, cfg: &TcpConfig) -> bool {
         match r.phase {
-            // A byte beyond is to be acknowledged.
+            // The state ends only at an ACK beyond the recovery point, so that CWR reaches the receiver.
             Phase::Reducing if self.una != self.loss.recovery_point() => {
                 self.congestion.end_reduction();
                 self.set_phase(Phase::Open, r);
@@ -102,7 +101,7 @@ impl Sender {
         false
     }
 
-    /// A duplicate ACK without SACK stands for a segment that was delivered.
+    /// Counts a duplicate ACK without SACK as a delivered segment.
     fn assume(&mut self, ack: &mut Ack, r: &mut RackTlp, cfg: &TcpConfig) {
         if cfg.recovery != Recovery::Rack && ack.is_duplicate() {
             let segments = r.assume_delivered(cfg.mss.into(), &cfg.sack_rules());
@@ -111,7 +110,7 @@ impl Sender {
         }
     }
 
-    /// Looks for losses (`tcp_identify_packet_loss`).
+    /// Searches for losses (`tcp_identify_packet_loss`).
     fn identify(&mut self, ack: &mut Ack, r: &mut RackTlp, io: &mut Io) {
         if r.segments.len() == 0 {
             return;
@@ -131,6 +130,7 @@ impl Sender {
         if found.wait.0 > 0 {
             ack.sets_timer = false;
             r.awaited = Awaited::Reordering;
+            // The kernel bounds the wait by the timeout (`tcp_rack_mark_lost`).
             let wait = found.wait.saturating_add(io.cfg.rack.slack).min(self.rto.timeout(io.cfg));
             self.wake_after(wait, io);
         }
@@ -141,7 +141,7 @@ impl Sender {
         self.loss.leave_recovery();
     }
 
-    /// The window is to be reduced from what it is (`tcp_init_cwnd_reduction`).
+    /// Begins a reduction from the present window (`tcp_init_cwnd_reduction`).
     pub(super) fn begin_reduction(&mut self, by_mark: bool, r: &mut RackTlp, cfg: &TcpConfig) {
         self.loss.recover_until(self.sent);
         r.tlp.end();
@@ -153,7 +153,7 @@ impl Sender {
         self.cwr = cfg.ecn != EcnMode::Off;
     }
 
-    /// Fast recovery begins (`tcp_enter_recovery`); a reduction that is under way goes on.
+    /// Begins fast recovery (`tcp_enter_recovery`). A reduction in progress continues.
     pub(super) fn enter_recovery(&mut self, marked: bool, r: &mut RackTlp, cfg: &TcpConfig) {
         if !has_sent_again(r) {
             r.undo.rest();
@@ -161,6 +161,7 @@ impl Sender {
         let mss = u64::from(cfg.mss);
         let under_way = r.segments.again().div_ceil(mss) as u32 + u32::from(r.tlp.repeats());
         let reduces = matches!(r.phase, Phase::Reducing | Phase::Recovery);
+        // A mark, or a reduction in progress, forbids an undo: `prior_ssthresh` stays 0 in the kernel.
         r.undo.begin(self.congestion.saved_as_linux(cfg.mss.into()), self.una, under_way, marked || reduces);
         match reduces {
             true => self.congestion.on_lost_in_reduction(cfg),
@@ -171,7 +172,7 @@ impl Sender {
         r.phase = Phase::Recovery;
     }
 
-    /// An echo of congestion: the window falls over a round trip (`tcp_enter_cwr`).
+    /// Reacts to an echo of congestion (`tcp_enter_cwr`): the window falls over a round trip.
     fn answer_mark(&mut self, r: &mut RackTlp, cfg: &TcpConfig) {
         r.undo.on_mark();
         if r.phase < Phase::Reducing {
@@ -182,7 +183,7 @@ impl Sender {
         }
     }
 
-    /// Nothing is lost: the state is by what is reported or sent again (`tcp_try_keep_open`).
+    /// Sets the state to open, or to disorder if data is SACKed or was sent again (`tcp_try_keep_open`).
     pub(super) fn keep_open(&mut self, r: &mut RackTlp) {
         let is_out = r.segments.reported() > 0 || r.segments.lost() > 0 || r.segments.assumed() > 0;
         let phase = if is_out || has_sent_again(r) { Phase::Disorder } else { Phase::Open };
@@ -196,13 +197,13 @@ impl Sender {
     fn had_no_reason(&self, ack: &Ack, r: &RackTlp, cfg: &TcpConfig) -> bool {
         r.undo.is_open() && (cfg.rack.dsack_undo && r.undo.all_twice() || self.was_delayed(ack, r, cfg))
     }
-    /// `tcp_packet_delayed`.
+    /// Returns true if the acknowledged data is a first sending (`tcp_packet_delayed`).
     fn was_delayed(&self, ack: &Ack, r: &RackTlp, cfg: &TcpConfig) -> bool {
         let is_over = cfg.recovery != Recovery::Rack && self.una >= self.loss.recovery_point();
         if r.undo.was_sent_again() { r.undo.was_delayed(ack.echo) } else { !is_over }
     }
 
-    /// Gives back what the last cut took (`tcp_undo_cwnd_reduction`); with `all` nothing is lost any more.
+    /// Restores what the last cut took (`tcp_undo_cwnd_reduction`). With `all`, no segment counts as lost any more.
     fn give_back(&mut self, all: bool, r: &mut RackTlp) {
         if all {
             r.segments.find_all();
@@ -211,10 +212,12 @@ impl Sender {
             self.congestion.undo(&saved);
             self.cwr = false;
         }
+        // Losses are to be examined again: `tcp_undo_cwnd_reduction` sets `rack.advanced`.
         r.rack.look_again();
     }
 
-    /// A recovery ends (`tcp_try_undo_recovery`). Whether it is kept: without SACK until a byte beyond is acknowledged.
+    /// Ends a recovery (`tcp_try_undo_recovery`). Returns true if the state stays.
+    /// Without SACK it stays until a byte beyond the recovery point is acknowledged.
     fn undo_recovery(&mut self, ack: &Ack, r: &mut RackTlp, cfg: &TcpConfig) -> bool {
         match self.had_no_reason(ack, r, cfg) {
             true => self.give_back(false, r),
@@ -234,7 +237,7 @@ impl Sender {
         kept
     }
 
-    /// A recovery, or a cut before, turns out to have had no reason by duplicates alone (`tcp_try_undo_dsack`).
+    /// Undoes a spurious cut that DSACKs alone reveal (`tcp_try_undo_dsack`). Returns true if there was one.
     fn undo_by_duplicates(&mut self, r: &mut RackTlp, cfg: &TcpConfig) -> bool {
         let undoes = cfg.rack.dsack_undo && r.undo.all_twice();
         if undoes {
@@ -244,8 +247,8 @@ impl Sender {
         undoes
     }
 
-    /// A partial ACK is of a first sending (`tcp_try_undo_partial`). Whether nothing else follows: until all retransmissions
-    /// are accounted for.
+    /// Undoes a recovery if a partial ACK is that of a first sending (`tcp_try_undo_partial`).
+    /// Returns true if the ACK has no further effect: retransmissions are not all accounted for yet.
     fn undo_partial(&mut self, ack: &Ack, r: &mut RackTlp, cfg: &TcpConfig) -> bool {
         if !r.undo.is_open() || !self.was_delayed(ack, r, cfg) {
             return false;
@@ -262,7 +265,7 @@ impl Sender {
         false
     }
 
-    /// An ACK while a timeout is being recovered (`tcp_process_loss`).
+    /// Processes an ACK during the recovery after a timeout (`tcp_process_loss`).
     fn process_loss(&mut self, ack: &mut Ack, r: &mut RackTlp, cfg: &TcpConfig) -> Again {
         let Phase::Loss { frto } = r.phase else { return Again::Nothing };
         let is_over = self.una >= self.loss.recovery_point();
@@ -277,12 +280,12 @@ impl Sender {
             }
             let mut next = Frto::Asked;
             if self.sent > self.loss.recovery_point() {
-                // New data has shown that there was a loss (RFC 5682 §3.1 step 3.a).
+                // The ACK of new data shows that there was a loss (RFC 5682 §3.1 step 3.a).
                 if ack.told.reported || ack.is_duplicate() {
                     next = Frto::Off;
                 }
             } else if ack.advanced && !is_over {
-                // New data, where there is any, shows more than another retransmission (step 2.b).
+                // New data, if there is any, shows more than another retransmission (step 2.b).
                 self.loss.recover_until(self.sent);
                 if self.written > self.nxt && self.rwnd > self.flight() {
                     r.phase = Phase::Loss { frto: Frto::Asked };
@@ -306,7 +309,7 @@ impl Sender {
         Again::Lost
     }
 
-    /// A timeout had no reason (`tcp_try_undo_loss`): nothing is lost.
+    /// Undoes a spurious timeout (`tcp_try_undo_loss`): no segment counts as lost.
     fn undo_timeout(&mut self, by_frto: bool, r: &mut RackTlp, cfg: &TcpConfig) {
         self.give_back(true, r);
         self.loss.expiries = 0;
@@ -315,7 +318,7 @@ impl Sender {
         }
     }
 
-    /// Sends again what is lost, as long as the window exceeds what is in flight (`tcp_xmit_recovery`).
+    /// Sends lost segments again while the window exceeds the segments in flight (`tcp_xmit_recovery`).
     pub(super) fn send_lost(&mut self, again: Again, r: &mut RackTlp, io: &mut Io) {
         if again == Again::Nothing {
             return;

@@ -1,4 +1,4 @@
-//! Actions of Linux's timers beside those of every sender with RACK-TLP.
+//! Timers of Linux's sender, beside those of every sender with RACK-TLP.
 
 use super::Sender;
 use super::linux::Again;
@@ -6,7 +6,7 @@ use crate::transport::loss::{Awaited, Phase, RackTlp};
 use crate::transport::{Io, Saved, Sending, TcpConfig};
 
 impl Sender {
-    /// Handles the reordering timer (`tcp_rack_reo_timeout`): lost segments are sent again, and no new data.
+    /// Processes the expiry of the reordering timer (`tcp_rack_reo_timeout`). It sends lost segments, and no new data.
     pub(super) fn on_reordering_as_linux(&mut self, r: &mut RackTlp, io: &mut Io) {
         let before = r.pipe();
         let settling = self.settling(r, io.cfg);
@@ -44,7 +44,7 @@ impl Sender {
         r.segments.len() > 0 && matches!(r.phase, Phase::Open | Phase::Reducing)
     }
 
-    /// Use of the window after new data was sent, or did not fit (`tcp_cwnd_validate`).
+    /// Notes the use of the window after new data was sent, or did not fit (`tcp_cwnd_validate`).
     pub(super) fn note_use(&mut self, sent: bool, r: &RackTlp, io: &Io) {
         let cfg = io.cfg;
         if !cfg.follows_linux() {

@@ -1,14 +1,16 @@
-//! The sending end of a flow: how it takes in packets and time. `open` begins a connection and
-//! takes data from the application, `transmit` sends, `recovery` mends losses.
+//! Sending end of a flow: its processing of packets and timers.
 //!
-//! After a timeout it goes back to the first byte not acknowledged and sends from there as its
-//! window opens (RFC 5681 §3.1, RFC 6582 §3.2 step 4), without what was selectively acknowledged
-//! (RFC 6675 §5.1); from then on FlightSize counts from there.
+//! `open` begins a connection and takes data from the application, `transmit` sends, and `recovery` repairs losses.
 //!
-//! There is no persist timer (RFC 9293 §3.8.6.1). Only bytes beyond a gap take from the window of a
-//! receiver here: while it is narrow, the bytes of the gap are outstanding and inside an edge that
-//! was granted, retransmissions keep to that edge, and the ACK of them opens the window again. If
-//! that ACK is lost the same data are still outstanding. With nothing outstanding it is open.
+//! After a timeout the sender goes back to the first unacknowledged byte (RFC 5681 §3.1, RFC 6582 §3.2 step 4). It
+//! sends from there as its window opens, without SACKed data (RFC 6675 §5.1). FlightSize then counts from there, too.
+//!
+//! There is no persist timer (RFC 9293 §3.8.6.1), because a window cannot stay closed:
+//! - Only bytes beyond a gap reduce the window of a receiver here. While it is narrow, the bytes of the gap are
+//!   outstanding, inside an edge that was granted before.
+//! - Retransmissions keep to that edge, and their ACK opens the window again. If that ACK is lost, the same data is
+//!   still outstanding.
+//! - With nothing outstanding the window is open.
 
 mod bursts;
 mod by_time;
@@ -39,7 +41,7 @@ use heard::Heard;
 use mech::Flags;
 use units::{Dur, Time};
 
-/// The sender of one flow.
+/// Sender of one flow.
 #[derive(Clone, Debug)]
 pub struct Sender {
     congestion: Congestion,
@@ -48,23 +50,23 @@ pub struct Sender {
     rto: Rto,
     timing: Timing,
     flow: FlowInfo,
-    /// SND.UNA: first byte not acknowledged.
+    /// SND.UNA: first unacknowledged byte.
     una: u64,
     /// SND.NXT: next byte to send.
     nxt: u64,
-    /// One past the highest byte ever sent.
+    /// End of the data sent so far, one past its highest byte.
     sent: u64,
-    /// One past the last byte that the application has handed over.
+    /// End of the data that the application has written, one past its last byte.
     written: u64,
-    /// When the last segment was sent.
+    /// Time at which the last segment was sent.
     last_sent: Time,
-    /// SND.WND, bytes.
+    /// SND.WND: receiver's window in bytes.
     rwnd: u32,
     /// Largest window ever advertised, bytes.
     widest: u32,
-    /// Bytes outstanding that limited transmit sent.
+    /// Outstanding bytes that limited transmit sent.
     limited: u32,
-    /// TS.Recent: the peer's clock, to be echoed (RFC 7323 §4.3).
+    /// TS.Recent: the peer's timestamp, to be echoed (RFC 7323 §4.3).
     peer_clock: u32,
     emission: u32,
     retransmissions: u32,
@@ -75,11 +77,11 @@ pub struct Sender {
     notices: u32,
     state: State,
     heard: Heard,
-    /// The next new segment says CWR (RFC 3168 §6.1.2).
+    /// True if the next new segment carries CWR (RFC 3168 §6.1.2).
     cwr: bool,
 }
 
-/// Where the connection stands (RFC 9293 §3.3.2).
+/// State of the connection (RFC 9293 §3.3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Closed,
@@ -87,19 +89,19 @@ enum State {
     Established,
 }
 
-/// What counts of an ACK.
+/// Parts of an ACK that the sender uses.
 #[derive(Clone, Copy)]
 struct Arrived {
     ack: u64,
     ece: bool,
-    /// Its options tell of bytes that were not acknowledged before (RFC 6675 §2).
+    /// True if its options report bytes that were not SACKed before (RFC 6675 §2).
     sacked: bool,
-    /// The round-trip time that its timestamps tell.
+    /// Round-trip time by its timestamps.
     rtt: Option<Dur>,
 }
 
 impl Sender {
-    /// A sender that has not started.
+    /// Creates a sender that has not started.
     pub fn new(flow: &FlowInfo, cfg: &TcpConfig) -> Sender {
         Sender {
             congestion: Congestion::new(cfg, cfg.ticks(flow.src)),
@@ -130,8 +132,8 @@ impl Sender {
         }
     }
 
-    /// A packet for this sender has come: an ACK, or the answer to its SYN. Others, and ACKs of what
-    /// was never sent, do nothing.
+    /// Processes a packet for this sender: an ACK, or a SYN-ACK.
+    /// Other packets, and ACKs of data never sent, have no effect.
     #[inline]
     pub fn receive(&mut self, pkt: &Pkt, io: &mut Io) {
         let cfg = io.cfg;
@@ -139,6 +141,7 @@ impl Sender {
         if !pkt.head.is_pure_ack() || self.state != State::Established {
             return self.receive_syn(pkt, io);
         }
+        // RFC 9293 §3.10.7.4 also replies to an ACK of data never sent; here it is only ignored.
         if ack > self.sent {
             return;
         }
@@ -171,8 +174,7 @@ impl Sender {
         }
     }
 
-    /// An ACK that a newer one has overtaken counts only for what it selectively acknowledges (RFC
-    /// 6675 §5).
+    /// Processes an ACK that a newer one has overtaken: only its SACKs count (RFC 6675 §5).
     #[cold]
     fn on_old(&mut self, sacked: bool, io: &mut Io) {
         if sacked {
@@ -181,7 +183,7 @@ impl Sender {
         }
     }
 
-    /// New data is acknowledged while all is well: `on_ack` without what then does nothing.
+    /// Processes an ACK of new data while nothing is lost: `on_ack` without the steps that have no effect then.
     #[inline]
     fn on_quiet_ack(&mut self, arrived: Arrived, io: &mut Io) {
         let (now, cfg) = (io.now, io.cfg);
@@ -197,11 +199,12 @@ impl Sender {
         }
     }
 
-    /// New data is acknowledged.
+    /// Processes an ACK of new data.
     #[cold]
     fn on_ack(&mut self, arrived: Arrived, io: &mut Io) {
         let (now, cfg) = (io.now, io.cfg);
         let mut acked = self.advance(arrived, false, io);
+        // After a timeout the ACK may be beyond the byte to which the sender went back.
         self.nxt = self.nxt.max(self.una);
         acked.nxt = self.nxt;
         self.limited = 0;
@@ -217,7 +220,7 @@ impl Sender {
             }
             AckEvent::Partial { first } => self.on_partial(acked.bytes, first, io),
         }
-        // After the window is deflated: what a recovery inflated it by is no window to cut.
+        // After the window was deflated: a mark must not cut a window that a recovery has inflated.
         if arrived.ece {
             self.on_mark(&acked, cfg);
         }
@@ -227,7 +230,7 @@ impl Sender {
         self.send(io);
     }
 
-    /// Moves SND.UNA and takes a sample.
+    /// Advances SND.UNA, and takes a sample of the round-trip time.
     #[inline]
     fn advance(&mut self, arrived: Arrived, open: bool, io: &Io) -> Acked {
         let (bytes, flight) = ((arrived.ack - self.una) as u32, self.flight());
@@ -246,16 +249,16 @@ impl Sender {
         }
     }
 
-    /// From now on a segment that the windows allow leaves when the NIC asks for it, by [`pull`](Sender::pull).
+    /// Makes segments wait until the NIC requests them by [`pull`](Sender::pull), even if the windows allow them.
     pub(crate) fn wait_for_nic(&mut self) {
         self.pacing = Pacing::Pulled;
     }
-    /// Whether a segment waits for the NIC.
+    /// Returns true if a segment waits for the NIC.
     #[inline]
     pub(crate) fn waits(&self) -> bool {
         self.pacing.waits()
     }
-    /// The NIC asks for one segment: it is made now, if there still is one.
+    /// Sends one segment for the NIC, if there still is one.
     pub(crate) fn pull(&mut self, io: &mut Io) {
         self.pacing = Pacing::Granted;
         if self.state == State::Established {
@@ -266,7 +269,7 @@ impl Sender {
         }
     }
 
-    /// `deadline()` has come.
+    /// Processes the expiry of `deadline()`.
     pub fn timer(&mut self, io: &mut Io) {
         let expired = io.now >= self.rto.expires();
         if self.state != State::Established {
@@ -290,20 +293,20 @@ impl Sender {
         self.send(io);
     }
 
-    /// When `timer` wants to be called; `None` while nothing is awaited.
+    /// Returns the time at which to call `timer`; `None` if no timer runs.
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
         let at = self.rto.expires();
         (at != Time::NEVER).then_some(at)
     }
 
-    /// Whether the connection is open and every byte is acknowledged.
+    /// Returns true if the connection is open and every byte is acknowledged.
     #[inline]
     pub fn done(&self) -> bool {
         self.una >= self.flow.bytes && self.state == State::Established
     }
 
-    /// Whether it is never done.
+    /// Returns true if the flow never ends.
     #[inline]
     pub(crate) fn is_persistent(&self) -> bool {
         self.flow.is_persistent()
@@ -315,7 +318,7 @@ impl Sender {
         self.una
     }
 
-    /// An ACK of nothing new, as it is now.
+    /// Returns the properties of an ACK without news, in the present state.
     #[inline]
     fn acked(&self, ece: bool, io: &Io) -> Acked {
         Acked {
@@ -333,25 +336,25 @@ impl Sender {
         }
     }
 
-    /// Whether it knows of each segment what has become of it: to find losses by time, or by PACKs.
+    /// Returns true if the sender keeps the state of every segment, to find losses by time or by PACKs.
     #[inline]
     fn keeps_segments(&self, cfg: &TcpConfig) -> bool {
         cfg.keeps_segments() || self.takes_packs()
     }
 
-    /// Whether both ends take PACKs.
+    /// Returns true if both ends support PACK.
     #[inline]
     fn takes_packs(&self) -> bool {
         self.heard.has(Heard::PACK)
     }
 
-    /// FlightSize (RFC 5681 §2), from where it went back to after a timeout.
+    /// FlightSize (RFC 5681 §2). After a timeout it counts only the data that was sent again.
     #[inline]
     fn flight(&self) -> u32 {
         (self.nxt - self.una) as u32
     }
 
-    /// RFC 6298 (5.2), (5.3).
+    /// Restarts or stops the timer after an ACK of new data, RFC 6298 (5.2) and (5.3).
     #[inline]
     fn rearm(&mut self, now: Time, cfg: &TcpConfig) {
         match self.sent == self.una {
@@ -362,7 +365,7 @@ impl Sender {
 }
 
 impl TcpConfig {
-    /// What a scoreboard measures with.
+    /// Parameters of the scoreboard's IsLost().
     fn reach(&self) -> Reach {
         Reach { threshold: self.dupack_threshold, mss: u32::from(self.mss) }
     }

@@ -1,20 +1,20 @@
-//! What the network tells a sender besides ACKs.
+//! Messages of the network to a sender, other than ACKs.
 
 use super::{Sender, State};
 use crate::transport::{Io, Notice};
 use mech::host::Returned;
 
-/// What came back of a flow's data, and the cut that this led to. Its host keeps it, since few flows
-/// ever have any.
+/// Record of bounced data of a flow, and of the cut that followed.
+/// The host keeps it outside of the sender, since few flows ever have bounced data.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BounceState {
     returned: Returned,
-    /// Until what was under way at the cut is acknowledged.
+    /// Present cut, until the data in flight at the cut is acknowledged.
     cut: Option<Cut>,
 }
 
-/// A cut that grows with what comes back: the window before it, what was under way, and by how much the
-/// window was cut so far; it may grow meanwhile.
+/// Cut that grows with further bounced data: the window before it, the bytes in flight at it, and the reduction so far.
+/// The window may grow meanwhile.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
     window: u32,
@@ -23,7 +23,7 @@ struct Cut {
 }
 
 impl Sender {
-    /// The network has sent a notice; nothing here sends because of it.
+    /// Processes a notice of the network. No notice makes the sender send.
     pub fn on_notice(&mut self, notice: &Notice, bounced: &mut BounceState, io: &Io) {
         self.notices += 1;
         match notice {
@@ -32,8 +32,9 @@ impl Sender {
         }
     }
 
-    /// PABO §II-G, by the law of [`mech::host::WindowCut`]. While a loss is mended the window is cut
-    /// already, and where nothing is outstanding what came back was sent again and has arrived.
+    /// Cuts the window for a bounced frame (PABO §II-G), by the law of [`mech::host::WindowCut`].
+    /// In a recovery the window is cut already. If nothing is outstanding, the bounced data was sent again and has
+    /// arrived.
     fn on_bounced(&mut self, payload: u16, bounced: &mut BounceState, io: &Io) {
         let Some(law) = io.cfg.bounce_signal else { return };
         let flight = (self.sent - self.una) as u32;

@@ -1,8 +1,7 @@
-//! How a connection opens, and data from the application.
+//! Opening of a connection, and data from the application.
 //!
-//! The number of the SYN is that before the first byte, 2³² - 1 (RFC 9293 §3.4.1). A SYN is repeated
-//! until it is answered; the third expiry and the hundredth are alike (RFC 9293 §3.8.3 lets a user
-//! say when to give up).
+//! The number of the SYN is that before the first byte, 2³² - 1 (RFC 9293 §3.4.1). A SYN is repeated until it is
+//! answered, without limit (RFC 9293 §3.8.3 lets a user choose when to give up).
 
 use super::heard::Heard;
 use super::{Sender, State};
@@ -12,18 +11,18 @@ use crate::{Ext, Pkt, Timestamps};
 use mech::Flags;
 use units::Dur;
 
-/// The number of the SYN.
+/// Sequence number of the SYN.
 const ISN: u32 = u32::MAX;
 
 impl Sender {
-    /// Opens, and the application hands over all bytes of the flow.
+    /// Opens the connection, and takes all bytes of the flow from the application.
     pub fn start(&mut self, io: &mut Io) {
         self.written = self.flow.bytes;
         self.heard.clear(Heard::ACK);
         self.open(io);
     }
 
-    /// Opens: sends a SYN, or what was written where connections are established before.
+    /// Opens the connection: sends a SYN, or the written data if the connection is established.
     pub fn open(&mut self, io: &mut Io) {
         match self.state {
             State::Closed => {
@@ -38,7 +37,7 @@ impl Sender {
         }
     }
 
-    /// Takes the sample of a handshake that was made before.
+    /// Takes the sample of a handshake that was made before the flow.
     fn take_handshake(&mut self, cfg: &TcpConfig) {
         let has_sample = cfg.handshake_rtt > Dur::ZERO || cfg.follows_linux_2_6_38();
         if has_sample && self.rto.srtt().is_none() {
@@ -46,7 +45,7 @@ impl Sender {
         }
     }
 
-    /// The first sample of the round-trip time (RFC 6298 (2.2)).
+    /// Takes the first sample of the round-trip time (RFC 6298 (2.2)).
     fn on_handshake_rtt(&mut self, rtt: Dur, cfg: &TcpConfig) {
         match self.keeps_segments(cfg) {
             true if cfg.follows_linux_2_6_38() => self.by_rack(|s, r| s.on_handshake_2_6_38(rtt, r, cfg)),
@@ -62,13 +61,12 @@ impl Sender {
         }
     }
 
-    /// The application hands over so many bytes more, those of the flow at most. They wait until the
-    /// connection is open.
+    /// Takes `bytes` more from the application, up to the size of the flow. They wait until the connection is open.
     pub fn write(&mut self, bytes: u64, io: &mut Io) {
         self.written = self.written.saturating_add(bytes).min(self.flow.bytes);
         self.heard.clear(Heard::ACK);
         if self.state == State::Established {
-            // What is written first may leave before the connection is said to open.
+            // The first data may leave before `open` is called.
             if io.cfg.follows_linux_2_6_38() {
                 self.take_handshake(io.cfg);
             }
@@ -76,7 +74,7 @@ impl Sender {
         }
     }
 
-    /// RFC 9293 §3.5; with ECE and CWR an ECN-setup SYN (RFC 3168 §6.1.1).
+    /// Sends the SYN (RFC 9293 §3.5). With ECE and CWR it is an ECN-setup SYN (RFC 3168 §6.1.1).
     fn send_syn(&mut self, io: &mut Io) {
         let mut flags = Flags::SYN;
         if io.cfg.ecn != EcnMode::Off {
@@ -92,7 +90,7 @@ impl Sender {
         self.rto.start(io.now, io.cfg);
     }
 
-    /// The timer expired before the SYN was answered.
+    /// Sends the SYN again after the timer expired.
     pub(super) fn repeat_syn(&mut self, io: &mut Io) {
         self.timeouts += 1;
         self.retransmissions += 1;
@@ -101,8 +99,8 @@ impl Sender {
         self.send_syn(io);
     }
 
-    /// What is no pure ACK, or comes before the connection is open: only the answer to a SYN counts
-    /// (RFC 9293 §3.10.7.3), and once it is open that is acknowledged again (§3.10.7.4).
+    /// Processes a packet that is no pure ACK, or that comes before the connection is open.
+    /// Only the SYN-ACK counts (RFC 9293 §3.10.7.3). On an open connection it is acknowledged again (§3.10.7.4).
     #[cold]
     pub(super) fn receive_syn(&mut self, pkt: &Pkt, io: &mut Io) {
         let answer = Flags::SYN.with(Flags::ACK).with(Flags::REVERSE);
@@ -118,7 +116,7 @@ impl Sender {
                     self.heard.set(Heard::PACK);
                 }
                 let timed = (self.loss.expiries == 0).then(|| io.now.since(self.last_sent));
-                // Linux takes its own clock first, which is finer than that of the timestamps.
+                // Linux prefers its own clock, which is finer than that of the timestamps.
                 let rtt = if io.cfg.follows_linux() { timed.or(rtt) } else { rtt.or(timed) };
                 if let Some(rtt) = rtt {
                     self.on_handshake_rtt(rtt, io.cfg);
@@ -129,15 +127,15 @@ impl Sender {
         }
     }
 
-    /// The window of a SYN is not scaled (RFC 7323 §2.2). After a SYN that had to be repeated: RFC
-    /// 5681 §3.1, RFC 6298 (5.7).
+    /// Opens the connection. The window of a SYN is not scaled (RFC 7323 §2.2).
+    /// After a repeated SYN, the window is one segment (RFC 5681 §3.1) and the timeout 3 s (RFC 6298 (5.7)).
     fn established(&mut self, rwnd: u32, io: &mut Io) {
         self.state = State::Established;
         (self.rwnd, self.widest) = (rwnd, rwnd);
         self.rto.stop();
         if self.loss.expiries > 0 {
             self.loss.expiries = 0;
-            // Linux has both rules since 3.1 only.
+            // Linux has both rules only since 3.1.
             if !io.cfg.follows_linux_2_6_38() {
                 self.rto.after_lost_syn(io.cfg);
                 self.congestion.on_lost_syn(io.cfg);
@@ -150,7 +148,7 @@ impl Sender {
         }
     }
 
-    /// An ACK without data, as only a handshake has them in this direction.
+    /// Sends an ACK without data, which this direction needs only in a handshake.
     fn acknowledge(&mut self, io: &mut Io) {
         let stamps = Timestamps { val: self.stamp_now(io), ecr: self.peer_clock };
         let ext = Ext { timestamps: io.cfg.timestamps.then_some(stamps), ..Ext::default() };

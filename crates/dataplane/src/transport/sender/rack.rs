@@ -1,6 +1,7 @@
-//! How a sender that finds losses by time takes in ACKs (RFC 8985), and when its recoveries begin, end and
-//! are undone. The order of steps is Linux's. One that hears of losses by PACKs (CP §4.4) does the same, and where it does
-//! not find losses by time it counts (RFC 6675 §4); rules 3 and 4 of NextSeg() are not built for it.
+//! Sender that finds losses by time (RFC 8985): processing of ACKs, and start, end and undo of recoveries.
+//!
+//! The order of steps is Linux's. A sender that learns of losses from PACKs (CP §4.4) uses the same code. If it does
+//! not find losses by time, it counts SACKed data (RFC 6675 §4). Rules 3 and 4 of NextSeg() are not built for it.
 
 use super::by_time::Reading;
 use super::{Sender, State};
@@ -12,26 +13,27 @@ use crate::transport::loss::Reach;
 use crate::transport::loss::{Awaited, Delivery, Detected, Frto, OfProbe, Phase, RackTlp, Settling, Told};
 use crate::transport::{Acked, Io, Lost, TcpConfig, segment};
 
-/// An ACK, as it changes what a sender does about losses.
+/// Effects of an ACK on recovery.
 pub(super) struct Event {
     pub told: Told,
-    /// It acknowledges new data.
+    /// True if the ACK acknowledges new data.
     pub advanced: bool,
-    /// It carries an echo of congestion.
+    /// True if the ACK carries an echo of congestion.
     ece: bool,
-    /// It tells nothing new.
+    /// True if the ACK has no news.
     bare: bool,
-    /// Its echoed timestamp, where that may undo.
+    /// Echoed timestamp, if it may undo a cut.
     echo: Option<u32>,
-    /// Bytes under way before it, without probes.
+    /// Bytes in flight before the ACK, without probes.
     flight: u64,
 }
 
 impl Sender {
-    /// Does something with what is kept for RACK-TLP, which begins with the first such call.
+    /// Calls `f` with the state of RACK-TLP, which is created at the first call.
     pub(super) fn by_rack(&mut self, f: impl FnOnce(&mut Sender, &mut RackTlp)) {
+        // Taken out, so that `f` may use the whole sender beside it.
         let mut rack = self.loss.take_timed();
-        // There is one timer: what waits for its turn has it where it is due first.
+        // The one timer is set for pacing or for another event, whichever comes first.
         if let Some(other) = rack.pace.other() {
             self.rto.set(other);
         }
@@ -42,7 +44,7 @@ impl Sender {
         self.loss.put_timed(rack);
     }
 
-    /// An ACK of everything before `ack` has come, of which no byte was never sent.
+    /// Processes an ACK of everything before `ack`, all of which was sent.
     #[inline(never)]
     pub(super) fn receive_by_rack(&mut self, pkt: &Pkt, ack: u64, io: &mut Io) {
         self.by_rack(|s, r| {
@@ -56,8 +58,8 @@ impl Sender {
         });
     }
 
-    /// The header of a cut packet has come back from a switch that had no room for it: what a PACK would have said, by
-    /// a shorter way (NDP §3.2.4).
+    /// Processes the header of a cut packet that a switch without buffer space for it has sent back (NDP §3.2.4).
+    /// It has the information of a PACK, by a shorter path.
     pub(crate) fn on_returned(&mut self, pkt: &Pkt, io: &mut Io) {
         let Some(range) = segment::cut_range(pkt, self.una, io) else { return };
         if !self.takes_packs() || self.state != State::Established {
@@ -74,7 +76,7 @@ impl Sender {
         });
     }
 
-    /// What follows from what was heard.
+    /// Applies the effects of an ACK: recovery, window, pacing, timer, transmission.
     fn settle(&mut self, event: Event, r: &mut RackTlp, io: &mut Io) {
         let lost = self.judge(&event, r, io);
         self.set_window(&event, lost, r, io);
@@ -83,7 +85,7 @@ impl Sender {
         self.send_lost_and_new(r, io);
     }
 
-    /// Takes in what an ACK says, and its samples.
+    /// Processes the contents of an ACK, and takes its samples.
     fn hear(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) -> Event {
         let cfg = io.cfg;
         let read = self.read_ack((pkt, ack), r, io, RackTlp::hear);
@@ -99,7 +101,7 @@ impl Sender {
         Event { told, advanced, ece, bare, echo: echo.filter(|_| cfg.rack.eifel), flight }
     }
 
-    /// What the ACK means for recoveries, and what it shows to be lost: bytes that were not lost before.
+    /// Updates recovery after an ACK, and returns the number of bytes that are newly lost.
     fn judge(&mut self, event: &Event, r: &mut RackTlp, io: &mut Io) -> u64 {
         let told = &event.told;
         if event.ece {
@@ -113,7 +115,7 @@ impl Sender {
         }
         match r.phase {
             Phase::Recovery if event.advanced && r.undo.is_open() && r.undo.was_delayed(event.echo) => {
-                // Until all retransmissions are accounted for nothing more is taken for lost.
+                // Nothing more counts as lost until all retransmissions are accounted for.
                 if r.segments.again() > 0 {
                     return 0;
                 }
@@ -131,7 +133,7 @@ impl Sender {
             Phase::Recovery => false,
             Phase::Loss { .. } => found.again,
         };
-        // What a PACK says is sent again whether or not a recovery begins.
+        // Data that a PACK reports is sent again even if no recovery begins.
         let waits = if self.takes_pack_for_mark(io.cfg) { found.lost > 0 } else { r.segments.has_waiting() };
         if may_begin && waits {
             self.begin_recovery(event.flight, event.ece, r, io);
@@ -142,7 +144,7 @@ impl Sender {
         found.lost
     }
 
-    /// Looks for losses: by time, or else by count, where anything new was reported.
+    /// Searches for losses: by time, or by count if anything was newly SACKed.
     fn find(&mut self, told: &Told, r: &mut RackTlp, io: &mut Io) -> Detected {
         match io.cfg.recovery {
             Recovery::Rack => self.detect(r, io),
@@ -152,17 +154,17 @@ impl Sender {
             _ => Detected::default(),
         }
     }
-    /// DupThresh, which is another one where PACKs tell of losses (CP §4.4).
+    /// Returns DupThresh, which is another one if PACKs report losses (CP §4.4).
     pub(super) fn dupack_threshold(&self, cfg: &TcpConfig) -> Option<u32> {
         let with_pack = cfg.pack.filter(|_| self.takes_packs());
         with_pack.map_or(cfg.dupack_threshold, |pack| pack.threshold)
     }
-    /// Whether a PACK does to the window what an echo of congestion does.
+    /// Returns true if a PACK affects the window as an echo of congestion does.
     pub(super) fn takes_pack_for_mark(&self, cfg: &TcpConfig) -> bool {
         cfg.pack.is_some_and(|pack| pack.reaction == PackReaction::Mark)
     }
 
-    /// Looks for losses, and lets the timer wait for what may be lost soon (RFC 8985 §6.2 step 5).
+    /// Searches for losses, and sets the timer for segments that may be lost soon (RFC 8985 §6.2 step 5).
     pub(super) fn detect(&mut self, r: &mut RackTlp, io: &mut Io) -> Detected {
         let settling = self.settling(r, io.cfg);
         let found = r.rack.detect(&mut r.segments, io.now, settling);
@@ -181,11 +183,11 @@ impl Sender {
         Settling { srtt, threshold, in_recovery: r.in_recovery(), sets_aside: cfg.follows_linux() }
     }
 
-    /// Fast recovery begins with so many bytes under way (RFC 5681 §3.2, RFC 8985 §6.2).
+    /// Begins fast recovery with `flight` bytes in flight (RFC 5681 §3.2, RFC 8985 §6.2).
     pub(super) fn begin_recovery(&mut self, flight: u64, marked: bool, r: &mut RackTlp, io: &mut Io) {
         let under_way = r.segments.again().div_ceil(u64::from(io.cfg.mss)) as u32;
         r.undo.begin(self.congestion.saved(), self.una, under_way, marked);
-        // Linux reduces from the window, the RFC from what is under way.
+        // Linux reduces from the window, the RFC from the bytes in flight.
         let from = if io.cfg.as_linux() { self.congestion.window().into() } else { flight };
         self.cut(flight, io);
         self.loss.recover(self.sent, self.sent);
@@ -195,19 +197,19 @@ impl Sender {
         r.phase = Phase::Recovery;
         r.at_once = io.cfg.recovery != Recovery::Rack;
     }
-    /// A loss cuts the window that had so many bytes under way.
+    /// Cuts the window for a loss with `flight` bytes in flight.
     fn cut(&mut self, flight: u64, io: &Io) {
         let (range, now) = (self.una..self.una + 1, io.now);
         let lost = Lost { range, flight: flight as u32, sent: self.sent, left: 0, now };
         self.congestion.on_lost(&lost, io.cfg);
         self.cwr = io.cfg.ecn != EcnMode::Off;
     }
-    /// A probe has mended a loss that nothing else shows: the window is cut as for one (RFC 8985 §7.4.2).
+    /// Cuts the window after a probe has repaired a loss that nothing else shows (RFC 8985 §7.4.2).
     fn on_mended_by_probe(&mut self, flight: u64, io: &Io) {
         self.cut(flight, io);
     }
 
-    /// All that was outstanding when recovery began is acknowledged.
+    /// Ends a recovery, after all data outstanding at its start was acknowledged.
     fn end_recovery(&mut self, event: &Event, r: &mut RackTlp, cfg: &TcpConfig) {
         match self.may_undo(event, r, cfg) {
             true => self.undo(false, r),
@@ -225,12 +227,12 @@ impl Sender {
         self.loss.leave_recovery();
     }
 
-    /// Whether the last cut had no reason.
+    /// Returns true if the last cut was spurious.
     fn may_undo(&self, event: &Event, r: &RackTlp, cfg: &TcpConfig) -> bool {
         let all_twice = cfg.rack.dsack_undo && r.undo.all_twice();
         r.undo.is_open() && (all_twice || r.undo.was_delayed(event.echo))
     }
-    /// Takes the last cut back; what was taken for lost is not, where `all` is under way still.
+    /// Undoes the last cut. With `all`, lost segments count as in flight again.
     fn undo(&mut self, all: bool, r: &mut RackTlp) {
         if all {
             r.segments.find_all();
@@ -242,8 +244,9 @@ impl Sender {
         self.open_again(r);
     }
 
-    /// An ACK while a timeout is being recovered: the timeout had no reason where data that was sent once has
-    /// arrived (RFC 5682 §3.1, with selective acknowledgements), or as for fast recovery.
+    /// Processes an ACK during the recovery after a timeout.
+    /// The timeout was spurious if data sent only once has arrived (RFC 5682 §3.1, with SACK), or for the reasons of
+    /// fast recovery.
     fn judge_timeout(&mut self, event: &Event, r: &mut RackTlp, cfg: &TcpConfig) {
         let Phase::Loss { frto } = r.phase else { return };
         if event.advanced && self.may_undo(event, r, cfg) {
@@ -256,12 +259,12 @@ impl Sender {
             }
             let mut next = Frto::Asked;
             if self.sent > self.loss.recovery_point() {
-                // Step 3.a: new data has shown that there was a loss.
+                // Step 3.a: the ACK of new data shows that there was a loss.
                 if event.told.reported || event.bare {
                     next = Frto::Off;
                 }
             } else if event.advanced && !over {
-                // Step 2.b: new data, where there is any, shows more than another retransmission.
+                // Step 2.b: new data, if there is any, shows more than another retransmission.
                 self.loss.recover_until(self.sent);
                 let may = self.written > self.nxt && self.rwnd > self.flight();
                 next = if may { Frto::New } else { Frto::Off };
@@ -276,15 +279,14 @@ impl Sender {
         }
     }
 
-    /// The window after an ACK: reduced in proportion to what arrives in recovery, else as congestion control
-    /// has it.
+    /// Sets the window after an ACK: by PRR in recovery, otherwise by congestion control.
     fn set_window(&mut self, event: &Event, lost: u64, r: &mut RackTlp, io: &mut Io) {
         let cfg = io.cfg;
         let recovering = r.phase == Phase::Recovery;
         let open = event.advanced && !recovering;
         let marked = if self.takes_pack_for_mark(cfg) { event.told.packed } else { 0 };
         let bytes = (event.told.delivered + marked) as u32;
-        // What waits for a larger burst uses the window all the same.
+        // Data that waits for a larger burst counts as use of the window.
         let flight = (event.flight as u32).max(if r.limited { self.congestion.window() } else { 0 });
         let acked = Acked { bytes, flight, open, rtt: event.told.last_rtt, ..self.acked(event.ece, io) };
         if acked.bytes > 0 {
@@ -297,7 +299,7 @@ impl Sender {
             self.reduce(event.told.delivered, event.advanced && lost == 0, r, cfg);
         }
     }
-    /// The rate of pacing: of the window, or of what is not acknowledged where that is more.
+    /// Sets the rate of pacing from the window, or from the unacknowledged bytes if they exceed it.
     pub(super) fn set_pace(&self, r: &mut RackTlp, cfg: &TcpConfig) {
         if let Some(srtt) = self.rto.srtt().filter(|_| cfg.pacing.on) {
             let window = self.congestion.window();
@@ -305,7 +307,7 @@ impl Sender {
             r.pace.set_rate(u64::from(window).max(self.sent - self.una), percent, srtt);
         }
     }
-    /// RFC 9937 §6.
+    /// Sets the window in a recovery by PRR (RFC 9937 §6).
     pub(super) fn reduce(&mut self, delivered: u64, safe: bool, r: &mut RackTlp, cfg: &TcpConfig) {
         let of = Delivery {
             bytes: delivered,

@@ -8,7 +8,7 @@ use crate::transport::{Io, Lost, TcpConfig};
 use units::{Dur, Time};
 
 impl Sender {
-    /// The timer has expired.
+    /// Processes an expiry of the timer.
     pub(super) fn timer_by_rack(&mut self, io: &mut Io) {
         self.by_rack(|s, r| {
             if io.now >= s.rto.expires() {
@@ -24,15 +24,15 @@ impl Sender {
         });
     }
 
-    /// After an ACK: the timer runs anew where new data is acknowledged, or data is reported that was sent
-    /// before the first outstanding segment was sent last, as Linux has it.
+    /// Restarts the timer after an ACK of new data, or after a SACK of old data.
+    /// Linux restarts it for SACKed data that was sent before the last sending of the first segment.
     pub(super) fn set_timer(&mut self, event: &Event, r: &mut RackTlp, io: &mut Io) {
         let head = r.segments.first().map_or(Time::ZERO, |s| s.at);
         if self.una == self.sent {
             r.awaited = Awaited::Retransmission;
             return self.rto.stop();
         }
-        // A PACK shows that there still is a way to the receiver and back.
+        // A PACK shows that the path to the receiver and back still works.
         let heard = event.told.packed > 0 || event.told.reported_at.is_some_and(|at| at < head);
         let anew = event.advanced || heard;
         if anew && r.awaited != Awaited::Reordering && !self.await_probe(true, r, io) {
@@ -40,12 +40,13 @@ impl Sender {
         }
     }
 
-    /// Lets the timer wait for the retransmission timeout: from now, or where it waited for something else
-    /// from the last sending of the first segment.
+    /// Sets the timer for the retransmission timeout.
+    /// It counts from now. If the timer was set for another event, it counts from the last sending of the first
+    /// segment.
     pub(super) fn rearm_timeout(&mut self, r: &mut RackTlp, io: &mut Io) {
         let wait = match r.awaited {
             Awaited::Retransmission => self.rto.timeout(io.cfg),
-            // What is over already is waited for all the same: for a tick, where there are any.
+            // A timeout that is already over still waits: for one tick, or 1 us without ticks.
             Awaited::Probe | Awaited::Reordering => self.left(r, io).max(Dur::us(1)),
         };
         r.awaited = Awaited::Retransmission;
@@ -55,21 +56,22 @@ impl Sender {
         }
     }
 
-    /// The timer expires after so long, by the clock of this host.
+    /// Sets the timer to expire after `wait`, by the clock of this host.
     pub(super) fn wake_after(&mut self, wait: Dur, io: &mut Io) {
         let at = io.expiry(self.flow.src, wait, self.rto.expires());
         self.rto.set(at);
     }
 
-    /// How long until the retransmission timeout of the first segment is over; zero where it is.
+    /// Time until the retransmission timeout of the first segment; zero if it is over.
     fn left(&self, r: &RackTlp, io: &Io) -> Dur {
         let expiry = r.segments.first().map_or(Time::NEVER, |s| s.at.saturating_add(self.rto.timeout(io.cfg)));
         expiry.max(io.now).since(io.now)
     }
 
-    /// Lets the timer wait for a probe, unless it would find nothing out: losses are being recovered, or
-    /// reports will show them (RFC 8985 §7.2). Whether a probe may be sent is asked now, or as in Linux then
-    /// (§7.3). `advancing` says that the timeout would run from now.
+    /// Sets the timer for a probe, unless a probe would show nothing (RFC 8985 §7.2). Returns true if it was set.
+    /// A probe shows nothing while losses are being recovered, or while SACKs will show them. The test if a probe may
+    /// be sent (§7.3) is made now; Linux makes it at the expiry. `advancing` is true if the timeout would count from
+    /// now.
     pub(super) fn await_probe(&mut self, advancing: bool, r: &mut RackTlp, io: &mut Io) -> bool {
         let cfg = io.cfg;
         let may = match cfg.follows_linux() {
@@ -79,6 +81,7 @@ impl Sender {
         if !cfg.rack.tlp || !may {
             return false;
         }
+        // TLP.max_ack_delay (RFC 8985 §7.2) is the minimum RTO, as in Linux.
         let mut wait = Tlp::timeout(self.rto.srtt(), r.segments.len() == 1, cfg.min_rto, cfg.rack.slack);
         if cfg.retransmission_timer {
             let left = if advancing { self.rto.timeout(io.cfg) } else { self.left(r, io) };
@@ -89,7 +92,7 @@ impl Sender {
         true
     }
 
-    /// Sends a probe beside the window: new data, or else the last segment again (RFC 8985 §7.3).
+    /// Sends a probe beyond the window: new data, or else the last segment again (RFC 8985 §7.3).
     fn on_probe_time(&mut self, r: &mut RackTlp, io: &mut Io) {
         let may = if io.cfg.follows_linux() { !r.tlp.is_out() } else { r.tlp.may_probe() };
         if !may || r.segments.len() == 0 {
@@ -97,7 +100,7 @@ impl Sender {
         }
         let new = self.probe_with_new(r, io);
         if !new {
-            // No loss is known of: this is no retransmission that a recovery would answer for.
+            // No loss is known, so this retransmission is not one that an undo counts.
             let last = r.segments.len() - 1;
             self.repeat(last, true, r, io);
         }
@@ -106,7 +109,7 @@ impl Sender {
         self.rearm_timeout(r, io);
     }
 
-    /// What was overtaken has not come (RFC 8985 §6.2 step 5).
+    /// Processes the expiry of the reordering timer: overtaken segments have not arrived (RFC 8985 §6.2 step 5).
     fn on_reordering_time(&mut self, r: &mut RackTlp, io: &mut Io) {
         if io.cfg.follows_linux() {
             return self.on_reordering_as_linux(r, io);
@@ -124,9 +127,9 @@ impl Sender {
         }
     }
 
-    /// RFC 8985 §6.3, RFC 6298 (5.4) to (5.6), RFC 5681 §3.1: the first segment is sent again, and what was
-    /// sent long enough ago is lost too. The threshold falls once for what is outstanding, and the window is
-    /// one segment more than what is under way, as Linux has it.
+    /// Processes a timeout (RFC 8985 §6.3, RFC 6298 (5.4) to (5.6), RFC 5681 §3.1).
+    /// The first segment is sent again, and segments sent long enough ago are lost too. The threshold falls once for
+    /// the data outstanding. As in Linux, the window is one segment more than the bytes in flight.
     fn on_expiry(&mut self, r: &mut RackTlp, io: &mut Io) {
         if io.cfg.follows_linux_2_6_38() {
             return self.on_expiry_2_6_38(r, io);
@@ -150,7 +153,7 @@ impl Sender {
             r.undo.begin(self.saved(cfg), self.una, under_way, false);
         }
         let lost = Lost { range: self.una..self.nxt, flight, sent: self.sent, left: 0, now };
-        // RFC 5682 §3.1 step 1: not where the timeout ends another recovery, unless it is of the same segment again.
+        // RFC 5682 §3.1 step 1: no F-RTO if the timeout ends another recovery, unless it repeats for the same segment.
         let asks = cfg.rack.frto && (r.phase < Phase::Recovery || self.loss.expiries > 0);
         self.congestion.on_timeout(&lost, !cut, cfg);
         self.after_timeout(cfg, now);
@@ -167,11 +170,11 @@ impl Sender {
         let window = r.pipe() + u64::from(cfg.mss);
         self.congestion.set_window(u32::try_from(window).unwrap_or(u32::MAX));
         self.repeat_lost(0, r, io);
-        // Pacing does not put off this one (`tcp_retransmit_timer`).
+        // Pacing does not delay this timeout (`tcp_retransmit_timer`).
         self.wake_after(self.rto.timeout(io.cfg), io);
     }
 
-    /// What every timeout does.
+    /// Updates the state that every timeout changes.
     fn after_timeout(&mut self, cfg: &TcpConfig, now: Time) {
         self.loss.on_timeout(self.una, self.sent);
         self.timeouts += 1;
@@ -181,8 +184,8 @@ impl Sender {
     }
 }
 
-/// What timeouts and probes wait longer since the next segment may not leave before (`tcp_pacing_delay`): whole ticks of the
-/// host's clock, where it has any.
+/// Extra delay of timeouts and probes, because pacing delays the next segment (`tcp_pacing_delay`).
+/// It is rounded down to whole ticks of the host's clock, if that has ticks.
 fn paced(r: &RackTlp, io: &Io) -> Dur {
     match (io.cfg.pacing.on, io.cfg.tick) {
         (false, _) => Dur::ZERO,

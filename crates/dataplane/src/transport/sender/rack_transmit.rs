@@ -1,4 +1,4 @@
-//! What a sender that finds losses by time sends: what is lost, and new data, by what is under way.
+//! Transmission of a sender that finds losses by time: lost segments and new data, by the bytes in flight.
 
 use super::Sender;
 use crate::transport::Io;
@@ -6,8 +6,8 @@ use crate::transport::loss::{Awaited, Frto, Phase, RackTlp};
 use units::Time;
 
 impl Sender {
-    /// Sends what is lost and then new data, as long as the window exceeds what is under way; the other way
-    /// round where new data is to show whether a timeout had a reason (RFC 5682 §3.1 step 2.b).
+    /// Sends lost segments and then new data, while the window exceeds the bytes in flight.
+    /// New data comes first if it is to show whether a timeout was spurious (RFC 5682 §3.1 step 2.b).
     pub(super) fn send_lost_and_new(&mut self, r: &mut RackTlp, io: &mut Io) {
         if io.cfg.follows_linux_2_6_38() {
             self.go_on_2_6_38(r, io);
@@ -40,8 +40,8 @@ impl Sender {
         self.send_new(r, io);
     }
 
-    /// Sends a segment again, as it was. That of the first one starts the timeout anew, as Linux has it
-    /// (RFC 6298 §5 leaves it open).
+    /// Sends a segment again with its old boundaries.
+    /// If it is the first one, the timeout restarts, as in Linux (RFC 6298 §5 leaves it open).
     pub(super) fn send_again(&mut self, i: usize, r: &mut RackTlp, io: &mut Io) {
         self.repeat_lost(i, r, io);
         if i == 0 && r.awaited != Awaited::Reordering {
@@ -50,7 +50,7 @@ impl Sender {
         }
     }
 
-    /// Sends a segment again that is lost, and leaves the timer as it is.
+    /// Sends a lost segment again, without a change of the timer.
     pub(super) fn repeat_lost(&mut self, i: usize, r: &mut RackTlp, io: &mut Io) {
         let bytes = self.repeat(i, false, r, io);
         r.on_sent_again(bytes, self.stamp_now(io));
@@ -72,7 +72,7 @@ impl Sender {
         s.len()
     }
 
-    /// Sends new data that the window has room for.
+    /// Sends new data that the window has space for.
     pub(super) fn send_new(&mut self, r: &mut RackTlp, io: &mut Io) {
         if io.cfg.follows_linux_2_6_38() {
             return self.send_new_2_6_38(r, io);

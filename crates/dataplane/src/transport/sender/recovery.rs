@@ -1,4 +1,4 @@
-//! Losses: duplicate ACKs, selective acknowledgements and the timeout.
+//! Recovery: duplicate ACKs, selective acknowledgements and the timeout.
 
 use super::{Arrived, Sender};
 use crate::transport::config::{EcnMode, Recovery};
@@ -7,9 +7,9 @@ use crate::transport::{DuplicateEvent, Io, Lost, TcpConfig};
 use units::Time;
 
 impl Sender {
-    /// Nothing new is acknowledged. A duplicate ACK is one while data is outstanding that does not
-    /// move the window (RFC 5681 §2), or with selective acknowledgements one that tells of new bytes
-    /// (RFC 6675 §2).
+    /// Processes an ACK without new data.
+    /// It is a duplicate if data is outstanding and it does not move the window (RFC 5681 §2). With SACK it is one if
+    /// it newly SACKs bytes (RFC 6675 §2).
     #[cold]
     pub(super) fn on_duplicate(&mut self, arrived: Arrived, same_window: bool, io: &mut Io) {
         let cfg = io.cfg;
@@ -30,7 +30,7 @@ impl Sender {
         match event {
             DuplicateEvent::Lost => self.on_lost(io),
             DuplicateEvent::More => self.congestion.on_duplicate(cfg),
-            // RFC 3042 §2: new data.
+            // RFC 3042 §2: a duplicate allows new data.
             DuplicateEvent::Early(1..=2) if cfg.limited_transmit && self.nxt == self.sent => {
                 return self.transmit_limited(io);
             }
@@ -39,7 +39,7 @@ impl Sender {
         self.transmit(io);
     }
 
-    /// New selective acknowledgements have come (RFC 6675 §5 steps 1 to 4).
+    /// Processes newly SACKed data (RFC 6675 §5 steps 1 to 4).
     #[cold]
     pub(super) fn on_sacked(&mut self, cfg: &TcpConfig, io: &mut Io) {
         match self.loss.on_sacked(self.una, cfg.reach()) {
@@ -49,12 +49,12 @@ impl Sender {
         }
     }
 
-    /// Limited transmit by what is under way (RFC 6675 §5 (3.2), (3.3)); it does not wait for its NIC.
+    /// Limited transmit by the bytes in flight (RFC 6675 §5 (3.2), (3.3)). It does not wait for the NIC.
     #[cold]
     fn limited_by_pipe(&mut self, io: &mut Io) {
-        // What an ACK that is cumulative too lets out is no limited transmit.
+        // Data that the cumulative part of the ACK allows is no limited transmit.
         self.transmit(io);
-        // Nothing is lost yet: the pipe is what was neither acknowledged nor reported.
+        // Nothing is lost yet, so the pipe is all data neither acknowledged nor SACKed.
         let sacked = self.loss.state().map_or(0, |b| b.sacked());
         while self.congestion.window() + sacked >= self.flight() + u32::from(io.cfg.mss) {
             let len = self.next_new(io.cfg);
@@ -66,8 +66,8 @@ impl Sender {
         }
     }
 
-    /// The first segment outstanding is lost: fast retransmit (RFC 5681 §3.2, RFC 6675 §5 (4.1) to
-    /// (4.3)).
+    /// Begins a recovery with a fast retransmit of the first outstanding segment.
+    /// See RFC 5681 §3.2 and RFC 6675 §5 (4.1) to (4.3).
     #[cold]
     fn on_lost(&mut self, io: &mut Io) {
         let cfg = io.cfg;
@@ -77,6 +77,7 @@ impl Sender {
             range: self.una..self.una + first,
             flight: self.flight() - self.limited,
             sent: self.sent,
+            // RFC 5681 §3.2 step 3 inflates the window by the duplicates; a scoreboard counts them in the pipe.
             left: if cfg.recovery == Recovery::Sack { 0 } else { cfg.dupack_threshold.unwrap_or(0) },
             now: io.now,
         };
@@ -88,7 +89,7 @@ impl Sender {
         self.emit(self.una, first as u32, io);
     }
 
-    /// A partial ACK (RFC 6582 §3.2 step 3).
+    /// Processes a partial ACK (RFC 6582 §3.2 step 3).
     #[cold]
     pub(super) fn on_partial(&mut self, acked: u32, first: bool, io: &mut Io) {
         self.congestion.on_partial(acked, io.cfg);
@@ -100,7 +101,7 @@ impl Sender {
         }
     }
 
-    /// Sends what NextSeg() answers as long as the window exceeds the pipe (RFC 6675 §5 (B.2), (C)).
+    /// Sends the segments of NextSeg() while the window exceeds the pipe (RFC 6675 §5 (B.2), (C)).
     #[cold]
     pub(super) fn mend(&mut self, io: &mut Io) {
         let (cfg, reach) = (io.cfg, io.cfg.reach());
@@ -130,24 +131,25 @@ impl Sender {
         }
     }
 
-    /// Whether the timer has expired so often in a row that only probes are sent (pFabric §4.3).
+    /// Returns true after so many consecutive timeouts that only probes are sent (pFabric §4.3).
     #[inline]
     pub(super) fn probes(&self, cfg: &TcpConfig) -> bool {
         u32::from(self.loss.expiries) >= cfg.probe_after
     }
 
-    /// Sends a probe: the first byte that is not acknowledged.
+    /// Sends a probe: the first unacknowledged byte.
     #[cold]
     pub(super) fn probe(&mut self, io: &mut Io) {
         let rank = if io.cfg.probes_as_data { self.rank(io.cfg) } else { 0 };
         self.emit_ranked(self.una, 1, rank, io);
     }
 
-    /// RFC 6298 (5.4) to (5.6), RFC 5681 §3.1, RFC 6582 §3.2 step 4, RFC 6675 §5.1.
+    /// Processes a timeout: RFC 6298 (5.4) to (5.6), RFC 5681 §3.1, RFC 6582 §3.2 step 4, RFC 6675 §5.1.
     pub(super) fn on_timeout(&mut self, now: Time, cfg: &TcpConfig) {
         let lost =
             Lost { range: self.una..self.nxt, flight: self.flight_at_timeout(cfg), sent: self.sent, left: 0, now };
-        // Linux cuts no second time for what a recovery has cut for already.
+        // The timer cuts the threshold once for a segment (RFC 5681 §3.1). Linux does not cut again for a loss that a
+        // recovery has cut for.
         let again = self.loss.expiries > 0 || cfg.as_linux() && self.loss.in_recovery();
         self.congestion.on_timeout(&lost, again, cfg);
         self.loss.on_timeout(self.una, self.sent);
@@ -160,8 +162,9 @@ impl Sender {
         self.rto.back_off(now, cfg);
     }
 
-    /// Bytes of which a timeout makes half the slow start threshold. Bytes that SACK has reported are in FlightSize (RFC 5681
-    /// §2), which grows beyond every window while a hole stays open, and not in the pipe (RFC 6675 §5).
+    /// Bytes of which a timeout makes half the slow start threshold.
+    /// FlightSize includes SACKed bytes (RFC 5681 §2), and exceeds every window while a hole stays open. The pipe
+    /// excludes them (RFC 6675 §5).
     fn flight_at_timeout(&self, cfg: &TcpConfig) -> u32 {
         match self.loss.state() {
             Some(board) if cfg.timeout_halves_pipe => board.pipe(self.una, self.sent, cfg.reach()) as u32,

@@ -1,38 +1,38 @@
-//! What is told of a sender.
+//! Counters and state of a sender.
 
 use super::Sender;
 use units::Dur;
 
-/// What a sender has done, and where it stands.
+/// Counters of a sender, and its present state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SenderStats {
-    /// Segments sent, retransmissions and those without data included.
+    /// Segments sent, including retransmissions and segments without data.
     pub segments: u32,
-    /// Segments sent that had been sent before, in whole or in part.
+    /// Segments sent of which any byte was sent before.
     pub retransmissions: u32,
-    /// Losses found by duplicate ACKs or selective acknowledgements: recoveries.
+    /// Recoveries: losses detected by duplicate ACKs or SACKs.
     pub fast_retransmits: u32,
     /// Expiries of the retransmission timer.
     pub timeouts: u32,
     /// ACKs that carried an echo of congestion.
     pub echoes: u32,
-    /// Cuts of the window because of an echo, or of frames that came back.
+    /// Cuts of the window because of an echo, or of bounced frames.
     pub cuts: u32,
     /// Notices from the network.
     pub notices: u32,
-    /// Duplicates that the receiver reported (RFC 2883).
+    /// DSACKs: duplicates that the receiver reported (RFC 2883).
     pub dsacks: u32,
-    /// PACKs (CP §4.3).
+    /// PACKs received (CP §4.3).
     pub packs: u32,
-    /// Tail loss probes (RFC 8985 §7).
+    /// Tail loss probes sent (RFC 8985 §7).
     pub tlp_probes: u32,
-    /// Recoveries and timeouts that turned out to have had no reason (RFC 3522, RFC 3708, RFC 5682).
+    /// Spurious recoveries and timeouts that were undone (RFC 3522, RFC 3708, RFC 5682).
     pub undos: u32,
     /// Bytes acknowledged.
     pub acked: u64,
     /// Next byte to send.
     pub next: u64,
-    /// Bytes selectively acknowledged beyond those.
+    /// Bytes SACKed beyond the acknowledged ones.
     pub sacked: u32,
     /// Congestion window, bytes.
     pub cwnd: u32,
@@ -40,18 +40,18 @@ pub struct SenderStats {
     pub ssthresh: u32,
     /// Receiver's window, bytes.
     pub rwnd: u32,
-    /// Whether fast recovery is under way.
+    /// True during fast recovery.
     pub in_recovery: bool,
     /// DCTCP's α in units of 2⁻³⁰; `None` for others.
     pub alpha: Option<u32>,
     /// Smoothed round-trip time; `None` before the first sample.
     pub srtt: Option<Dur>,
-    /// Retransmission timeout, backoff included; where its floor comes after that, before it.
+    /// Retransmission timeout with its backoff. With `RtoFloor::Backoff` it is that before the minimum RTO.
     pub rto: Dur,
 }
 
 impl Sender {
-    /// What it has done, and where it stands.
+    /// Returns the counters and the state.
     pub fn stats(&self) -> SenderStats {
         let (state, rack) = (self.loss.state(), self.loss.timed());
         SenderStats {

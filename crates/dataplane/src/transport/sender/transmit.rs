@@ -1,4 +1,4 @@
-//! What may leave, and how a segment is made.
+//! Transmission: what may leave now, and construction of segments.
 
 use super::Sender;
 use super::heard::Heard;
@@ -8,8 +8,8 @@ use crate::{Ext, Pkt, Timestamps};
 use mech::{Ecn, Flags};
 
 impl Sender {
-    /// Sends what may be sent now: what the scoreboard asks for, or what both windows allow; nothing
-    /// while it probes.
+    /// Sends all that may leave now: segments that the scoreboard selects, or data that both windows allow.
+    /// Sends nothing while the sender probes.
     pub(super) fn send(&mut self, io: &mut Io) {
         if self.keeps_segments(io.cfg) {
             return self.by_rack(|s, r| s.send_lost_and_new(r, io));
@@ -24,7 +24,7 @@ impl Sender {
         }
     }
 
-    /// Sends what both windows allow.
+    /// Sends data that both windows allow.
     pub(super) fn transmit(&mut self, io: &mut Io) {
         if self.nxt >= self.written {
             return;
@@ -37,8 +37,8 @@ impl Sender {
         }
     }
 
-    /// Sends new data as long as it fits so many bytes of the congestion window. PRECONDITION: all
-    /// that was sent before is acknowledged or under way.
+    /// Sends new data that fits into `room` bytes of the congestion window.
+    /// PRECONDITION: all data sent before is acknowledged or in flight.
     #[inline]
     pub(super) fn fill(&mut self, mut room: u64, io: &mut Io) {
         while self.nxt < self.written {
@@ -50,6 +50,7 @@ impl Sender {
                 full = room;
             }
             let len = self.allowed(full as u32, io.cfg);
+            // Pacing comes last, since `ready` records that a segment waits for the NIC.
             if len == 0 || !self.pacing.ready() {
                 break;
             }
@@ -58,8 +59,8 @@ impl Sender {
         }
     }
 
-    /// Sends one segment of new data beyond cwnd, two of them at most (RFC 3042 §2). It does not wait for its
-    /// NIC: later on, nothing would ask for it again.
+    /// Sends one segment of new data beyond cwnd, two of them at most (RFC 3042 §2).
+    /// It does not wait for the NIC, which would not request it later.
     pub(super) fn transmit_limited(&mut self, io: &mut Io) {
         let len = self.next_new(io.cfg);
         let window = self.congestion.window().saturating_add(2 * u32::from(io.cfg.mss));
@@ -69,15 +70,14 @@ impl Sender {
         }
     }
 
-    /// Bytes of new data that the receiver's window, the application and Nagle's algorithm have for
-    /// the next segment.
+    /// Returns the length of the next new segment that receiver's window, application and Nagle's algorithm allow.
     pub(super) fn next_new(&self, cfg: &TcpConfig) -> u32 {
         let full = u64::from(cfg.mss).min(self.written - self.nxt);
         if full == 0 { 0 } else { self.allowed(full as u32, cfg) }
     }
 
-    /// How much of a new segment of `full` bytes the receiver's window and Nagle's algorithm allow
-    /// (RFC 9293 §3.7.4, §3.8.6.2.1).
+    /// Returns the length of a new segment of `full` bytes that the receiver's window and Nagle's algorithm allow.
+    /// See RFC 9293 §3.7.4 and §3.8.6.2.1.
     #[inline]
     pub(super) fn allowed(&self, full: u32, cfg: &TcpConfig) -> u32 {
         let room = self.rwnd.saturating_sub(self.flight());
@@ -85,14 +85,14 @@ impl Sender {
         if len == u32::from(cfg.mss) {
             return len;
         }
-        // A short segment because of the receiver's window: RFC 9293 §3.8.6.2.1 (3).
+        // A segment is short because of the receiver's window: RFC 9293 §3.8.6.2.1 (3).
         let silly = !cfg.short_segments && len < full && len < self.widest.div_ceil(2);
-        // One because there is no more: RFC 9293 §3.7.4.
+        // A segment is short because there is no more data: RFC 9293 §3.7.4.
         let waits = cfg.nagle && self.nxt > self.una && !self.heard.has(Heard::ACK);
         if silly || waits { 0 } else { len }
     }
 
-    /// What comes before new data that no ACK may have let out.
+    /// Updates the congestion state before new data that may follow an idle time.
     pub(super) fn wake(&mut self, io: &Io) {
         if self.sent == self.una {
             self.congestion.on_rest(io.now, self.last_sent);
@@ -100,7 +100,7 @@ impl Sender {
         self.restart_if_idle(io);
     }
 
-    /// RFC 5681 §4.1. Nothing is sent by it: cwnd is lowered before what is to be sent now.
+    /// Lowers cwnd after an idle time (RFC 5681 §4.1), before new data is sent.
     #[inline]
     pub(super) fn restart_if_idle(&mut self, io: &Io) {
         if io.cfg.follows_linux() && self.sent > self.una {
@@ -112,8 +112,8 @@ impl Sender {
         }
     }
 
-    /// Goes on from where it went back to after a timeout. Whether all that was outstanding then has
-    /// been sent again.
+    /// Resends data after a timeout, from where the sender went back to.
+    /// Returns true if all data that was outstanding at the timeout has been sent again.
     #[cold]
     fn resend(&mut self, window: u32, io: &mut Io) -> bool {
         while self.nxt < self.sent {
@@ -128,7 +128,7 @@ impl Sender {
                 None => (0, None),
             };
             let full = u64::from(io.cfg.mss).min(hole.map_or(self.written, |hole| hole.end) - at);
-            // What was sent once stays inside the window, should that have shrunk (RFC 9293 §3.8.6).
+            // Data sent before stays inside the window that was granted then, even if it has shrunk (RFC 9293 §3.8.6).
             let edge = (self.una + u64::from(self.rwnd)).max(self.sent);
             let len = full.min(edge - at) as u32;
             let under_way = at - self.una - u64::from(spared);
@@ -141,7 +141,7 @@ impl Sender {
         true
     }
 
-    /// Sends one segment of new data: ECT(0), and with CWR after a reduction (RFC 3168 §6.1.2).
+    /// Sends one segment of new data with ECT(0), and with CWR after a reduction (RFC 3168 §6.1.2).
     #[inline]
     pub(super) fn emit_new(&mut self, len: u32, io: &mut Io) {
         let (start, cfg) = (self.nxt, io.cfg);
@@ -151,7 +151,7 @@ impl Sender {
             pkt.head.flags = pkt.head.flags.with(Flags::CWR);
             self.cwr = false;
         }
-        // While losses are mended an ACK also waits for other segments than its own.
+        // In a recovery an ACK also depends on other segments, so it gives no sample.
         if !self.loss.in_recovery() && !cfg.times_by_stamps() {
             self.timing.sent(io.now, start as u32, end as u32);
         }
@@ -162,8 +162,8 @@ impl Sender {
         self.push(pkt, io);
     }
 
-    /// Sends one segment, and moves SND.NXT where it begins there. What was sent before is ECT(0)
-    /// only for DCTCP (RFC 3168 §6.1.5).
+    /// Sends one segment, and advances SND.NXT if the segment begins there.
+    /// Data that was sent before has ECT(0) only for DCTCP and RoCE (RFC 3168 §6.1.5 forbids it).
     pub(super) fn emit(&mut self, start: u64, len: u32, io: &mut Io) {
         if start == self.sent {
             return self.emit_new(len, io);
@@ -172,7 +172,7 @@ impl Sender {
         self.emit_ranked(start, len, rank, io);
     }
 
-    /// The same with a rank of its own.
+    /// Sends data again with this rank ([`Sender::emit`]).
     pub(super) fn emit_ranked(&mut self, start: u64, len: u32, rank: u64, io: &mut Io) {
         let mut pkt = segment::data(&self.flow, (start, len), rank, io.cfg);
         pkt.head.flags = pkt.head.flags.with(Flags::RETRANSMIT);
@@ -188,7 +188,7 @@ impl Sender {
         self.push(pkt, io);
     }
 
-    /// What remains of the flow, where that is its priority: not acknowledged and not reported (pFabric §4.3).
+    /// Bytes of the flow that are neither acknowledged nor SACKed, if they are its priority (pFabric §4.3); else 0.
     #[inline]
     pub(super) fn rank(&self, cfg: &TcpConfig) -> u64 {
         if !cfg.by_remaining {
@@ -203,7 +203,7 @@ impl Sender {
         if io.cfg.timestamps {
             pkt.ext = self.stamps(io);
         }
-        // CP §4.1: all data, what is sent again as well.
+        // CP §4.1: all data carries CPA, retransmissions included.
         if self.takes_packs() {
             pkt.head.flags = pkt.head.flags.with(Flags::CPA);
         }
@@ -213,7 +213,7 @@ impl Sender {
         io.out.push(pkt);
     }
 
-    /// The timestamps of a segment (RFC 7323 §3.2).
+    /// Returns the timestamps of a segment (RFC 7323 §3.2), as an extension.
     #[inline(never)]
     pub(super) fn stamps(&self, io: &mut Io) -> u32 {
         let stamps = Timestamps { val: self.stamp_now(io), ecr: self.peer_clock };

@@ -1,12 +1,13 @@
-//! The parameters of RoCE.
+//! Parameters of RoCE.
 
 use mech::params::{Kind, Param, Spec};
 
 pub(super) const ROCE: Spec = Spec {
     slot: "transport",
     kind: "roce",
-    doc: "RoCEv2: sends at the rate that the NIC gives a flow, with no window; what is lost makes it go back to it (go-back-N), by a \
-          NAK or a timeout. For networks without loss, with `host.reaction = dcqcn` or `qcn`.",
+    doc: "RoCEv2: sends at the rate that the NIC gives a flow, without a window. After a NAK or a timeout, a sender \
+          goes back to the lost packet (go-back-N). For networks without loss, with `host.reaction` = `dcqcn` or \
+          `qcn`.",
     cite: "InfiniBand Architecture Specification 1 §9.7, annex A17; Zhu et al., SIGCOMM 2015",
     params: &[
         Param {
@@ -24,27 +25,28 @@ pub(super) const ROCE: Spec = Spec {
         },
         Param {
             name: "ack_size",
-            doc: "Frame of an ACK or a NAK, at most 512 B, and at least `framing.header` and `framing.link` together.",
+            doc: "Size of the frame of an ACK or a NAK, at most 512 B, and at least `framing.header` and \
+                  `framing.link` together.",
             kind: Kind::Size { min: 64 },
             default: Some("64B"),
         },
         Param {
             name: "rto",
-            doc: "Time without an acknowledgement after which it goes back to the first packet that has none: 4.096 us times \
-                  2^14, the local ACK timeout that benchmarks of NICs set.",
+            doc: "Time without an acknowledgement after which a sender goes back to the first packet without one. The \
+                  default is 4.096 us times 2^14, the local ACK timeout that benchmarks of NICs set.",
             kind: Kind::Time { min: 1 },
             default: Some("67.108864ms"),
         },
         Param {
             name: "ecn",
-            doc: "Whether its data may be marked; ACKs and NAKs are not.",
+            doc: "Makes data ECN-capable. ACKs and NAKs are not.",
             kind: Kind::Flag,
             default: Some("true"),
         },
         Param {
             name: "ttl",
-            doc: "Time to live of every packet, those of raw sources too: each switch decrements it, and at 0 the packet is \
-                  dropped. `off` is for bridges, which do not decrement it.",
+            doc: "Time to live of every packet, also of raw sources. Each switch decrements it, and drops the packet \
+                  at 0. `off` is for bridges, which do not decrement it.",
             kind: Kind::CountOrOff { min: 1, max: 255 },
             default: Some("255"),
         },

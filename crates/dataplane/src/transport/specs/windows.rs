@@ -1,24 +1,24 @@
-//! Parameters of how windows grow and are cut.
+//! Parameters of growth and reduction of windows.
 
 use crate::transport::choices::{CongestionControl, OldCongestionControl};
 use mech::params::{Kind, Param};
 
 pub(super) const ECN: Param = Param {
     name: "ecn",
-    doc: "Data are ECN-capable, and a mark cuts the window as a loss does, at most once a round trip (RFC 3168 §6.1).",
+    doc: "Makes data ECN-capable. A mark cuts the window like a loss, at most once a round trip (RFC 3168 §6.1).",
     kind: Kind::Flag,
     default: Some("false"),
 };
 pub(super) const CONGESTION_CONTROL: Param = Param {
     name: "congestion_control",
-    doc: "How the window grows and is cut: `cubic` (RFC 9438) or `reno` (RFC 5681).",
+    doc: "Growth and cut of the window: `cubic` (RFC 9438) or `reno` (RFC 5681).",
     kind: CongestionControl::KIND,
     default: Some("cubic"),
 };
 pub(super) const OLD_CONGESTION_CONTROL: Param = Param {
     name: "congestion_control",
-    doc: "How the window grows and is cut: `reno`, which the DCTCP patch of 2011 expects, or `bic`. The kernel's own default \
-          was `cubic`, which is not built for it; CentOS chose `bic`.",
+    doc: "Growth and cut of the window: `reno`, which the DCTCP patch of 2011 expects, or `bic`, the choice of CentOS. \
+          CUBIC, the kernel's own default, is not implemented for it.",
     kind: OldCongestionControl::KIND,
     default: Some("reno"),
 };
@@ -32,13 +32,14 @@ pub(super) const SHIFT_G: Param = Param {
 };
 pub(super) const FAST_CONVERGENCE: Param = Param {
     name: "fast_convergence",
-    doc: "A cut of CUBIC below the last one leaves more room to others (RFC 9438 §4.7).",
+    doc: "Leaves more capacity to other flows after a cut of CUBIC at a smaller window than the last one (RFC 9438 \
+          §4.7).",
     kind: Kind::Flag,
     default: Some("true"),
 };
 pub(super) const HYSTART: Param = Param {
     name: "hystart",
-    doc: "Slow start of CUBIC ends before a loss, where a train of ACKs or their delay grows long (HyStart as in Linux).",
+    doc: "Ends slow start of CUBIC before a loss, if a train of ACKs or their delay grows long (HyStart as in Linux).",
     kind: Kind::Flag,
     default: Some("false"),
 };
@@ -51,7 +52,7 @@ pub(super) const G: Param = Param {
 };
 pub(super) const INITIAL_ALPHA: Param = Param {
     name: "initial_alpha",
-    doc: "The estimate α at the start (RFC 8257 §4.1: 1).",
+    doc: "Initial value of the estimate α (RFC 8257 §4.1: 1).",
     kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
     default: Some("1"),
 };

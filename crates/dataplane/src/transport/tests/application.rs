@@ -1,4 +1,4 @@
-//! Data that come piece by piece: Nagle's algorithm (RFC 9293 §3.7.4) and idle restart (RFC 5681 §4.1).
+//! Tests of data written in pieces: Nagle's algorithm (RFC 9293 §3.7.4) and idle restart (RFC 5681 §4.1).
 
 use super::*;
 
@@ -39,7 +39,8 @@ fn with_nagle_a_short_segment_waits_while_anything_is_outstanding() {
     assert_eq!(h.payloads(), [500], "no retransmission waits");
 }
 
-/// Idle for so long after ten segments were acknowledged; how many of thirty then leave.
+/// Returns how many of thirty segments leave after this idle time, and the slow start threshold then.
+/// Ten acknowledged segments precede the idle time.
 fn after(idle: Dur, set: &[(&str, Value)]) -> (usize, u32) {
     let mut h = opened(set);
     h.wait(Dur::ms(20));

@@ -1,4 +1,4 @@
-//! Frames that come back to their source's host (PABO §II-G).
+//! Tests of frames that bounce back to their source's host (PABO §II-G).
 
 use super::*;
 use crate::transport::tests::pair::{Direction, Fault, Pair};
@@ -11,7 +11,7 @@ fn law(window: Dur, threshold: u64, cut: f64) -> Option<WindowCut> {
     Some(WindowCut::new(&Values(all.into_iter().collect())))
 }
 
-/// A sender with 20 segments under way, which reacts to bounces by this law.
+/// Returns a sender with 20 segments in flight, which reacts to bounces by this law.
 fn hand(law: Option<WindowCut>) -> Hand {
     let mut h = Hand::new("newreno", &[("initial_window", packets(20))]);
     h.cfg = h.cfg.clone().with_bounce_signal(law);
@@ -57,7 +57,7 @@ fn frames_of_another_window_of_time_do_not_add_up() {
     assert_eq!(h.cwnd(), 20_000);
     back(&mut h, 1);
     assert_eq!(h.cwnd(), 18_000);
-    // A further window of time within the round neither cuts again nor gives anything back.
+    // A further time window within the round trip neither cuts again nor restores anything.
     h.wait(Dur::us(100));
     back(&mut h, 4);
     assert_eq!((h.cwnd(), h.stats().cuts), (18_000, 1));
@@ -111,7 +111,7 @@ fn nothing_is_cut_while_a_loss_is_mended_or_nothing_is_under_way() {
     let before = h.cwnd();
     back(&mut h, 10);
     assert_eq!((h.cwnd(), h.stats().cuts), (before, 0));
-    // Nor does a cut that began before the loss grow.
+    // A cut that began before the loss does not grow either.
     let mut h = hand(law(Dur::ms(1), 1, 0.5));
     back(&mut h, 1);
     (0..4).for_each(|_| drop(h.ack(0)));

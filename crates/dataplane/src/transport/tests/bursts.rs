@@ -1,20 +1,20 @@
-//! How new data leave in bursts, as Linux sends them for segmentation offload, and what bursts change elsewhere.
+//! Tests of bursts of new data, as Linux sends them for segmentation offload, and of their effects.
 
 use super::*;
 
-/// A sender of Linux whose clock does not tick.
+/// Returns a Linux sender with a continuous clock.
 fn linux(more: &[(&'static str, Value)]) -> Hand {
     let given = [("tick", time(Dur::ZERO)), ("congestion_control", word("reno"))];
     Hand::with_flow(1 << 30, "linux", &[&given[..], more].concat())
 }
-/// It has started, and its first segments are 900 us old.
+/// Returns a sender that has started, with first segments that are 900 us old.
 fn started(more: &[(&'static str, Value)]) -> Hand {
     let mut h = linux(more);
     h.start();
     h.wait(Dur::us(900));
     h
 }
-/// Which of the segments that were sent last are marked to be pushed.
+/// Numbers of the segments sent last that carry PSH.
 fn pushed(h: &Hand) -> Vec<u32> {
     let is_pushed = |p: &&Pkt| h.exts.get(p.ext).is_some_and(|ext| ext.push);
     h.last.iter().filter(is_pushed).map(|p| p.seq / 1000).collect()
@@ -35,7 +35,7 @@ fn a_burst_is_what_offload_takes_at_most() {
     let mut h = linux(&[("initial_window", packets(200))]);
     h.start();
     assert_eq!(pushed(&h), [64, 129, 194, 199], "64 KiB are 65 segments");
-    // Over 20 ms there is nothing for short round trips, and a 1024th of a second at 1.2 windows a round trip.
+    // Over 20 ms a burst has no bonus for short paths: 1/1024 s at 1.2 windows per round trip.
     let far = [("initial_window", packets(200)), ("initial_ssthresh", size(1)), ("handshake_rtt", time(Dur::ms(20)))];
     let mut h = linux(&far);
     h.start();
@@ -44,7 +44,7 @@ fn a_burst_is_what_offload_takes_at_most() {
 
 #[test]
 fn the_end_of_a_piece_leaves_as_soon_as_there_is_room_for_it() {
-    // Half of the receiver's window are ten segments: pieces end after 12, 22, 32.
+    // Half of the receiver's window is ten segments: pieces end after 12, 22, 32.
     let mut h = started(&[("initial_window", packets(12)), ("receive_window", size(20_000))]);
     assert_eq!([h.ack(1), h.ack(2)], [vec![], vec![]]);
     assert_eq!(h.ack(3), (12..18).collect::<Vec<_>>(), "room for six, of a window of 15");
@@ -67,11 +67,11 @@ fn a_probe_takes_along_what_was_waiting() {
 #[test]
 fn what_waits_for_a_larger_burst_uses_the_window_all_the_same() {
     let mut h = started(&[("initial_ssthresh", size(1))]);
-    // Half of the window leaves, and too little room is left for the next burst: twice.
+    // Half of the window leaves, and too little space remains for the next burst: twice.
     assert_eq!(h.ack(7), (10..15).collect::<Vec<_>>());
     h.wait(Dur::us(900));
     assert_eq!((h.ack(11), h.cwnd()), ((15..20).collect(), 11_000));
-    // Nine of eleven are under way as a new round trip begins. Its ACKs count: 11 to 21 are a window.
+    // Nine of eleven are in flight when a new round trip begins. Its ACKs count: 11 to 21 are a window.
     (12..=20).for_each(|n| _ = h.ack(n));
     assert_eq!(h.cwnd(), 11_000);
     h.ack(21);
@@ -82,7 +82,7 @@ fn what_waits_for_a_larger_burst_uses_the_window_all_the_same() {
 fn a_window_is_reduced_from_what_it_was_and_by_whole_segments() {
     let mut h = started(&[("initial_window", packets(20))]);
     assert_eq!(h.ack(1), [0; 0]);
-    // From 21 to 10; 15 are under way. Three of 21 have arrived: 1.4 of ten.
+    // The window falls from 21 to 10, with 15 in flight. Three of 21 have arrived: 1.4 of ten.
     assert_eq!(h.sack(1, &[(2, 5)]), [1, 20]);
     assert_eq!(h.sack(1, &[(2, 6)]), [0; 0], "1.9");
     assert_eq!(h.sack(1, &[(2, 7)]), [21], "2.4");
@@ -106,7 +106,7 @@ fn while_a_probe_is_under_way_its_time_passes_before_that_of_the_timeout() {
     h.ack(1);
     let timeouts = h.stats().timeouts;
     assert_eq!((h.expire(), h.stats().timeouts), (vec![], timeouts));
-    // The timeout is over by now: it waits for a tick still, and from a tick on that takes two.
+    // The timeout is over by now. It still waits for one tick, which takes two from a tick on.
     let left = h.timer_in().unwrap();
     assert!(left > Dur::ms(7) && left < Dur::ms(9), "{left}");
 }
@@ -120,7 +120,7 @@ fn a_timer_that_is_set_for_the_same_tick_again_keeps_its_place() {
         Io { now: Time::ZERO + now, cfg: &cfg, exts, out, timers_set }.expiry(host, Dur::ms(10), pending)
     };
     let tick = set(Dur::ms(100), Time::NEVER);
-    // Ticks are 4 ms apart: of the two moments around it one has the same, wherever they are.
+    // Ticks are 4 ms apart, so one of the two times around this one has the same tick.
     let again = [Dur::ms(98), Dur::ms(102)].map(|now| set(now, tick));
     assert!(again.contains(&tick), "{again:?}");
     let other = set(Dur::ms(104), tick);

@@ -1,10 +1,10 @@
-//! Whatever the network does, all bytes arrive once and in order, and the same seed does the same.
+//! Tests with a chaotic network: all bytes arrive once and in order, and a seed gives the same run again.
 //!
-//! The bench asserts at each step that new data stays inside both windows, that nothing is
-//! acknowledged that has not arrived, that nothing is sent again that the sender was told has
-//! arrived (since its last timeout), that a sender with data under way has a deadline, that packets
-//! emitted and copied are delivered, lost or under way, and that extensions are those of packets
-//! under way.
+//! The bench asserts at each step:
+//! - New data stays inside both windows, and only data that has arrived is acknowledged.
+//! - Data known to have arrived is not sent again, unless a timeout came since.
+//! - A sender with data in flight has a deadline.
+//! - Packets emitted and copied are delivered, lost or in flight, and extensions are those of packets in flight.
 
 use super::*;
 use crate::transport::tests::pair::{Chaos, Pair};
@@ -12,8 +12,7 @@ use mech::{Purpose, Stream};
 
 const COMBINATIONS: u64 = 12 * 64;
 
-/// The n-th of all combinations of congestion control, recovery and switches; what has no two
-/// values alone varies with the seed.
+/// Returns combination `n` of congestion control, recovery and switches. Other parameters vary with the seed.
 fn settings(n: u64, seed: u64) -> (&'static str, Vec<(&'static str, Value)>) {
     let recovery = ["reno", "newreno", "sack"][n as usize % 3];
     let law = n / 3 % 4;
@@ -57,7 +56,7 @@ pub(super) fn bytes(seed: u64) -> u64 {
     1 + seed * 7919 % 200_000
 }
 
-/// Loss, lateness by up to 400 us (which reorders), duplication and marks, of data and ACKs alike.
+/// Returns faults for data and ACKs: loss, delay by up to 400 us (which reorders), duplication and marks.
 pub(super) fn faults(seed: u64) -> Chaos {
     Chaos {
         stream: Stream::new(seed, 0, Purpose::Custom(0)),
@@ -80,7 +79,7 @@ fn run(n: u64, seed: u64) -> Pair {
 fn every_byte_arrives_through_loss_reordering_duplication_and_marks() {
     let (mut retransmissions, mut cuts, mut fast, mut timeouts, mut options) = (0, 0, 0, 0, 0);
     for n in 0..COMBINATIONS {
-        // 5 and 31 do not divide the count: every combination meets other seeds.
+        // 5 and 31 do not divide the count, so every combination meets other seeds.
         for seed in [n, n + COMBINATIONS + 7] {
             let pair = run(n, seed);
             assert!(pair.sender.done() && pair.receiver.complete(), "combination {n}, seed {seed}");
@@ -97,7 +96,7 @@ fn every_byte_arrives_through_loss_reordering_duplication_and_marks() {
     assert!(all.iter().all(|n| *n > 1000) && options > 10_000, "{all:?} {options}");
 }
 
-/// Go-back-N, with a timer that is shorter than the round trip now and then.
+/// Data of go-back-N arrives in order, with a timer that is sometimes shorter than the round trip.
 #[test]
 fn every_byte_of_roce_arrives_in_order_through_the_same() {
     let (mut retransmissions, mut naks, mut timeouts) = (0, 0, 0);
@@ -117,14 +116,14 @@ fn every_byte_of_roce_arrives_in_order_through_the_same() {
     assert!([retransmissions, naks, timeouts].iter().all(|n| *n > 200), "{retransmissions} {naks} {timeouts}");
 }
 
-/// Of hosts that find losses by time: with CUBIC, with DCTCP, and as Linux has them.
+/// Transports that find losses by time: with CUBIC, with DCTCP, and as in Linux.
 const BY_TIME: [&str; 4] = ["dctcp", "cubic", "linux", "linux_dctcp"];
 
-/// RACK-TLP with options by the bits of `n`.
+/// Returns RACK-TLP with options by the bits of `n`.
 fn by_time(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
     let bit = |i: u64| n >> i & 1 == 1;
     let flag = |i: u64| Value::Flag(bit(i));
-    // Bits of a hash: those of `n` are all taken.
+    // All bits of `n` are in use, so these are bits of a hash.
     let other = |i: u64| mech::hash_mix(n, 7) >> i & 1 == 1;
     let kind = BY_TIME[usize::from(bit(8)) + if other(0) { 2 } else { 0 }];
     let mut set = vec![
@@ -147,7 +146,7 @@ fn by_time(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
         ("nagle", flag(8)),
         ("connection", word(if bit(9) { "handshake" } else { "established" })),
         ("delayed_ack_timeout", time(Dur::ms(1))),
-        // Now and then below the round-trip time, so that timeouts come without a loss.
+        // Sometimes below the round-trip time, so that timeouts come without a loss.
         ("min_rto", time(Dur::us(if n % 3 == 0 { 120 } else { 3000 }))),
         ("initial_rto", time(Dur::ms(3))),
         ("max_rto", time(Dur::ms(80))),
@@ -205,7 +204,7 @@ fn by_the_time_of_each_sending_nothing_is_sent_twice_without_faults() {
     }
 }
 
-/// Linux 2.6.38 with options chosen by the bits of `n`.
+/// Returns Linux 2.6.38 with options by the bits of `n`.
 fn of_2011(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
     let bit = |i: u64| mech::hash_mix(n, 11) >> i & 1 == 1;
     let flag = |i: u64| Value::Flag(bit(i));
@@ -221,7 +220,7 @@ fn of_2011(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
         ("connection", word(if bit(8) { "handshake" } else { "established" })),
         ("tick", time(Dur::us([20, 70, 1000][n as usize % 3]))),
         ("delayed_ack_timeout", time(Dur::ms(1))),
-        // Now and then below the round-trip time, so that timeouts come without a loss.
+        // Sometimes below the round-trip time, so that timeouts come without a loss.
         ("min_rto", time(Dur::us(if n % 4 == 0 { 60 } else { 3000 }))),
         ("initial_rto", time(Dur::ms(3))),
         ("max_rto", time(Dur::ms(80))),
@@ -246,7 +245,7 @@ fn a_host_of_2011_delivers_every_byte_whatever_the_network_does() {
     for n in 0..1024 {
         let (kind, mut set) = of_2011(n);
         let cfg = config(kind, &set);
-        // One in seven has a peer without SACK, and otherwise as its own host.
+        // Every seventh has a peer without SACK that otherwise equals its own host.
         set.retain(|(name, _)| ["timestamps", "receive_window"].contains(name));
         let cfg = if n % 7 == 0 { cfg.toward(&config("newreno", &set)) } else { cfg };
         let mut pair = Pair::new(bytes(n), cfg);
@@ -273,7 +272,7 @@ fn a_host_of_2011_sends_nothing_twice_without_faults() {
     }
 }
 
-/// pFabric with options by the bits of `n`; its timer lies above the bench's round trip, or below it.
+/// Returns pFabric with options by the bits of `n`; its timer is above or below the bench's round trip.
 fn minimal(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
     let bit = |i: u64| n >> i & 1 == 1;
     let set = vec![

@@ -1,9 +1,9 @@
-//! CUBIC against the formulas of RFC 9438 in real numbers, and what must hold of its window whatever comes.
+//! Tests of CUBIC against the formulas of RFC 9438 in real numbers, and of invariants of its window.
 
 use super::*;
 use mech::Stream;
 
-/// A sender in congestion avoidance whose ACKs come a round trip after what they acknowledge.
+/// Sender in congestion avoidance, whose ACKs come a round trip after the data.
 struct Path {
     hand: Hand,
     rtt: Dur,
@@ -17,7 +17,7 @@ impl Path {
         hand.start();
         Path { hand, rtt, acked: 0 }
     }
-    /// All that is under way arrives, spread over a round trip; how long the window was at its end.
+    /// Delivers all data in flight, spread over a round trip, and returns the window at its end in segments.
     fn round(&mut self) -> f64 {
         let under_way = self.hand.stats().next / 1000 - self.acked;
         for _ in 0..under_way {
@@ -30,7 +30,7 @@ impl Path {
     fn seconds(&self) -> f64 {
         self.hand.now.0 as f64 / 1e12
     }
-    /// A loss of the first segment under way, all after it arriving.
+    /// Loses the first segment in flight, and delivers all after it.
     fn lose(&mut self) {
         let (from, to) = (self.acked as u32 + 1, (self.hand.stats().next / 1000) as u32);
         for n in from..to {
@@ -42,7 +42,7 @@ impl Path {
     }
 }
 
-/// W_cubic(t) in segments (RFC 9438 fig. 1).
+/// Returns W_cubic(t) in segments (RFC 9438 fig. 1).
 fn cubic(t: f64, w_max: f64, begin: f64) -> f64 {
     let k = ((w_max - begin) / 0.4).cbrt();
     0.4 * (t - k).powi(3) + w_max
@@ -50,7 +50,7 @@ fn cubic(t: f64, w_max: f64, begin: f64) -> f64 {
 
 #[test]
 fn after_a_loss_the_window_is_within_a_segment_of_the_curve_all_the_way_back_and_beyond() {
-    // Round trips of 100 ms: W_est passes the curve where that is flat alone, at W_max.
+    // Round trips of 100 ms: W_est exceeds the curve only where that is flat, at W_max.
     let set = [("initial_window", packets(100)), ("initial_ssthresh", size(1))];
     let mut path = Path::new(&set, Dur::ms(100));
     path.lose();
@@ -69,7 +69,7 @@ fn after_a_loss_the_window_is_within_a_segment_of_the_curve_all_the_way_back_and
 
 #[test]
 fn at_short_round_trips_the_window_is_within_a_segment_of_what_reno_would_have() {
-    // 100 us: a segment a round trip after nothing was lost, 9/17 of one after a loss.
+    // Round trips of 100 us: one segment per round trip without a loss, 9/17 of one after a loss.
     let set = [("initial_window", packets(100)), ("initial_ssthresh", size(1))];
     let mut path = Path::new(&set, Dur::us(100));
     for round in 1..=50 {

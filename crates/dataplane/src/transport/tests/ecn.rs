@@ -1,4 +1,4 @@
-//! Marks: RFC 3168 for NewReno, RFC 8257 for DCTCP.
+//! Tests of marks: RFC 3168 for NewReno, RFC 8257 for DCTCP.
 
 use super::*;
 use crate::transport::fraction::{ONE, fixed};
@@ -108,7 +108,7 @@ fn dctcp_reacts_to_a_loss_as_newreno_does_even_after_a_mark() {
 
 #[test]
 fn with_selective_acknowledgements_too_a_loss_and_a_mark_of_one_window_reduce_once() {
-    // RFC 3168 §6.1.2; RFC 8257 §3.5 for DCTCP, whose cut by a mark is not one by loss.
+    // RFC 3168 §6.1.2; RFC 8257 §3.5 for DCTCP, whose cut by a mark does not replace that by a loss.
     let loss_after_mark = |kind, set: &[(&str, Value)]| {
         let mut h = Hand::new(kind, set);
         h.start();
@@ -149,7 +149,7 @@ fn segment_of(n: u64, ce: bool, cwr: bool, cfg: &TcpConfig) -> Pkt {
     pkt
 }
 
-/// The echoes of the ACKs of segments (number, marked, CWR), in order.
+/// Returns the echoes of the ACKs of segments (number, marked, CWR), in order.
 fn echoes(cfg: &TcpConfig, segments: &[(u64, bool, bool)]) -> Vec<(u32, bool)> {
     let mut receiver = Receiver::new(&flow(100_000), cfg);
     let out = sent(Time::ZERO, cfg, |io| {
@@ -176,7 +176,7 @@ fn a_marked_segment_with_cwr_starts_the_latch_anew_and_a_mark_on_old_data_does_n
 
 #[test]
 fn dctcp_echoes_the_mark_of_each_segment_exactly() {
-    // RFC 8257 §3.2, one ACK a segment.
+    // RFC 8257 §3.2, one ACK per segment.
     let cfg = config("dctcp", &[]);
     let marks = [true, false, true, true, false];
     let segments: Vec<_> = marks.iter().enumerate().map(|(n, m)| (n as u64, *m, false)).collect();

@@ -1,5 +1,4 @@
-//! What a host adds to its protocol: ticks of its timers, what a handshake has measured, bursts for segmentation
-//! offload.
+//! Tests of rules that a host adds to its protocol: ticks of timers, samples of handshakes, and bursts for offload.
 
 use super::*;
 
@@ -8,7 +7,7 @@ fn rack(more: &[(&'static str, Value)]) -> Vec<(&'static str, Value)> {
     [&given[..], more].concat()
 }
 
-/// The first instants of a run lie at any time between two ticks of 4 ms.
+/// Checks a wait that starts at any time between two ticks of 4 ms.
 fn between(wait: Dur, least: u64) {
     assert!(wait > Dur::ms(least) && wait <= Dur::ms(least + 4), "{wait}: more than {least} ms, to the next tick");
 }
@@ -29,12 +28,12 @@ fn timers_fire_at_ticks_and_the_least_timeout_is_whole_ticks() {
     let set = [("tick", time(Dur::ms(4))), ("handshake_rtt", time(Dur::us(50)))];
     let mut h = Hand::new("dctcp", &rack(&[&set[..], &[("tlp", Value::Flag(false))]].concat()));
     h.start();
-    // 12.05 ms are four ticks: so it is kept. And
+    // 12.05 ms are kept as four ticks.
     assert_eq!(h.stats().rto, Dur::ms(16));
-    // what has passed of the one in which it was set does not count.
+    // The part of the current tick that has passed does not count.
     between(h.timer_in().unwrap(), 16);
     h.expire();
-    // Eight, from a tick on.
+    // Eight ticks, counted from a tick on.
     let (wait, slack) = (h.timer_in().unwrap(), Dur::us(20));
     assert!(wait > Dur::ms(36) - slack && wait < Dur::ms(36) + slack, "{wait}");
 }
@@ -57,12 +56,12 @@ fn new_data_wait_for_a_third_of_the_window_and_not_for_longer_than_half_a_round_
         h
     };
     let tso = [("tso", Value::Flag(true))];
-    // The first ACK makes room for two segments, of a window of eleven.
+    // The first ACK frees two segments of a window of eleven.
     let mut h = start(&[]);
     assert_eq!(h.ack(1), [10, 11]);
     let mut h = start(&tso);
     assert_eq!([h.ack(1), h.ack(2)], [vec![], vec![10, 11, 12, 13]]);
-    // A long silence, or a report of something missing: at once.
+    // After a long silence, or with a SACK beyond a gap, new data leaves immediately.
     let mut h = start(&tso);
     h.wait(Dur::ms(1));
     assert_eq!(h.ack(1), [10, 11]);

@@ -1,5 +1,6 @@
-//! Flows that a kernel was given packet by packet, played to the sender of `linux`: the format of a recording is in
-//! `conformance/linux/README.md`.
+//! Replays of flows that a kernel's sender was given packet by packet, with the sender of `linux`.
+//!
+//! The format of a recording is in `conformance/linux/README.md`.
 
 mod receiving;
 mod recording;
@@ -16,13 +17,13 @@ use units::{Dur, Time};
 const MSS: u64 = 1000;
 /// Length of a tick of the kernel's clock.
 const TICK: Dur = Dur::ms(4);
-/// Coarser timers: from so many ticks on at every eighth alone, and again.
+/// Number of ticks from which timers fire only at every eighth tick; times eight for each further level.
 const COARSER: u64 = 63;
-/// Tolerances: delay of the kernel's timers, and error of instants that are taken outside the kernel.
+/// Tolerances: delay of the kernel's timers, and error of times that are measured outside of the kernel.
 const HANDLED: Dur = Dur::ms(2);
 const JITTER: Dur = Dur::us(90);
 
-/// First event in which the sender does something else than the kernel.
+/// First event at which the sender differs from the kernel.
 #[derive(Clone, Debug)]
 pub struct Difference {
     pub kind: &'static str,
@@ -33,18 +34,18 @@ fn difference(kind: &'static str, text: String) -> Result<(), Difference> {
     Err(Difference { kind, text })
 }
 
-/// The sender of a recording and its clock.
+/// Sender of a recording, and its clock.
 #[derive(Clone)]
 struct Play {
     sender: Sender,
     cfg: TcpConfig,
     now: Time,
     exts: Exts,
-    /// First bytes of what was sent since it was last asked, in segments.
+    /// Numbers of the segments sent since the last line.
     sent: Vec<u64>,
-    /// TSval of each emission.
+    /// TSval of each emission, in order.
     stamps: Vec<u32>,
-    /// When the timer was set to what it is.
+    /// Time at which the timer was last set, and its expiry.
     set: Time,
     due: Option<Time>,
 }
@@ -117,7 +118,7 @@ impl Play {
         self.exts.free(pkt.ext);
     }
 
-    /// Handles timers that are due before a line, and then the line, at this instant.
+    /// Processes timers that expire before a line, and then the line, at this time.
     fn step(&mut self, line: &Line, at: Time) -> Result<(), Difference> {
         self.sent.clear();
         let is_timer = line.event == Event::Timer;
@@ -139,7 +140,7 @@ impl Play {
                 *self = ahead;
                 return Ok(());
             }
-            // The kernel's timer is due as well, and did not come to it before this line.
+            // The kernel's timer expires as well, but was handled after this line.
             if is_near {
                 break;
             }
@@ -179,7 +180,7 @@ impl Play {
     }
 }
 
-/// The transport of a recording, on a host whose ticks are those of the kernel.
+/// Returns the transport of a recording, on a host whose ticks are those of the kernel.
 fn configuration(of: &Recording) -> TcpConfig {
     let recovery = if of.sack { "rack" } else { "newreno" };
     let cfg = transport(&format!(
@@ -197,12 +198,12 @@ fn on_kernel_ticks(cfg: TcpConfig, host: HostId) -> TcpConfig {
     seeds.find(|cfg| cfg.ticks(host).phase < Dur::us(5)).expect("a seed")
 }
 
-/// Plays a recording: the line and its difference where there is one.
+/// Replays a recording. Returns the first line with a difference, and that difference.
 pub fn play(of: &Recording) -> Result<(), (usize, Difference)> {
     let mut play = Play::new(of);
     play.call(|s, io| s.open(io));
     for (n, line) in of.lines.iter().enumerate() {
-        // Instants are taken beside the kernel: one that it sees a little earlier or later may decide.
+        // Times are measured beside the kernel, so a slightly earlier or later time may agree with it.
         let instants = [line.at, line.at + JITTER, Time(line.at.0.saturating_sub(JITTER.0))];
         let tries = instants.map(|at| {
             let mut ahead = play.clone();
@@ -218,7 +219,7 @@ pub fn play(of: &Recording) -> Result<(), (usize, Difference)> {
     Ok(())
 }
 
-/// Plays the recordings of a file that the environment names, and prints what differs.
+/// Replays the recordings of a file that the environment names, and prints the differences.
 #[test]
 #[ignore = "benches/linux/exact runs it"]
 fn flows_of_a_file() {

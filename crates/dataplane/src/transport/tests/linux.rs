@@ -1,4 +1,4 @@
-//! What Linux does beyond RFCs, where a table of segments would be too long.
+//! Tests of Linux's rules beyond RFCs that would need too long a table of segments.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Rules of Linux 2.6.38 that conformance cases cannot express: a peer without SACK, and memory between connections.
+//! Tests of Linux 2.6.38 that conformance cases cannot express: a peer without SACK, and memory between connections.
 
 use super::*;
 use crate::transport::loss::RackTlp;
@@ -10,7 +10,7 @@ const PLAIN: [(&str, Value); 3] = [
     ("initial_window", Value::Amount(Amount::Packets(10))),
 ];
 
-/// Sender whose peer has no selective acknowledgements.
+/// Returns a sender whose peer has no SACK.
 fn without_sack(set: &[(&str, Value)]) -> Hand {
     let mut h = Hand::new("linux_2_6_38", set);
     h.cfg = h.cfg.toward(&config("newreno", &[]));
@@ -84,7 +84,7 @@ fn without_sack_reordering_that_was_learnt_stays() {
     assert_eq!((r.segments.assumed(), r.degree(Some(3))), (3, 5), "four segments are less");
 }
 
-/// Measurements that a connection of this many segments without a loss leaves.
+/// Returns the measurements that a loss-free connection of this many segments leaves.
 fn measured(segments: u64, set: &[(&str, Value)]) -> Metrics {
     let mut h = Hand::with_flow(segments * 1000, "linux_2_6_38", set);
     h.start();
@@ -99,7 +99,7 @@ fn measured(segments: u64, set: &[(&str, Value)]) -> Metrics {
 #[test]
 fn a_new_connection_begins_with_an_old_threshold_and_three_segments() {
     let metrics = measured(30, &[("initial_ssthresh", size(4000)), ("tso", Value::Flag(false))]);
-    // A threshold at which connections begin was never set by one: nothing is kept.
+    // The threshold at which connections begin was never set by a connection, so it is not kept.
     assert_eq!(metrics.ssthresh, 0);
     let mut h = Hand::new("linux_2_6_38", &[("tso", Value::Flag(false)), ("min_rto", time(Dur::ms(10)))]);
     h.sender.recall(&Metrics { ssthresh: 4, srtt: 40, rttvar: 60, ..Metrics::default() }, &h.cfg);

@@ -1,4 +1,4 @@
-//! One test a rule; each names its clause.
+//! Tests of the transports, one per rule; each names its clause.
 
 mod application;
 mod bounced;
@@ -44,14 +44,14 @@ fn time(d: Dur) -> Value {
     Value::Time(d)
 }
 
-/// What one call sends.
+/// Returns the packets that one call sends.
 fn sent(now: Time, cfg: &TcpConfig, call: impl FnOnce(&mut Io)) -> Vec<Pkt> {
     let mut out = Released::default();
     call(&mut Io { now, cfg, exts: &mut Exts::default(), out: &mut out, timers_set: &mut 0 });
     out.take()
 }
 
-/// A sender whose ACKs are written by hand. Segments are 1000 bytes and named by their number.
+/// Sender whose ACKs tests write by hand. Segments have 1000 bytes, and are named by their number.
 struct Hand {
     cfg: TcpConfig,
     sender: Sender,
@@ -97,11 +97,11 @@ impl Hand {
         let pkt = segment::ack(&flow(0), bytes, ece, &self.cfg);
         self.call(|s, io| s.receive(&pkt, io))
     }
-    /// An ACK of the first `n` segments; the numbers of the segments that it sends.
+    /// Delivers an ACK of the first `n` segments, and returns the numbers of the segments sent for it.
     fn ack(&mut self, n: u64) -> Vec<u32> {
         self.ack_bytes(n * 1000, false)
     }
-    /// An ACK of the first `n` segments that reports segments too, most recent block first.
+    /// Delivers an ACK of the first `n` segments with SACK blocks in segments, the most recent block first.
     fn sack(&mut self, n: u64, blocks: &[(u32, u32)]) -> Vec<u32> {
         self.sack_bytes(n * 1000, &blocks.iter().map(|b| (b.0 * 1000, b.1 * 1000)).collect::<Vec<_>>())
     }
@@ -117,7 +117,7 @@ impl Hand {
         self.exts.free(ext);
         sent
     }
-    /// The application hands over so many bytes; how many leave in each segment.
+    /// Writes bytes of the application, and returns the length of each segment that leaves.
     fn write(&mut self, bytes: u64) -> Vec<u16> {
         self.call(|s, io| s.write(bytes, io));
         self.payloads()
@@ -128,7 +128,7 @@ impl Hand {
     fn ack_ece(&mut self, n: u64) -> Vec<u32> {
         self.ack_bytes(n * 1000, true)
     }
-    /// Lets the timer expire.
+    /// Advances time to the timer's expiry, and returns the numbers of the segments sent then.
     fn expire(&mut self) -> Vec<u32> {
         self.now = self.sender.deadline().expect("a timer that runs");
         self.call(|s, io| s.timer(io))
@@ -145,7 +145,7 @@ impl Hand {
     fn ssthresh(&self) -> u32 {
         self.stats().ssthresh
     }
-    /// How long from now until the timer expires.
+    /// Time from now until the timer expires.
     fn timer_in(&self) -> Option<Dur> {
         self.sender.deadline().map(|at| at - self.now)
     }

@@ -1,5 +1,6 @@
-//! A second sender of Linux 2.6.38, written from the kernel's source alone, beside which the first plays flows over random
-//! networks: both must send the same at every step.
+//! Comparison of the sender of Linux 2.6.38 with a second sender, written from the kernel's source alone.
+//!
+//! Both play flows over random networks, and must send the same at every step.
 
 mod sender;
 
@@ -9,12 +10,12 @@ use mech::{Flags, Purpose, Stream};
 use sender::{Ack, INFINITE, Law, Model, Setup};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A receiver that acknowledges segments by their numbers.
+/// Receiver that acknowledges segments by their numbers.
 #[derive(Default)]
 struct Peer {
     next: u32,
     waiting: BTreeSet<u32>,
-    /// Segments beyond `next`, the one last that came last.
+    /// Segments beyond `next`, in the order of their last arrival.
     recent: Vec<u32>,
     echo: u64,
     acked: u32,
@@ -22,7 +23,7 @@ struct Peer {
 }
 
 impl Peer {
-    /// Takes a segment and returns the blocks of the ACK.
+    /// Processes a segment, and returns the blocks of the ACK.
     fn take(&mut self, n: u32, val: u64, most: usize) -> Vec<(u32, u32)> {
         if n <= self.acked && val >= self.echo {
             self.echo = val;
@@ -62,7 +63,7 @@ enum Event {
     Write,
 }
 
-/// What goes wrong, in percent, and how long things take, in microseconds.
+/// Probabilities of faults in percent, and durations in microseconds.
 #[derive(Debug)]
 struct Network {
     lose: u64,
@@ -86,7 +87,7 @@ struct Bench {
     stream: Stream,
     network: Network,
     free: Time,
-    /// Bytes before the end of each segment that was written.
+    /// Number of bytes before the end of each written segment.
     ends: Vec<u64>,
     messages: u32,
     log: Vec<String>,
@@ -177,7 +178,7 @@ impl Bench {
         n.checked_sub(1).map_or(0, |n| self.ends[n as usize])
     }
 
-    /// Plays the next event at both senders; false once there is none.
+    /// Plays the next event at both senders; returns false if there is none.
     fn step(&mut self) -> bool {
         let next = self.events.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
         let expiry = self.hand.sender.deadline().unwrap_or(Time::NEVER);
@@ -278,7 +279,7 @@ impl Bench {
         }
         self.put(at, Event::Ack(Ack { ack: self.peer.next, blocks, ece: ce, ecr, bytes: 0 }));
     }
-    /// What was sent goes its way.
+    /// Passes the packets sent to the network.
     fn carry(&mut self) {
         for pkt in std::mem::take(&mut self.hand.last) {
             let val = self.hand.exts.get(pkt.ext).and_then(|ext| ext.timestamps).map_or(0, |t| t.val);
@@ -308,7 +309,7 @@ impl Bench {
         self.ends.partition_point(|end| *end <= u64::from(pkt.seq)) as u32
     }
 
-    /// Holds what was sent, windows and timers against each other.
+    /// Compares packets, windows and timers of both senders.
     fn compare(&mut self) {
         let (stats, m) = (self.hand.stats(), &self.model);
         let of = |pkt: &Pkt| (self.number(pkt), pkt.head.flags.has(Flags::RETRANSMIT), pkt.head.flags.has(Flags::CWR));
@@ -328,7 +329,7 @@ impl Bench {
     }
 }
 
-/// Seeds from 0 on, and others with rare differences that were found.
+/// Number of seeds from 0 on, and further seeds at which rare differences were found.
 const FLOWS: u64 = 500;
 const FOUND: [u64; 5] = [1365, 33_335, 34_512, 44_179, 53_156];
 

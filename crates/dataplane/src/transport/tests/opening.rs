@@ -1,4 +1,4 @@
-//! A connection that is opened by a handshake (RFC 9293 §3.5, §3.10.7), seen from its sender.
+//! Tests of a handshake at its sender (RFC 9293 §3.5, §3.10.7).
 
 use super::*;
 use crate::transport::syn_options::syn_options;
@@ -17,7 +17,7 @@ fn hand_of(bytes: u64, kind: &str, set: &[(&'static str, Value)]) -> Hand {
     Hand::with_flow(bytes, kind, &all)
 }
 
-/// The answer to a SYN.
+/// Delivers a SYN-ACK, and returns the numbers of the segments sent for it.
 fn answer(h: &mut Hand, ecr: u32) -> Vec<u32> {
     let mut pkt = segment::ack(&flow(0), 0, false, &h.cfg);
     pkt.head.flags = pkt.head.flags.with(Flags::SYN);
@@ -76,7 +76,7 @@ fn its_window_is_not_scaled() {
 
 #[test]
 fn a_syn_is_sent_again_and_then_the_window_is_one_segment_and_the_timeout_3_s() {
-    // RFC 6298 (5.5), (5.7), RFC 5681 §3.1; no sample of what was sent twice.
+    // RFC 6298 (5.5), (5.7), RFC 5681 §3.1; a SYN that was sent twice gives no sample.
     let mut h = shaking("newreno", &[]);
     h.start();
     h.expire();
@@ -99,7 +99,7 @@ fn a_syn_is_sent_again_and_then_the_window_is_one_segment_and_the_timeout_3_s() 
 
 #[test]
 fn with_timestamps_even_a_syn_sent_twice_is_a_sample() {
-    // RFC 7323 §4.1; the timeout is 3 s all the same, RFC 6298 (5.7).
+    // RFC 7323 §4.1; the timeout is 3 s nevertheless, RFC 6298 (5.7).
     let mut h = shaking("newreno", &[("timestamps", Value::Flag(true))]);
     h.start();
     h.expire();

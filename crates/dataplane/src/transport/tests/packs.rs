@@ -1,14 +1,14 @@
-//! CP's hosts over a network that cuts payloads.
+//! Tests of CP's hosts over a network that cuts payloads.
 
 use super::*;
 use crate::transport::tests::chaos::{bytes, faults};
 use crate::transport::tests::pair::{Chaos, Direction, Fault, Pair};
 use mech::{Flags, Purpose, Stream};
 
-/// Those that hear of losses by PACKs and by count.
+/// Transports that detect losses by PACKs and by count.
 const BY_COUNT: [&str; 3] = ["sack", "dctcp", "cubic"];
 
-/// With PACK, and more options by the bits of `n`.
+/// Returns parameters with PACK, and more options by the bits of `n`.
 fn packing(kind: &str, n: u64) -> Vec<(&'static str, Value)> {
     let bit = |i: u64| n >> i & 1 == 1;
     let reaction = if bit(0) { "mark" } else { "loss" };
@@ -34,7 +34,7 @@ fn packing(kind: &str, n: u64) -> Vec<(&'static str, Value)> {
     set
 }
 
-/// Cuts in so many of a hundred data packets, and nothing else.
+/// Returns cuts of this percentage of data packets, without other faults.
 fn cuts(seed: u64, percent: u64) -> Chaos {
     Chaos { stream: Stream::new(seed, 0, Purpose::Custom(0)), lose: 0, late: 0, twice: 0, mark: 0, cut: percent }
 }
@@ -87,7 +87,7 @@ fn a_whole_window_that_is_cut_takes_two_round_trips_and_no_timeout() {
     let pair = pair.run();
     assert_eq!((pair.cut, pair.sender.stats().timeouts, pair.sender.stats().retransmissions), (10, 0, 10));
     assert_eq!(pair.sender.stats().fast_retransmits, 1);
-    // Half of a window is five segments: after the first PACK one leaves, five PACKs later four are under way.
+    // Half of a window is five segments. After the first PACK one leaves; five PACKs later four are in flight.
     assert!(pair.completed.unwrap() < Time::ZERO + Dur::us(450), "{:?}", pair.completed);
 }
 
@@ -124,7 +124,7 @@ fn a_header_that_is_lost_is_found_by_duplicate_acks_or_by_the_timer() {
         (pair.sender.stats().timeouts, pair.sender.stats().retransmissions)
     };
     assert_eq!(lost(3), (0, 1));
-    // Beyond it are 15 segments: fewer than thirty.
+    // Beyond it are 15 segments, fewer than the thirty of the threshold.
     let (timeouts, retransmissions) = lost(30);
     assert!(timeouts == 1 && retransmissions >= 1);
 }

@@ -1,10 +1,13 @@
-//! The test bench: one sender and one receiver in simulated time over a scripted network, which can
-//! lose, delay, duplicate and mark any emission that a test names, or some at random.
+//! Test bench: one sender and one receiver in simulated time over a scripted network.
 //!
-//! It knows nothing of how a transport works: it calls both ends, carries packets, and holds what
-//! passes against its own counters ([`Told`]). At every step: new data follows what was sent, inside
-//! the windows; nothing that the sender was told has arrived is sent again, unless its timer expired
-//! since; no packet and no extension appears or vanishes; the advertised right edge stays.
+//! The network can lose, delay, duplicate and mark any emission that a test names, or random ones.
+//!
+//! The bench is independent of the transport's code: it calls both ends, carries packets, and compares the traffic with
+//! counters of its own ([`Told`]). It checks at every step:
+//! - New data follows the data sent before, and stays inside the windows.
+//! - Data that is known to have arrived is not sent again, unless the timer has expired since.
+//! - No packet and no extension appears or vanishes.
+//! - The advertised right edge never moves back.
 
 mod observed;
 
@@ -16,27 +19,27 @@ use observed::Told;
 use std::collections::BTreeMap;
 use units::{Bytes, Dur, Time};
 
-/// A direction of the flow.
+/// Direction of a packet of the flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
     Data,
     Ack,
 }
 
-/// What the network does to one emission.
+/// Fault of the network at one emission.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fault {
     Lose,
     Late(Dur),
     Twice,
     Mark,
-    /// A switch cuts its payload off, where it has one and says that this may be done; its header gets class 6.
+    /// Removal of the payload at a switch, if there is any and the packet allows it; the header gets class 6.
     Cut,
-    /// It comes back to its sender's host, which sends it again: it arrives two delays later.
+    /// Return to the sender's host, which sends the packet again: it arrives two delays later.
     Back,
 }
 
-/// Faults at random, in percent of packets of both directions.
+/// Random faults, in percent of the packets of both directions.
 #[derive(Clone, Debug)]
 pub struct Chaos {
     pub stream: Stream,
@@ -47,7 +50,7 @@ pub struct Chaos {
     pub cut: u64,
 }
 
-/// One emission, as it left.
+/// Emission as it left.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Emitted {
     pub way: Direction,
@@ -55,51 +58,51 @@ pub struct Emitted {
     pub ext: Ext,
 }
 
-/// Both ends and what is between them.
+/// Both ends, and the network between them.
 #[derive(Clone, Debug)]
 pub struct Pair {
     pub cfg: TcpConfig,
     pub sender: Sender,
     pub receiver: Receiver,
     pub now: Time,
-    /// One-way delay, and the least time between two data packets (the bottleneck's).
+    /// Delay of one direction, and the bottleneck's shortest time between two data packets.
     pub delay: Dur,
     pub gap: Dur,
-    /// What befalls the n-th emission of a direction.
+    /// Faults at the n-th emission of a direction.
     pub script: Vec<(Direction, u32, Fault)>,
-    /// What befalls the n-th sending of the segment that begins at a byte.
+    /// Faults at the n-th sending of the segment that begins at a byte.
     pub sendings: Vec<(u64, u32, Fault)>,
     pub chaos: Option<Chaos>,
-    /// Everything emitted, in order, where it is asked for.
+    /// All emissions in order, if they are logged.
     pub log: Option<Vec<Emitted>>,
-    /// Everything emitted, in order, by direction.
+    /// All emissions in order, by direction.
     pub data: Vec<Pkt>,
     pub acks: Vec<Pkt>,
-    /// When the sender's timer was called, and what the network did.
+    /// Times at which the sender's timer was called, and counts of the network's faults.
     pub expiries: Vec<Time>,
     pub lost: u32,
     pub copied: u32,
     pub cut: u32,
     pub delivered: u32,
-    /// When the last byte arrived.
+    /// Time at which the last byte arrived.
     pub completed: Option<Time>,
     pub exts: Exts,
     wire: BTreeMap<(Time, u64), (Direction, Pkt)>,
-    /// What comes back to the sender's host: bytes of payload.
+    /// Bounced packets on their way to the sender's host, as bytes of payload.
     back: BTreeMap<(Time, u64), u16>,
     bounced: BounceState,
     serial: u64,
     free: Time,
-    /// One past the highest byte sent.
+    /// End of the data sent so far, one past its highest byte.
     highest: u64,
     told: Told,
-    /// Packets under way that carry an extension.
+    /// Number of packets in flight that carry an extension.
     carrying: usize,
-    /// One past the last byte that the receiver's windows allowed.
+    /// End of the data that the receiver's windows allowed, one past its last byte.
     edge: u64,
 }
 
-/// Values of a transport: the declared defaults and, over them, `set`.
+/// Returns the parameter values of a transport: the declared defaults, overridden by `set`.
 pub fn values(kind: &str, set: &[(&str, Value)]) -> Values {
     let spec = SPECS.iter().find(|s| s.kind == kind).unwrap();
     let mut all = Values::default();
@@ -112,7 +115,7 @@ pub fn values(kind: &str, set: &[(&str, Value)]) -> Values {
     all
 }
 
-/// A parameter's value from text, as a scenario writes it.
+/// Returns a parameter's value from text, as a scenario writes it.
 pub fn value(param: &Param, text: &str) -> Value {
     match param.kind {
         Kind::Flag => Value::Flag(text.parse().expect(param.name)),
@@ -127,21 +130,21 @@ pub fn value(param: &Param, text: &str) -> Value {
     }
 }
 
-/// A configuration with segments of 1000 bytes.
+/// Returns a configuration with segments of 1000 bytes.
 pub fn config(kind: &str, set: &[(&str, Value)]) -> TcpConfig {
     let mut values = values(kind, set);
     values.0.insert("mss".into(), Value::Size(Bytes(1000)));
     TcpConfig::new(kind, &values, Framing::ETHERNET).unwrap()
 }
 
-/// A flow of so many bytes.
+/// Returns a flow of this many bytes.
 pub fn flow(bytes: u64) -> FlowInfo {
     let (src, dst) = (mech::HostId(3), mech::HostId(8));
     FlowInfo { flow: mech::FlowId(5), src, dst, hash: 77, back_hash: 99, bytes, class: 2, row: 0 }
 }
 
 impl Pair {
-    /// At rest, 50 us apart, 10 us a data packet.
+    /// Creates two idle ends 50 us apart, with 10 us per data packet.
     pub fn new(bytes: u64, cfg: TcpConfig) -> Pair {
         let edge = if cfg.handshake { 0 } else { u64::from(cfg.receive_window) };
         Pair {
@@ -185,7 +188,7 @@ impl Pair {
         self.sendings.push((segment * u64::from(self.cfg.mss), sending, fault));
         self
     }
-    /// From the start until nothing is awaited any more and the network is empty.
+    /// Runs from the start until no timer runs and the network is empty.
     pub fn run(mut self) -> Pair {
         let mut out = Released::default();
         self.sender.start(&mut Io {
@@ -204,7 +207,7 @@ impl Pair {
         }
         panic!("the flow does not end: {:?}", self.sender.stats());
     }
-    /// The next event; false where there is none. The network comes before timers.
+    /// Processes the next event, and returns false if there is none. The network comes before timers.
     fn step(&mut self) -> bool {
         self.hand_back();
         let wire = self.wire.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
@@ -244,14 +247,14 @@ impl Pair {
         if self.completed.is_none() && self.receiver.complete() {
             self.completed = Some(next);
         }
-        // Linux probes with the last segment, reported or not.
+        // Linux probes with the last segment, even if it is SACKed.
         let told = (probes && self.cfg.follows_linux()).then(|| core::mem::take(&mut self.told.sacked));
         self.emit(out.take());
         self.told.sacked = told.unwrap_or_else(|| core::mem::take(&mut self.told.sacked));
         self.check();
         true
     }
-    /// What comes back before anything else happens.
+    /// Returns bounced packets to the sender's host before any other event.
     fn hand_back(&mut self) {
         let next = self.wire.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
         let next = self.sender.deadline().into_iter().fold(next, Time::min);
@@ -269,7 +272,7 @@ impl Pair {
             }
         }
     }
-    /// What holds at every instant.
+    /// Checks the invariants of every instant.
     fn check(&self) {
         let s = self.sender.stats();
         assert!(s.acked <= self.receiver.received() && self.receiver.received() <= self.highest);
@@ -304,8 +307,8 @@ impl Pair {
             self.carry(way, pkt);
         }
     }
-    /// New data follows what was sent and never exceeds cwnd (RFC 5681 §3.1), limited transmit aside,
-    /// or the advertised window; what was sent before says so and is not known to have arrived.
+    /// Checks a data packet: new data follows the data sent before, and never exceeds the windows (RFC 5681 §3.1).
+    /// Limited transmit may exceed cwnd. Retransmissions are marked as such, and are not known to have arrived.
     fn check_data(&mut self, pkt: &Pkt) {
         let s = self.sender.stats();
         let start = crate::transport::unwrap(pkt.seq, s.acked).unwrap();
@@ -315,7 +318,7 @@ impl Pair {
         assert!(!self.told.has_any(start, end), "{start}..{end} has arrived: {:?}", self.told);
         if start >= self.highest {
             assert_eq!(start, self.highest);
-            // What is lost is told by time or by PACKs, and a probe leaves beside the window.
+            // Senders that find losses by time or PACKs have rules of their own, and their probes ignore the window.
             let by_time = self.cfg.keeps_segments() || self.cfg.takes_packs();
             let mss = u64::from(self.cfg.mss);
             let threshold = u64::from(self.cfg.dupack_threshold.unwrap_or(u32::MAX));
@@ -325,7 +328,7 @@ impl Pair {
         }
         self.highest = self.highest.max(end);
     }
-    /// What was allowed stays allowed, but for the rounding of a scaled window (RFC 7323 §2.4).
+    /// Checks an ACK: granted window is never withdrawn, apart from the rounding of a scaled window (RFC 7323 §2.4).
     fn check_ack(&mut self, pkt: &Pkt) {
         // RoCE has no window.
         if pkt.head.flags.has(Flags::SYN) || self.cfg.go_back_n {
@@ -373,7 +376,7 @@ impl Pair {
                     self.back.insert((at, self.serial), pkt.payload);
                     at += self.delay * 2;
                 }
-                // What would get no shorter is not cut.
+                // A packet that would not become shorter is not cut.
                 Fault::Cut if pkt.head.flags.has(Flags::CPA) && pkt.head.size > self.cfg.framing.min_frame => {
                     pkt.head.size = (pkt.head.size - pkt.payload).max(self.cfg.framing.min_frame);
                     pkt.head.flags = pkt.head.flags.with(Flags::PPL).without(Flags::PAYLOAD);
@@ -398,7 +401,7 @@ impl Pair {
             self.exts.free(pkt.ext);
         }
     }
-    /// The numbers of the segments of 1000 bytes that were sent, in order.
+    /// Numbers of the segments of 1000 bytes that were sent, in order.
     pub fn segments(&self) -> Vec<u32> {
         self.data.iter().map(|p| p.seq / 1000).collect()
     }

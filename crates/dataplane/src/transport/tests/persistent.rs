@@ -1,12 +1,12 @@
-//! Connections that are persistent: messages in one stream of bytes.
+//! Tests of persistent connections: messages in one stream of bytes.
 
 use super::*;
 use crate::transport::{ENDLESS, Receiver};
 use crate::{FlowTable, NewFlow, Out, Outcome, Spot};
 use mech::{Flags, FlowId, HostId, PortId};
 
-/// What was told of messages: arrived, or acknowledged after so many retransmissions, recoveries, timeouts and
-/// echoes.
+/// Record of messages that arrived (`None`) or were acknowledged.
+/// An acknowledged one has its numbers of retransmissions, recoveries, timeouts and echoes.
 #[derive(Default)]
 struct Told(Vec<(u32, Option<[u32; 4]>)>, ());
 
@@ -34,7 +34,7 @@ impl Out for Told {
     }
 }
 
-/// Messages of 1000, 2000 and 500 bytes on one connection.
+/// Returns a connection with messages of 1000, 2000 and 500 bytes.
 fn three() -> (FlowTable, FlowId) {
     messages(1000, [2000, 500])
 }
@@ -88,7 +88,7 @@ fn what_a_sender_did_is_put_to_the_message_that_is_acknowledged_next() {
     assert!(!h.sender.done(), "a persistent connection is never done");
 }
 
-/// Of the first message the second of five segments is lost, and its last ACK has an echo.
+/// The first message loses the second of its five segments, and its last ACK has an echo.
 #[test]
 fn a_recovery_and_an_echo_are_put_to_one_message() {
     let (mut flows, first) = messages(5000, [2000, 1000]);
@@ -118,7 +118,7 @@ fn a_recovery_and_an_echo_are_put_to_one_message() {
 
 #[test]
 fn a_receiver_of_a_kept_connection_does_not_know_a_last_byte() {
-    // RFC 5681 §4.2: an odd segment waits for the delayed ACK's timer, where a flow's last would not.
+    // RFC 5681 §4.2: an odd segment waits for the timer of delayed ACKs; the last one of a flow would not.
     let acks = |bytes: u64| {
         let cfg = config("newreno", &[("delayed_ack", Value::Flag(true))]);
         let (mut exts, mut out) = (Exts::default(), Released::default());

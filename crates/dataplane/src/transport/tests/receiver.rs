@@ -1,4 +1,4 @@
-//! What is acknowledged when (RFC 5681 §4.2, RFC 9293 §3.10.7.4).
+//! Tests of the time of acknowledgements (RFC 5681 §4.2, RFC 9293 §3.10.7.4).
 
 mod handshake;
 mod sack;
@@ -10,15 +10,15 @@ use crate::transport::Receiver;
 use crate::{Ext, NO_EXT, Timestamps};
 use mech::Flags;
 
-/// A receiver whose segments are written by hand. Segments are 1000 bytes and named by their number.
+/// Receiver whose segments tests write by hand. Segments have 1000 bytes, and are named by their number.
 struct End {
     cfg: TcpConfig,
     receiver: Receiver,
     now: Time,
     exts: Exts,
-    /// TSval of the next segment, where segments carry timestamps.
+    /// TSval of the next segment, if segments carry timestamps.
     stamp: u32,
-    /// What the last call sent.
+    /// Packets that the last call sent.
     last: Vec<Pkt>,
 }
 
@@ -51,7 +51,7 @@ impl End {
         assert_eq!(self.exts.live(), self.last.iter().filter(|p| p.ext != NO_EXT).count(), "one for each that is sent");
         acks
     }
-    /// Bytes `start..start + len` arrive; the ACK numbers that leave.
+    /// Delivers bytes `start..start + len`, and returns the numbers of the ACKs that leave.
     fn bytes(&mut self, start: u64, len: u32) -> Vec<u32> {
         let pkt = segment::data(&flow(0), (start, len), 0, &self.cfg);
         self.packet(pkt)
@@ -59,12 +59,12 @@ impl End {
     fn segment(&mut self, n: u64) -> Vec<u32> {
         self.bytes(n * 1000, 1000)
     }
-    /// The last packet sent, and its options.
+    /// Returns the last packet sent, and its options.
     fn sent(&self) -> (Pkt, Ext) {
         let pkt = *self.last.last().expect("something was sent");
         (pkt, self.exts.get(pkt.ext).copied().unwrap_or_default())
     }
-    /// The SACK blocks of the last ACK.
+    /// Returns the SACK blocks of the last ACK.
     fn blocks(&self) -> Vec<(u32, u32)> {
         let (pkt, ext) = self.sent();
         let size = self.cfg.framing.frame(0, ext.bytes());
@@ -159,7 +159,7 @@ fn no_ack_is_delayed_at_a_gap_while_it_fills_or_at_the_end() {
 
 #[test]
 fn a_segment_that_is_old_in_part_is_acknowledged_at_once() {
-    // RFC 5681 §4.2, RFC 2883 §4: what came again is told at once.
+    // RFC 5681 §4.2, RFC 2883 §4: duplicate data is reported immediately.
     let mut e = End::new(10_000, &[delayed()]);
     e.segment(0);
     assert_eq!(e.bytes(500, 1000), [1500]);

@@ -1,10 +1,10 @@
-//! Fast retransmit and fast recovery (RFC 5681 §3.2, RFC 6582), limited transmit (RFC 3042).
+//! Tests of fast retransmit and fast recovery (RFC 5681 §3.2, RFC 6582), and limited transmit (RFC 3042).
 
 use super::*;
 use crate::transport::tests::pair::{Direction, Fault, Pair};
 use mech::Flags;
 
-/// Ten segments under way, the first lost, two duplicate ACKs come.
+/// Returns a sender with ten segments in flight, of which the first is lost, after two duplicate ACKs.
 fn two_duplicates() -> Hand {
     let mut h = Hand::new("newreno", &[]);
     h.start();
@@ -96,7 +96,7 @@ fn a_partial_ack_retransmits_the_next_hole_and_deflates() {
     assert!(h.stats().in_recovery);
     assert_eq!(h.cwnd(), 8_000 - 4_000 + 1_000);
     assert_eq!(h.stats().fast_retransmits, 1);
-    // 6 segments are under way, the window is 5: no new data.
+    // 6 segments are in flight, and the window is 5: no new data.
     assert_eq!(h.last.len(), 1);
     h.ack_bytes(4_400, false);
     assert_eq!(h.cwnd(), 5_000 - 400, "less than a segment: nothing is added back");
@@ -223,7 +223,7 @@ fn a_lost_last_segment_waits_for_the_timer() {
     let pair = Pair::new(8_000, config("newreno", &[])).fault(Direction::Data, 7, Fault::Lose).run();
     assert_eq!(pair.segments(), [0, 1, 2, 3, 4, 5, 6, 7, 7]);
     assert_eq!(pair.expiries.len(), 1);
-    // Restarted by the last ACK: 7 segments of 10 us, 100 us of delay, and the least timeout.
+    // Restarted by the last ACK: 7 segments of 10 us, 100 us of delay, and the minimum RTO.
     assert_eq!(pair.expiries[0], Time::ZERO + Dur::us(170) + Dur::ms(10));
 }
 

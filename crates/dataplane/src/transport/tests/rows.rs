@@ -1,4 +1,4 @@
-//! Which transport goes at which end of which flow.
+//! Tests of the selection of transports by flow and host.
 
 use super::pair::config;
 use crate::transport::{Ends, Row, Stacks, TcpConfig};
@@ -6,7 +6,7 @@ use mech::HostId;
 use mech::params::Value;
 use units::Dur;
 
-/// `[transport]` is DCTCP; host 1 has NewReno, RoCE is of workload 1, and at host 1 workload 2 has SACK in place of NewReno.
+/// Returns transports: `[transport]` is DCTCP, host 1 has NewReno, workload 1 RoCE, and workload 2 at host 1 SACK.
 fn stacks(flows: [bool; 3]) -> Stacks {
     let all = ["dctcp", "newreno", "roce", "sack"].map(|kind| config(kind, &[]));
     let hosts = |of_all, one| Row { of_all, of_host: vec![of_all, one, of_all] };
@@ -38,7 +38,8 @@ fn only_what_flows_go_by_counts() {
     let [all, tcp, roce] = [[true; 3], [true, false, true], [false, true, false]].map(stacks);
     assert_eq!([&all, &tcp, &roce].map(|one| one.any(TcpConfig::is_rate_based)), [true, false, true]);
     assert_eq!([&all, &tcp, &roce].map(|one| one.any(|tcp| !tcp.is_rate_based())), [true, true, false]);
-    let told = |one: &Stacks| one.notes().iter().any(|note| note.contains("between one with SACK and one without"));
+    let told =
+        |one: &Stacks| one.notes().iter().any(|note| note.contains("between an end with SACK and an end without"));
     assert_eq!([&all, &tcp, &roce].map(told), [true, true, false], "RoCE has none and meets none");
     assert!(stacks([false; 3]).any(|tcp| !tcp.is_rate_based()), "where there are no flows, the first row");
     assert_eq!(roce.base(), &config("dctcp", &[]), "packets without a transport go by it all the same");

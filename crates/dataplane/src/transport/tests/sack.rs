@@ -1,4 +1,4 @@
-//! Selective acknowledgements at the sender (RFC 2018 §5, §8, RFC 2883, RFC 6675).
+//! Tests of selective acknowledgements at the sender (RFC 2018 §5, §8, RFC 2883, RFC 6675).
 
 use super::*;
 use mech::Flags;
@@ -7,7 +7,7 @@ fn off() -> (&'static str, Value) {
     ("dupack_threshold", Value::Off)
 }
 
-/// Ten segments under way.
+/// Returns a sender with ten segments in flight.
 fn ten(set: &[(&str, Value)]) -> Hand {
     let mut h = Hand::new("sack", set);
     assert_eq!(h.start().len(), 10);
@@ -75,7 +75,7 @@ fn one_ack_that_reports_enough_starts_recovery_at_once() {
 
 #[test]
 fn in_recovery_new_data_leaves_as_the_pipe_drains_below_the_window() {
-    // RFC 6675 §5 (B), (C), NextSeg() rule 2. Pipe after entry: 6 not reported, 1 retransmitted.
+    // RFC 6675 §5 (B), (C), NextSeg() rule 2. Pipe after entry: 6 not SACKed, 1 retransmitted.
     let mut h = ten(&[]);
     h.sack(0, &[(1, 4)]);
     assert!(h.sack(0, &[(1, 5)]).is_empty());
@@ -97,7 +97,7 @@ fn what_is_lost_goes_before_new_data() {
 
 #[test]
 fn a_hole_not_yet_lost_is_retransmitted_only_where_there_is_no_new_data() {
-    // NextSeg() rules 2 and 3. Twenty under way; then pipe 8 of 10.
+    // NextSeg() rules 2 and 3. Twenty segments are in flight; then pipe 8 of 10.
     let holes = |bytes| {
         let mut h = Hand::with_flow(bytes, "sack", &[("initial_window", packets(20))]);
         h.start();
@@ -112,7 +112,7 @@ fn a_hole_not_yet_lost_is_retransmitted_only_where_there_is_no_new_data() {
 
 #[test]
 fn the_last_segment_is_rescued_once_a_recovery() {
-    // NextSeg() rule 4: 0 and 9 are lost, and nothing beyond 9 can report it.
+    // NextSeg() rule 4: 0 and 9 are lost, and no data beyond 9 can reveal it.
     let mut h = Hand::with_flow(10_000, "sack", &[]);
     h.start();
     assert_eq!(h.sack(0, &[(1, 4)]), [0]);
@@ -224,13 +224,13 @@ fn a_timeout_in_recovery_ends_it() {
 
 #[test]
 fn a_receiver_that_reneges_is_sent_all_again() {
-    // RFC 2018 §8: its cumulative ACK stops at what it had reported, and nothing counts any more.
+    // RFC 2018 §8: the cumulative ACK stops at SACKed data, and no SACK counts any more.
     let mut h = ten(&[off()]);
     h.sack(0, &[(6, 8), (1, 3)]);
     h.expire();
     assert_eq!(h.ack(1), [1, 2]);
     assert_eq!(h.stats().sacked, 0);
-    // The left edge is sent again after a timeout whatever was reported of it.
+    // After a timeout the left edge is sent again, even if it was SACKed.
     h.sack(1, &[(1, 3)]);
     assert_eq!(h.expire(), [1]);
     assert_eq!(h.stats().sacked, 0);
@@ -300,8 +300,8 @@ fn blocks_are_taken_across_the_wrap_of_sequence_numbers() {
     assert_eq!((h.stats().sacked, h.last[0].seq), (5_000, una as u32));
 }
 
-/// One segment and its retransmission are lost; until the timer expires all that follows is reported. How much is then
-/// outstanding, and the slow start threshold before and after the timeout.
+/// Loses one segment and its retransmission, and SACKs all that follows until the timer expires.
+/// Returns the bytes outstanding then, and the slow start threshold before and after the timeout.
 fn timeout_of_a_lost_retransmission(kind: &str, set: &[(&str, Value)]) -> (u32, u32, u32) {
     let window = [("initial_window", packets(20))];
     let mut h = Hand::with_flow(1 << 40, kind, &[&window, set].concat());
@@ -326,7 +326,7 @@ fn timeout_flight_counts_reported_bytes_or_the_pipe() {
 
 #[test]
 fn linux_keeps_the_threshold_of_a_recovery_at_a_timeout() {
-    // tcp_enter_loss() asks ssthresh() again only if no recovery has cut the window for what is outstanding.
+    // Linux calls ssthresh() again in tcp_enter_loss() only if no recovery has cut the window for the same data.
     for recovery in ["sack", "rack"] {
         let set = [("congestion_control", word("reno")), ("recovery", word(recovery)), ("mss", size(1000))];
         let (outstanding, before, after) = timeout_of_a_lost_retransmission("linux", &set);

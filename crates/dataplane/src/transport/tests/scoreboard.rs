@@ -1,13 +1,13 @@
-//! The scoreboard against the functions of RFC 6675 §4 written octet by octet, as the RFC has them.
+//! Tests of the scoreboard against the functions of RFC 6675 §4, written octet by octet as in the RFC.
 
 use crate::transport::loss::{Reach, Scoreboard, Segment};
 use mech::{Purpose, Stream};
 
 const MSS: u32 = 5;
 
-/// Every octet by itself. Names and numbers are those of the RFC: the last octet, not one past it.
+/// Scoreboard of single octets, with the names and numbers of the RFC: the last octet, not one past it.
 struct Octets {
-    /// Whether octet i, from 1, was selectively acknowledged.
+    /// True for each octet, from 1, that was SACKed.
     sacked: Vec<bool>,
     high_ack: u64,
     high_data: u64,
@@ -29,7 +29,7 @@ impl Octets {
     fn pipe(&self) -> u64 {
         self.unsacked().map(|s1| u64::from(!self.is_lost(s1)) + u64::from(s1 <= self.high_rxt)).sum()
     }
-    /// The segment of up to SMSS octets that starts with `s`: what is not acknowledged of it.
+    /// Returns the unacknowledged part of the segment of up to SMSS octets that starts at `s`.
     fn segment(&self, s: u64) -> (u64, u64) {
         let len = (s..=self.high_data).take_while(|i| !self.sacked[*i as usize]).take(MSS as usize).count();
         (s, len as u64)
@@ -53,7 +53,7 @@ impl Octets {
     }
 }
 
-/// One draw of reports, retransmissions and acknowledgements; how often each rule was met.
+/// Plays one random sequence of SACKs, retransmissions and acknowledgements, and counts how often each rule applied.
 fn play(seed: u64, met: &mut [u32; 3]) {
     let mut draw = Stream::new(seed, 0, Purpose::Custom(1));
     let threshold = 1 + draw.below(4);
@@ -75,7 +75,7 @@ fn play(seed: u64, met: &mut [u32; 3]) {
         if draw.below(4) == 0 && una + 10 < sent {
             una += 1 + draw.below(4);
             (octets.high_ack, una) = (una, una);
-            // Stopping at what was reported is reneging: RFC 2018 §8.
+            // An ACK that stops at SACKed data means reneging: RFC 2018 §8.
             let gone = if octets.sacked[una as usize + 1] { octets.sacked.len() } else { una as usize + 1 };
             octets.sacked[..gone].iter_mut().for_each(|s| *s = false);
             state.advance(una);

@@ -1,4 +1,4 @@
-//! The retransmission timer (RFC 6298) and what its expiry does (RFC 5681 §3.1).
+//! Tests of the retransmission timer (RFC 6298), and of the effects of its expiry (RFC 5681 §3.1).
 
 use super::*;
 use crate::transport::tests::pair::{Direction, Fault, Pair};
@@ -91,7 +91,7 @@ fn nothing_sent_before_a_retransmission_is_sampled_after_it() {
 
 #[test]
 fn new_data_sent_in_recovery_is_not_sampled() {
-    // Its ACK waits for the holes before it.
+    // The ACK of the timed segment waits for the holes before it.
     let mut h = Hand::new("newreno", &[]);
     h.start();
     (0..7).for_each(|_| drop(h.ack(0)));
@@ -115,7 +115,7 @@ fn every_ack_of_a_burst_is_a_sample() {
         h.wait(Dur::us(10));
         h.ack(n);
     });
-    // Samples 100, 110 .. 190 us through (2.3): between 100 and 190, and well above the first.
+    // Samples 100, 110 .. 190 us through (2.3): SRTT is between 100 and 190, and well above the first.
     let srtt = h.stats().srtt.unwrap();
     assert!(srtt > Dur::us(130) && srtt < Dur::us(190), "{srtt}");
 }
@@ -225,7 +225,8 @@ fn off_means_no_timer_for_data_or_a_syn() {
 
 #[test]
 fn below_the_floor_what_is_doubled_is_the_estimate() {
-    // ns-3 until 3.13: max(minRTO, multiplier * estimate); since then multiplier * max(minRTO, estimate), as RFC 6298 (5.5).
+    // ns-3 until 3.13: max(minRTO, multiplier * estimate). Since then multiplier * max(minRTO, estimate), as RFC 6298
+    // (5.5).
     let timeouts = |floor: &str| {
         let mut h = Hand::new("newreno", &[("rto_floor", word(floor)), ("max_rto", time(Dur::ms(70)))]);
         h.start();

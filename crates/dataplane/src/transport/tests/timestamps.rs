@@ -1,4 +1,4 @@
-//! Timestamps at the sender (RFC 7323 §3, §4).
+//! Tests of timestamps at the sender (RFC 7323 §3, §4).
 
 use super::*;
 use crate::Timestamps;

@@ -1,4 +1,4 @@
-//! Slow start, congestion avoidance, and what the two windows allow.
+//! Tests of slow start, congestion avoidance, and the limits of both windows.
 
 use super::*;
 use crate::transport::tests::pair::{Direction, Fault, Pair, values};
@@ -39,7 +39,7 @@ fn slow_start_grows_by_one_segment_at_most_for_an_ack_of_many() {
 #[test]
 fn the_window_doubles_every_round_trip_of_a_pair() {
     let pair = Pair::new(62_000, config("newreno", &[("initial_window", packets(2))])).run();
-    // Rounds of 2, 4, 8, 16 and the last 32; each begins a round trip of 110 us or more later.
+    // Rounds of 2, 4, 8, 16 and the last 32 segments; each begins a round trip of 110 us or more later.
     let firsts: Vec<Time> = [0usize, 2, 6, 14, 30].iter().map(|i| pair.data[*i].sent).collect();
     assert_eq!(firsts[..3], [Time::ZERO, Time::ZERO + Dur::us(110), Time::ZERO + Dur::us(220)]);
     assert!(firsts.windows(2).all(|w| w[1] - w[0] == Dur::us(110)), "{firsts:?}");

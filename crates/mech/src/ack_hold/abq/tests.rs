@@ -7,16 +7,16 @@ use toml::Table;
 const PORT: PortId = PortId(0);
 const ACK: &str = "ack size=64 in=0";
 
-/// A port whose queue has the lengths that it is told, and what its agent asks for.
+/// Port with a queue whose length a test sets, and its agent.
 struct Bench {
     abq: Abq,
     switch: Switch,
     desk: Desk,
-    /// Told of every change, or as its levels say.
+    /// True if the agent is called at every change, otherwise by its levels.
     eager: bool,
     queue: u64,
     held: u64,
-    /// The bound of the windows that went last.
+    /// Window bound of the last release.
     window: Option<u16>,
 }
 
@@ -32,7 +32,7 @@ impl Bench {
         self.held += u64::from(pass == Pass::Hold);
         pass
     }
-    /// The queue has another length: how many ACKs go, and whether all say ECE.
+    /// Changes the length of the queue, and returns the number of released ACKs and whether all have ECE.
     fn change(&mut self, bytes: u64) -> (u64, bool) {
         self.window = None;
         self.queue = bytes;
@@ -107,7 +107,7 @@ fn lengths_of_the_queue_lead_to_the_states_of_the_table() {
     }
 }
 
-/// Lengths that wander, fall and jump.
+/// Returns queue lengths that wander, fall and jump.
 fn lengths(seed: u64) -> Vec<u64> {
     let mut rng = Desk::seeded(seed).rng;
     let mut length = 0u64;
@@ -154,7 +154,7 @@ const OPTIONS: [&str; 10] = [
     "mtu=8B reading=algorithm",
 ];
 
-/// Held ACKs go in the end, fit into their memory, and are there only while there is congestion; X is never above K.
+/// Held ACKs leave eventually, fit into their memory, and exist only during congestion; X is never above K.
 #[test]
 fn nothing_is_held_without_congestion_or_beyond_the_capacity() {
     for (n, given) in OPTIONS.iter().enumerate() {
@@ -177,7 +177,7 @@ fn nothing_is_held_without_congestion_or_beyond_the_capacity() {
             assert!(is_empty || abq.state != State::Uncongested, "{given}");
             assert!(length > 0 || abq.state == State::Uncongested || abq.given.reading == Reading::Figure, "{given}");
         }
-        // Each change passes a level at least.
+        // Each change passes at least one level.
         (0..16).for_each(|_| gone += bench.change(0).0);
         assert_eq!((held, bench.abq.state), (gone, State::Uncongested), "{given}");
         assert_eq!(lost > 0, given.contains("capacity"), "{given}: {lost}");
@@ -200,7 +200,7 @@ fn what_is_an_ack_is_told_by_flags() {
         ("ack fin", false, false, false),
         ("ack fin data", false, false, false),
         ("syn", false, false, false),
-        // A PACK, and data that were cut.
+        // Cases of a PACK, and of data that was cut.
         ("ack ppl", false, false, true),
         ("ack cpa", false, true, false),
         ("cpa ppl data", false, false, false),
@@ -242,7 +242,7 @@ fn without_the_corrector_released_acks_say_nothing() {
     }
 }
 
-/// K over their number and no less than a segment; as many as these windows take to exceed K.
+/// Windows are K over the number of held ACKs, but at least a segment; ACKs leave until these windows exceed K.
 #[test]
 fn bounded_windows_add_up_to_more_than_k() {
     let released = |k: u64, least: u64, held: u64| {
@@ -251,7 +251,7 @@ fn bounded_windows_add_up_to_more_than_k() {
         (0..held).for_each(|_| assert_eq!(bench.arrive(ACK), Pass::Hold));
         (bench.change(k).0, bench.window)
     };
-    // The older public code, of 10 packets of 1500 B, with segments of 1446 B.
+    // Numbers of the older public code: 10 packets of 1500 B, with segments of 1446 B.
     let public = |held: u64| released(15_000, 1446, held);
     assert_eq!([1, 4, 10].map(public), [(1, Some(15_000)), (4, Some(3750)), (10, Some(1500))]);
     assert_eq!([11, 12, 80].map(public), [(11, Some(1446)), (11, Some(1446)), (11, Some(1446))]);

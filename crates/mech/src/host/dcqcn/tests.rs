@@ -5,7 +5,7 @@ use toml::Table;
 
 const FLOW: FlowId = FlowId(3);
 
-/// One flow at the NIC of its host.
+/// Flow at the NIC of its host.
 struct Bench {
     dcqcn: Dcqcn,
     limiter: Option<RateLimiter>,
@@ -31,7 +31,7 @@ impl Bench {
     fn sent(&mut self, bytes: u64, is_empty: bool) {
         self.tell(is_empty, |dcqcn, flow| dcqcn.on_sent(bytes, flow));
     }
-    /// The next timer expires.
+    /// Lets the next timer expire.
     fn timer(&mut self) {
         let (at, flow) = self.dcqcn.next_timer().expect("a timer");
         assert_eq!(flow, FLOW);
@@ -42,7 +42,7 @@ impl Bench {
     fn point(&self) -> Point {
         self.dcqcn.points[&FLOW]
     }
-    /// What a row of the table says after its colon; alpha as it is now.
+    /// Returns the state as in a row of the table, after its colon; alpha is the current one.
     fn state(&self) -> String {
         let Some(mut point) = self.dcqcn.points.get(&FLOW).copied() else { return "unknown".into() };
         self.dcqcn.shrink_alpha(&mut point, self.now);
@@ -51,7 +51,7 @@ impl Bench {
         let alpha = alpha as f64 / ONE as f64;
         format!("{rate} of {} alpha {alpha:.6} stages {byte_stage} {time_stage} left {left}", Rate::bps(target))
     }
-    /// One event of a row.
+    /// Runs one event of a row.
     fn act(&mut self, event: &[&str]) {
         let number = |text: &str| text.parse().expect(text);
         match event {
@@ -103,7 +103,7 @@ fn messages_bytes_and_time_lead_to_the_rates_of_the_table() {
     }
 }
 
-/// After n periods without a message alpha is (1 - g)^n: after a millisecond, 18 of them, 0.932; half after 177.
+/// Alpha after n periods without a message is (1 - g)^n: 0.932 after 18 periods, a millisecond; half after 177.
 #[test]
 fn alpha_shrinks_by_g_each_period() {
     for (us, periods) in [(54, 0), (55, 1), (109, 1), (110, 2), (1000, 18), (9735, 177)] {
@@ -132,7 +132,7 @@ fn alpha_comes_to_nothing_after_a_long_time_and_a_message_cuts_little_then() {
     assert_eq!(bench.point().alpha, parts(1.0 / 256.0));
 }
 
-/// Marked packets of a flow make a message each interval, and none in between; other flows have their own.
+/// Marked packets of a flow cause one message each interval; other flows have intervals of their own.
 #[test]
 fn a_flow_is_told_of_once_an_interval() {
     let mut dcqcn = Bench::new("", Rate::gbps(40)).dcqcn;

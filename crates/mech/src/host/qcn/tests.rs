@@ -6,7 +6,7 @@ use toml::Table;
 
 const FLOW: FlowId = FlowId(3);
 
-/// One flow at the NIC of its host.
+/// Flow at the NIC of its host.
 struct Bench {
     qcn: Qcn,
     limiter: Option<RateLimiter>,
@@ -19,7 +19,7 @@ impl Bench {
         qcn.for_host(ReactionHost { line, rng });
         Bench { qcn, limiter: None, now: Time::ZERO }
     }
-    /// Without draws, at 10 Gb/s.
+    /// Creates a bench without draws, at 10 Gb/s.
     fn at_10g(given: &str) -> Bench {
         Bench::new(&format!("jitter=0 {given}"), Rate::gbps(10), Stream::scripted(&[]))
     }
@@ -36,7 +36,7 @@ impl Bench {
     fn sent(&mut self, bytes: u64) {
         self.tell(false, |qcn, flow| qcn.on_sent(bytes, flow));
     }
-    /// The next timer expires.
+    /// Lets the next timer expire.
     fn timer(&mut self) {
         let (at, flow) = self.qcn.next_timer().expect("a timer");
         assert_eq!(flow, FLOW);
@@ -47,18 +47,18 @@ impl Bench {
     fn point(&self) -> Point {
         self.qcn.points[&FLOW]
     }
-    /// The current rate, bits per second.
+    /// Returns the current rate in bits per second.
     fn rate(&self) -> u64 {
         assert_eq!(self.limiter.expect("it is limited").rate(), Rate::bps(self.point().current));
         self.point().current
     }
-    /// What a row of the table says after its colon.
+    /// Returns the state as in a row of the table, after its colon.
     fn state(&self) -> String {
         let Some(point) = self.qcn.points.get(&FLOW) else { return "free".into() };
         let Point { target, byte_stage, time_stage, left, .. } = point;
         format!("{} of {} stages {byte_stage} {time_stage} left {left}", Rate::bps(self.rate()), Rate::bps(*target))
     }
-    /// One event of a row.
+    /// Runs one event of a row.
     fn act(&mut self, event: &[&str]) {
         let number = |text: &str| text.parse().expect(text);
         match event {
@@ -83,7 +83,7 @@ impl Bench {
     }
 }
 
-/// A row is `TIME EVENT: STATE`.
+/// Checks a row `TIME EVENT: STATE`.
 fn check_row(bench: &mut Bench, row: &str, name: &str) {
     let (what, state) = row.split_once(": ").expect("a colon");
     let words: Vec<&str> = what.split(' ').collect();
@@ -119,7 +119,7 @@ fn messages_bytes_and_time_lead_to_the_rates_of_the_table() {
     }
 }
 
-/// A feedback of 10 cuts by 7.8 %, 56 by 43.75 %, 63 by 49.2 %.
+/// Feedback of 10 cuts by 7.8 %, 56 by 43.75 %, 63 by 49.2 %.
 #[test]
 fn feedback_cuts_by_its_128th_and_at_most_by_a_half() {
     for (feedback, rate) in [(1, 9_921_875_000), (10, 9_218_750_000), (56, 5_625_000_000), (63, 5_078_125_000)] {
@@ -132,7 +132,7 @@ fn feedback_cuts_by_its_128th_and_at_most_by_a_half() {
     assert_eq!(bench.rate(), 5_000_000_000, "63/64 is more than a half");
 }
 
-/// n cycles leave 2^-n of the gap, five 3.1 % of it.
+/// Cycles of fast recovery leave 2^-n of the gap after n of them, 3.1 % after five.
 #[test]
 fn a_cycle_of_fast_recovery_halves_what_is_missing() {
     let mut bench = Bench::at_10g("");
@@ -143,12 +143,12 @@ fn a_cycle_of_fast_recovery_halves_what_is_missing() {
         assert_eq!(10_000_000_000 - bench.rate(), gap >> n, "cycle {n}");
     }
     bench.sent(150_000);
-    // The fifth is the first active increase: the target is 5 Mb/s further away.
+    // The fifth cycle is the first active increase: the target is 5 Mb/s higher.
     assert_eq!(bench.rate(), 10_000_000_000 + 2_500_000 - (gap >> 5));
 }
 
-/// At 2 Gb/s of payload a cycle of 150 KB is 600 us, so that fast recovery takes 3 ms; then 5 Mb/s are added
-/// each 300 us. The timer needs 75 ms until hyper-active increase may begin.
+/// Cycles of 150 KB take 600 us at 2 Gb/s of payload, so that fast recovery takes 3 ms. Then 5 Mb/s are added each
+/// 300 us. The timer needs 75 ms until hyper-active increase may begin.
 #[test]
 fn the_timer_does_not_matter_within_50_ms_where_the_byte_counter_expires_each_600_us() {
     let mut bench = Bench::at_10g("");
@@ -165,7 +165,8 @@ fn the_timer_does_not_matter_within_50_ms_where_the_byte_counter_expires_each_60
     assert_eq!(bench.now, Time(Dur::us(82_500).0), "half of it from here on");
 }
 
-/// A feedback of 20 makes 8.4375 of 10 Gb/s; with 10, 8.5 messages halve a rate, and 11 more make 2 of 5 Gb/s.
+/// Feedback of 20 leaves 8.4375 of 10 Gb/s. With feedback of 10, 8.5 messages halve a rate, and 11 more leave 2 of 5
+/// Gb/s.
 #[test]
 fn messages_of_feedback_10_halve_a_rate_after_eight_or_nine() {
     let mut bench = Bench::at_10g("");
@@ -186,7 +187,7 @@ fn the_byte_counter_varies_evenly_by_its_jitter() {
     let all: Vec<u64> = (0..100_000).map(|_| qcn.bytes_of(0)).collect();
     assert!(all.iter().all(|bytes| (127_500..=172_500).contains(bytes)));
     let mean = all.iter().sum::<u64>() as f64 / 1e5;
-    // A uniform draw from 45 001 numbers has a deviation of 12 991; five deviations of the mean are 206.
+    // A uniform draw from 45,001 numbers has a standard deviation of 12,991; five deviations of the mean are 206.
     assert!((mean - 150_000.0).abs() < 206.0, "{mean}");
     let quarters = (0..4).map(|n| all.iter().filter(|bytes| (*bytes - 127_500) * 4 / 45_001 == n).count());
     assert!(quarters.clone().all(|n| n.abs_diff(25_000) < 685), "{:?}", quarters.collect::<Vec<_>>());

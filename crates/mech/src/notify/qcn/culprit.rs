@@ -1,9 +1,9 @@
-//! Whom a message is about: the flow of the frame that has just come, or one that is drawn from the memory.
+//! Culprit of a congestion message: the flow of the frame that has just arrived, or a flow drawn from the memory.
 
 use crate::{AgentContext, Env, FlowId, HostId, Occupant, View, choice};
 
 choice! {
-    /// Which flow is told.
+    /// Choice of the flow whose source is notified.
     pub(crate) enum Culprit {
         Arrival = "arrival",
         Occupancy = "occupancy",
@@ -12,7 +12,7 @@ choice! {
 }
 
 choice! {
-    /// How congested the way of a flow is, of two that were drawn.
+    /// Congestion of a flow's path, to compare two drawn flows.
     pub(crate) enum Index {
         FirstHop = "first_hop",
         Path = "path",
@@ -20,7 +20,7 @@ choice! {
     }
 }
 
-/// How congested the way of a flow is, of two that were drawn (QCN-OS §V-A, path-congestion index). The catalogue's are
+/// Congestion of a flow's path, to compare two drawn flows (QCN-OS §V-A, path-congestion index). The catalogue has
 /// `first_hop`, `path` and `backlog`; [`Qcn::with_index`](super::Qcn::with_index) takes any other.
 ///
 /// ```
@@ -28,7 +28,7 @@ choice! {
 /// use mech::params::{Spec, Values};
 /// use mech::{Mechanism, Occupant, Registry, View};
 ///
-/// /// How many frames wait for the port, in its buffer and at inputs.
+/// /// Number of frames queued for the port, in its buffer and at inputs.
 /// struct Frames;
 ///
 /// impl PathIndex for Frames {
@@ -49,11 +49,13 @@ choice! {
 /// };
 /// let make = |values: &Values| NotifySlot::new(Qcn::new(values).with_index(Frames));
 /// let registry = Registry::catalogue().with(Mechanism::new(&BY_FRAMES, make));
+/// assert!(registry.find::<NotifySlot>("qcn_by_frames").is_some());
 /// ```
 pub trait PathIndex: Send + Sync {
-    /// Of the way of this frame: so much, of so much. The larger share is the more congested. POSTCONDITION: the second is not 0.
+    /// Returns the congestion of the frame's path as a fraction: used and available capacity. The larger fraction is
+    /// more congested. POSTCONDITION: the second number is not 0.
     fn congestion(&self, frame: &Occupant, view: &dyn View) -> (u64, u64);
-    /// A copy.
+    /// Returns a boxed copy.
     fn boxed(&self) -> Box<dyn PathIndex>;
 }
 
@@ -69,23 +71,23 @@ impl core::fmt::Debug for dyn PathIndex {
     }
 }
 
-/// Whether one share is the larger: each is so much, of so much.
+/// Returns true if the first fraction is larger than the second.
 fn is_larger((a, a_whole): (u64, u64), (b, b_whole): (u64, u64)) -> bool {
     u128::from(a) * u128::from(b_whole) > u128::from(b) * u128::from(a_whole)
 }
 
-/// Bytes, and of how many that is a share: next to nothing of a buffer without a limit.
+/// Returns the used bytes as a fraction of the limit: almost 0 for a buffer without a limit.
 fn share(used: u64, limit: Option<u64>) -> (u64, u64) {
     (used, limit.unwrap_or(u64::MAX).max(1))
 }
 
 impl Culprit {
-    /// Whether it is drawn from the memory.
+    /// Returns true if the flow is drawn from the memory.
     pub const fn is_drawn(self) -> bool {
         !matches!(self, Culprit::Arrival)
     }
 
-    /// The flow, and its source; `None` where no frame has come, or memory is empty.
+    /// Returns the flow and its source; `None` if no frame has arrived, or the memory is empty.
     pub fn choose(self, index: &dyn PathIndex, at: &AgentContext, env: &mut Env) -> Option<(FlowId, HostId)> {
         if self == Culprit::Arrival {
             return at.stored.map(|head| (head.flow, head.src));
@@ -118,7 +120,7 @@ impl PathIndex for Index {
     }
 }
 
-/// Whose frame lies in one of the occupied units of the memory, each equally likely.
+/// Returns the owner of the frame in an occupied unit of the memory, drawn uniformly.
 fn drawn(at: &AgentContext, env: &mut Env) -> Option<Occupant> {
     let units = at.view.occupied_units(at.port);
     if units == 0 {

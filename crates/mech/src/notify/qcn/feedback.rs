@@ -1,40 +1,41 @@
-//! What a congestion point makes of two lengths of its queue: the feedback, its six bits, and the interval that follows.
+//! Feedback of a congestion point from two lengths of its queue, its six bits, and the next sampling interval.
 
 use crate::choice;
 
 choice! {
-    /// How feedback becomes a whole number of six bits.
+    /// Rounding of the feedback to a whole number of six bits.
     pub(crate) enum Rounding {
         Floor = "floor",
         Nearest = "nearest",
     }
 }
 
-/// What the feedback is computed with.
+/// Constants of the feedback.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Curve {
-    /// Set point Q_eq, bytes.
+    /// Set point Q_eq, in bytes.
     pub q_eq: u64,
-    /// Weight of the growth of the queue.
+    /// Weight w of the growth of the queue.
     pub w: u64,
-    /// To which whole number.
+    /// Rounding to a whole number.
     pub rounding: Rounding,
 }
 
-/// The largest feedback that is told: six bits.
+/// Largest feedback of six bits.
 pub(super) const LARGEST: u8 = 63;
 
-/// The interval by the upper three bits of the feedback, in 300ths of I_s: 150, 75, 50, 37.5, 30, 25, 21.5 and 18.5 KB
-/// of 150 (802.1Qau §30.2.1; public code has the same numbers).
+/// Sampling interval by the upper three bits of the feedback, in 300ths of I_s: 150, 75, 50, 37.5, 30, 25, 21.5 and
+/// 18.5 KB of 150 (802.1Qau §30.2.1; public code has the same numbers).
 const INTERVALS: [u128; 8] = [300, 150, 100, 75, 60, 50, 43, 37];
 
 impl Curve {
-    /// The largest feedback, bytes: that of a queue which has grown from nothing to twice Q_eq.
+    /// Returns the largest feedback in bytes: that of a queue that has grown from empty to twice Q_eq.
     fn most(&self) -> i128 {
         i128::from(self.q_eq) * (2 * i128::from(self.w) + 1)
     }
 
-    /// The feedback of a queue of so many bytes, which had so many at the last sample, as six bits; 0 is no congestion.
+    /// Returns the feedback as six bits of a queue of `q` bytes that had `q_old` bytes at the last sample; 0 is no
+    /// congestion.
     pub fn feedback(&self, q: u64, q_old: u64) -> u8 {
         let (q, most) = (i128::from(q), self.most());
         let fb = q - i128::from(self.q_eq) + i128::from(self.w) * (q - i128::from(q_old));
@@ -46,20 +47,22 @@ impl Curve {
         whole as u8
     }
 
-    /// The longest queue that is no congestion however fast it has grown, bytes.
+    /// Returns the longest queue, in bytes, that is no congestion at any growth.
     pub fn rests_up_to(&self) -> u64 {
         let most = self.most();
-        // The least feedback, bytes, that is not 0 in six bits.
+        // Smallest feedback in bytes that is not 0 in six bits.
         let least = match self.rounding {
             Rounding::Floor => most.div_euclid(63) + i128::from(most % 63 > 0),
             Rounding::Nearest => most.div_euclid(126) + i128::from(most % 126 > 0),
         };
+        // Growth is at most q, from an empty queue, so the feedback is at most (w + 1) q - Q_eq. The result is the
+        // largest q for which that is below `least`.
         let longest = (i128::from(self.q_eq) + least - 1) / (i128::from(self.w) + 1);
         u64::try_from(longest).unwrap_or(u64::MAX)
     }
 }
 
-/// The bytes until the next sample after such feedback, of a base of so many.
+/// Returns the bytes until the next sample after such feedback, with a base of `base` bytes.
 pub(super) fn interval(base: u64, feedback: u8) -> u64 {
     (u128::from(base) * INTERVALS[usize::from(feedback) / 8] / 300) as u64
 }

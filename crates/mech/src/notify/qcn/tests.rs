@@ -10,8 +10,8 @@ mod shares;
 
 const PORT: PortId = PortId(2);
 
-/// A memory that is as a test says: frames, each with whose it is and its bytes; and how full outputs are: bytes and limit of
-/// the buffer, and bytes that wait for it in all.
+/// View with the memory that a test sets. It has frames, each with its owner and size in bytes. It also has outputs,
+/// each with used bytes and limit of the buffer, and the total backlog in bytes.
 #[derive(Default)]
 struct Memory {
     unit: u64,
@@ -26,7 +26,7 @@ fn of_flow(n: u32) -> Occupant {
 }
 
 impl Memory {
-    /// So many bytes of each flow in frames of a size, the flows numbered from 0.
+    /// Creates a memory with these bytes of each flow, in frames of a size; flows are numbered from 0.
     fn of_flows(unit: u64, flows: &[(u64, u64)]) -> Memory {
         let frames =
             (0..).zip(flows).flat_map(|(n, (bytes, size))| (0..bytes / size).map(move |_| (of_flow(n), *size)));
@@ -90,16 +90,16 @@ impl View for Memory {
     }
 }
 
-/// What a source was told: its flow, feedback, and both lengths.
+/// Congestion message: flow, feedback, q_off and q_delta.
 type Told = (u32, u8, i64, i64);
 
-/// A congestion point of class 3 at its memory.
+/// Congestion point of class 3 with its memory.
 struct Bench {
     qcn: Qcn,
     memory: Memory,
     desk: Desk,
     now: Time,
-    /// The clock is set to this.
+    /// Instant of the timer, if it runs.
     clock: Option<Time>,
 }
 
@@ -108,7 +108,7 @@ impl Bench {
         let qcn = Qcn::new(&values(&SPEC, &format!("class=3 {given}")));
         Bench { qcn, memory: Memory { unit: 1, ..Memory::default() }, desk, now: Time::ZERO, clock: None }
     }
-    /// Without jitter, and with a flow that has so many bytes each time.
+    /// Creates a bench without jitter and without draws.
     fn plain(given: &str) -> Bench {
         Bench::new(&format!("jitter=0 {given}"), Desk::draws(&[]))
     }
@@ -118,7 +118,7 @@ impl Bench {
             At::Outputs => Account::Arrived(PORT, 3),
         }
     }
-    /// So many bytes of a flow come, in one frame that is in the memory already; it is called as its levels say.
+    /// Lets `bytes` of a flow arrive in one frame that is already in the memory. The agent is called by its levels.
     fn comes(&mut self, flow: u32, bytes: u64) -> Option<Told> {
         self.memory.come += bytes;
         let (of, come) = (self.account(), self.memory.come);
@@ -131,7 +131,7 @@ impl Bench {
         }
         self.last_notice()
     }
-    /// The memory has so many bytes, all of flow 0, when so many have come.
+    /// Sets the memory to `q` bytes, all of flow 0, after `bytes` have arrived.
     fn is_at(&mut self, q: u64, bytes: u64) -> Option<Told> {
         self.memory.frames = vec![(of_flow(0), q)];
         self.comes(0, bytes)
@@ -155,7 +155,7 @@ impl Bench {
         }
         told
     }
-    /// How many bytes have to come until the next sample.
+    /// Returns the bytes until the next sample.
     fn until_next(&self) -> u64 {
         let (low, high) = self.qcn.levels(self.account());
         assert_eq!(low, 0);

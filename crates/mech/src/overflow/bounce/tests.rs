@@ -1,4 +1,4 @@
-//! Equation 4 and the published numbers, then edges of the decision.
+//! Tests of equation 4 with the published numbers, and of the edges of the decision.
 
 use super::*;
 use crate::buffer::PerPort;
@@ -10,8 +10,8 @@ fn near(value: f64, published: f64, tolerance: f64) {
 fn bounce(given: &str) -> Bounce {
     Bounce::new(&values(&SPEC, given))
 }
-/// The fate of a packet for port 0 from host 2 that came in by port 1, with so many of `limit`
-/// packets waiting in its normal queue.
+/// Returns the fate of a packet for port 0 from host 2, which came in by port 1. The normal queue of port 0 has
+/// `waiting` of `limit` packets.
 fn fate(given: &str, (waiting, limit): (u32, u64), draws: &[f64]) -> Fate {
     let mut state = switch(3, packets(limit));
     state.bounce = Some(PerPort::of_size(Amount::Packets(limit)));
@@ -146,7 +146,7 @@ fn every_class_has_a_normal_and_a_bounce_queue_and_looks_at_its_own() {
 #[test]
 fn a_queue_counts_as_full_where_fewer_places_are_left_than_may_arrive_at_once() {
     assert_eq!(fate("round_to=3", (98, 100), &[]), Fate::Bounce(PortId(2)));
-    // P(0.97; 0.8, 50) = 0.99984; P(0.98) = 0.99992; P(0.99) = 0.99997.
+    // Values of eq. 4: P(0.97; 0.8, 50) = 0.99984; P(0.98) = 0.99992; P(0.99) = 0.99997.
     assert_eq!(fate("round_to=3", (97, 100), &[0.99999]), Fate::Enqueue(QueueId::normal(0)));
     assert_eq!(fate("round_to=1", (99, 100), &[0.99999]), Fate::Enqueue(QueueId::normal(0)));
     let full = |given: &str| bounce(given).full_from_packets(100);
@@ -229,6 +229,6 @@ fn shares_follow_the_probability() {
     let (mut desk, mut mechanism) = (Desk::seeded(5), bounce(""));
     let mut ask = || matches!(mechanism.admit(&head("src=2"), &at, &mut desk.env()), Fate::Bounce(_));
     let bounced = (0..100_000).filter(|_| ask()).count() as f64;
-    // P(0.81) = 0.39349; five standard deviations of the count are 772.
+    // Expected share P(0.81) = 0.39349; five standard deviations of the count are 772.
     near(bounced, 39_349.0, 772.0);
 }

@@ -1,58 +1,59 @@
-//! Which flows are detoured at all: an operator's rule (DIBS §7).
+//! Choice of the flows that are detoured: an operator's rule (DIBS §7).
 //!
-//! Whether a flow is short or long the switch finds out by itself, as it could in hardware: in a table
-//! of a fixed number of places, each the 32-bit hash of a flow and a 32-bit count of its bytes. A flow
-//! has one place, by its hash; every frame that comes adds its bytes there, one that comes again
-//! included. A flow that finds another in its place takes it over and counts from zero, so that the
-//! table needs no ageing; what was counted of the other is lost, and it is short again when it is back.
+//! The switch distinguishes short and long flows by itself, as hardware could. It has a table of a fixed number of
+//! entries, each with the 32-bit hash of a flow and a 32-bit count of its bytes. The hash of a flow gives its entry.
+//! Every frame adds its bytes there, even one that arrives again.
+//!
+//! A flow that finds another one in its entry replaces it and counts from zero, so the table needs no ageing. The count
+//! of the other flow is lost, and that flow is short again when it returns.
 
 use crate::{Head, HostId, hash_mix};
 
-/// Bytes of a place of the flow table.
+/// Bytes of an entry of the flow table.
 pub(super) const ENTRY_BYTES: u64 = 8;
 
-/// A flow's place: its hash, and the bytes of it that came.
+/// Entry of a flow: its hash and its bytes that have arrived.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Entry {
     hash: u32,
     bytes: u32,
 }
 
-/// The rule.
+/// Rule of the flows that are detoured.
 #[derive(Clone, Debug)]
 pub(super) enum Flows {
-    /// All.
+    /// All flows.
     All,
-    /// Those from or to these hosts, in order.
+    /// Flows from or to these hosts, in order.
     Hosts {
-        /// Their names.
+        /// Names of the hosts.
         names: Vec<String>,
-        /// Those of them that there are.
+        /// Identifiers of those hosts that exist, sorted.
         found: Vec<HostId>,
     },
-    /// Those of which more than so many bytes came, or where not `long` the others.
+    /// Flows with more bytes than `size` if `long`, otherwise all others.
     Sized {
-        /// Which of both.
+        /// True for long flows, false for short ones.
         long: bool,
-        /// The limit between them, bytes.
+        /// Largest size of a short flow, in bytes.
         size: u64,
-        /// What came of each.
+        /// Entries with the bytes of each flow.
         table: Vec<Entry>,
     },
 }
 
 impl Flows {
-    /// The names of its hosts, where it is for some hosts.
+    /// Returns the names of the hosts, if the rule is for hosts.
     pub fn names(&self) -> Option<&[String]> {
         if let Flows::Hosts { names, .. } = self { Some(names) } else { None }
     }
 
-    /// The places of its table, where it has one.
+    /// Returns the number of table entries, if the rule has a table.
     pub fn places(&self) -> Option<u64> {
         if let Flows::Sized { table, .. } = self { Some(table.len() as u64) } else { None }
     }
 
-    /// Finds its hosts.
+    /// Resolves the names of the hosts.
     pub fn find(&mut self, host: &dyn Fn(&str) -> Option<HostId>) {
         if let Flows::Hosts { names, found } = self {
             *found = names.iter().filter_map(|name| host(name)).collect();
@@ -60,12 +61,12 @@ impl Flows {
         }
     }
 
-    /// Whether every packet must be shown to it.
+    /// Returns true if every packet must be counted.
     pub fn counts(&self) -> bool {
         matches!(self, Flows::Sized { .. })
     }
 
-    /// Counts a packet that has come; whether it may be detoured.
+    /// Counts an arrival, and returns true if it may be detoured.
     pub fn may(&mut self, pkt: &Head) -> bool {
         match self {
             Flows::All => true,
@@ -75,7 +76,7 @@ impl Flows {
     }
 }
 
-/// Adds a packet to its flow's place, and tells what came of the flow so far, itself included.
+/// Adds a packet to its flow's entry, and returns the flow's bytes so far, with the packet.
 fn count(table: &mut [Entry], pkt: &Head) -> u64 {
     let spread = hash_mix(table.len() as u64, u64::from(pkt.hash)) >> 32;
     let entry = &mut table[((spread * table.len() as u64) >> 32) as usize];

@@ -1,40 +1,39 @@
-//! Which of the eligible ports a packet is detoured to, and whether it is before its queue is full
-//! (DIBS §2, §7).
+//! Policies: the eligible port for a detour, and detours before the queue is full (DIBS §2, §7).
 
 use crate::routing::Ecmp;
 use crate::{Env, ForwardingContext, Head, PortId, hash_mix};
 
-/// What keeps the hash for detours apart from that for equal-cost paths: one hash for both would send
-/// the flows of one path to the same few ports.
+/// Constant that separates the hash for detours from that for equal-cost paths. With one hash for both, all flows of
+/// one path would be sent to the same few ports.
 const APART: u64 = 0xD1B5;
-/// The most urgent class.
+/// Number of the most urgent class.
 const TOP: f64 = 7.0;
 
-/// A policy.
+/// Policy of detours.
 #[derive(Clone, Debug)]
 pub(super) enum Policy {
-    /// Uniform over the eligible ports.
+    /// Uniform choice among the eligible ports.
     Random,
-    /// The eligible port with the fewest waiting bytes, uniform over those that are equal.
+    /// Eligible port with the fewest queued bytes, a uniform choice among equals.
     LoadAware,
-    /// The first eligible port from where the flow's hash points on, so that a flow keeps to it.
+    /// First eligible port from the flow's hash on, so that a flow keeps its port.
     FlowBased(Ecmp),
-    /// As `random`, from a share of the queue on with growing probability.
+    /// Uniform choice as in `random`, from a fraction of the queue's limit on with growing probability.
     Probabilistic {
-        /// Where class 0 begins.
+        /// Fraction at which class 0 begins.
         lo: f64,
-        /// Where class 0 is certain.
+        /// Fraction from which class 0 is always detoured.
         hi: f64,
     },
 }
 
-/// The threshold of a class, where that of class 0 is `least`: equal steps up to 1 for class 7.
+/// Returns the threshold of a class if that of class 0 is `least`: equal steps up to 1 for class 7.
 fn of_class(least: f64, class: u8) -> f64 {
     least + (1.0 - least) * f64::from(class) / TOP
 }
 
-/// The probability with which a packet of a class is detoured whose queue is filled to the share `u`
-/// and has room: 0 up to lo, 1 from hi on, a straight line between (DIBS §7).
+/// Returns the probability of a detour at utilisation `u` of a queue that is not full (DIBS §7): 0 up to lo, 1 from hi
+/// on, linear between them.
 pub(super) fn probability(u: f64, class: u8, (lo, hi): (f64, f64)) -> f64 {
     let (lo, hi) = (of_class(lo, class), of_class(hi, class));
     if u >= hi {
@@ -44,19 +43,19 @@ pub(super) fn probability(u: f64, class: u8, (lo, hi): (f64, f64)) -> f64 {
 }
 
 impl Policy {
-    /// Takes the seed of the switch's flow hash.
+    /// Sets the seed of the switch's flow hash.
     pub fn seed(&mut self, hash_seed: u64) {
         if let Policy::FlowBased(hash) = self {
             *hash = Ecmp::new(hash_mix(hash_seed, APART));
         }
     }
 
-    /// Whether a packet may be detoured though its queue has room.
+    /// Returns true if a packet may be detoured before its queue is full.
     pub fn begins_early(&self) -> bool {
         matches!(self, Policy::Probabilistic { .. })
     }
 
-    /// Whether a packet whose queue has room is detoured all the same.
+    /// Returns true if a packet is detoured although its queue is not full.
     pub fn early(&self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> bool {
         let Policy::Probabilistic { lo, hi } = self else { return false };
         let fill = at.fill(at.out, pkt.queue());
@@ -65,8 +64,8 @@ impl Policy {
         p >= 1.0 || (p > 0.0 && env.rng.unit() < p)
     }
 
-    /// The port that a packet is detoured to; `None` where none is eligible. `ingress` is whether the
-    /// one that it came in by may be.
+    /// Returns the port for a detour; `None` if no port is eligible. `ingress` allows the port that the packet came in
+    /// by.
     pub fn choose(&self, pkt: &Head, at: &ForwardingContext, ingress: bool, env: &mut Env) -> Option<PortId> {
         let (view, queue) = (at.view, pkt.queue());
         let others = || (0..view.ports()).map(PortId).filter(|port| *port != at.out && view.is_switch(*port));
@@ -80,6 +79,8 @@ impl Policy {
                 draw(|| eligible().filter(|port| load(port) == least), env)
             }
             Policy::FlowBased(hash) => {
+                // The hash picks among all ports toward switches, not among the eligible ones. So a port that fills
+                // moves only its own flows.
                 let first = hash.place(pkt.hash, others().count());
                 others().skip(first).chain(others().take(first)).find(takes)
             }
@@ -87,8 +88,9 @@ impl Policy {
     }
 }
 
-/// One of the ports, each equally likely; nothing is drawn where there is none.
+/// Draws one of the ports uniformly. Without a port, no number is drawn.
 fn draw<I: Iterator<Item = PortId>>(ports: impl Fn() -> I, env: &mut Env) -> Option<PortId> {
+    // The first ports are kept, so that in most switches each is tested once and nothing is allocated.
     const KEPT: usize = 32;
     let (mut first, mut count) = ([PortId(0); KEPT], 0);
     for port in ports() {

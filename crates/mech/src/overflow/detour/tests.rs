@@ -1,4 +1,4 @@
-//! Which port, which packet, and when.
+//! Tests of the port, the packets and the instants of detours.
 
 use super::policy::probability;
 use super::*;
@@ -17,20 +17,20 @@ fn detour(given: &str) -> Detour {
     let values = values(&SPEC, given);
     seeded(&values, 5)
 }
-/// At a switch with this seed.
+/// Creates the mechanism at a switch with this seed.
 fn seeded(values: &Values, hash_seed: u64) -> Detour {
     let mut detour = Detour::new(values);
     detour.for_switch(&SwitchContext { host: &host, ..SwitchContext::alone(hash_seed, 8) });
     detour
 }
-/// Eight ports of two packets each; these are full, and these lead to hosts.
+/// Creates eight ports of two packets each, of which some are full and some lead to hosts.
 fn state(full: &[u16], hosts: &[u16]) -> State {
     let mut state = switch(8, packets(2));
     full.iter().for_each(|port| state.fill_up(2, head(""), (PortId(*port), QUEUE)));
     state.switch_ports.retain(|port| !hosts.contains(port));
     state
 }
-/// The fate of a packet for port 0.
+/// Returns the fate of a packet for port 0.
 fn fate(detour: &mut Detour, (pkt, ingress): (&str, u16), state: &State, desk: &mut Desk) -> Fate {
     let at = ForwardingContext { view: state, ingress: PortId(ingress), out: PortId(0) };
     detour.admit(&head(pkt), &at, &mut desk.env())
@@ -196,7 +196,7 @@ fn a_flow_takes_the_same_port_whichever_others_are_full() {
         for other in (1..8).filter(|port| *port != first) {
             assert_eq!(port_of(at(&[0, other], &[])), first, "a full port moves only the flows that took it");
         }
-        // Circularly: from port 7 on to port 1.
+        // Eligible ports are tried in a circle: port 1 follows port 7.
         let mut full = vec![0];
         for n in 0..7 {
             let next = 1 + (first - 1 + n) % 7;
@@ -252,7 +252,7 @@ fn a_flow_is_long_once_more_than_flow_size_of_it_has_come() {
         assert_eq!(at("hash=2") != FULL, flows == "short", "another flow");
         own
     };
-    // 1500, 3000, 4500, 6000 bytes.
+    // Totals after each packet: 1500, 3000, 4500, 6000 bytes.
     assert_eq!(fates("short", &mut desk), [true, true, false, false]);
     assert_eq!(fates("long", &mut desk), [false, false, true, true]);
 }
@@ -278,7 +278,7 @@ fn a_flow_that_takes_a_place_over_counts_from_zero() {
 #[test]
 fn the_probability_rises_in_a_straight_line_and_the_lowest_class_is_first() {
     let near = |p: f64, published: f64| assert!((p - published).abs() < 1e-12, "{p} is not {published}");
-    // Class 0 from 0.3 to 0.8; class 7 from 1 to 1; class 3 at 0.3 + 0.7 x 3/7 = 0.6, 0.8 + 0.2 x 3/7 = 0.8857….
+    // Class 0 from 0.3 to 0.8; class 7 from 1 to 1; class 3 from 0.3 + 0.7 x 3/7 = 0.6 to 0.8 + 0.2 x 3/7 = 0.8857….
     for (u, p) in [(0.0, 0.0), (0.3, 0.0), (0.4, 0.2), (0.55, 0.5), (0.7, 0.8), (0.8, 1.0), (0.99, 1.0)] {
         near(probability(u, 0, (0.3, 0.8)), p);
     }

@@ -13,7 +13,8 @@ fn bytes(limit: u64) -> BufferSlot {
 fn trim(given: &str) -> Trim {
     Trim::new(&values(&SPEC, given))
 }
-/// What becomes of a packet where these wait at port 0 with room for 3000 B; a draw below 0.5 is the arrival.
+/// Returns the fate of an arrival if these packets are queued at port 0 with a limit of 3000 B. A draw below 0.5 cuts
+/// the arrival.
 fn fates(given: &str, waiting: &[&str], arriving: &str, draws: &[f64]) -> (Fate, Vec<PktId>) {
     let mut state = switch(2, bytes(3000));
     let ids = waiting.iter().map(|text| {
@@ -153,8 +154,8 @@ fn in_packets_a_header_takes_a_place_and_extra_is_a_place_for_every_64_bytes() {
     assert_eq!((waits(4, "cpa ppl"), waits(5, "cpa ppl")), (Fate::Enqueue(DATA), LOST));
 }
 
-/// Packets of 864 B, 850 B and the header of Ethernet, come to a full port of 1 Gb/s and are 66 B once they are cut:
-/// headers that are lost of 10,000 arrivals at so many Mb/s.
+/// Returns the number of lost headers of 10,000 arrivals at a rate in Mb/s. Packets of 864 B (850 B and the Ethernet
+/// header) arrive at a full port of 1 Gb/s, and are 66 B after the cut.
 fn headers_lost(mbps: i64, extra: &str) -> u32 {
     let (mut trim, mut state) = (trim(&format!("extra={extra}")), switch(2, bytes(8640)));
     // Bytes that the link could have begun to send, times the rate of arrivals.
@@ -189,7 +190,7 @@ fn of_864_bytes_7_63_percent_stay_so_that_a_burst_at_13_gbps_loses_no_header() {
     let share = f64::from(Cut::default().size(864, 66)) / 864.0;
     assert!((share - 0.0763).abs() < 0.0002 && (1.0 - share - 0.9237).abs() < 0.0002, "CP §4.6, note 5: {share}");
     assert!((1.0 / share - 13.1).abs() < 0.05);
-    // A whole packet goes in at the threshold itself, and while another one leaves as many bytes of headers come.
+    // A whole packet is stored at the threshold itself, and as many bytes of headers arrive while another one leaves.
     for mbps in [2000, 12_500, 13_000] {
         assert_eq!(headers_lost(mbps, "1728B"), 0, "{mbps}");
     }

@@ -1,4 +1,4 @@
-//! Departures, and what mechanisms ask for besides their answers.
+//! Departures, and the actions that mechanisms request in addition to their decisions.
 
 use super::{Recorder, Which, Work, classes};
 use crate::testing::state::Memory;
@@ -9,7 +9,7 @@ use crate::{
 use units::Time;
 
 impl Recorder {
-    /// A port begins to send what its scheduler chooses.
+    /// Starts the transmission of the packet that the port's scheduler chooses.
     pub fn start(&mut self, port: PortId) {
         let slots = &mut self.slots[usize::from(port.0)];
         let holds = |q: &u8| self.state.queues.get(&(port, QueueId(*q))).is_some_and(|ids| !ids.is_empty());
@@ -35,13 +35,13 @@ impl Recorder {
         }
         self.settle();
     }
-    /// A frame has left the input for the fabric.
+    /// Records that a frame has left the input for the fabric.
     pub fn left(&mut self, name: &str) {
         if self.state.memory == Memory::Input {
             self.free(name);
         }
     }
-    /// The fabric's far end has acknowledged a frame.
+    /// Records that the far end of the fabric has acknowledged a frame.
     pub fn acknowledged(&mut self, name: &str) {
         assert_eq!(self.state.memory, Memory::InputUntilAck);
         self.free(name);
@@ -53,13 +53,13 @@ impl Recorder {
         self.changed((pkt.port, &pkt.head), false);
         self.settle();
     }
-    /// The device behind a port pauses these classes, or resumes them.
+    /// Handles a pause frame from the device behind a port, which pauses or resumes these classes.
     pub fn on_pause_frame(&mut self, port: PortId, xoff: bool, set: ClassSet) {
         let paused = &mut self.slots[usize::from(port.0)].paused;
         *paused = if xoff { paused.union(set) } else { paused.minus(set) };
     }
 
-    /// Does what acts ask for, first in first out, until nothing is left.
+    /// Performs queued actions, first in, first out, until none is left.
     pub(super) fn settle(&mut self) {
         while let Some(work) = self.work.pop_front() {
             match work {

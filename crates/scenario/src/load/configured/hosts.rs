@@ -6,11 +6,11 @@ use crate::settings::ROCE;
 use mech::{DcqcnConstants, Preset, PresetValue};
 use units::{Dur, Rate};
 
-/// `CC_MODE` of DCQCN.
+/// Value of `CC_MODE` for DCQCN.
 pub(super) const DCQCN: f64 = 1.0;
 
 impl Overlay<'_> {
-    /// RoCE with DCQCN, if the file asks for it and the scenario leaves it to the file.
+    /// Sets RoCE with DCQCN if the file selects it and the scenario leaves it to the file.
     pub(super) fn set_hosts(&mut self) {
         let is_dcqcn = self.config.number_or("CC_MODE", DCQCN) == DCQCN;
         if self.is_left("transport") {
@@ -37,7 +37,8 @@ impl Overlay<'_> {
         }
     }
 
-    /// Constants of DCQCN. Defaults are those of that simulator, if it has one, and of Overspill otherwise.
+    /// Returns the constants of DCQCN. Defaults are those of the HPCC simulator if it has them, else those of
+    /// Overspill.
     fn constants(&self) -> DcqcnConstants {
         let config = self.config;
         let time = |key: &str| config.number(key).map(|us| Dur((us * 1e6).round() as u64));

@@ -8,20 +8,20 @@ use mech::Preset;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Rate};
 
-/// Memory of each port that no dynamic threshold takes, bytes.
+/// Memory of each port in bytes that is outside of the dynamic threshold.
 const RESERVED: u64 = 4096;
-/// XON is so much below XOFF, bytes.
+/// Distance of XON below XOFF in bytes.
 const RESUME_OFFSET: u64 = 3072;
-/// Dynamic threshold of a port as fast as the hosts: 1/8 of the free memory, as a shift.
+/// Dynamic threshold of a port as fast as hosts: 1/8 of the free memory, as a shift.
 const SHIFT: u32 = 3;
 impl Overlay<'_> {
-    /// Rates of the ports of switches.
+    /// Returns the distinct rates of switch ports.
     fn rates(&self) -> BTreeSet<Rate> {
         let ports = self.net.switches().iter().flat_map(|switch| &switch.ports);
         ports.map(|port| port.rate).collect()
     }
 
-    /// Marking, by the rate of ports if it matters.
+    /// Sets marking, by the rate of ports if it differs.
     pub(super) fn set_marking(&mut self, faults: &mut Faults) {
         if !self.is_left("switch.marking") {
             return;
@@ -53,7 +53,7 @@ impl Overlay<'_> {
         }
     }
 
-    /// Pauses, by the rate of ports if it matters.
+    /// Sets pauses, by the rate of ports if they differ.
     pub(super) fn set_pause(&mut self) {
         if !self.is_left("switch.pause") {
             return;
@@ -63,11 +63,12 @@ impl Overlay<'_> {
         }
         let buffer = self.document.get("switch").and_then(|switch| switch.get("buffer")?.get("kind")?.text());
         if buffer != Some(Preset::shared_memory(Bytes(0), Bytes(0)).kind) {
-            let why = "PFC (its thresholds are parts of a shared buffer: set `switch.pause` beside `switch.buffer`)";
+            let why = "PFC (its thresholds are fractions of a shared buffer: set `switch.pause` together with \
+                       `switch.buffer`)";
             return self.ruled_out.push(why.into());
         }
         let rates = self.rates();
-        // Ports of hosts are numbered first, and the first host's is the one that counts there.
+        // The HPCC simulator takes the rate of the first host's port as that of all hosts.
         let nic =
             self.net.nodes.first().and_then(|host| host.ports.first()).map_or(u64::MAX, |port| in_bits(port.rate));
         let mut by_shift: BTreeMap<u32, Vec<Rate>> = BTreeMap::new();
@@ -84,7 +85,8 @@ impl Overlay<'_> {
         self.put_overrides(overrides);
     }
 
-    /// One memory for all ports of a switch, what is reserved and the headroom taken from what dynamic thresholds share.
+    /// Sets one memory for all ports of a switch. Reserves and headroom are taken from the part that dynamic thresholds
+    /// share.
     pub(super) fn set_buffer(&mut self) {
         if !self.is_left("switch.buffer") {
             return;
@@ -120,13 +122,13 @@ impl Overlay<'_> {
     }
 }
 
-/// Rate of a port as that simulator's maps have it.
+/// Returns the rate of a port in whole bits per second, as the maps of the HPCC simulator have it.
 fn in_bits(rate: Rate) -> u64 {
     let (bits, of) = rate.parts();
     bits / of
 }
 
-/// Dynamic threshold of a port: half the shift for each doubling of its rate over that of hosts.
+/// Returns the dynamic threshold of a port as a shift: one less for each doubling of its rate over that of hosts.
 fn shift(rate: u64, nic: u64) -> u32 {
     let (mut rate, mut shift) = (rate, SHIFT);
     while rate > nic && shift > 0 {
@@ -135,20 +137,21 @@ fn shift(rate: u64, nic: u64) -> u32 {
     shift
 }
 
-/// Threshold of ports of some rates in words: `1/8 of the free memory at 100Gbps`.
+/// Describes the threshold of ports of some rates: `1/8 of the free memory at 100Gbps`.
 fn factor_of(shift: u32, rates: &[Rate]) -> String {
     let rates: Vec<String> = rates.iter().map(Rate::to_string).collect();
     let part = if shift == 0 { "all".into() } else { format!("1/{}", 1 << shift) };
     format!("{part} of the free memory at {}", rates.join(" and "))
 }
 
-/// Bytes that each port of a switch has for itself, on average: its reserve and the headroom of its link.
+/// Returns the bytes that each port of a switch has for itself, on average: its reserve and the headroom of its link.
 fn set_aside(switch: &NetNode) -> u64 {
     let all: u64 = switch.ports.iter().map(|port| RESERVED.saturating_add(headroom(port))).fold(0, u64::saturating_add);
     all.div_ceil(switch.ports.len().max(1) as u64)
 }
 
-/// Headroom of a port: three times what its rate sends in the delay of its link, in whole nanoseconds and bytes.
+/// Returns the headroom of a port in bytes: three times what its rate sends in the delay of its link, in whole
+/// nanoseconds and bytes.
 fn headroom(port: &Port) -> u64 {
     let bits = u128::from(in_bits(port.rate)) * u128::from(port.delay.0 / 1000);
     u64::try_from(bits / 8 / 1_000_000_000 * 3).unwrap_or(u64::MAX)

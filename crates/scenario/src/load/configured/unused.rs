@@ -1,4 +1,4 @@
-//! Notes about HPCC's configuration file: what it set, and what of it has no effect.
+//! Notes about HPCC's configuration file: settings that it made, and settings that have no effect.
 
 use super::Overlay;
 use super::hosts::DCQCN;
@@ -7,7 +7,7 @@ use crate::model::Choice;
 use crate::settings::ROCE;
 use crate::topology::Setting;
 
-/// Keys that a table of the scenario replaces.
+/// Keys of the file that a table of the scenario replaces.
 const REPLACED: [(&str, &[&str]); 5] = [
     ("switch.marking", &["ENABLE_QCN", "KMIN_MAP", "KMAX_MAP", "PMAX_MAP"]),
     ("switch.pause", &["ENABLE_PFC"]),
@@ -15,30 +15,31 @@ const REPLACED: [(&str, &[&str]); 5] = [
     ("transport", &["CC_MODE", "PACKET_PAYLOAD_SIZE"]),
     ("host.reaction", &["RATE_AI", "RATE_HAI", "RP_TIMER", "EWMA_GAIN"]),
 ];
-/// Settings of hosts beside which a key of the file matters.
+/// Settings of hosts with which a key of the file matters.
 #[derive(Clone, Copy)]
 enum Beside {
     Anything,
     Roce,
     Dcqcn,
 }
-/// Key that Overspill cannot express, the values that matter, and the reason why they have no effect.
+/// Key that Overspill cannot express, test for values that matter, settings of hosts with which it does, and the
+/// reason.
 type WithoutEffect = (&'static str, fn(f64) -> bool, Beside, &'static str);
-/// Keys without effect in Overspill.
+/// Keys that have no effect in Overspill.
 const WITHOUT_EFFECT: [WithoutEffect; 7] = [
     ("USE_DYNAMIC_PFC_THRESHOLD", is_off, Beside::Anything, "it has no effect in that simulator either"),
     ("HAS_WIN", is_on, Beside::Roce, "`roce` has no window"),
-    ("RATE_BOUND", is_off, Beside::Roce, "rates always bound flows"),
+    ("RATE_BOUND", is_off, Beside::Roce, "flows are always rate-limited"),
     ("L2_ACK_INTERVAL", |bytes| bytes != 1.0, Beside::Roce, "`roce` acknowledges each packet"),
     ("L2_BACK_TO_ZERO", is_on, Beside::Roce, "`roce` goes back to the lost packet"),
     ("CLAMP_TARGET_RATE", is_off, Beside::Dcqcn, "each cut clamps the target rate"),
     ("ACK_HIGH_PRIO", is_on, Beside::Anything, "ACKs have the class of their data"),
 ];
-/// Unknown keys that a note names.
+/// Largest number of unknown keys that a note names.
 const MOST_NAMED: usize = 5;
 
 impl Overlay<'_> {
-    /// Notes for the user, each once.
+    /// Returns the notes for the user, each once.
     pub(super) fn notes(&self, made: &Choice) -> Vec<String> {
         let path = &self.config.path;
         let set = (!self.set.is_empty()).then(|| format!("`{path}` sets {}", self.set.join(", ")));
@@ -47,7 +48,7 @@ impl Overlay<'_> {
         all.into_iter().flatten().collect()
     }
 
-    /// Keys whose table the scenario sets itself.
+    /// Returns a note about keys whose table the scenario sets itself.
     fn replaced(&self) -> Option<String> {
         let given = |key: &&str| self.config.get(key).is_some();
         let here = REPLACED.iter().filter(|(table, _)| self.own.contains(table));
@@ -63,7 +64,7 @@ impl Overlay<'_> {
         })
     }
 
-    /// Keys that Overspill cannot express.
+    /// Returns a note about keys that Overspill cannot express.
     fn unused(&self) -> Option<String> {
         let config = self.config;
         let mut found = self.ruled_out.clone();
@@ -115,7 +116,7 @@ impl Overlay<'_> {
         ))
     }
 
-    /// Another topology than that of the scenario.
+    /// Returns a note if the file names another topology than the scenario.
     fn other_topology(&self, made: &Choice) -> Option<String> {
         let (there, here) = (self.config.text("TOPOLOGY_FILE")?, made.values.word("file"));
         (name_of(there) != name_of(here)).then(|| {
@@ -124,7 +125,7 @@ impl Overlay<'_> {
         })
     }
 
-    /// Other flows than those of the scenario, if the scenario has a file of flows.
+    /// Returns a note if the file names other flows than the scenario's file of flows.
     fn other_flows(&self) -> Option<String> {
         let there = self.config.text("FLOW_FILE")?;
         let traffic = self.document.get("traffic").map_or(&[][..], Node::items);
@@ -153,18 +154,18 @@ fn is_off(value: f64) -> bool {
     value == 0.0
 }
 
-/// Congestion control of a `CC_MODE`, by its usual name.
+/// Returns the usual name of the congestion control of a `CC_MODE`.
 fn mode_name(mode: f64) -> &'static str {
     match mode as u64 {
         3 => "HPCC",
         7 => "TIMELY",
-        8 => "DCTCP by rates",
+        8 => "rate-based DCTCP",
         10 => "HPCC-PINT",
         _ => "it",
     }
 }
 
-/// Name of a file without its folders.
+/// Returns the name of a file without its folders.
 fn name_of(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }

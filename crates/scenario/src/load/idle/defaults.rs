@@ -1,31 +1,32 @@
-//! Marking thresholds, buffers and timeouts that do not fit the network's rates and round-trip time.
+//! Warnings about marking thresholds, buffers and timeouts that do not fit the network's rates and round-trip time.
 //!
-//! A threshold below the guideline is always worth a note. Buffers and timeouts are noted only if the file sets none: what a
-//! user writes is intended.
+//! A threshold below the guideline always gets a warning. Buffers and timeouts get one only if the file sets none: what
+//! a user writes is intended.
 
 use super::Asked;
 use crate::topology::Topology;
 use std::collections::VecDeque;
 use units::{Amount, Bytes, Dur, Rate};
 
-/// Round-trip times in a minimum RTO from which one timeout outlasts nearly every flow: one of ten thousand windows could have
-/// been sent meanwhile.
+/// Ratio of minimum RTO to round-trip time from which one timeout lasts longer than nearly every flow. In that time ten
+/// thousand windows could be sent.
 const FAR_ABOVE: u64 = 10_000;
-/// Minimum RTO that is usual in data centers (Vasudevan et al., SIGCOMM 2009; DCTCP, SIGCOMM 2010): no note up to here.
+/// Minimum RTO that is usual in data centers (Vasudevan et al., SIGCOMM 2009; DCTCP, SIGCOMM 2010). Values up to here
+/// get no warning.
 const USUAL_RTO: Dur = Dur::ms(10);
-/// Rate above which 100 packets, the default of a port, are shallow: a tenth of a millisecond at 10 Gb/s.
+/// Rate above which 100 packets, the default buffer of a port, are shallow: 0.1 ms at 10 Gb/s.
 const FAST: Rate = Rate::gbps(10);
 
 /// Path between two hosts that are far apart.
 struct Far {
-    /// Propagation and store-and-forward of a full frame there and of the smallest back, without queues.
+    /// Time without queues of a full frame one way and of the smallest frame back: propagation and store-and-forward.
     rtt: Dur,
-    /// Rate of its slowest link.
+    /// Rate of the slowest link of the path.
     rate: Rate,
 }
 
 impl Far {
-    /// Bytes in flight that fill the path (C × RTT).
+    /// Returns the bytes in flight that fill the path (C × RTT).
     fn bytes(&self) -> u64 {
         u64::try_from(u128::from(self.rtt.0) * (self.rate.as_f64() / 8.0) as u128 / 1_000_000_000_000)
             .unwrap_or(u64::MAX)
@@ -33,14 +34,14 @@ impl Far {
 }
 
 impl Asked<'_> {
-    /// Notes about values that do not fit the longest path.
+    /// Warnings about values that do not fit the longest path.
     pub(super) fn defaults(&self) -> Vec<String> {
         let Some(far) = self.far_path() else { return Vec::new() };
         [self.short_threshold(&far), self.shallow_buffer(&far), self.long_timeout(&far)].into_iter().flatten().collect()
     }
 
-    /// A marking threshold K below C × RTT / 7, with which DCTCP leaves links idle (Alizadeh et al., SIGCOMM 2010 §3.4, eq. 13;
-    /// "Analysis of DCTCP", SIGMETRICS 2011).
+    /// Warning about a marking threshold K below C × RTT / 7, with which DCTCP leaves links idle (Alizadeh et al.,
+    /// SIGCOMM 2010 §3.4, eq. 13; "Analysis of DCTCP", SIGMETRICS 2011).
     fn short_threshold(&self, far: &Far) -> Option<String> {
         let reacts = self.scenario.stacks()?.any(dataplane::transport::TcpConfig::is_ecn_capable);
         if !reacts || self.scenario.reacts() {
@@ -72,7 +73,7 @@ impl Asked<'_> {
         })
     }
 
-    /// A buffer that nobody set, smaller than C × RTT or shallow at the rate of its port.
+    /// Warning about a default buffer that is smaller than C × RTT or shallow at the rate of its port.
     fn shallow_buffer(&self, far: &Far) -> Option<String> {
         if self.is_set("buffer", "size") || self.is_set("buffer", "kind") {
             return None;
@@ -89,13 +90,13 @@ impl Asked<'_> {
             false => return None,
         };
         Some(format!(
-            "switch.buffer: the default of {size} a port drains in {} at {}. {why}. Set `switch.buffer.size`",
+            "switch.buffer: the default of {size} per port drains in {} at {}. {why}. Set `switch.buffer.size`",
             micros(far.rate.time(bytes)),
             far.rate
         ))
     }
 
-    /// A minimum RTO that nobody set and that is far above the round-trip time, where frames may be lost.
+    /// Warning about a default minimum RTO far above the round-trip time, if frames may be lost.
     fn long_timeout(&self, far: &Far) -> Option<String> {
         let of_hosts = self.document.get("override").map_or(&[][..], super::Node::items);
         let of_hosts = of_hosts.iter().filter_map(|over| over.get("transport")).any(|own| own.get("min_rto").is_some());
@@ -114,7 +115,7 @@ impl Asked<'_> {
         })
     }
 
-    /// True if the file sets this key of a slot of switches, or fills the slot if the key is `kind`, anywhere.
+    /// Returns true if the file sets this key of a slot of switches, or fills the slot if the key is `kind`.
     fn is_set(&self, slot: &str, key: &str) -> bool {
         let sets =
             |switch: &super::Node| switch.get(slot).is_some_and(|one| one.get(key).is_some() || one.text().is_some());
@@ -123,8 +124,8 @@ impl Asked<'_> {
             || overrides.iter().any(sets)
     }
 
-    /// Path between two hosts that are far apart: from the first host to the farthest, and from there to the farthest again,
-    /// which is the longest path of trees and of networks that look alike from everywhere.
+    /// Returns a path between two hosts that are far apart: from the host farthest from the first one to the host
+    /// farthest from there. In trees, and in networks that look the same from every node, that is the longest path.
     fn far_path(&self) -> Option<Far> {
         let scenario = self.scenario;
         let net = &scenario.topology;
@@ -137,12 +138,12 @@ impl Asked<'_> {
     }
 }
 
-/// Text of a length of time in microseconds, to a tenth.
+/// Formats a length of time in microseconds, to a tenth.
 fn micros(time: Dur) -> String {
     format!("{:.1} us", time.0 as f64 / 1e6)
 }
 
-/// The host that is farthest from another, by a path of fewest links, and that path; the first of several.
+/// Returns the host farthest from another over a path of fewest links, with that path; the first of several.
 fn farthest(net: &Topology, from: u32, [there, back]: [u64; 2]) -> Option<(u32, Far)> {
     let mut found: Vec<Option<(u64, Rate)>> = vec![None; net.nodes.len()];
     let mut waiting = VecDeque::from([from]);

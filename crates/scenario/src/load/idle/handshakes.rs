@@ -1,4 +1,4 @@
-//! A first sample that no path of the network can have given.
+//! Warning about a first RTT sample that no path of the network can produce.
 
 use super::Asked;
 use crate::topology::Topology;
@@ -7,8 +7,8 @@ use std::collections::BinaryHeap;
 use units::Dur;
 
 impl Asked<'_> {
-    /// The sample of an earlier handshake below half of a round trip without queues: a probe, which comes after two round
-    /// trips, is sent before the first ACK can be there.
+    /// Warning about a handshake sample below half of a round trip without queues. A loss probe comes after two round
+    /// trips, so with this sample it is sent before the first ACK can arrive.
     pub(super) fn sample(&self) -> Option<String> {
         let (sample, given) = self.scenario.stacks()?.least_sample()?;
         let net = &self.scenario.topology;
@@ -17,16 +17,15 @@ impl Asked<'_> {
         (sample.saturating_add(sample) < round_trip).then(|| {
             let (a, b) = (&net.nodes[a as usize].name, &net.nodes[b as usize].name);
             format!(
-                "transport.handshake_rtt = {given} is less than half of the way from {a} to {b} and back, {round_trip} without \
-                 queues: what is sent there begins with a sample that its path cannot have given, and with probes and timeouts by \
-                 that; connection = \"handshake\" measures it"
+                "transport.handshake_rtt = {given} is less than half of the round-trip time from {a} to {b}, \
+                 {round_trip} without queues. Flows on this path begin with a sample that the path cannot produce, so \
+                 their first probes and timeouts are too early. Set connection = \"handshake\" to measure it"
             )
         })
     }
 }
 
-/// Two hosts that are far apart, and how long the links between them take: of a tree, such as most networks are one by
-/// their delays, those farthest apart; in general two far from each other.
+/// Returns two hosts that are far apart, and the propagation delay between them. In trees they are the farthest apart.
 fn farthest(net: &Topology) -> Option<(u32, u32, Dur)> {
     let far = |from: u32| {
         let times = times_from(net, from);
@@ -38,7 +37,7 @@ fn farthest(net: &Topology) -> Option<(u32, u32, Dur)> {
     Some((a.min(b), a.max(b), time))
 }
 
-/// The least time that links take from a host to each node.
+/// Returns the least propagation delay from a host to each node.
 fn times_from(net: &Topology, from: u32) -> Vec<Dur> {
     let mut times = vec![Dur::MAX; net.nodes.len()];
     let mut next = BinaryHeap::from([Reverse((Dur::ZERO, from))]);

@@ -1,4 +1,4 @@
-//! Memory that is too small for what is to lie in it.
+//! Warnings about memory that is too small for full frames or for copies of frames.
 
 use super::Asked;
 use crate::SwitchConfig;
@@ -11,12 +11,12 @@ fn rules(switch: &SwitchConfig) -> Option<&StageRules> {
 }
 
 impl Asked<'_> {
-    /// Memory that no full frame fits.
+    /// Warnings about memory that holds no full frame.
     pub(super) fn too_small(&self) -> Vec<String> {
         let frame = u64::from(self.scenario.largest_frame());
         let lacks = |room: Option<Amount>| room.filter(|room| matches!(room, Amount::Bytes(bytes) if *bytes < frame));
         let said = |key: &str, room: Amount, all: &str| {
-            format!("{key} = {room} holds no full frame, of {frame}B: all of these{all} are lost")
+            format!("{key} = {room} holds no full frame of {frame}B: all full frames{all} are lost")
         };
         let switches = &self.scenario.switches;
         let buffer = switches.iter().find_map(|switch| lacks(switch.buffer.slot.peek().plain().and_then(Room::amount)));
@@ -33,8 +33,8 @@ impl Asked<'_> {
         all.into_iter().filter_map(|(key, room, all)| Some(said(key, room?, all))).collect()
     }
 
-    /// Copies that fill the memory of an input, or pause its link, before the first of them is freed, so that it carries less
-    /// than its link.
+    /// Warning about copies at an input that fill its memory, or pause its link, before the first acknowledgement frees
+    /// one. Such an input carries less than its link.
     pub(super) fn copies(&self) -> Vec<String> {
         let scenario = self.scenario;
         let nodes = scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize);
@@ -47,17 +47,22 @@ impl Asked<'_> {
             let mut ports = node.ports.iter().zip(&switch.ports).filter(|_| delay > Dur::ZERO);
             ports.find_map(|(link, port)| {
                 let fills = |bytes: u64| link.rate.time(bytes) < delay;
-                let xoff = port.pause.slot.for_port(link.rate.clock()).pausing().map(|pausing| pausing.thresholds(None).0);
+                let xoff =
+                    port.pause.slot.for_port(link.rate.clock()).pausing().map(|pausing| pausing.thresholds(None).0);
                 let what = match xoff.filter(|xoff| fills(*xoff)) {
-                    Some(xoff) => format!("it pauses its link, from {} on", Bytes(xoff)),
+                    Some(xoff) => format!("the input pauses its link from {} on", Bytes(xoff)),
                     None if fills(memory) => {
-                        format!("it carries at most {}, since its memory is {}", rate(memory, delay)?, Bytes(memory))
+                        format!(
+                            "the input carries at most {}, because its memory is {}",
+                            rate(memory, delay)?,
+                            Bytes(memory)
+                        )
                     }
                     None => return None,
                 };
                 Some(format!(
-                    "switch.fabric.ack_delay = {delay}: the copies of an input of {}, and of switches like it, are more than it has \
-                     room for at the {} of its link; {what}",
+                    "switch.fabric.ack_delay = {delay}: unacknowledged copies fill an input of {}, and of switches \
+                     like it, at the {} of its link: {what}",
                     node.name, link.rate
                 ))
             })
@@ -66,7 +71,7 @@ impl Asked<'_> {
     }
 }
 
-/// So many bytes in that time, rounded down to Mb/s where it is as much.
+/// Returns the rate of `bytes` in `time`, rounded down to whole Mb/s from 1 Mb/s on; `None` below 1 b/s.
 fn rate(bytes: u64, time: Dur) -> Option<Rate> {
     let bps = u128::from(bytes) * 8_000_000_000_000 / u128::from(time.0);
     let bps = u64::try_from(bps).unwrap_or(u64::MAX);

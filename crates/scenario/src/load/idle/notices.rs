@@ -1,4 +1,4 @@
-//! Congestion points that never tell anybody, or a part of them that does nothing.
+//! Warnings about congestion points that never send notices, and about parts of them that have no effect.
 
 use super::{Asked, is_beyond};
 use crate::model::{PortConfig, SwitchConfig};
@@ -7,7 +7,7 @@ use mech::{Account, Agent, ClassSet, PortId, Room};
 
 const ON: &str = "switch.notify";
 
-/// A congestion point: its switch, and the port that it is at.
+/// Congestion point, with its switch and port.
 struct Teller<'a> {
     agent: &'a dyn Agent,
     node: &'a Node,
@@ -17,7 +17,7 @@ struct Teller<'a> {
 }
 
 impl Teller<'_> {
-    /// The classes that it follows.
+    /// Returns the classes that the congestion point follows.
     fn classes(&self) -> ClassSet {
         let follows = |class: &u8| {
             let all = Account::of_port(self.number);
@@ -54,13 +54,13 @@ impl Asked<'_> {
         all
     }
 
-    /// Of no class that packets have, or of a queue that is never so long.
+    /// Warning about congestion points of a class that no packet has, or of a length that their queue never reaches.
     fn tells_nobody(&self, all: &[Teller<'_>]) -> Option<String> {
         let followed = all.iter().fold(ClassSet::NONE, |set, one| set.union(one.classes()));
         if followed != ClassSet::NONE && followed.minus(self.scenario.classes()) == followed {
             let classes: Vec<String> =
                 (0..8).filter(|class| followed.has(*class)).map(|class| class.to_string()).collect();
-            return Some(format!("{ON} tells nobody: no packet is of class {}, which it follows", classes.join(", ")));
+            return Some(format!("{ON} never notifies: no packet has class {}, which it monitors", classes.join(", ")));
         }
         let frames = (u64::from(self.scenario.smallest_frame()), u64::from(self.scenario.largest_frame()));
         all.iter().find_map(|one| {
@@ -68,11 +68,14 @@ impl Asked<'_> {
             if let (Some(from), Some(room)) = (one.agent.input_rests_up_to().and_then(Room::amount), at_input) {
                 return is_beyond(from, room, frames).then(|| {
                     let name = &one.node.name;
-                    format!("{ON} tells nobody at {name}, and switches like it: it begins above {from}, and input_buffer is {room}")
+                    format!(
+                        "{ON} never notifies at {name} and switches like it: notification begins above {from}, and \
+                         input_buffer is {room}"
+                    )
                 });
             }
             let needs = one.switch.overflow.slot.peek().needs();
-            // Memory beside the buffer counts as waiting at the port as well.
+            // Memory beyond the buffer counts as queued at the port too, so the queue may exceed the buffer.
             if needs.back.is_some() || needs.cut.is_some() {
                 return None;
             }
@@ -80,14 +83,15 @@ impl Asked<'_> {
             let room = one.switch.buffer.slot.peek().plain().and_then(Room::amount)?;
             is_beyond(from, room, frames).then(|| {
                 format!(
-                    "{ON} tells nobody at {}, and switches like it: it begins above {from}, and the memory of a port is {room}",
+                    "{ON} never notifies at {} and switches like it: notification begins above {from}, and the memory \
+                     of a port is {room}",
                     one.node.name
                 )
             })
         })
     }
 
-    /// A clock that runs while the far end of a port is paused, and no port pauses.
+    /// Warning about a clock that runs while the far end of a port is paused, if no port pauses.
     fn no_pauses(&self, all: &[Teller<'_>]) -> Option<String> {
         let mut clocks = all.iter().filter(|one| one.agent.needs().clock_in_pause).peekable();
         clocks.peek()?;

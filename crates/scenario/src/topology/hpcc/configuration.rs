@@ -1,7 +1,7 @@
 //! Configuration files of the HPCC ns-3 simulator: keys with their values in any order.
 //!
-//! The reader takes words across the ends of lines, skips unknown words, and lets a later value replace an earlier one,
-//! as the HPCC simulator does. Unlike it, the reader skips comments: `{ … }`, and `#` to the end of the line.
+//! The reader takes words across line ends, skips unknown words, and lets a later value replace an earlier one, as the
+//! HPCC simulator does. Unlike it, the reader skips comments: `{ … }`, and `#` to the end of the line.
 
 use super::super::brought::{self, TOLD, Wrong, on_line};
 use super::Words;
@@ -9,38 +9,38 @@ use super::keys::{KEYS, Key, Takes};
 use std::collections::BTreeMap;
 use units::{Bytes, Rate};
 
-/// Unknown keys of a file that are kept.
+/// Largest number of unknown keys that are kept.
 const MOST_UNKNOWN: usize = 20;
 
-/// A value of a file.
+/// Value of a key.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Setting {
-    /// A number in the unit of its key.
+    /// Number in the unit of its key.
     Number(f64),
     Rate(Rate),
     Text(String),
     /// Numbers by the rate of a link in bit/s.
     Map(BTreeMap<u64, f64>),
-    /// Several numbers behind one key.
+    /// Several numbers after one key.
     Numbers(Vec<f64>),
 }
 
 /// Contents of a configuration file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Configuration {
-    /// Name of the file, as the scenario has it.
+    /// Name of the file in the scenario.
     pub path: String,
     given: BTreeMap<&'static str, (usize, Setting)>,
-    /// Keys that neither that simulator's first version nor Overspill has, and their number.
+    /// Keys that neither HPCC's first version nor Overspill has, and their number.
     pub unknown: (Vec<String>, usize),
-    /// First known key behind a `#`, with its line.
+    /// First known key after a `#`, with its line.
     pub commented: Option<(usize, &'static str)>,
 }
 
-/// Marking of the ports of a rate.
+/// Marking thresholds of ports of one rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Thresholds {
-    /// Bytes from which packets are marked at random, and above which all are.
+    /// Queue length from which packets are marked at random, and length above which all are.
     pub kmin: Bytes,
     pub kmax: Bytes,
     /// Probability of a mark at `kmax`.
@@ -48,36 +48,36 @@ pub(crate) struct Thresholds {
 }
 
 impl Configuration {
-    /// Value of a key, if the file has it.
+    /// Returns the value of a key, if the file has it.
     pub fn get(&self, key: &str) -> Option<&Setting> {
         self.given.get(key).map(|(_, given)| given)
     }
-    /// Number behind a key, or another if the file lacks it.
+    /// Returns the number of a key, or `other` if the file lacks it.
     pub fn number_or(&self, key: &str, other: f64) -> f64 {
         self.number(key).unwrap_or(other)
     }
-    /// Number behind a key, if the file has it.
+    /// Returns the number of a key, if the file has it.
     pub fn number(&self, key: &str) -> Option<f64> {
         match self.get(key) {
             Some(Setting::Number(n)) => Some(*n),
             _ => None,
         }
     }
-    /// Rate behind a key, if the file has it.
+    /// Returns the rate of a key, if the file has it.
     pub fn rate(&self, key: &str) -> Option<Rate> {
         match self.get(key) {
             Some(Setting::Rate(rate)) => Some(*rate),
             _ => None,
         }
     }
-    /// Text behind a key, if the file has it.
+    /// Returns the text of a key, if the file has it.
     pub fn text(&self, key: &str) -> Option<&str> {
         match self.get(key) {
             Some(Setting::Text(text)) => Some(text),
             _ => None,
         }
     }
-    /// Entry of a map for a rate, with the line of the map.
+    /// Returns the entry of a map for a rate, with the line of the map.
     fn entry(&self, key: &str, rate: u64) -> Result<(usize, f64), Wrong> {
         let found = self.given.get(key).map(|(line, given)| match given {
             Setting::Map(map) => (*line, map.get(&rate).copied(), map.keys().copied().collect::<Vec<_>>()),
@@ -94,27 +94,27 @@ impl Configuration {
             None => Err((format!("no {key}"), rule.into())),
         }
     }
-    /// Marking of the ports of a rate.
+    /// Returns the marking thresholds of ports of a rate.
     ///
     /// # Errors
-    /// A map that lacks the rate, or thresholds in the wrong order.
+    /// Returns a fault if a map lacks the rate, or if thresholds are in the wrong order.
     pub fn thresholds(&self, rate: u64) -> Result<Thresholds, Wrong> {
         let (kmin, kmax, pmax) =
             (self.entry("KMIN_MAP", rate)?, self.entry("KMAX_MAP", rate)?, self.entry("PMAX_MAP", rate)?);
         if kmin.1 > kmax.1 {
-            let found = format!("{} of KMIN_MAP beside {} of KMAX_MAP for {}", kmin.1, kmax.1, Rate::bps(rate));
+            let found = format!("{} of KMIN_MAP with {} of KMAX_MAP for {}", kmin.1, kmax.1, Rate::bps(rate));
             return on_line(kmin.0, found, "a threshold of KMIN_MAP that is at most that of KMAX_MAP");
         }
-        // That simulator's switches multiply by 1000, though they multiply BUFFER_SIZE by 1024 twice.
+        // The HPCC simulator takes 1 KB as 1000 bytes here, but 1 MB of BUFFER_SIZE as 1024 × 1024.
         let bytes = |kilobytes: f64| Bytes(kilobytes as u64 * 1000);
         Ok(Thresholds { kmin: bytes(kmin.1), kmax: bytes(kmax.1), pmax: pmax.1 })
     }
 }
 
-/// Reads a file.
+/// Parses a configuration file.
 ///
 /// # Errors
-/// The first faults of the file, each with its line.
+/// Returns the first faults of the file, each with its line.
 pub(super) fn read(path: &str, text: &str) -> Result<Configuration, Vec<Wrong>> {
     let mut found = Configuration { path: path.into(), ..Configuration::default() };
     let mut words = words_of(text, &mut found);
@@ -133,8 +133,8 @@ pub(super) fn read(path: &str, text: &str) -> Result<Configuration, Vec<Wrong>> 
             }
             map_line = if matches!(key.takes, Takes::Map { .. }) { words.line_before() } else { 0 };
         } else if word.parse::<f64>().is_ok() && (is_first || line == map_line) {
-            let place = if line == map_line { "behind the entries of a map" } else { "at the start of a line" };
-            let rule = "a key, such as `BUFFER_SIZE`; the first number behind a map's key is the number of its entries";
+            let place = if line == map_line { "after the entries of a map" } else { "at the start of a line" };
+            let rule = "a key, such as `BUFFER_SIZE`; the first number after a map's key is the number of its entries";
             faults.extend(on_line::<()>(line, format!("`{}` {place}", shown(word)), rule).err());
             words.skip_line();
         } else if is_first {
@@ -145,13 +145,13 @@ pub(super) fn read(path: &str, text: &str) -> Result<Configuration, Vec<Wrong>> 
     }
     if faults.is_empty() && found.given.is_empty() {
         let rule = "a configuration file of the HPCC simulator, with keys such as `BUFFER_SIZE 32`";
-        faults.extend(on_line::<()>(1, "none of its keys", rule).err());
+        faults.extend(on_line::<()>(1, "no known key", rule).err());
     }
     if faults.is_empty() { Ok(found) } else { Err(faults) }
 }
 
 impl Configuration {
-    /// Keeps a value; a second map of a key adds to the first, and any other value replaces it.
+    /// Stores a value; a second map of a key adds to the first, and any other value replaces the old one.
     fn put(&mut self, key: &Key, line: usize, given: Setting) {
         match (self.given.get_mut(key.name), given) {
             (Some((_, Setting::Map(old))), Setting::Map(more)) => old.extend(more),
@@ -160,7 +160,7 @@ impl Configuration {
     }
 }
 
-/// Words of a text without its comments.
+/// Returns the words of a text without its comments.
 fn words_of<'a>(text: &'a str, found: &mut Configuration) -> Words<'a> {
     let mut all = Words::new(text);
     let (mut in_braces, mut commented) = (false, 0);
@@ -185,7 +185,7 @@ fn words_of<'a>(text: &'a str, found: &mut Configuration) -> Words<'a> {
     all
 }
 
-/// Value of a key.
+/// Reads the value of a key.
 fn value(key: &Key, words: &mut Words) -> Result<Setting, Wrong> {
     Ok(match key.takes {
         Takes::Number(range) => Setting::Number(number(key.name, words, range)?.1),
@@ -195,7 +195,7 @@ fn value(key: &Key, words: &mut Words) -> Result<Setting, Wrong> {
         }
         Takes::Rate => {
             let (line, word) = next(key.name, words, "a rate with its unit, such as `50Mb/s`")?;
-            // ns-3 writes either.
+            // ns-3 accepts both forms of the unit.
             let rate = brought::rate(&word.replace("b/s", "bps"));
             Setting::Rate(rate.or_else(|(_, rule)| on_line(line, format!("{} `{}`", key.name, shown(word)), rule))?)
         }
@@ -203,7 +203,7 @@ fn value(key: &Key, words: &mut Words) -> Result<Setting, Wrong> {
         Takes::Map(range) => {
             let (_, count) = number(key.name, words, super::keys::COUNT)?;
             let mut map = BTreeMap::new();
-            // The count is not believed: what is read is bounded by the words that there are.
+            // The count is not trusted: reading ends with the words of the file.
             for _ in 0..count as u64 {
                 let (_, rate) = number(key.name, words, super::keys::BITS)?;
                 map.insert(rate as u64, number(key.name, words, range)?.1);
@@ -213,20 +213,20 @@ fn value(key: &Key, words: &mut Words) -> Result<Setting, Wrong> {
     })
 }
 
-/// Next word behind a key, which is no key itself.
+/// Reads the next word after a key, which must not be a key itself.
 fn next<'a>(key: &str, words: &mut Words<'a>, rule: &str) -> Result<(usize, &'a str), Wrong> {
-    let (line, word) = words.next(&format!("{rule} behind {key}"))?;
+    let (line, word) = words.next(&format!("{rule} after {key}"))?;
     match KEYS.iter().any(|key| key.name == word) {
         false => Ok((line, word)),
         true => {
-            // It may be in order itself.
+            // The word may begin a correct setting.
             words.at -= 1;
-            on_line(line, format!("`{word}` where a value of {key} is due"), rule)
+            on_line(line, format!("`{word}` in place of a value of {key}"), rule)
         }
     }
 }
 
-/// Next number behind a key, with its line.
+/// Reads the next number after a key, with its line.
 fn number(key: &str, words: &mut Words, range: super::keys::Range) -> Result<(usize, f64), Wrong> {
     let rule = range.rule();
     let (line, word) = next(key, words, &rule)?;
@@ -234,7 +234,7 @@ fn number(key: &str, words: &mut Words, range: super::keys::Range) -> Result<(us
     found.map_or_else(|| on_line(line, format!("{key} `{}`", shown(word)), rule), |n| Ok((line, n)))
 }
 
-/// A word of a file, as messages show it.
+/// Formats a word of a file for messages.
 fn shown(word: &str) -> String {
     crate::diag::clipped(word, 40)
 }

@@ -1,25 +1,25 @@
-//! Keys of configuration files of the HPCC ns-3 simulator, and what each takes.
+//! Keys of configuration files of the HPCC ns-3 simulator, and the values that each accepts.
 
-/// A key of a configuration file.
+/// Key of a configuration file.
 pub(super) struct Key {
     pub name: &'static str,
     pub takes: Takes,
 }
 
-/// Values that a key takes.
+/// Form of the value of a key.
 #[derive(Clone, Copy)]
 pub(super) enum Takes {
     Number(Range),
-    /// Several numbers.
+    /// Fixed number of numbers.
     Numbers(&'static [Range]),
     Rate,
-    /// One word, whatever it is.
+    /// Any single word.
     Text,
-    /// A number of entries, and for each the rate of a link and a number.
+    /// Number of entries, then the rate of a link and a number for each.
     Map(Range),
 }
 
-/// Numbers that a value may be.
+/// Range of a number.
 #[derive(Clone, Copy)]
 pub(super) struct Range {
     what: &'static str,
@@ -39,7 +39,7 @@ impl Range {
     pub fn has(&self, n: f64) -> bool {
         (self.min..=self.max).contains(&n) && (!self.is_whole || n.fract() == 0.0)
     }
-    /// The range as messages describe it.
+    /// Formats the range for messages.
     pub fn rule(&self) -> String {
         let kind = if self.is_whole { "a whole number" } else { "a number" };
         let gap = if self.what.is_empty() { "" } else { ", " };
@@ -47,7 +47,7 @@ impl Range {
     }
 }
 
-/// Largest number that the simulator's whole numbers hold.
+/// Largest value of the HPCC simulator's whole numbers.
 const U32: f64 = u32::MAX as f64;
 
 /// Number of entries of a map.
@@ -59,12 +59,12 @@ const FLAG: Takes = Takes::Number(Range::whole("1 or 0, for yes or no", 0.0, U32
 const WHOLE: Takes = Takes::Number(Range::whole("", 0.0, U32));
 const PROBABILITY: Range = Range::any("a probability", 0.0, 1.0);
 const MICROSECONDS: Takes = Takes::Number(Range::any("a time in us", 1.0, 1e9));
-// Thresholds are multiplied by 1000, and sizes by 1024 twice, in 32 bits.
+// The HPCC simulator multiplies thresholds by 1000, and sizes by 1024 twice, in 32 bits.
 const KILOBYTES: Takes = Takes::Map(Range::whole("a threshold in KB", 0.0, 4_294_967.0));
 
 macro_rules! keys {
     ($($name:literal: $takes:expr,)*) => {
-        /// All keys.
+        /// All known keys.
         pub(super) const KEYS: &[Key] = &[$(Key { name: $name, takes: $takes }),*];
     };
 }
@@ -103,7 +103,7 @@ keys! {
     ]),
     "TOPOLOGY_FILE": Takes::Text,
     "FLOW_FILE": Takes::Text,
-    // Keys of output, and those that matter to other congestion control or not at all.
+    // Keys of output, and keys that affect other congestion control or nothing.
     "TRACE_FILE": Takes::Text,
     "TRACE_OUTPUT_FILE": Takes::Text,
     "FCT_OUTPUT_FILE": Takes::Text,

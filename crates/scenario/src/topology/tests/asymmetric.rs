@@ -1,8 +1,8 @@
-//! Links that differ by direction.
+//! Links whose directions differ.
 
 use super::*;
 
-/// The rate and the delay of every link between these kinds of nodes, from the end with the lower number and back.
+/// Rate and delay of each host link, or of each other link, from the end with the lower number and back.
 fn lines(net: &Topology, of_hosts: bool) -> Vec<(Rate, Dur, Rate, Dur)> {
     let nodes = net.nodes.iter().zip(0u32..);
     let ends = nodes.flat_map(|(node, n)| node.ports.iter().filter(move |port| port.peer > n).map(move |p| (n, p)));
@@ -18,7 +18,7 @@ const UNEVEN: [(&str, &str); 4] =
     [("link.rate", "10Gbps"), ("link.delay", "2us"), ("link.back.rate", "3Gbps"), ("link.back.delay", "5us")];
 const EACH: (Rate, Dur, Rate, Dur) = (Rate::gbps(10), Dur::us(2), Rate::gbps(3), Dur::us(5));
 
-/// Every kind of its own, and what else it needs.
+/// Kinds of topology with the other parameters that each needs.
 const KINDS: [(&str, &[(&str, &str)]); 8] = [
     ("star", &[("n", "5")]),
     ("dumbbell", &[("n", "3")]),
@@ -64,5 +64,5 @@ fn oversubscription_holds_in_each_direction() {
     assert!(lines(&made, false).iter().all(|line| *line == between), "{:?}", lines(&made, false));
     let both = [&given[..], &[("fabric.back.rate", "1Gbps")]].concat();
     let wrong = faults(try_net("leaf_spine", &both));
-    assert_eq!(wrong, ["oversubscription: 4; left out where `fabric.back.rate` is given"]);
+    assert_eq!(wrong, ["oversubscription: 4; no value if `fabric.back.rate` is given"]);
 }

@@ -7,7 +7,7 @@ const CONFIG: &str = "ENABLE_QCN 1\nCC_MODE 1\nRATE_AI 50Mb/s\nKMIN_MAP 2 250000
                       KMAX_MAP 2 25000000000 400 100000000000 1600\nPMAX_MAP 2 25000000000 0.2 100000000000 0.8\n\
                       BUFFER_SIZE 32\n";
 
-/// Contents of a configuration file, or its faults, a line each; and the links that corrupt frames.
+/// Contents of a configuration file, or its faults, one on each line, and the links that corrupt frames.
 fn read(config: &str) -> Result<(Configuration, Vec<Corrupted>), String> {
     let files = |name: &str| match name {
         "net" => Ok(NET.to_string()),
@@ -50,7 +50,7 @@ fn a_rate_without_a_threshold_is_refused_by_name() {
 #[test]
 fn thresholds_in_the_wrong_order_are_refused() {
     let (found, _) = config(&CONFIG.replace(" 100 ", " 500 ")).thresholds(25_000_000_000).unwrap_err();
-    assert_eq!(found, "line 4: 500 of KMIN_MAP beside 400 of KMAX_MAP for 25Gbps");
+    assert_eq!(found, "line 4: 500 of KMIN_MAP with 400 of KMAX_MAP for 25Gbps");
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn an_error_rate_is_of_links_without_their_own() {
 
 #[test]
 fn faults_of_a_configuration_name_file_line_and_rule() {
-    let key = "a key, such as `BUFFER_SIZE`; the first number behind a map's key is the number of its entries";
+    let key = "a key, such as `BUFFER_SIZE`; the first number after a map's key is the number of its entries";
     let kilobytes = "a threshold in KB, a whole number from 0 to 4294967";
     let rate = "a rate with its unit (bps, Kbps, Mbps, Gbps, Tbps) from 1bps to 1000Tbps, such as `10Gbps`";
     let bits = "the rate of a link in bit/s, a whole number from 1 to 1000000000000000";
@@ -117,7 +117,7 @@ fn faults_of_a_configuration_name_file_line_and_rule() {
         (
             "BUFFER_SIZE 32\n",
             "BUFFER_SIZE",
-            "line 7: the end of the file; a size in MiB, a whole number from 1 to 4095 behind BUFFER_SIZE",
+            "line 7: the end of the file; a size in MiB, a whole number from 1 to 4095 after BUFFER_SIZE",
         ),
         (
             "ENABLE_QCN 1",
@@ -128,13 +128,13 @@ fn faults_of_a_configuration_name_file_line_and_rule() {
         (
             "RATE_AI 50Mb/s",
             "RATE_AI",
-            "line 4: `KMIN_MAP` where a value of RATE_AI is due; a rate with its unit, such as `50Mb/s`",
+            "line 4: `KMIN_MAP` in place of a value of RATE_AI; a rate with its unit, such as `50Mb/s`",
         ),
         ("KMIN_MAP 2 25000000000 100", "KMIN_MAP 2 25000000000 -1", &format!("line 4: KMIN_MAP `-1`; {kilobytes}")),
         ("KMIN_MAP 2 25000000000 100", "KMIN_MAP 2 25Gbps 100", &format!("line 4: KMIN_MAP `25Gbps`; {bits}")),
-        ("KMIN_MAP 2", "KMIN_MAP 1", &format!("line 4: `100000000000` behind the entries of a map; {key}")),
-        ("KMIN_MAP 2", "KMIN_MAP 3", &format!("line 5: `KMAX_MAP` where a value of KMIN_MAP is due; {bits}")),
-        ("KMIN_MAP 2", "KMIN_MAP 1000000000", &format!("line 5: `KMAX_MAP` where a value of KMIN_MAP is due; {bits}")),
+        ("KMIN_MAP 2", "KMIN_MAP 1", &format!("line 4: `100000000000` after the entries of a map; {key}")),
+        ("KMIN_MAP 2", "KMIN_MAP 3", &format!("line 5: `KMAX_MAP` in place of a value of KMIN_MAP; {bits}")),
+        ("KMIN_MAP 2", "KMIN_MAP 1000000000", &format!("line 5: `KMAX_MAP` in place of a value of KMIN_MAP; {bits}")),
         (
             "KMIN_MAP 2",
             "KMIN_MAP 0",
@@ -152,7 +152,7 @@ fn faults_of_a_configuration_name_file_line_and_rule() {
 
 #[test]
 fn other_files_are_no_configuration() {
-    let none = "config: `config`, line 1: none of its keys; a configuration file of the HPCC simulator, with keys such as \
+    let none = "config: `config`, line 1: no known key; a configuration file of the HPCC simulator, with keys such as \
                 `BUFFER_SIZE 32`";
     for text in ["", "\n\n", "{\"buffer\": 32}", "# BUFFER_SIZE 32", "[switch]\nbuffer = 1"] {
         assert_eq!(read(text).unwrap_err(), none, "{text}");

@@ -1,7 +1,7 @@
 use super::values;
 use crate::topology::*;
 
-/// The network of a file, and the notes that it leaves.
+/// Network of a file with its notes, or the faults.
 fn read(kind: &str, given: &[(&str, &str)], text: &str) -> Result<(Topology, Vec<String>), Vec<String>> {
     let spec = SPECS.iter().find(|spec| spec.kind == kind).unwrap();
     let notes = RefCell::new(Vec::new());
@@ -13,7 +13,7 @@ fn read(kind: &str, given: &[(&str, &str)], text: &str) -> Result<(Topology, Vec
     Ok((net, notes.into_inner()))
 }
 
-/// Each port as `peer rate delay`.
+/// Ports of a node, each as `peer rate delay`.
 fn ports(net: &Topology, name: &str) -> Vec<String> {
     let name_of = |node: u32| &net.nodes[node as usize].name;
     let ports = net.nodes[net.node(name).unwrap() as usize].ports.iter();
@@ -34,7 +34,7 @@ fn an_hpcc_topology_keeps_its_ids_as_names_and_its_parallel_links() {
     );
     assert_eq!(ports(&net, "0"), ["1 25Gbps 1us", "2 25Gbps 1us", "5 100Gbps 2us", "5 100Gbps 2us"]);
     assert!(notes.is_empty());
-    // ns-3 reads across the ends of lines.
+    // ns-3 reads numbers across line ends.
     assert_eq!(read("hpcc", &[], &HPCC.replace('\n', "  \r\n\n")).unwrap().0, net);
     assert_eq!(read("hpcc", &[], &HPCC.replace('\n', " ")).unwrap().0, net);
 }
@@ -74,7 +74,7 @@ fn what_is_wrong_with_an_hpcc_topology_is_said_of_its_line() {
         assert!(all.contains(&format!("file: {said}")), "{said:?} is not among {all:?}");
     }
     assert_eq!(read("hpcc", &[], "").unwrap_err(), ["file: `net`, line 1: the end of the file; the number of nodes"]);
-    // Two million nodes are not made for the sake of one line.
+    // A header alone must not make the reader allocate two million nodes.
     let long = "2000000 0 4000000\n".to_string();
     assert_eq!(read("hpcc", &[], &long).unwrap_err(), ["file: `net`, line 1: the end of the file; the id of a node"]);
     let gone = read("hpcc", &[("file", "gone")], HPCC).unwrap_err();
@@ -88,7 +88,7 @@ fn what_follows_the_links_of_an_hpcc_topology_is_not_read() {
     assert_eq!(read("hpcc", &[], &prose).unwrap(), (whole, vec![]));
     let (net, notes) = read("hpcc", &[], &HPCC.replace("6 2 6", "6 2 5")).unwrap();
     assert_eq!(ports(&net, "5").len(), 3, "one of two parallel links");
-    assert_eq!(notes, ["topology: `net` has links from line 8 on, beyond the 5 of its header: they are not read"]);
+    assert_eq!(notes, ["topology: `net` has links from line 8 on, beyond the 5 of its header. They are not read"]);
 }
 
 #[test]
@@ -107,10 +107,10 @@ fn a_simai_topology_is_read_where_hosts_have_one_link() {
     assert_eq!(read("hpcc", &[], &text).unwrap(), read("hpcc", &[], HPCC).unwrap());
     assert_eq!(read("hpcc", &[], &text.replace("A100", "H100 8")).unwrap(), read("hpcc", &[], HPCC).unwrap());
     let two = text.replace("3 5 25Gbps", "1 5 25Gbps");
-    let said = "file: `net`, line 5: a SimAI topology (nodes, GPUs a server, NVSwitches, switches, links, GPU), whose host 1 has \
-                a second link; one link a host: hosts with two links are not supported";
+    let said = "file: `net`, line 5: a SimAI topology (nodes, GPUs per server, NVSwitches, switches, links, GPU), \
+                whose host 1 has a second link; one link per host: hosts with two links are not supported";
     assert_eq!(read("hpcc", &[], &two).unwrap_err(), [said]);
-    // The second line tells the switches, whatever the header says of their number.
+    // The second line lists the switches, whatever their number in the header.
     assert_eq!(read("hpcc", &[], &two.replace("6 8 1 1 6", "6 8 1 0 6")).unwrap_err(), [said]);
 }
 
@@ -161,14 +161,15 @@ fn graphml_says_nodes_in_the_order_of_the_file_and_edges_with_defaults() {
     assert_eq!(ports(&net, "left"), ["a 10Gbps 1us", "up 10Gbps 5us", "up 10Gbps 1us"], "edges may be parallel");
     assert_eq!(net.nodes[1].ports[0].rate, Rate::ratio(1_000_000_000, 3).unwrap());
     assert_eq!(net.nodes[3].ports.iter().map(|port| port.weight).collect::<Vec<_>>(), [1.0, 2.5, 1.0]);
-    assert_eq!(notes, ["topology: attributes of `net` that mean nothing here: `color`"]);
+    assert_eq!(notes, ["topology: attributes of `net` without a meaning here: `color`"]);
 }
 
 #[test]
 fn opposite_arcs_of_a_directed_graph_are_one_link_and_an_arc_alone_is_one_too() {
     let directed = GRAPHML.replace("\"undirected\"", "\"directed\"");
     let all = read("custom", &LINK, &directed).unwrap_err();
-    let said = "file: `net`, line 17: another weight than that of line 16; the same from `up` to `left` as back";
+    let said = "file: `net`, line 17: another weight than that of line 16; the same weight from `up` to `left` and \
+                back";
     assert_eq!(all, [said]);
     let alike = directed.replace("<data key=\"d3\">5us</data><data key=\"d4\">2.5</data>", "");
     let (net, _) = read("custom", &LINK, &alike).unwrap();
@@ -186,10 +187,10 @@ fn opposite_arcs_of_a_directed_graph_are_one_link_and_an_arc_alone_is_one_too() 
     };
     let one = arcs(&[("up", "left", 2)]).unwrap_err();
     assert!(one[0].contains("line 17: another weight"), "only their weights differ: {one:?}");
-    // Of two arcs each way the first are one link, and the second.
+    // Two arcs in each direction give two links: the first pair, and the second.
     let two = arcs(&[("left", "up", 2), ("up", "left", 1), ("up", "left", 2)]).unwrap().0;
     assert_eq!(ports(&two, "left").len(), 3);
-    // The same direction twice is two links.
+    // Two arcs in the same direction are two links.
     let same = alike.replace("source=\"up\" target=\"left\"", "source=\"left\" target=\"up\"");
     assert_eq!(ports(&read("custom", &LINK, &same).unwrap().0, "left").len(), 3);
 }
@@ -244,7 +245,7 @@ fn what_is_wrong_with_graphml_is_said_of_its_line() {
     ] {
         assert_eq!(GRAPHML.matches(from).count(), 1, "{from}");
         if said.ends_with(" x") {
-            // The tier alone tells a switch; `kind` is still said of hosts.
+            // A tier without a kind is enough for a switch; hosts still have their `kind`.
             assert!(read("custom", &LINK, &GRAPHML.replace(from, to)).is_ok());
             continue;
         }
@@ -261,7 +262,7 @@ fn what_is_wrong_with_graphml_is_said_of_its_line() {
     assert_eq!(read("custom", &LINK, "<svg/>").unwrap_err(), ["file: `net`, line 1: <svg>; <graphml>"]);
     let deep = format!("<graphml>{}", "<a>".repeat(200_000));
     assert!(read("custom", &LINK, &deep).unwrap_err()[0].contains("text that is not XML"));
-    // Entities that grow without end are of a DTD, which is refused.
+    // An entity that grows without bound needs a DTD, which is refused.
     let bomb = "<!DOCTYPE a [<!ENTITY b \"c\">]><graphml>&b;</graphml>";
     assert!(read("custom", &LINK, bomb).unwrap_err()[0].contains("text that is not XML"));
 }
@@ -276,7 +277,7 @@ fn three_tiers_of_htsim_with_radix_4_are_a_fat_tree() {
     let (net, _) = read("htsim", &[], TOPO).unwrap();
     assert_eq!((net.hosts, net.switches().len()), (16, 20));
     assert_eq!(net.tiers(), ["host", "tor", "agg", "core"]);
-    // A switch's latency comes with the link into it.
+    // A switch's latency is added to the links into it.
     assert_eq!(ports(&net, "h5"), ["tor2 100Gbps 1100ns"]);
     assert_eq!(ports(&net, "tor2"), ["h4 100Gbps 1us", "h5 100Gbps 1us", "agg2 100Gbps 2us", "agg3 100Gbps 2us"]);
     assert_eq!(
@@ -304,13 +305,13 @@ fn two_tiers_of_htsim_are_a_leaf_spine_and_bundles_are_parallel_links() {
     let (net, _) = read("htsim", &[], &tiny(2, 8, 2)).unwrap();
     assert_eq!(ports(&net, "tor3")[8..], ["agg0 100Gbps 1us", "agg0 100Gbps 1us"]);
     assert_eq!(net.switches().len(), 5);
-    // Eight links of 100 Gb/s down and two of 400 up: nothing is oversubscribed.
+    // Eight links of 100 Gb/s down and two of 400 Gb/s up: no oversubscription.
     let fast =
         tiny(2, 4, 1).replace("Oversubscribed 4\nTier 1\nDownlink_speed_Gbps 100", "Tier 1\nDownlink_speed_Gbps 400");
     let (net, _) = read("htsim", &[], &fast).unwrap();
     assert_eq!(ports(&net, "tor3")[7..], ["h31 100Gbps 1us", "agg0 400Gbps 1us", "agg1 400Gbps 1us"]);
     let pods = read("htsim", &[], &tiny(2, 4, 1).replace("podsize 32", "podsize 16")).unwrap_err();
-    assert_eq!(pods, ["file: `net`: podsize 16 of 32 nodes in 2 tiers; one pod where there are 2 tiers"]);
+    assert_eq!(pods, ["file: `net`: podsize 16 of 32 nodes in 2 tiers; one pod if there are 2 tiers"]);
 }
 
 #[test]
@@ -323,11 +324,12 @@ fn what_is_wrong_with_a_topo_file_is_said() {
         ("Podsize 4", "Podsize 4 hosts", "`net`, line 4: 3 words; a setting and its number"),
         ("Tier 2", "Tier 3", "`net`, line 18: tier 3; tiers 0, 1 and 2, each once"),
         ("Tier 2", "Tier 1", "`net`, line 18: tier 1; tiers 0, 1 and 2, each once"),
-        ("Radix_Down 4", "Radix_Down 3", "`net`: radix_down 3 of tier 2; 4, as the tier below asks for"),
+        ("Radix_Down 4", "Radix_Down 3", "`net`: radix_down 3 of tier 2; 4, as the tier below requires"),
         (
             "Switch_Latency_ns 100\n",
             "Oversubscribed 2",
-            "`net`: 200 Gb/s down and 200 Gb/s up in tier 0; `oversubscribed` of tier 0, 2, to be the first over the second",
+            "`net`: 200 Gb/s down and 200 Gb/s up in tier 0; `oversubscribed` of tier 0, 2, to be the first divided \
+             by the second",
         ),
         (
             "Switch_Latency_ns 100",
@@ -336,7 +338,7 @@ fn what_is_wrong_with_a_topo_file_is_said() {
         ),
         ("Downlink_Latency_ns 3000", "", "`net`: no `downlink_latency_ns` of tier 2; a number of at least 1"),
         ("Switch_Latency_ns 300", "Switch_Latency_ns 0.3", "`net`, line 22: `0.3`; a whole number, at most 1000000000"),
-        ("Switch_Latency_ns 100\n", "Bundle 2\n", "`net`: a bundle in tier 0; one link a host"),
+        ("Switch_Latency_ns 100\n", "Bundle 2\n", "`net`: a bundle in tier 0; one link per host"),
         ("Switch_Latency_ns 300", "Bundle 3", "`net`: radix_up 2 of tier 1 in bundles of 3; whole bundles"),
     ] {
         assert_eq!(TOPO.matches(from).count(), 1, "{from}");

@@ -1,4 +1,4 @@
-//! Networks whose switches are all alike: `hyperx`, `jellyfish`, `linear`.
+//! Networks of equal switches: `hyperx`, `jellyfish`, `linear`.
 
 use super::{check, faults, net, try_net};
 use crate::Routes;
@@ -17,17 +17,17 @@ fn jellyfish(switches: u32, degree: u32, seed: u64) -> Topology {
 fn linear(switches: &str, hosts: &str) -> Topology {
     net("linear", &[("switches", switches), ("hosts_per_switch", hosts)])
 }
-/// Links between switches, each once.
+/// Number of links between switches.
 fn fabric(net: &Topology) -> usize {
     net.switches().iter().flat_map(|switch| &switch.ports).filter(|port| !net.is_host(port.peer)).count() / 2
 }
-/// The most links between two switches, by one host of each.
+/// Largest number of links between two switches with hosts.
 fn diameter(net: &Topology) -> usize {
     let routes = Routes::compute(net);
     let pairs = (0..net.hosts).flat_map(|a| (0..net.hosts).map(move |b| (HostId(a), HostId(b))));
     pairs.filter(|(a, b)| net.edge_of(*a) != net.edge_of(*b)).map(|(a, b)| routes.distance(a, b) - 2).max().unwrap()
 }
-/// The names of the neighbours of a node, port by port.
+/// Names of the neighbours of a node, in order of its ports.
 fn near<'a>(net: &'a Topology, name: &str) -> Vec<&'a str> {
     let ports = &net.nodes[net.node(name).unwrap() as usize].ports;
     ports.iter().map(|port| net.nodes[port.peer as usize].name.as_str()).collect()
@@ -50,7 +50,7 @@ fn any_hyperx_has_the_closed_form_of_its_numbers() {
         check(&net);
         let (switches, degree): (usize, usize) = (sizes.iter().product(), sizes.iter().map(|size| size - 1).sum());
         assert_eq!((net.switches().len(), fabric(&net)), (switches, switches * degree / 2), "{dims}");
-        // One hop for each coordinate that differs.
+        // A path needs one hop for each coordinate that differs.
         assert_eq!(diameter(&net), sizes.len(), "{dims}");
         let routes = Routes::compute(&net);
         let mut names = net.switches().iter().map(|switch| switch.name[1..].split('_').collect::<Vec<_>>());
@@ -78,7 +78,7 @@ fn every_switch_of_a_jellyfish_has_its_degree_in_different_neighbours_and_all_ha
     }
 }
 
-/// Whether every switch reaches the first host.
+/// True if every switch reaches the first host.
 fn hangs_together(net: &Topology) -> bool {
     let routes = Routes::compute(net);
     (net.hosts..net.nodes.len() as u32)
@@ -92,7 +92,7 @@ fn a_jellyfish_is_the_same_for_a_seed_and_another_for_another() {
         assert_eq!(*net, jellyfish(16, 4, seed as u64));
         assert!(all[..seed].iter().all(|other| other != net), "seed {seed}");
     }
-    // On any machine.
+    // The drawn graph is the same on every machine.
     let net = jellyfish(8, 3, 1);
     assert_eq!([near(&net, "s0"), near(&net, "s7")], [["h0", "s1", "s4", "s7"], ["h7", "s0", "s3", "s6"]]);
 }
@@ -135,7 +135,7 @@ fn rates_of_flat_networks_are_those_of_hosts_and_of_links_between_switches() {
     };
     let linear = net("linear", &[("switches", "2"), ("hosts_per_switch", "1"), ("fabric.rate", "10Gbps")]);
     assert_eq!(rates(&linear), (Rate::gbps(1), Rate::gbps(10)));
-    // Host links over links to switches: 12 / (6 x 2 Gb/s), and 4 / (4 x 1/3 Gb/s).
+    // Oversubscription is host links over links to switches: 12 / (6 x 2 Gb/s), and 4 / (4 x 1/3 Gb/s).
     let square = net("hyperx", &[("dims", "4 4"), ("hosts_per_switch", "12"), ("oversubscription", "1")]);
     assert_eq!(rates(&square), (Rate::gbps(1), Rate::gbps(2)));
     let given = [("switches", "8"), ("degree", "4"), ("hosts_per_switch", "4"), ("oversubscription", "3")];
@@ -146,10 +146,11 @@ fn rates_of_flat_networks_are_those_of_hosts_and_of_links_between_switches() {
 fn the_bisection_of_a_flat_network_is_what_crosses_the_middle() {
     let gbps = |net: Topology| net.bisection() / 1e9;
     assert_eq!(gbps(linear("6", "4")), 1.0);
-    // Two rows of four against two: each of four columns has 2 x 2 links across. Hosts bound it below that.
+    // Two rows of four against two: each of four columns has 2 x 2 links across. With one host per switch, host links
+    // limit it.
     assert_eq!(gbps(hyperx("4 4", "4")), 16.0);
     assert_eq!(gbps(hyperx("4 4", "1")), 8.0);
-    // A ring, cut in two.
+    // A ring cut into two parts has two links across.
     assert!(gbps(jellyfish(16, 2, 1)) >= 2.0);
 }
 
@@ -157,11 +158,12 @@ fn the_bisection_of_a_flat_network_is_what_crosses_the_middle() {
 fn what_no_flat_network_can_be_is_refused() {
     let jellyfish = |n, degree| try_net("jellyfish", &[("switches", n), ("degree", degree), ("hosts_per_switch", "1")]);
     for (made, said) in [
-        (jellyfish("4", "4"), "degree: 4 of 4 switches; fewer than there are switches"),
+        (jellyfish("4", "4"), "degree: 4 of 4 switches; fewer than the number of switches"),
         (jellyfish("5", "3"), "degree: 3 ports of each of 5 switches; an even number of ports in all"),
         (
             jellyfish("10", "1"),
-            "degree: 10 switches of 1, of which no graph hung together in 100 draws; 3 or more, or another seed",
+            "degree: 10 switches of degree 1, for which none of 100 drawn graphs is connected; 3 or more, or another \
+             seed",
         ),
         (try_net("hyperx", &[("dims", ""), ("hosts_per_switch", "1")]), "dims: 0 dimensions; 1 to 16"),
         (

@@ -16,14 +16,14 @@ fn plan(algorithm: Algorithm, ranks: u32, jobs: u32) -> Plan {
     }
 }
 
-/// Which ranks are in a rank's copy of a chunk, by iteration, place and chunk.
+/// Ranks whose data is in a rank's copy of a chunk, by iteration, rank and chunk.
 type Copies = BTreeMap<(u64, usize, u32), BTreeSet<usize>>;
 
 struct Toy {
     plan: Arc<Plan>,
     ranks: Collective,
     copies: Copies,
-    /// When each iteration's first and last message were sent and delivered, by query.
+    /// First send and last delivery of each iteration, by query.
     spans: BTreeMap<u32, (Time, Time)>,
     messages: usize,
     bytes: u64,
@@ -40,10 +40,10 @@ impl Toy {
         self.copies.entry(at).or_insert_with(|| BTreeSet::from([at.1]))
     }
 
-    /// Runs to the end over a network in which a message takes as long as `time` says.
+    /// Runs to the end over a network in which a message takes `time`.
     fn run(&mut self, time: impl Fn(&FlowSpec) -> u64) {
         let mut under_way: BTreeMap<(Time, u64), (FlowSpec, BTreeSet<usize>)> = BTreeMap::new();
-        // Those that have not started: what a message carries is what its rank has when it starts.
+        // A message is held until it starts, since it carries what its rank has then.
         let mut due: BTreeMap<(Time, u64), FlowSpec> = BTreeMap::new();
         let mut n = 0;
         for (start, draft) in self.ranks.first() {
@@ -78,7 +78,7 @@ impl Toy {
         }
     }
 
-    /// The places of a message's ends, and the chunk that it carries.
+    /// Returns the indices of a message's ends, and the chunk that it carries.
     fn ends(&self, spec: &FlowSpec) -> (usize, usize, u32) {
         let (from, to) = (spec.src.0 as usize, spec.dst.0 as usize);
         let n = self.plan.ranks;
@@ -91,7 +91,7 @@ impl Toy {
         (from, to, chunk)
     }
 
-    /// Every rank of every job has every chunk of every iteration, reduced over all ranks of its job.
+    /// Checks that every rank of every job has every chunk of every iteration, reduced over all ranks of its job.
     fn check(&self, chunks: u32) {
         let (ranks, jobs) = (self.plan.ranks as usize, self.plan.jobs());
         for query in 0..self.plan.repeat * jobs {
@@ -105,7 +105,7 @@ impl Toy {
     }
 }
 
-/// Times that let messages overtake each other.
+/// Delays that let messages overtake each other.
 fn uneven(spec: &FlowSpec) -> u64 {
     1_000_000 + hash_mix(spec.tag << 8 | u64::from(spec.src.0), u64::from(spec.query)) % 20_000_000
 }
@@ -119,7 +119,7 @@ fn a_ring_leaves_the_sum_of_all_with_every_rank_whatever_the_order_of_messages()
             toy.check(ranks);
             let iterations = 3 * jobs as usize;
             assert_eq!(toy.messages, iterations * (2 * ranks * (ranks - 1)) as usize);
-            // Patarasuk and Yuan: every rank sends 2 (N-1)/N of its data, all together 2 (N-1) times them.
+            // Patarasuk and Yuan: every rank sends 2 (N-1)/N of its data, and all ranks 2 (N-1) times the data.
             assert_eq!(toy.bytes, iterations as u64 * 2 * u64::from(ranks - 1) * 1003);
         }
     }
@@ -144,11 +144,11 @@ fn with_the_same_time_for_every_message_iterations_take_their_closed_form() {
     let step = Dur::us(10).0;
     let mut ring = Toy::new(plan(Algorithm::Ring, 5, 1));
     ring.run(|_| step);
-    // 2 (N-1) steps, then 5 us of computing.
+    // 2 (N-1) steps, then 5 us of computation.
     let spans: Vec<_> = ring.spans.values().map(|(from, to)| (from.0, to.0)).collect();
     let begin = |n: u64| 1_000_000 + n * (8 * step + 5_000_000);
     assert_eq!(spans, [0, 1, 2].map(|n| (begin(n), begin(n) + 8 * step)));
-    // Seven ranks are two levels below the root: two steps up, two down; the root is done first and waits.
+    // Seven ranks have two levels below the root: two steps up, two down. The root is done first and waits.
     let mut tree = Toy::new(plan(Algorithm::Tree(3), 7, 1));
     tree.run(|_| step);
     let spans: Vec<_> = tree.spans.values().map(|(from, to)| (from.0, to.0)).collect();
@@ -162,7 +162,7 @@ fn a_rank_that_computes_longer_holds_up_its_ring_and_nothing_is_sent_before_it_h
     toy.ranks.ranks[1].begin = Time(Dur::ms(1).0);
     toy.run(|_| 1_000_000);
     toy.check(3);
-    // The rank's own step 0 is the last to start; its chunk passes all others twice but one.
+    // The rank's own step 0 starts last. Its chunk passes all other ranks twice except one.
     assert_eq!(toy.spans[&0], (Time(Dur::us(1).0), Time(Dur::ms(1).0 + 4_000_000)));
 }
 
@@ -176,7 +176,7 @@ fn what_reaches_a_rank_before_it_has_begun_waits_and_its_next_iteration_begins_n
         toy.ranks.delivered(&draft.at(at, 7, 2), Time(Dur::us(2).0), &mut out);
         assert_eq!(out.iter().map(|spec| spec.start).collect::<Vec<_>>(), [Time(Dur::ms(1).0)]);
         if algorithm == Algorithm::Tree(1) {
-            // A root has nothing to receive but what has come; 5 us of computing.
+            // A root only needs messages that have arrived, then computes for 5 us.
             assert_eq!(toy.ranks.ranks[late].begin, Time(Dur::us(1005).0));
         }
     }

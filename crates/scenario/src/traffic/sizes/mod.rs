@@ -16,21 +16,21 @@ use points::Points;
 use shapes::Pareto;
 use units::{ParseError, parse_bytes};
 
-/// The distributions that a table may spell.
+/// Distributions that a table may describe.
 pub const SPECS: &[&Spec] = &[&shapes::PARETO, &shapes::EXPONENTIAL, &shapes::UNIFORM];
 
-/// No flow is larger than a petabyte: draws beyond it are cut to it.
+/// Largest size of a flow in bytes, a petabyte; larger draws are cut to it.
 pub const LARGEST: u64 = 1_000_000_000_000_000;
 
-/// The payload of the flows of a workload.
+/// Parameter for the payload of a workload's flows.
 pub(super) const SIZE: Param = Param {
     name: "size",
-    doc: "Payload of each flow: one size, or a distribution, as `sizes` of `poisson`.",
+    doc: "Payload of each flow: one size, or a distribution as in `sizes` of `poisson`.",
     kind: Kind::Sizes(SPECS),
     default: None,
 };
 
-/// A distribution of flow sizes.
+/// Distribution of flow sizes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sizes(Shape);
 
@@ -39,15 +39,15 @@ enum Shape {
     Fixed(u64),
     Points(Points),
     Pareto(Pareto),
-    /// Of this mean.
+    /// Exponential distribution with this mean in bytes.
     Exponential(f64),
-    /// Whole bytes, both ends included.
+    /// Uniform distribution of whole bytes, both ends included.
     Uniform(u64, u64),
 }
 
 impl Sizes {
-    /// The sizes that a parameter of [`Kind::Sizes`] gives; what was taken for granted in reading a
-    /// file becomes a note of `traffic`.
+    /// Reads the sizes of a parameter of [`Kind::Sizes`]. Assumptions made while reading a file become a note of
+    /// `traffic`.
     pub(super) fn read(field: &str, values: &Values, traffic: &str, ctx: &Context) -> Result<Sizes, Vec<Fault>> {
         if let Some(Value::Table(kind, given)) = values.0.get(field) {
             return shapes::build(kind, given).map(Sizes).map_err(|wrong| {
@@ -67,12 +67,12 @@ impl Sizes {
         Sizes::named(name, traffic, ctx).map_err(|(found, rule)| vec![fault(field, found, rule)])
     }
 
-    /// One size for all. PRECONDITION: it is at least 1.
+    /// Returns one size for all flows. PRECONDITION: it is at least 1.
     pub(super) fn fixed(bytes: u64) -> Sizes {
         Sizes(Shape::Fixed(bytes))
     }
 
-    /// The built-in distribution of a name, or the one in the file of that path.
+    /// Returns the built-in distribution of a name, or the one in the file of that path.
     fn named(name: &str, traffic: &str, ctx: &Context) -> Result<Sizes, (String, String)> {
         if let Some(points) = tables::points(name) {
             return Ok(Sizes(Shape::Points(Points { points })));
@@ -91,17 +91,16 @@ impl Sizes {
         Ok(Sizes(Shape::Points(points)))
     }
 
-    /// The distribution that a text spells, and the convention that it was read by: lines of
-    /// `size share` or pFabric's `packets 1 share`, separated by spaces or commas; a first line
-    /// of words is skipped, and so is what follows a `#`.
+    /// Parses a distribution, and returns the convention that the text follows. Its lines are `size share` or pFabric's
+    /// `packets 1 share`, separated by spaces or commas. A first line of words and comments after `#` are skipped.
     ///
     /// # Errors
-    /// What was found, with the number of the line, and what is allowed.
+    /// Returns what was found, with the number of the line, and what is expected.
     pub fn parse(text: &str) -> Result<(Sizes, &'static str), (String, String)> {
         Points::parse(text).map(|(points, how)| (Sizes(Shape::Points(points)), how))
     }
 
-    /// The size below which the share `u` of flows lies, in whole bytes, at least 1.
+    /// Returns the size below which the share `u` of flows is, in whole bytes, at least 1.
     pub fn quantile(&self, u: f64) -> u64 {
         let whole = |size: f64| ((size + 0.5) as u64).clamp(1, LARGEST);
         match &self.0 {
@@ -113,7 +112,7 @@ impl Sizes {
         }
     }
 
-    /// The mean in bytes, rounding of sizes to whole ones left out; endless where a tail is too heavy.
+    /// Returns the mean in bytes, without rounding of sizes to whole bytes; infinite if the tail is too heavy.
     pub fn mean(&self) -> f64 {
         match &self.0 {
             Shape::Fixed(size) => *size as f64,
@@ -124,21 +123,21 @@ impl Sizes {
         }
     }
 
-    /// The mean of what a flow takes on the wire in segments of `segment` payload bytes. Padding
-    /// of a last frame of a few bytes is left out.
+    /// Returns the mean number of bytes on the wire of a flow in segments of `segment` payload bytes. Padding of short
+    /// last frames is not included.
     pub fn mean_wire(&self, framing: &Framing, segment: u64, options: u16) -> f64 {
         let overhead =
             f64::from(options) + f64::from(framing.header) + f64::from(framing.link) + f64::from(framing.gap);
         self.mean() + self.mean_segments(segment) * overhead
     }
 
-    /// The mean number of segments of `segment` payload bytes.
+    /// Returns the mean number of segments of `segment` payload bytes.
     fn mean_segments(&self, segment: u64) -> f64 {
         match &self.0 {
             Shape::Fixed(size) => size.div_ceil(segment) as f64,
             Shape::Points(points) => points.segments(segment as f64),
             Shape::Pareto(pareto) => pareto.segments(segment as f64),
-            // The sum of the shares of flows longer than 0, 1, 2, ... segments.
+            // Sum of the shares of flows longer than 0, 1, 2, … segments.
             Shape::Exponential(mean) => -1.0 / libm::expm1(-(segment as f64) / mean),
             Shape::Uniform(min, max) => {
                 let up_to = |n: u64| {

@@ -1,22 +1,21 @@
-//! Flow sizes as points of a cumulative distribution, linear between them.
+//! Flow sizes as points of a cumulative distribution, linear between points.
 
-/// A distribution of flow sizes.
+/// Distribution of flow sizes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Points {
-    /// (bytes, cumulative share), neither ever falling; the last share is 1.
+    /// Points (bytes, cumulative share), both non-decreasing; the last share is 1.
     pub points: Vec<(f64, f64)>,
 }
 
-/// Bytes of a packet where a file counts sizes in packets, as pFabric's do.
+/// Bytes of a packet in files that count sizes in packets, as pFabric's do.
 const PACKET: f64 = 1460.0;
 
 impl Points {
-    /// The distribution that a text spells, and the convention that it was read by: lines of
-    /// `size share` or pFabric's `packets 1 share`, separated by spaces or commas; a first line
-    /// of words is skipped, and so is what follows a `#`.
+    /// Parses a distribution, and returns the convention that the text follows. Its lines are `size share` or pFabric's
+    /// `packets 1 share`, separated by spaces or commas. A first line of words and comments after `#` are skipped.
     ///
     /// # Errors
-    /// What was found, with the number of the line, and what is allowed.
+    /// Returns what was found, with the number of the line, and what is expected.
     pub fn parse(text: &str) -> Result<(Points, &'static str), (String, String)> {
         let rows = rows(text)?;
         let Some((line, last)) = rows.last().map(|(line, row)| (*line, row[row.len() - 1])) else {
@@ -42,7 +41,7 @@ impl Points {
         Ok((Points { points }, how))
     }
 
-    /// The size below which the share `u` of flows lies, in whole bytes, at least 1.
+    /// Returns the size below which the share `u` of flows is, in whole bytes, at least 1.
     pub fn quantile(&self, u: f64) -> u64 {
         let at = self.points.partition_point(|(_, share)| *share <= u).min(self.points.len() - 1);
         let (high, to) = self.points[at];
@@ -53,14 +52,14 @@ impl Points {
         ((size + 0.5) as u64).max(1)
     }
 
-    /// The mean in bytes, by the same interpolation.
+    /// Returns the mean in bytes, with the same interpolation.
     pub fn mean(&self) -> f64 {
         self.integrate(|low, high| (low + high) / 2.0)
     }
 
-    /// The mean number of segments of `segment` payload bytes.
+    /// Returns the mean number of segments of `segment` payload bytes.
     pub fn segments(&self, segment: f64) -> f64 {
-        // The integral of the number of segments over the sizes from 0 to x.
+        // Integral of the number of segments over the sizes from 0 to x.
         let area = |x: f64| {
             let full = (x / segment).floor();
             segment * full * (full + 1.0) / 2.0 + (full + 1.0) * (x - full * segment)
@@ -71,7 +70,7 @@ impl Points {
         })
     }
 
-    /// The mean of a function, given its mean over a stretch of uniform sizes.
+    /// Returns the mean of a function, given its mean over an interval of uniform sizes.
     fn integrate(&self, mean_over: impl Fn(f64, f64) -> f64) -> f64 {
         let (first, share) = self.points[0];
         let pieces = self.points.windows(2).map(|w| (w[1].1 - w[0].1) * mean_over(w[0].0, w[1].0));
@@ -79,10 +78,10 @@ impl Points {
     }
 }
 
-/// The numbers of a line, with the line's own.
+/// Line number, and the numbers of the line.
 type Row = (usize, Vec<f64>);
 
-/// The rows of numbers of a text.
+/// Parses the rows of numbers of a text.
 fn rows(text: &str) -> Result<Vec<Row>, (String, String)> {
     let mut rows: Vec<Row> = Vec::new();
     for (i, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
@@ -105,11 +104,11 @@ fn rows(text: &str) -> Result<Vec<Row>, (String, String)> {
         }
         if let Some((_, before)) = rows.last() {
             if row[0] < before[0] {
-                return wrong(format!("size {} after {}", row[0], before[0]), "sizes that never fall");
+                return wrong(format!("size {} after {}", row[0], before[0]), "non-decreasing sizes");
             }
             let (was, is) = (before[before.len() - 1], row[row.len() - 1]);
             if is < was {
-                return wrong(format!("share {is} after {was}"), "shares that never fall");
+                return wrong(format!("share {is} after {was}"), "non-decreasing shares");
             }
         }
         rows.push((i + 1, row));
@@ -117,7 +116,7 @@ fn rows(text: &str) -> Result<Vec<Row>, (String, String)> {
     Ok(rows)
 }
 
-/// Whether no word of a line is a number, `NaN` and `inf` being numbers.
+/// Returns true if no word of a line is a number; `NaN` and `inf` count as numbers.
 fn is_header(words: &[&str]) -> bool {
     words.iter().all(|word| word.parse::<f64>().is_err())
 }
@@ -194,8 +193,8 @@ mod tests {
             ("-1 0\n10 1\n", "line 1: `-1`", "a number from 0 to 1e15"),
             ("0 0\n\n10 1 1\n", "line 3: 3 columns", "2 columns, or 3, the same on every line"),
             ("10\n", "line 1: 1 columns", "2 columns, or 3, the same on every line"),
-            ("10 0\n5 1\n", "line 2: size 5 after 10", "sizes that never fall"),
-            ("1 0.5\n5 0.2\n", "line 2: share 0.2 after 0.5", "shares that never fall"),
+            ("10 0\n5 1\n", "line 2: size 5 after 10", "non-decreasing sizes"),
+            ("1 0.5\n5 0.2\n", "line 2: share 0.2 after 0.5", "non-decreasing shares"),
             ("0 0\n0 1\n", "line 2: the largest size is 0", "at least 1 byte"),
         ] {
             assert_eq!(Points::parse(text), Err((found.to_owned(), rule.to_owned())), "{text:?}");

@@ -5,26 +5,27 @@ use crate::fault::Fault;
 use crate::traffic::common::fault;
 use mech::params::{Kind, Param, Spec, Values};
 
-const MEAN: Param = Param { name: "mean", doc: "The mean.", kind: Kind::Size { min: 1 }, default: None };
+const MEAN: Param = Param { name: "mean", doc: "Mean size.", kind: Kind::Size { min: 1 }, default: None };
 
 pub(super) const PARETO: Spec = Spec {
     slot: "traffic.sizes",
     kind: "pareto",
-    doc: "Pareto: the share `(scale/x)^shape` of flows is larger than x; cut off and scaled up to a whole below `max` \
-          where that is given. Give either `scale` or `mean`.",
+    doc: "Pareto distribution: the share `(scale/x)^shape` of flows is larger than x. With `max` it is truncated \
+          there and normalized again. Set either `scale` or `mean`.",
     cite: "Harchol-Balter, \"The effect of heavy-tailed job size distributions on computer system design\", 1999",
     params: &[
         Param {
             name: "shape",
-            doc: "The exponent of the tail: at most 2 has no variance, at most 1 no mean, unless there is a `max`.",
+            doc: "Exponent of the tail. Without `max`, the variance is infinite up to 2, and the mean is infinite up \
+                  to 1.",
             kind: Kind::Number { min: 0.1, max: 100.0, below_max: false },
             default: None,
         },
-        Param { name: "scale", doc: "The smallest size.", kind: Kind::Size { min: 1 }, default: Some("") },
-        Param { name: "mean", doc: "The mean, in place of `scale`.", kind: Kind::Size { min: 1 }, default: Some("") },
+        Param { name: "scale", doc: "Smallest size.", kind: Kind::Size { min: 1 }, default: Some("") },
+        Param { name: "mean", doc: "Mean size, in place of `scale`.", kind: Kind::Size { min: 1 }, default: Some("") },
         Param {
             name: "max",
-            doc: "The largest size; where not given, only draws above 1 PB are cut to that.",
+            doc: "Largest size; without it, only draws above 1 PB are reduced to 1 PB.",
             kind: Kind::Size { min: 1 },
             default: Some(""),
         },
@@ -34,7 +35,7 @@ pub(super) const PARETO: Spec = Spec {
 pub(super) const EXPONENTIAL: Spec = Spec {
     slot: "traffic.sizes",
     kind: "exponential",
-    doc: "Exponential, rounded to whole bytes, at least 1.",
+    doc: "Exponential distribution, rounded to whole bytes, at least 1.",
     cite: "",
     params: &[MEAN],
 };
@@ -42,15 +43,15 @@ pub(super) const EXPONENTIAL: Spec = Spec {
 pub(super) const UNIFORM: Spec = Spec {
     slot: "traffic.sizes",
     kind: "uniform",
-    doc: "Every whole number of bytes from `min` to `max` alike.",
+    doc: "Uniform distribution over all whole numbers of bytes from `min` to `max`.",
     cite: "",
     params: &[
-        Param { name: "min", doc: "The smallest size.", kind: Kind::Size { min: 1 }, default: None },
-        Param { name: "max", doc: "The largest size.", kind: Kind::Size { min: 1 }, default: None },
+        Param { name: "min", doc: "Smallest size.", kind: Kind::Size { min: 1 }, default: None },
+        Param { name: "max", doc: "Largest size.", kind: Kind::Size { min: 1 }, default: None },
     ],
 };
 
-/// The sizes that a table spells; a fault's field is a key of that table.
+/// Builds the sizes that a table describes; the field of a fault is a key of that table.
 pub(super) fn build(kind: &str, values: &Values) -> Result<Shape, Fault> {
     let keys = ["scale", "mean", "min", "max"].into_iter().filter(|key| values.has(key));
     if let Some(key) = keys.into_iter().find(|key| values.size(key) > LARGEST) {
@@ -69,12 +70,12 @@ pub(super) fn build(kind: &str, values: &Values) -> Result<Shape, Fault> {
     }
 }
 
-/// A Pareto distribution.
+/// Pareto distribution, bounded or not.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Pareto {
     shape: f64,
     scale: f64,
-    /// The largest size; endless where there is none.
+    /// Largest size; infinite without a bound.
     max: f64,
 }
 
@@ -87,7 +88,7 @@ impl Pareto {
             (Some(scale), None) => ("scale", scale),
             (None, Some(mean)) => ("mean", mean),
             (Some(_), Some(mean)) => {
-                return Err(fault("mean", format!("{mean}B"), "left out where `scale` is given"));
+                return Err(fault("mean", format!("{mean}B"), "no value if `scale` is given"));
             }
             (None, None) => return Err(fault("scale", "neither it nor `mean`", "one of the two")),
         };
@@ -98,15 +99,15 @@ impl Pareto {
             return Ok(Pareto { shape, scale: given as f64, max });
         }
         if max.is_infinite() && shape <= 1.0 {
-            return Err(fault("shape", shape.to_string(), "more than 1, or a `max`, where a mean is given"));
+            return Err(fault("shape", shape.to_string(), "more than 1, or a `max`, if a mean is given"));
         }
         Pareto::of_mean(shape, given as f64, max).ok_or_else(|| {
             let least = Pareto { shape, scale: 1.0, max }.mean();
-            fault("mean", format!("{given}B"), format!("at least {least:.0}B, the mean where the smallest size is 1B"))
+            fault("mean", format!("{given}B"), format!("at least {least:.0}B, the mean if the smallest size is 1B"))
         })
     }
 
-    /// The one of a mean; `None` where its smallest size were below a byte.
+    /// Returns the distribution with a mean; `None` if its smallest size would be below a byte.
     fn of_mean(shape: f64, mean: f64, max: f64) -> Option<Pareto> {
         if max.is_infinite() {
             let scale = mean * (shape - 1.0) / shape;
@@ -117,7 +118,7 @@ impl Pareto {
         if of(low).mean() > mean {
             return None;
         }
-        // The mean grows with the smallest size, and is never below it. 64 halvings are the last bit.
+        // The mean grows with the smallest size and is never below it. 64 bisections reach the last bit.
         for _ in 0..64 {
             let middle = (low + high) / 2.0;
             if of(middle).mean() > mean { high = middle } else { low = middle }
@@ -125,12 +126,12 @@ impl Pareto {
         Some(of(low))
     }
 
-    /// The share of the unbounded distribution that lies above the largest size.
+    /// Returns the share of the unbounded distribution above the largest size.
     fn beyond(&self) -> f64 {
         libm::pow(self.scale / self.max, self.shape)
     }
 
-    /// The inverse of the cumulative distribution.
+    /// Returns the inverse of the cumulative distribution.
     pub fn quantile(&self, u: f64) -> f64 {
         let above = 1.0 - u * (1.0 - self.beyond());
         (self.scale * libm::pow(above, -1.0 / self.shape)).min(self.max)
@@ -141,7 +142,7 @@ impl Pareto {
         if max.is_infinite() {
             return if shape > 1.0 { scale * shape / (shape - 1.0) } else { f64::INFINITY };
         }
-        // The integral of x times the density, over the share that is left.
+        // Integral of x times the density, over the share that remains.
         let log = libm::log(max / scale);
         let moment = match shape == 1.0 {
             true => scale * log,
@@ -150,7 +151,7 @@ impl Pareto {
         moment / (1.0 - self.beyond())
     }
 
-    /// The mean number of segments: the sum of the shares of flows longer than 0, 1, 2, ... of them.
+    /// Returns the mean number of segments: the sum of the shares of flows longer than 0, 1, 2, … segments.
     pub fn segments(&self, segment: f64) -> f64 {
         let (low, high) = (self.scale / segment, self.max / segment);
         let (first, end) = (low.ceil().max(1.0), high.ceil());
@@ -163,8 +164,8 @@ impl Pareto {
     }
 }
 
-/// The sum of `k^-a` over the whole numbers from `from` up to, and without, `to`: some terms, and
-/// the Euler-Maclaurin formula for the rest.
+/// Returns the sum of `k^-a` over the whole numbers from `from` up to, but not including, `to`. It adds some terms, and
+/// uses the Euler-Maclaurin formula for the rest.
 fn powers(a: f64, from: f64, to: f64) -> f64 {
     let middle = to.min(from + 64.0);
     let mut sum = 0.0;

@@ -1,8 +1,8 @@
 //! Published flow-size distributions: (bytes, cumulative share in thousandths).
 //!
-//! Several files go by the same name in public tools; these are the ones used here.
+//! Several files have the same name in public tools; the comments say which ones are used here.
 
-/// A distribution that a scenario may name.
+/// Distribution that a scenario may name.
 pub(super) struct Table {
     pub name: &'static str,
     pub points: &'static [(u64, u32)],
@@ -97,12 +97,12 @@ const IMC10: &[(u64, u32)] = &[
     (2107, 10_000),
 ];
 
-/// The names of all of them.
+/// Returns the names of all built-in distributions.
 pub(super) fn names() -> Vec<&'static str> {
     TABLES.iter().map(|table| table.name).chain(["imc10"]).collect()
 }
 
-/// The points of a named distribution: bytes and cumulative share from 0 to 1.
+/// Returns the points of a named distribution: bytes and cumulative share from 0 to 1.
 pub(super) fn points(name: &str) -> Option<Vec<(f64, f64)>> {
     if name == "imc10" {
         return Some(IMC10.iter().map(|(x, c)| ((x * PACKET) as f64, f64::from(*c) / 10_000.0)).collect());

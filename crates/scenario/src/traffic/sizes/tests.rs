@@ -7,7 +7,7 @@ fn shape(kind: &str, given: &[(&str, &str)]) -> Result<Sizes, String> {
     shapes::build(kind, &values(spec, given)).map(Sizes).map_err(told)
 }
 
-/// The mean of a function of the sizes, at the middles of equal shares of flows.
+/// Mean of a function of the sizes, at the middles of equal shares of flows.
 fn mean_of(sizes: &Sizes, of: impl Fn(u64) -> f64) -> f64 {
     let n = 200_000u64;
     (0..n).map(|i| of(sizes.quantile((i as f64 + 0.5) / n as f64))).sum::<f64>() / n as f64
@@ -17,7 +17,7 @@ fn mean_of(sizes: &Sizes, of: impl Fn(u64) -> f64) -> f64 {
 fn abqs_pareto_has_the_mean_that_it_is_given_and_a_smallest_size_of_a_sixth() {
     let sizes = shape("pareto", &[("shape", "1.2"), ("mean", "50KB")]).unwrap();
     assert!((sizes.mean() - 50_000.0).abs() < 1e-6);
-    // 50000 × 0.2 / 1.2 = 8333.3; half of all are below 8333.3 × 2^(1/1.2), 1 in 4096 above × 2^10.
+    // 50000 × 0.2 / 1.2 = 8333.3; half of all are below 8333.3 × 2^(1/1.2), and 1 in 4096 is above × 2^10.
     assert_eq!(sizes.quantile(0.0), 8_333);
     assert_eq!(sizes.quantile(0.5), 14_848);
     assert_eq!(sizes.quantile(1.0 - 1.0 / 4096.0), 8_533_333);
@@ -31,11 +31,11 @@ fn pareto_quantiles_are_exact_where_the_powers_are() {
     // 1000 / sqrt(1 - u)
     assert_eq!([0.0, 0.75, 0.9375, 0.99].map(|u| plain.quantile(u)), [1000, 2000, 4000, 10_000]);
     assert_eq!(plain.mean(), 2000.0);
-    // Bounded at 4 KB 1/16 is beyond: 1000 / sqrt(1 - u 15/16); the mean is 2 (1 - 1/4) / (15/16).
+    // With a bound of 4 KB, 1/16 is beyond: 1000 / sqrt(1 - u 15/16); the mean is 2 (1 - 1/4) / (15/16).
     let bounded = shape("pareto", &[("shape", "2"), ("scale", "1KB"), ("max", "4KB")]).unwrap();
     assert_eq!([0.0, 0.8, 1.0].map(|u| bounded.quantile(u)), [1000, 2000, 4000]);
     assert!((bounded.mean() - 1600.0).abs() < 1e-9, "{}", bounded.mean());
-    // Of shape 1: the mean is scale ln(max/scale) / (1 - scale/max).
+    // For shape 1 the mean is scale ln(max/scale) / (1 - scale/max).
     let log = shape("pareto", &[("shape", "1"), ("scale", "1KB"), ("max", "8KB")]).unwrap();
     assert!((log.mean() - 1000.0 * 8f64.ln() / (7.0 / 8.0)).abs() < 1e-9);
     let heavy = shape("pareto", &[("shape", "1"), ("scale", "1KB")]).unwrap();
@@ -77,7 +77,7 @@ fn closed_forms_of_means_and_segments_agree_with_the_quantiles() {
 
 #[test]
 fn an_unbounded_tail_of_segments_is_summed_to_its_end() {
-    // Of shape 2 and a smallest size of one segment: 1 + the sum of 1/k², which is π²/6.
+    // For shape 2 and a smallest size of one segment: 1 + the sum of 1/k², which is π²/6.
     let sizes = shape("pareto", &[("shape", "2"), ("scale", "1000B")]).unwrap();
     let expected = 1.0 + std::f64::consts::PI.powi(2) / 6.0;
     assert!((sizes.mean_segments(1000) - expected).abs() < 1e-9, "{}", sizes.mean_segments(1000));
@@ -98,12 +98,12 @@ fn a_table_of_sizes_that_cannot_be_is_refused() {
     let pareto = |given: &[(&str, &str)]| shape("pareto", given).unwrap_err();
     assert_eq!(pareto(&[("shape", "2")]), "scale: neither it nor `mean`; one of the two");
     let both = [("shape", "2"), ("scale", "1KB"), ("mean", "2KB")];
-    assert_eq!(pareto(&both), "mean: 2000B; left out where `scale` is given");
-    assert_eq!(pareto(&[("shape", "1"), ("mean", "1KB")]), "shape: 1; more than 1, or a `max`, where a mean is given");
+    assert_eq!(pareto(&both), "mean: 2000B; no value if `scale` is given");
+    assert_eq!(pareto(&[("shape", "1"), ("mean", "1KB")]), "shape: 1; more than 1, or a `max`, if a mean is given");
     assert_eq!(pareto(&[("shape", "2"), ("scale", "1KB"), ("max", "1KB")]), "scale: 1000B; less than max = 1000B");
     assert_eq!(
         pareto(&[("shape", "1"), ("mean", "2B"), ("max", "1MB")]),
-        "mean: 2B; at least 14B, the mean where the smallest size is 1B"
+        "mean: 2B; at least 14B, the mean if the smallest size is 1B"
     );
     let uniform = shape("uniform", &[("min", "2KB"), ("max", "1KB")]);
     assert_eq!(uniform.unwrap_err(), "min: 2000B; at most max = 1000B");

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 const QUERY: [(&str, &str); 3] = [("degree", "5"), ("response", "20KB"), ("qps", "5000")];
 const INCAST: [(&str, &str); 4] = [("senders", "5"), ("receiver", "random"), ("size", "20KB"), ("qps", "5000")];
 
-/// All messages up to an instant, each delivered `latency` after its start.
+/// Messages up to an instant, each delivered `latency` after its start.
 fn unrolled(net: &Topology, kind: &str, given: &[(&str, &str)], latency: Dur) -> Vec<FlowSpec> {
     let traffic = workload(net, kind, given).unwrap().0;
     let end = Time(Dur::ms(20).0);
@@ -156,8 +156,8 @@ fn what_sessions_and_queries_cannot_be_is_said() {
         rpc(&[("clients", "h0 h1"), ("servers", "h1")]),
         ["servers: no server for `h1` but itself; a server other than the client for every client"]
     );
-    assert_eq!(rpc(&[("think", "1us"), ("clock", "2us")]), ["clock: 2us; left out where `think` is given"]);
-    assert_eq!(rpc(&[("pairs", "all"), ("sessions", "2")]), ["sessions: 2; left out where `pairs` is `all`"]);
+    assert_eq!(rpc(&[("think", "1us"), ("clock", "2us")]), ["clock: 2us; no value if `think` is given"]);
+    assert_eq!(rpc(&[("pairs", "all"), ("sessions", "2")]), ["sessions: 2; no value if `pairs` is `all`"]);
     let sizes = faults(&net, "request_reply", &[("reply", "nowhere")]);
     assert!(sizes[0].starts_with("reply: `nowhere`: no such file; "), "{sizes:?}");
     assert_eq!(
@@ -166,8 +166,8 @@ fn what_sessions_and_queries_cannot_be_is_said() {
     );
     assert_eq!(
         query(&[("request", "0B"), ("service", "1us")]),
-        ["service: 1us; left out where `request` is 0B: nothing is asked"]
+        ["service: 1us; no value if `request` is 0B: there are no requests"]
     );
     assert_eq!(query(&[("target", "h7")]), ["target: `h7`; the name of a host, `h0` to `h3`"]);
-    assert_eq!(query(&[("qps", "5"), ("repeat", "2")]), ["qps: 5; left out where `repeat` is given"]);
+    assert_eq!(query(&[("qps", "5"), ("repeat", "2")]), ["qps: 5; no value if `repeat` is given"]);
 }

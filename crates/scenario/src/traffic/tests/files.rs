@@ -4,7 +4,7 @@ use crate::traffic::*;
 
 type Told = (Vec<(String, u32, u32, u64, u8)>, Vec<String>);
 
-/// The flows of a file as (start, source, destination, bytes, class), and the notes.
+/// Flows of a file as (start, source, destination, bytes, class), and the notes.
 fn read(net: &Topology, kind: &str, given: &[(&str, &str)], text: &str) -> Result<Told, Vec<String>> {
     let all = [&[("file", "f")], given].concat();
     let (traffic, notes) = with_files(net, kind, &all, &|_| Ok(text.into())).map_err(lines)?;
@@ -19,7 +19,7 @@ fn an_hpcc_flow_file_is_read_from_its_origin_on() {
     let (flows, notes) = read(&star(4), "hpcc", &[("origin", "2s"), ("class", "1")], FLOWS).unwrap();
     let said = [("500ns", 2, 3, 64_000, 1), ("1us", 0, 1, 1000, 1), ("100ms", 1, 0, 7, 1)];
     assert_eq!(flows, said.map(|(at, src, dst, bytes, class)| (at.to_string(), src, dst, bytes, class)));
-    assert_eq!(notes, ["traffic `t`: the 2 destination ports of `f` are not kept apart"]);
+    assert_eq!(notes, ["traffic `t`: the 2 destination ports of `f` are not distinguished"]);
     let (none, notes) = read(&star(4), "hpcc", &[], FLOWS).unwrap();
     assert!(none.is_empty(), "the run of a second is over");
     assert!(notes[0].contains("3 of 3 flows of `f` start at or after the duration"), "{notes:?}");
@@ -128,7 +128,7 @@ fn a_connection_matrix_is_read_in_the_unit_that_is_said() {
 
 #[test]
 fn what_a_connection_matrix_may_not_hold_is_said_of_its_line() {
-    let built = "flows that start at a time of their own: triggers and failures are not built";
+    let built = "flows with a start time: triggers and failures are not supported";
     for (from, to, said) in [
         ("Nodes 4", "Nodes 5", "line 2: 5 nodes; at most the 4 hosts of the network".to_string()),
         ("Nodes 4\n", "", "no line `Nodes`; `Nodes N` before the connections".into()),
@@ -140,7 +140,7 @@ fn what_a_connection_matrix_may_not_hold_is_said_of_its_line() {
         ("prio 3", "send_done_trigger 1", format!("line 5: `send_done_trigger`; {built}")),
         ("prio 3", "trigger id 1 oneshot", format!("line 5: `trigger`; {built}")),
         ("2->3 id 3", "trigger id 1 oneshot\n2->3", format!("line 6: `trigger`; {built}")),
-        ("prio 3", "prio", "line 5: `prio` at the end; a value behind it".into()),
+        ("prio 3", "prio", "line 5: `prio` at the end; a value after it".into()),
         ("start 1000000 ", "", "line 4: a flow without `start`; `start` and a number".into()),
         (" size 2000000", "", "line 4: a flow without `size`; `size` and a number".into()),
         ("2->3", "2>3", "line 6: `2>3`; `Nodes`, `Connections` or `source->destination`".into()),
@@ -208,7 +208,7 @@ fn flows_with_the_same_text_in_the_column_query_form_one() {
     let text = "query,start,source,destination,bytes\n\
                 late,9us,h0,h1,1\nb 7,2us,h0,h1,1\n,1us,h1,h2,1\nb 7,4us,h2,h1,1\nlate,2s,h3,h1,1\n07,3us,h3,h1,1\n";
     let flows = trace(text, &[]).unwrap().0;
-    // Numbered in the order of their first flows; texts are no numbers.
+    // Queries are numbered in the order of their first flows; their texts are no numbers.
     let plain: Vec<_> = flows.iter().map(|f| (f.start.0 / 1_000_000, f.query)).collect();
     assert_eq!(plain, [(1, u32::MAX), (2, 0), (3, 1), (4, 0), (9, 2)]);
     let (traffic, _) = with_files(&star(4), "trace", &[("file", "f")], &|_| Ok(text.into())).unwrap();
@@ -226,7 +226,7 @@ fn a_malformed_trace_is_refused_with_its_line() {
     const H: &str = "start,source,destination,bytes\n";
     let host = "the name of a host, or its number, 0 to 3";
     for (text, said) in [
-        (String::new(), "no lines; the header `start,source,destination,bytes` and a line a flow".into()),
+        (String::new(), "no lines; the header `start,source,destination,bytes` and one line per flow".into()),
         (H.into(), "no flows; at least one line after the header".into()),
         ("src,dst\n".into(), "line 1: `src,dst`; the header `start,source,destination,bytes`, or with a column `query`".into()),
         (format!("{H}1us,h0,h1\n"), "line 2: 3 fields; 4 fields".into()),

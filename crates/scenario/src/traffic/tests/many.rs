@@ -1,4 +1,4 @@
-//! Tests of kinds of traffic between many hosts.
+//! Kinds of traffic between many hosts.
 
 use super::{faults, flows, star, workload};
 use crate::topology::tests::net;
@@ -37,7 +37,7 @@ fn shifted_rounds_go_to_the_next_host_but_one_and_leave_nobody_with_two() {
 
 #[test]
 fn a_load_of_shuffles_is_the_time_between_them() {
-    // 4 hosts of 10 Gb/s at a half: 20 Gb/s; a shuffle is 12 flows of 100 KB, 9.6 Mb, every 480 us.
+    // 4 hosts of 10 Gb/s at a half: 20 Gb/s. A shuffle is 12 flows of 100 KB, 9.6 Mb, every 480 us.
     let net = net("star", &[("n", "4"), ("link.rate", "10Gbps")]);
     let (traffic, _) = workload(&net, "all_to_all", &[("size", "100KB"), ("load.fraction", "0.5")]).unwrap();
     let all: Vec<_> = traffic.flows(0, &net, 1, Time(Dur::ms(10).0)).collect();
@@ -58,24 +58,21 @@ fn what_a_shuffle_cannot_be_is_said() {
     assert_eq!(with(&[("hosts", "h0 h9")]), ["hosts: `h9`; names of hosts, or their numbers, 0 to 3"]);
     assert_eq!(with(&[("hosts", "h0 0")]), ["hosts: `h0` twice; every host once"]);
     assert_eq!(with(&[("hosts", "h0")]), ["hosts: one host; at least two hosts"]);
-    assert_eq!(with(&[("gap", "1us")]), ["gap: 1us; left out unless `order` is `shifted`"]);
+    assert_eq!(with(&[("gap", "1us")]), ["gap: 1us; no value unless `order` is `shifted`"]);
     let shifted = ("order", "shifted");
-    assert_eq!(with(&[shifted]), ["gap: nothing; the time between rounds, where `order` is `shifted`"]);
+    assert_eq!(with(&[shifted]), ["gap: nothing; the time between rounds if `order` is `shifted`"]);
     assert_eq!(
         with(&[shifted, ("gap", "1ms"), ("interval", "2ms")]),
-        ["interval: shuffles 2ms apart; time for all rounds of one before the next, 3ms"]
+        ["interval: shuffles 2ms apart; at least the time of all rounds of a shuffle, 3ms"]
     );
     let at_once = [("size", "1KB"), shifted, ("gap", "1ms"), ("interval", "3ms"), ("repeat", "2")];
     assert_eq!(flows(&net, "all_to_all", &at_once)[12].start, Time(Dur::ms(3).0));
-    assert_eq!(with(&[("repeat", "2")]), ["repeat: 2; given together with `interval` or `load`"]);
+    assert_eq!(with(&[("repeat", "2")]), ["repeat: 2; `interval` or `load` as well"]);
     assert_eq!(
         with(&[("load.fraction", "0.5"), ("interval", "2ms")]),
-        ["interval: 2ms; left out where `load.fraction` is given"]
+        ["interval: 2ms; no value if `load.fraction` is given"]
     );
-    assert_eq!(
-        with(&[("load.of", "bisection")]),
-        ["load.of: `bisection`; left out where `load.fraction` is not given"]
-    );
+    assert_eq!(with(&[("load.of", "bisection")]), ["load.of: `bisection`; no value if `load.fraction` is not given"]);
     assert_eq!(
         with(&[("load.fraction", "0.5"), ("load.of", "bisection"), ("hosts", "h0 h1")]),
         ["load.of: `bisection` with some of the hosts; `host`, or a shuffle of all hosts"]
@@ -87,7 +84,7 @@ fn what_a_shuffle_cannot_be_is_said() {
     );
     assert_eq!(
         faults(&net, "all_to_all", &[("size", "pareto shape=1 mean=1KB")]),
-        ["size.shape: 1; more than 1, or a `max`, where a mean is given"]
+        ["size.shape: 1; more than 1, or a `max`, if a mean is given"]
     );
     assert_eq!(faults(&net, "all_to_all", &[("size", "20")]), ["size: `20`, which has no unit; a size such as `20KB`"]);
     assert_eq!(faults(&net, "all_to_all", &[("size", "0B")]), ["size: 0B; a size from 1B to 1PB, or a distribution"]);
@@ -104,7 +101,7 @@ fn sizes_of_any_kind_go_with_any_kind_of_traffic() {
     }
     let shuffle = flows(&net, "all_to_all", &pareto);
     let mean = shuffle.iter().map(|flow| flow.bytes as f64).sum::<f64>() / shuffle.len() as f64;
-    // The deviation of a Pareto of shape 3 is its mean over the root of 3: five of them of 1560 flows.
+    // The deviation of a Pareto with shape 3 is its mean over the root of 3; the bound is five of them for 1560 flows.
     assert!((mean / 30_000.0 - 1.0).abs() < 5.0 / 3f64.sqrt() / 1560f64.sqrt(), "{mean}");
     let given = [("sizes", "20KB"), ("load.fraction", "0.5")];
     let all = flows(&net, "poisson", &given);
@@ -145,7 +142,7 @@ fn what_long_lived_flows_cannot_be_is_said() {
     let with = |given: &[(&str, &str)]| faults(&star(4), "long_lived", given);
     assert_eq!(with(&[]), ["pairs: neither it nor `sources`; one of the two"]);
     let both = [("pairs", "random"), ("source", "h0")];
-    assert_eq!(with(&both), ["source: given; left out where `pairs` is given"]);
+    assert_eq!(with(&both), ["source: a value; no value if `pairs` is given"]);
     assert_eq!(with(&[("source", "h0")]), ["destination: neither it nor `destinations`; one of the two"]);
     let many = [("pairs", "permutation"), ("flows", "1000000")];
     assert_eq!(with(&many), ["flows: 1000000 for each of 4 pairs; at most 1000000 in all"]);
@@ -154,17 +151,17 @@ fn what_long_lived_flows_cannot_be_is_said() {
 #[test]
 fn what_an_all_reduce_cannot_be_is_said() {
     let with = |more: &[(&str, &str)]| faults(&star(8), "all_reduce", &[&[("size", "1KB")], more].concat());
-    let chunks = "chunks: 4; left out where `algorithm` is `ring`, which has a chunk a rank";
+    let chunks = "chunks: 4; no value if `algorithm` is `ring`, which has one chunk per rank";
     assert_eq!(with(&[("chunks", "4")]), [chunks]);
     assert_eq!(with(&[("jobs", "5")]), ["jobs: 5; at least two of 8 hosts for each job"]);
     let crowded = [("jobs", "3"), ("ranks", "3")];
-    assert_eq!(with(&crowded), ["ranks: 3 in each of 3 jobs; at most a rank on each of 8 hosts"]);
+    assert_eq!(with(&crowded), ["ranks: 3 in each of 3 jobs; at most one rank on each of 8 hosts"]);
     let tiny = |more: &[(&str, &str)]| faults(&star(8), "all_reduce", &[&[("size", "7B")], more].concat());
-    assert_eq!(tiny(&[]), ["size: 7B; at least a byte for each of 8 ranks"]);
+    assert_eq!(tiny(&[]), ["size: 7B; at least one byte for each of 8 ranks"]);
     let just = [("size", "8B"), ("jobs", "2"), ("ranks", "4")];
     assert!(workload(&star(8), "all_reduce", &just).is_ok() && workload(&star(8), "all_reduce", &just[..1]).is_ok());
     let tree = [("algorithm", "tree"), ("chunks", "9")];
-    assert_eq!(tiny(&tree), ["size: 7B; at least a byte for each of 9 chunks"]);
+    assert_eq!(tiny(&tree), ["size: 7B; at least one byte for each of 9 chunks"]);
     let endless = [("jobs", "4"), ("repeat", "1073741824")];
     assert_eq!(with(&[("hosts", "h1 h1")]), ["hosts: `h1` twice; every host once"]);
     assert_eq!(with(&endless), ["repeat: 1073741824 iterations of 4 jobs; less than 4294967295 iterations in all"]);
@@ -197,13 +194,13 @@ fn a_constant_rate_may_be_a_fraction_of_each_sources_link() {
     // 1538 B at 1 Gb/s.
     assert!(specs.iter().all(|spec| spec.interval == Dur::ns(12_304)), "{specs:?}");
     let both = [&given[..], &[("rate", "1Gbps")]].concat();
-    assert_eq!(faults(&net, "constant", &both), ["rate: 1Gbps; left out where `load` is given"]);
+    assert_eq!(faults(&net, "constant", &both), ["rate: 1Gbps; no value if `load` is given"]);
     assert_eq!(faults(&net, "constant", &given[..2]), ["rate: neither it nor `load.fraction`; one of the two"]);
 }
 
 #[test]
 fn a_load_of_queries_is_their_number_a_second() {
-    // 8 hosts of 10 Gb/s at a quarter: 20 Gb/s; a query is 5 flows of 25 KB, 1 Mb: 20000 a second.
+    // 8 hosts of 10 Gb/s at a quarter: 20 Gb/s. A query is 5 flows of 25 KB, 1 Mb: 20,000 per second.
     let net = net("star", &[("n", "8"), ("link.rate", "10Gbps")]);
     let incast = [("receiver", "random"), ("senders", "5"), ("size", "25KB"), ("load.fraction", "0.25")];
     let (traffic, _) = workload(&net, "incast", &incast).unwrap();
@@ -211,19 +208,19 @@ fn a_load_of_queries_is_their_number_a_second() {
     assert!(queries.abs_diff(20_000) < 707, "{queries}");
     let offered = traffic.offered().unwrap();
     assert!((offered.bps - 2e10).abs() < 1.0 && offered.fraction == 0.25, "{offered:?}");
-    // Requests of 5 KB and responses of 20 KB on average are the same.
+    // Requests of 5 KB and responses of 20 KB on average make the same load.
     let query = [("target", "random"), ("degree", "5"), ("request", "5KB"), ("response", "exponential mean=20KB")];
     let (asked, _) = workload(&net, "query", &[&query[..], &incast[3..]].concat()).unwrap();
     let same = |kind| asked.flows(0, &net, 1, Time(Dur::s(1).0)).last().unwrap().query == kind;
     assert!(same(queries));
-    // Five requests and answers of 25 KB together every 500 us.
+    // Five requests and answers of 25 KB together, every 500 us.
     let (paced, _) = workload(&net, "query", &[&query[..], &[("interval", "500us")]].concat()).unwrap();
     assert!((paced.offered().unwrap().bps - 2e9).abs() < 1.0, "{:?}", paced.offered());
     let with = |more: &[(&str, &str)]| faults(&net, "incast", &[&incast[..], more].concat());
-    assert_eq!(with(&[("qps", "5")]), ["qps: given; left out where `load.fraction` is given"]);
+    assert_eq!(with(&[("qps", "5")]), ["qps: a value; no value if `load.fraction` is given"]);
     let fixed = [("receiver", "h0"), ("senders", "5"), ("size", "25KB"), incast[3], ("load.of", "bisection")];
     let said = ["load.of: `bisection` with hosts that are not drawn; `host`, or all hosts `random`"];
     assert_eq!(faults(&net, "incast", &fixed), said);
     let none = [&incast[..3], &[("load.bytes", "wire")]].concat();
-    assert_eq!(faults(&net, "incast", &none), ["load.bytes: `wire`; left out where `load.fraction` is not given"]);
+    assert_eq!(faults(&net, "incast", &none), ["load.bytes: `wire`; no value if `load.fraction` is not given"]);
 }

@@ -86,7 +86,7 @@ fn what_raw_sources_cannot_be_is_said() {
     let with = |given: &[(&str, &str)]| faults(&net, "constant", &[&[("rate", "1Gbps")], given].concat());
     let (h0, h1) = (("source", "h0"), ("destination", "h1"));
     assert_eq!(with(&[h1]), ["source: neither it nor `sources`; one of the two"]);
-    assert_eq!(with(&[h0, h1, ("sources", "h2")]), ["sources: given; left out where `source` is given"]);
+    assert_eq!(with(&[h0, h1, ("sources", "h2")]), ["sources: a value; no value if `source` is given"]);
     assert_eq!(with(&[("sources", ""), h1]), ["sources: an empty list; at least one host"]);
     assert_eq!(with(&[h0, ("destination", "h7")]), ["destination: `h7`; the name of a host, `h0` to `h3`"]);
     assert_eq!(with(&[h0, ("destination", "h0")]), ["destination: `h0` sends to itself; a host other than the source"]);

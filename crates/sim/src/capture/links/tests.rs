@@ -2,7 +2,7 @@ use super::*;
 use scenario::topology::Port;
 use units::Dur;
 
-/// Nodes by name, the first `hosts` of them hosts, and links between them.
+/// Returns a network of nodes by name, the first `hosts` of them hosts, and of links between them.
 fn network(hosts: u32, names: &[&str], links: &[(usize, usize)]) -> Topology {
     let node = |name: &&str| Node { name: name.to_string(), tier: "any".into(), ports: Vec::new() };
     let mut nodes: Vec<Node> = names.iter().map(node).collect();
@@ -15,7 +15,7 @@ fn network(hosts: u32, names: &[&str], links: &[(usize, usize)]) -> Topology {
     Topology { nodes, hosts, plan: None }
 }
 
-/// h0 and h1 at s0, two links to s1, one to s2.
+/// Returns a network of h0 and h1 at s0, two links to s1, one to s2.
 fn small() -> Topology {
     network(2, &["h0", "h1", "s0", "s1", "s2"], &[(0, 2), (1, 2), (3, 2), (2, 3), (4, 2)])
 }

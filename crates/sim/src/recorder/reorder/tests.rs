@@ -1,8 +1,8 @@
-//! Worked by hand, and against the published algorithms taken literally.
+//! Tests against values worked out by hand, and against the published algorithms taken literally.
 
 use super::*;
 
-/// Sequence numbers from 1, as the RFCs have them.
+/// Returns the counts of arrivals, whose numbers start from 1 as in the RFCs.
 fn tally(arrivals: &[u64], threshold: u32) -> Tally {
     let (mut stream, mut tally) = (Stream::default(), Tally::default());
     arrivals.iter().for_each(|seq| stream.arrive(seq - 1, true, threshold, &mut tally));
@@ -10,7 +10,7 @@ fn tally(arrivals: &[u64], threshold: u32) -> Tally {
     tally
 }
 
-/// Value and count, of what was counted from `first` on.
+/// Returns the values and counts that are not 0; the first count is of the value `first`.
 fn some(counts: &[u64], first: i64) -> Vec<(i64, u64)> {
     counts.iter().zip(first..).filter(|(count, _)| **count > 0).map(|(count, value)| (value, *count)).collect()
 }
@@ -28,19 +28,20 @@ fn extents(arrivals: &[u64]) -> (Vec<(i64, u64)>, u64) {
     (some(&tally.extent, 0), tally.received)
 }
 
-/// RFC 5236 §3.1: receive indices 1 to 5 under 2 1 4 5 3 give -1, 1, -1, -1, 2. Under 1 4 3 5 3, packet 2 is
-/// lost, so that no index is 2, and the second 3 has none: 1 3 4 5 - give 0, -1, 1, 0.
+/// RFC 5236 §3.1: arrivals 2 1 4 5 3 with receive indices 1 to 5 have displacements -1, 1, -1, -1, 2. For arrivals 1
+/// 4 3 5 3, packet 2 is lost, so that no index is 2, and the second 3 has none: indices 1 3 4 5 and none give 0, -1,
+/// 1, 0.
 #[test]
 fn a_receive_index_skips_what_is_lost_and_duplicates_have_none() {
     assert_eq!(displaced(&[2, 1, 4, 5, 3], 3), [(-1, 3), (1, 1), (2, 1)]);
     assert_eq!(displaced(&[1, 4, 3, 5, 3], 3), [(-1, 1), (0, 2), (1, 1)]);
 }
 
-/// 1 4 3 5 3 8 7 6 goes on from there: 8, 7 and 6 have the indices 6, 7 and 8, so -2, 0 and 2.
+/// Arrivals 1 4 3 5 3 8 7 6 continue this example: 8, 7 and 6 have the indices 6, 7 and 8, so -2, 0 and 2.
 ///
-/// The buffer, with packet 2 missing for ever: after 1 nothing waits, then 4, then 3 4, then 3 4 5; the second
-/// 3 is a duplicate; then with 8, 7 and 6 four, five and six wait. With BT = 3, 8 does not fit: 2 is lost,
-/// 3 4 5 leave, 8 waits, 7 and 8 wait, and 6 lets all go.
+/// Buffer, with packet 2 missing forever: after 1 no packet waits, then 4, then 3 4, then 3 4 5. The second 3 is a
+/// duplicate. Then with 8, 7 and 6, four, five and six wait. With BT = 3, 8 does not fit: 2 is lost, 3 4 5 leave, 8
+/// waits, 7 and 8 wait, and 6 releases all.
 ///
 /// Extents: 3 comes one after 4; 7 one after 8; 6 two after 8.
 #[test]
@@ -52,8 +53,8 @@ fn losses_duplicates_and_reordering_together_give_what_is_worked_out_by_hand() {
     assert_eq!(extents(&arrivals), (vec![(1, 2), (2, 1)], 7));
 }
 
-/// Without loss: 1 4 2 5 3 6 7 8 under indices 1 to 8 gives 0 -2 1 -1 2 0 0 0; 4 waits, still after 2, with 5,
-/// and 3 lets both go.
+/// No packet is lost: arrivals 1 4 2 5 3 6 7 8 with indices 1 to 8 give 0 -2 1 -1 2 0 0 0. Packet 4 waits, still
+/// after 2, with 5, and 3 releases both.
 #[test]
 fn without_loss_the_index_is_the_order_of_arrival() {
     let arrivals = [1, 4, 2, 5, 3, 6, 7, 8];
@@ -70,8 +71,8 @@ fn the_extent_counts_arrivals_since_the_first_with_a_higher_number() {
     assert_eq!(extents(&[1, 2, 3, 7, 8, 9, 10, 4, 5, 6, 11]), (vec![(4, 1), (5, 1), (6, 1)], 11));
 }
 
-/// With DT = 3, packet 1 comes after four others: its index would have been 5. It counts as lost, and the
-/// others are where they belong. With DT = 4 the same is an early arrival of four and a late one.
+/// Packet 1 comes after four others, and DT is 3: its index would have been 5. It counts as lost, and the others are
+/// in order. With DT = 4 there are four early arrivals and a late one.
 #[test]
 fn a_packet_later_than_the_threshold_counts_as_lost() {
     let arrivals = [2, 3, 4, 5, 1, 6];
@@ -96,7 +97,7 @@ fn in_order_nothing_waits_and_nothing_is_kept() {
     );
 }
 
-/// The algorithm of RFC 5236 §6.1 as it stands: it looks at the next DT + 1 arrivals at once.
+/// Returns the densities by the literal algorithm of RFC 5236 §6.1, which looks at the next DT + 1 arrivals together.
 fn literal_density(arrivals: &[u64], threshold: u64) -> Vec<(i64, u64)> {
     let mut coming = arrivals.iter().copied();
     let (mut index, mut window, mut buffer) = (1u64, Vec::<u64>::new(), Vec::<u64>::new());
@@ -131,14 +132,14 @@ fn literal_density(arrivals: &[u64], threshold: u64) -> Vec<(i64, u64)> {
     counts.into_iter().collect()
 }
 
-/// The first of each.
+/// Returns the first copy of each packet.
 fn unique(arrivals: &[u64]) -> Vec<u64> {
     let mut seen = BTreeSet::new();
     arrivals.iter().copied().filter(|seq| seen.insert(*seq)).collect()
 }
 
-/// What RFC 5236 §5 and RFC 4737 §4.2.2 define, over the whole sequence of arrivals; no loss, or a threshold
-/// that is never reached.
+/// Returns the values that RFC 5236 §5 and RFC 4737 §4.2.2 define over the whole sequence of arrivals. PRECONDITION:
+/// no packet is lost, or the threshold is never reached.
 fn literal_rest(arrivals: &[u64]) -> [Vec<(i64, u64)>; 2] {
     let unique = unique(arrivals);
     let (mut waiting, mut extents) = (std::collections::BTreeMap::new(), std::collections::BTreeMap::new());
@@ -153,7 +154,7 @@ fn literal_rest(arrivals: &[u64]) -> [Vec<(i64, u64)>; 2] {
     [waiting, extents].map(|counts| counts.into_iter().collect())
 }
 
-/// Packets that are swapped, lost and doubled by a small generator.
+/// Returns packets that are swapped, lost and duplicated at random.
 fn shuffled(seed: u64) -> Vec<u64> {
     let mut draws = mech::Stream::new(seed, 0, mech::Purpose::Custom(0));
     let reach = 1 + draws.below(12) as i64;
@@ -172,8 +173,8 @@ fn streams_give_what_the_algorithms_taken_literally_give() {
     let mut reordered = 0;
     for seed in 0..500 {
         let arrivals = shuffled(seed);
-        // Whether the second copy of a packet that counts as lost is new depends on how far the algorithm
-        // looks ahead; the simulator gives first copies only.
+        // If the first copy of a packet counts as lost, the look-ahead of the algorithm decides whether the second
+        // copy is new. The simulator gives first copies only.
         let once = unique(&arrivals);
         for threshold in [1, 2, 3, 5, 8, 20, 100] {
             let found = displaced(&once, threshold);

@@ -1,10 +1,10 @@
-//! Answers to overflow where arrivals wait at inputs: an output is full by what waits for it, wherever that lies.
+//! Tests of overflow mechanisms with an input side: an output is full by its backlog, wherever it is queued.
 
 use super::*;
 use mech::Registry;
 use units::{Bytes, Dur};
 
-/// An answer of the catalogue with its default values, but for these.
+/// Creates a mechanism of the catalogue with default values, except for `values`.
 fn answer<const N: usize>(kind: &str, values: [(&str, Value); N]) -> OverflowSlot {
     let given = values.map(|(name, value)| (name.to_string(), value)).into_iter().collect();
     Registry::catalogue().make::<OverflowSlot>(kind, &Values(given)).unwrap()
@@ -14,7 +14,7 @@ fn word(text: &str) -> Value {
     Value::Word(text.into())
 }
 
-/// Bounces what finds its queue full and nothing else.
+/// Creates a mechanism that bounces frames whose queue is full, and no others.
 pub(super) fn bounces(bounce_size: u64, bounce_full: &str) -> OverflowSlot {
     let size = Value::Amount(Amount::Packets(bounce_size));
     let values = [("theta", Value::Number(0.99)), ("lambda", Value::Number(50.0)), ("round_to", Value::Count(0))];
@@ -24,14 +24,14 @@ pub(super) fn bounces(bounce_size: u64, bounce_full: &str) -> OverflowSlot {
     answer("bounce", [theta, lambda, round_to, rounding, back_port, bounce_full, ("bounce_size", size)])
 }
 
-/// A frame of 1000 B: number, input, output; from the host behind its input.
+/// Creates a frame of 1000 B from its number, input and output; its source is the host behind its input.
 fn from(n: u32, (input, output): (u16, u16)) -> Pkt {
     let mut pkt = frame(n, 1000, (input, output.into()), 0);
     pkt.head.src = HostId(u32::from(input));
     pkt
 }
 
-/// The same, bounced once.
+/// Creates such a frame that was bounced once.
 fn bounced(n: u32, way: (u16, u16)) -> Pkt {
     let mut pkt = from(n, way);
     pkt.head.bounces = 1;
@@ -46,8 +46,8 @@ fn numbers(asked: &Asked) -> Vec<u32> {
     asked.sent.iter().map(|(.., n)| *n).collect()
 }
 
-/// Frame 0 crosses from 0 us and 1 waits at its input: with room for two, the output is full for 2 although nothing has
-/// reached its buffer. 2 crosses to the port that it came in by, at once.
+/// Frame 0 crosses from 0 us, and frame 1 waits at its input. With space for two, the output is full for frame 2
+/// although nothing has reached its buffer. Frame 2 crosses back to its input port immediately.
 #[test]
 fn a_frame_is_bounced_for_what_waits_at_inputs_and_crosses_back_from_its_own() {
     let mut switch = with_answer(bounces(9, "drop"), Amount::Packets(2), Amount::Packets(9));
@@ -56,7 +56,8 @@ fn a_frame_is_bounced_for_what_waits_at_inputs_and_crosses_back_from_its_own() {
     assert_eq!((counts(&switch, 2).bounced, asked.lost), (1, vec![]));
 }
 
-/// A bounce queue of one is full of what crosses to it: the second goes back, although nothing waits at any input.
+/// A bounce queue of one frame is full of the frame that crosses to it. The second frame goes back, although nothing
+/// waits at any input.
 #[test]
 fn what_crosses_to_a_bounce_queue_counts_as_waiting_for_it() {
     let mut switch = with_answer(bounces(1, "drop"), Amount::Packets(2), Amount::Packets(9));
@@ -65,8 +66,8 @@ fn what_crosses_to_a_bounce_queue_counts_as_waiting_for_it() {
     assert_eq!(counts(&switch, 2).bounced, 1);
 }
 
-/// Frames 1 to 3 find output 2 full and go back to port 3, one at a time through its bounce queue of one frame: 1 leaves
-/// from 5 us on, 2 crosses while it does, and 3 when 2 has begun to.
+/// Frames 1 to 3 find output 2 full and go back to port 3, one at a time through its bounce queue of one frame. Frame 1
+/// leaves from 5 us on, frame 2 crosses while it does, and frame 3 crosses when frame 2 has begun to leave.
 #[test]
 fn what_is_sent_back_to_a_full_bounce_queue_waits_at_its_input() {
     let mut switch = with_answer(bounces(1, "drop"), Amount::Packets(1), Amount::Packets(3));
@@ -77,7 +78,8 @@ fn what_is_sent_back_to_a_full_bounce_queue_waits_at_its_input() {
     assert_eq!((counts(&switch, 2).bounced, asked.lost), (3, vec![]));
 }
 
-/// With `forward` only the first goes back; the others wait at their input for output 2, which they leave by after 0.
+/// Only the first frame goes back with `forward`. The others wait at their input for output 2, by which they leave
+/// after frame 0.
 #[test]
 fn what_tries_its_own_queue_again_waits_at_its_input_for_that() {
     let mut switch = with_answer(bounces(1, "forward"), Amount::Packets(1), Amount::Packets(3));
@@ -88,7 +90,8 @@ fn what_tries_its_own_queue_again_waits_at_its_input_for_that() {
     assert_eq!((counts(&switch, 2).bounced, asked.lost), (1, vec![]));
 }
 
-/// Frame 0 takes all of its input until 4 us. 1 would be bounced, and 2 would be stored: neither has memory.
+/// Frame 0 fills its input until 4 us. Frame 1 would be bounced, and frame 2 would be stored, but neither fits the
+/// input.
 #[test]
 fn what_its_input_has_no_room_for_is_lost_there_and_not_bounced() {
     let mut switch = with_answer(bounces(9, "drop"), Amount::Packets(1), Amount::Packets(1));
@@ -98,8 +101,8 @@ fn what_its_input_has_no_room_for_is_lost_there_and_not_bounced() {
     assert_eq!([1, 2].map(|port| counts(&switch, port).dropped[DropReason::InputFull as usize]), [1, 1]);
 }
 
-/// Frame 9 comes at 13 us, when 3 crosses. It crosses next, until 20 us, since its queue is empty, and strict priority finds
-/// it there when 1 has left at 20.32 us.
+/// Frame 9 arrives at 13 us, while frame 3 crosses. It crosses next, until 20 us, since its queue is empty at the
+/// output. Strict priority finds it there when frame 1 has left, at 20.32 us.
 #[test]
 fn a_bounced_frame_crosses_before_those_that_have_more_at_the_output() {
     let mut switch = with_answer(bounces(9, "drop"), Amount::Packets(9), Amount::Packets(9));
@@ -108,19 +111,19 @@ fn a_bounced_frame_crosses_before_those_that_have_more_at_the_output() {
     assert_eq!(numbers(&asked), [0, 1, 9, 2, 3, 4]);
 }
 
-/// Sends what has no place aside, by any port, and marks nothing.
+/// Creates a mechanism that detours frames without space, by any port, and marks none.
 fn detours(max_detours: Value) -> OverflowSlot {
     let flags = [("mark_detoured", Value::Flag(false)), ("ingress", Value::Flag(true))];
     let [mark, ingress] = flags;
     answer("detour", [("policy", word("random")), mark, ingress, ("max_detours", max_detours)])
 }
 
-/// At 0 us a frame begins to cross to every output but 3, each of which has room for one.
+/// Returns three frames that begin to cross at 0 us, one to every output except 3. Each output has space for one frame.
 fn all_but_3() -> [(u64, Pkt); 3] {
     [(0, from(0, (0, 2))), (0, from(10, (1, 0))), (0, from(11, (2, 1)))]
 }
 
-/// Frame 1 finds output 2 full of what crosses to it, and 3 alone with a place.
+/// Frame 1 finds output 2 full of the frame that crosses to it; only output 3 has space.
 #[test]
 fn a_frame_is_detoured_for_what_waits_at_inputs_to_a_port_that_has_a_place_with_it() {
     let mut switch = with_answer(detours(Value::Off), Amount::Packets(1), Amount::Packets(9));
@@ -129,7 +132,7 @@ fn a_frame_is_detoured_for_what_waits_at_inputs_to_a_port_that_has_a_place_with_
     assert_eq!((counts(&switch, 2).detoured, asked.lost), (1, vec![]));
 }
 
-/// Frame 1 may not leave its way, or no other port has a place: it waits at its input and leaves by its own port, where an
+/// Frame 1 may not be detoured, or no other port has space. It waits at its input and leaves by its own port; an
 /// output-queued switch would lose it.
 #[test]
 fn what_cannot_be_detoured_waits_at_its_input() {
@@ -143,7 +146,7 @@ fn what_cannot_be_detoured_waits_at_its_input() {
     }
 }
 
-/// Input 1 has room for one frame, which crosses: nothing that comes in there then is detoured.
+/// Input 1 has space for one frame, which crosses. No frame that arrives there then is detoured.
 #[test]
 fn what_its_input_has_no_room_for_is_lost_there_and_not_detoured() {
     let mut switch = with_answer(detours(Value::Off), Amount::Packets(1), Amount::Packets(1));
@@ -152,7 +155,7 @@ fn what_its_input_has_no_room_for_is_lost_there_and_not_detoured() {
     assert_eq!(counts(&switch, 2).dropped[DropReason::InputFull as usize], 1);
 }
 
-/// Cuts any data over the threshold, to 64 B; headers may use so many bytes more.
+/// Creates a mechanism that cuts all data above the threshold to 64 B. Headers may use `extra` more bytes.
 fn trims(extra: u64, no_room: &str) -> OverflowSlot {
     let size = |bytes| Value::Size(Bytes(bytes));
     let sizes = [("extra", size(extra)), ("trim_size", size(0)), ("header_class", Value::Off)];
@@ -162,15 +165,15 @@ fn trims(extra: u64, no_room: &str) -> OverflowSlot {
     answer("trim", [extra, trim_size, class, trimmable, ecn, victim, ("no_room", word(no_room)), delay])
 }
 
-/// A frame of 1000 B, 950 of them payload.
+/// Creates a frame of 1000 B, with 950 of payload.
 fn data(n: u32, way: (u16, u16)) -> Pkt {
     let mut pkt = from(n, way);
     (pkt.head.flags, pkt.payload) = (Flags::PAYLOAD, 950);
     pkt
 }
 
-/// Once 3000 B wait for output 2, 1000 of them on the way across, the threshold of 2000 is passed: 3 and 4 are cut, and their
-/// headers wait at the input.
+/// The threshold of 2000 is exceeded when 3000 B wait for output 2, 1000 of them in transfer. Frames 3 and 4 are cut,
+/// and their headers wait at the input.
 #[test]
 fn a_packet_is_cut_for_what_waits_at_inputs_before_it_is_stored() {
     let mut switch = with_answer(trims(128, "drop"), Amount::Bytes(2000), Amount::Bytes(1000));
@@ -182,7 +185,7 @@ fn a_packet_is_cut_for_what_waits_at_inputs_before_it_is_stored() {
     assert_eq!((counts(&switch, 2).trimmed, counts(&switch, 2).trimmed_bytes, asked.lost), (2, 2 * 936, vec![]));
 }
 
-/// Nothing waits for output 2, but the input of frame 1 has 100 B left, into which its header fits.
+/// Output 2 has no backlog, but the input of frame 1 has 100 B left, which only its header fits.
 #[test]
 fn a_packet_is_cut_for_which_its_input_has_room_for_the_header_alone() {
     let mut switch = with_answer(trims(0, "drop"), Amount::Bytes(2000), Amount::Bytes(1100));
@@ -191,7 +194,8 @@ fn a_packet_is_cut_for_which_its_input_has_room_for_the_header_alone() {
     assert_eq!((counts(&switch, 2).trimmed, asked.lost), (1, vec![]));
 }
 
-/// What is over the threshold and cannot be cut, whole or a header for which even `extra` is too little, waits at its input.
+/// Frames above the threshold that cannot be cut wait at their input: whole, or as a header for which even `extra` is
+/// too small.
 #[test]
 fn what_cannot_be_cut_and_headers_without_place_wait_at_their_input() {
     let mut switch = with_answer(trims(0, "drop"), Amount::Bytes(1000), Amount::Bytes(9000));
@@ -201,7 +205,7 @@ fn what_cannot_be_cut_and_headers_without_place_wait_at_their_input() {
     assert_eq!((numbers(&asked).len(), counts(&switch, 2).trimmed, asked.lost), (5, 2, vec![]));
 }
 
-/// The header of 3 has no place and goes back to the host behind port 3, by which it came in.
+/// The header of frame 3 does not fit and goes back to the host behind port 3, by which it came in.
 #[test]
 fn a_header_without_place_crosses_back_to_its_source_where_it_is_returned() {
     let mut switch = with_answer(trims(0, "return"), Amount::Bytes(1000), Amount::Bytes(9000));
@@ -211,7 +215,7 @@ fn a_header_without_place_crosses_back_to_its_source_where_it_is_returned() {
     assert_eq!((numbers(&asked).len(), counts(&switch, 2).trimmed, asked.lost), (3, 1, vec![]));
 }
 
-/// A frame of 64 B is the smallest there is.
+/// A frame of 64 B has the smallest size.
 #[test]
 fn what_would_get_no_shorter_waits_at_its_input_whole() {
     let mut switch = with_answer(trims(0, "drop"), Amount::Bytes(1000), Amount::Bytes(9000));

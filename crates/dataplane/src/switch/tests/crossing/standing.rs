@@ -1,5 +1,5 @@
-//! What never leaves the memory of inputs while outputs may not send: frame by frame in a `fabric` switch, and as a law over
-//! random runs. Ports 0 and 1 are at the first stage, 2 and 3 at the second.
+//! Tests of frames that never leave the memory of inputs while outputs may not send. They go frame by frame in a
+//! `fabric` switch, and check a law over random runs. Ports 0 and 1 are at the first stage, 2 and 3 at the second.
 
 use super::answers::bounces;
 use super::*;
@@ -7,7 +7,7 @@ use mech::fabric::FabricSlot;
 use mech::{ClassSet, Purpose, Registry, Stream};
 use units::{Bytes, Dur};
 
-/// Stages whose buffers hold so many bytes, of stages and of links.
+/// Creates stages from the sizes of their buffers and of the buffers of links, in bytes.
 fn stages(kind: &str, [stage, link]: [u64; 2], lists: &str, end_to_end: bool) -> StagesSetup {
     let values = [
         ("elements", Value::Count(2)),
@@ -29,12 +29,12 @@ fn stages(kind: &str, [stage, link]: [u64; 2], lists: &str, end_to_end: bool) ->
     }
 }
 
-/// A switch whose output buffers hold so many bytes, and whose ports may not send these classes.
+/// Creates a switch with output buffers of `buffer` bytes, whose ports may not send `classes`.
 fn paused(stages: Option<StagesSetup>, buffer: u64, classes: [ClassSet; PORTS as usize]) -> Switch {
     answering(mech::overflow::TailDrop.into(), stages, buffer, classes)
 }
 
-/// The same with another answer to a full output.
+/// Creates such a switch with another overflow mechanism.
 fn answering(
     overflow: OverflowSlot,
     stages: Option<StagesSetup>,
@@ -50,10 +50,10 @@ fn answering(
     switch
 }
 
-/// Only port 2 may not send, and of classes 0.
+/// Paused classes by port: only class 0 at port 2.
 const ONE: [ClassSet; PORTS as usize] = [ClassSet::NONE, ClassSet::NONE, ClassSet(1), ClassSet::NONE];
 
-/// Bytes that stay, by the port that they came in by, the one that they wait for, and class.
+/// Returns the bytes that stay, by input port, by the port that they wait for, and by class.
 fn stays(switch: &Switch, stuck: &[ClassSet]) -> BTreeMap<(u16, u16, u8), u64> {
     let mut all = BTreeMap::new();
     let found = switch.core.stays(stuck);
@@ -61,14 +61,14 @@ fn stays(switch: &Switch, stuck: &[ClassSet]) -> BTreeMap<(u16, u16, u8), u64> {
     all
 }
 
-/// So many frames of 1000 B from input 0, and more behind them.
+/// Returns `to_2` frames of 1000 B from input 0, and more frames behind them.
 fn frames(to_2: u32, behind: &[(u64, u16, u32)]) -> Vec<(u64, Pkt)> {
     let first = (0..to_2).map(|n| (0, frame(n, 1000, (0, 2), 0)));
     let behind = behind.iter().zip(to_2..).map(|((at, size, output), n)| (*at, frame(n, *size, (0, *output), 0)));
     first.chain(behind).collect()
 }
 
-/// One frame is in the buffer of the output, two behind the link, one in front of it, and two in the buffer of the stage.
+/// Six frames are inside: one in the output buffer, two behind the link, one in front of it, two in the stage's buffer.
 #[test]
 fn what_waits_at_an_input_for_a_port_that_may_not_send_stays_and_copies_of_what_waits_inside() {
     for (copies, bytes) in [(false, 2000), (true, 7000)] {
@@ -81,8 +81,9 @@ fn what_waits_at_an_input_for_a_port_that_may_not_send_stays_and_copies_of_what_
     }
 }
 
-/// The buffer of the stage has room for 500 B beside two frames that stay there. Behind them a frame for a port that is free gets
-/// out, and so does the next of its size; one that is larger by a byte stays, and all behind it. It waits for port 2.
+/// The buffer of the stage has space for 500 B beside two frames that stay there. Behind them, a frame for a free port
+/// gets out, and so does the next one of its size. A frame that is larger by a byte stays, with all frames behind it;
+/// it waits for port 2.
 #[test]
 fn a_frame_for_a_free_port_stays_behind_what_stays_inside_unless_it_has_room_beside_it() {
     let by_exit = || paused(Some(stages("mesh", [2500, 1000], "by_exit", false)), 1000, ONE);
@@ -90,7 +91,7 @@ fn a_frame_for_a_free_port_stays_behind_what_stays_inside_unless_it_has_room_bes
     let asked = run(&mut switch, &frames(6, &[(200, 500, 1), (200, 500, 1), (200, 501, 1), (200, 100, 1)]));
     assert_eq!(asked.sent.iter().map(|(.., n)| *n).collect::<Vec<_>>(), [6, 7]);
     assert_eq!(stays(&switch, &ONE), BTreeMap::from([((0, 2, 0), 601)]));
-    // While 6 moves, 7 waits at its input and is not said to stay.
+    // While frame 6 moves, frame 7 waits at its input and does not count as staying.
     let mut switch = by_exit();
     let mut most = 0;
     let asked = watched(&mut switch, &frames(6, &[(200, 500, 1), (200, 500, 1)]), |switch| {
@@ -102,7 +103,7 @@ fn a_frame_for_a_free_port_stays_behind_what_stays_inside_unless_it_has_room_bes
     assert!(stays(&switch, &ONE).is_empty());
 }
 
-/// With one list the first frame for the free port stays inside, and the second has no room any more.
+/// The first frame for the free port stays inside with one list, and the second no longer fits.
 #[test]
 fn with_one_list_a_frame_stays_behind_one_for_another_way() {
     let mut switch = paused(Some(stages("mesh", [2500, 1000], "fifo", false)), 1000, ONE);
@@ -110,7 +111,7 @@ fn with_one_list_a_frame_stays_behind_one_for_another_way() {
     assert_eq!((asked.sent.len(), stays(&switch, &ONE)), (0, BTreeMap::from([((0, 2, 0), 500)])));
 }
 
-/// Frames of class 1 fill the buffer of port 2, which may send class 0 but has no room for it.
+/// Frames of class 1 fill the buffer of port 2, which may send class 0 but has no space for it.
 #[test]
 fn a_class_that_may_leave_stays_where_another_has_filled_the_buffer_of_its_output() {
     let stuck = ONE.map(|classes| ClassSet(classes.0 << 1));
@@ -118,11 +119,11 @@ fn a_class_that_may_leave_stays_where_another_has_filled_the_buffer_of_its_outpu
     let mut all = vec![(0, frame(0, 1000, (1, 2), 1))];
     all.extend((1..6).map(|n| (90, frame(n, 501, (0, 2), 0))));
     run(&mut switch, &all);
-    // Three are inside, one in each buffer on the way.
+    // Three frames are inside, one in each buffer on the path.
     assert_eq!(stays(&switch, &stuck), BTreeMap::from([((0, 2, 0), 1002)]));
 }
 
-/// By input and class: bytes in its memory.
+/// Returns the bytes in the memory of inputs, by input and class.
 fn held(switch: &Switch) -> BTreeMap<(u16, u8), u64> {
     let mut all = BTreeMap::new();
     for lying in switch.core.store.lying().into_iter().filter(|lying| lying.at_input) {
@@ -132,7 +133,8 @@ fn held(switch: &Switch) -> BTreeMap<(u16, u8), u64> {
     all
 }
 
-/// What is said to stay at any time is there at any later time; and when nothing moves any more, it is all that is there.
+/// Bytes that stay at any time are still there at any later time. When nothing moves any more, they are all bytes that
+/// are left.
 #[test]
 fn what_is_said_to_stay_never_leaves_and_is_all_in_the_end_over_random_runs() {
     let (mut early, mut much) = (0, 0);

@@ -66,7 +66,7 @@ impl Sender {
         let has_sack = Sender::has_sack(io.cfg);
         match r.phase {
             Phase::Loss { .. } => return self.undo_recovery_2_6_38(ack, r, io),
-            // A byte beyond is to be acknowledged, so that CWR reaches the receiver.
+            // The state ends only at an ACK beyond the recovery point, so that CWR reaches the receiver.
             Phase::Reducing if is_beyond => {
                 self.congestion.complete_reduction(io.now);
                 self.set_phase_2_6_38(Phase::Open, r);
@@ -104,8 +104,8 @@ impl Sender {
         }
     }
 
-    /// Processes an ACK after a timeout: resends lost segments, unless the timeout was spurious. Returns true if the ACK is
-    /// then processed as in the open state.
+    /// Processes an ACK after a timeout: resends lost segments, unless the timeout was spurious.
+    /// Returns true if the ACK is then processed as in the open state.
     fn go_on_in_loss(&mut self, ack: &Ack, r: &mut RackTlp, io: &mut Io) -> bool {
         let has_sack = Sender::has_sack(io.cfg);
         if !has_sack && ack.advanced {
@@ -126,7 +126,8 @@ impl Sender {
         has_sack
     }
 
-    /// Begins a recovery if a loss is detected (`tcp_time_to_recover`), else reacts to a mark. Returns true if a recovery begins.
+    /// Begins a recovery if a loss is detected (`tcp_time_to_recover`), else reacts to a mark.
+    /// Returns true if a recovery begins.
     fn enter_recovery_2_6_38(&mut self, ack: &Ack, is_duplicate: bool, r: &mut RackTlp, io: &mut Io) -> bool {
         let cfg = io.cfg;
         if !Sender::has_sack(cfg) {
@@ -139,7 +140,7 @@ impl Sender {
         if r.phase == Phase::Disorder {
             self.undo_by_duplicates_2_6_38(r, io);
         }
-        // What only a PACK says is lost is sent again without a recovery where a PACK stands for a mark.
+        // Data that only a PACK reports as lost is sent again without a recovery, if a PACK stands for a mark.
         let by_mark = self.takes_pack_for_mark(cfg) && ack.told.packed > 0;
         if by_mark || !self.sees_loss(r, io) {
             self.stay_open(ack, r, io);
@@ -200,7 +201,7 @@ impl Sender {
         }
     }
 
-    /// Begins rate halving after an echo of congestion or a spurious timeout (`tcp_enter_cwr`); `cuts` sets a new threshold.
+    /// Begins rate halving after an echo or a spurious timeout (`tcp_enter_cwr`); `cuts` sets a new threshold.
     pub(super) fn answer_mark_2_6_38(&mut self, cuts: bool, r: &mut RackTlp, io: &Io) {
         r.fack.prior = None;
         if r.phase >= Phase::Reducing {
@@ -228,7 +229,7 @@ impl Sender {
         r.segments.again() > 0 || r.segments.is_first_repeated()
     }
 
-    /// Looks for losses, reduces the window and resends lost segments during a recovery.
+    /// Searches for losses, reduces the window and resends lost segments during a recovery.
     fn reduce_and_send(&mut self, ack: &Ack, looks: bool, begins: bool, r: &mut RackTlp, io: &mut Io) {
         let fack = r.uses_fack(io.cfg.rack.fack) && Sender::has_sack(io.cfg);
         if looks || fack && self.is_head_overdue(r, io) {
@@ -286,8 +287,8 @@ impl Sender {
         self.moderate_2_6_38(r, io);
     }
 
-    /// Ends a recovery, and undoes it if it was spurious (`tcp_try_undo_recovery`). Returns true if the state stays: without
-    /// SACK it ends once a byte beyond is acknowledged.
+    /// Ends a recovery, and undoes it if it was spurious (`tcp_try_undo_recovery`).
+    /// Returns true if the state stays: without SACK it ends once a byte beyond is acknowledged.
     fn undo_recovery_2_6_38(&mut self, ack: &Ack, r: &mut RackTlp, io: &Io) -> bool {
         if self.may_undo_2_6_38(ack, r) {
             self.undo_cut(true, r, io);
@@ -309,8 +310,8 @@ impl Sender {
         }
     }
 
-    /// Processes a partial ACK in recovery (`tcp_try_undo_partial`). Returns true if the sender should look for losses, which is
-    /// false if the ACK covers an original segment.
+    /// Processes a partial ACK in recovery (`tcp_try_undo_partial`).
+    /// Returns true if the sender should search for losses, which it should not if the ACK covers an original segment.
     fn undo_partial_2_6_38(&mut self, ack: &Ack, r: &mut RackTlp, io: &Io) -> bool {
         let (cfg, fackets) = (io.cfg, self.fackets(r, io.cfg));
         if !self.may_undo_2_6_38(ack, r) {

@@ -1,5 +1,7 @@
-//! Timeouts of Linux 2.6.38 (`tcp_retransmit_timer`), and F-RTO (RFC 4138), which detects spurious timeouts: the sender
-//! resends the first segment and waits. The first new ACK allows two new segments, and the second decides.
+//! Timeouts of Linux 2.6.38 (`tcp_retransmit_timer`), and F-RTO (RFC 4138), which detects spurious timeouts.
+//!
+//! The sender resends the first segment and waits. The first new ACK allows two new segments, and the second ACK
+//! decides.
 
 use super::Ack;
 use crate::transport::config::EcnMode;
@@ -27,7 +29,8 @@ impl Sender {
         self.rearm_timeout(r, io);
     }
 
-    /// Returns true if F-RTO is possible (`tcp_use_frto`): always with SACK, else if only the first segment was ever resent.
+    /// Returns true if F-RTO is possible (`tcp_use_frto`).
+    /// It always is with SACK, and otherwise if only the first segment was ever resent.
     fn may_ask(&self, r: &RackTlp, cfg: &TcpConfig) -> bool {
         Sender::has_sack(cfg) || r.segments.under_way_again() <= 1 && !r.segments.is_second_repeated()
     }
@@ -47,7 +50,7 @@ impl Sender {
         if self.cuts(r) {
             r.fack.prior = Some(self.congestion.current_threshold(Sender::reduces(r), mss));
             match r.fack.frto > 0 {
-                // The window was not reduced yet by the timeout before.
+                // The window was not yet reduced by the previous timeout.
                 true => self.congestion.cut_threshold_of(2, mss),
                 false => self.congestion.cut_threshold(mss),
             }
@@ -65,7 +68,7 @@ impl Sender {
         self.loss.recover_until(self.sent);
         r.fack.frto = 1;
     }
-    /// Returns true if a reduction of the window is under way, to a threshold that was cut.
+    /// Returns true while the window is being reduced to a threshold that was cut.
     pub(super) fn reduces(r: &RackTlp) -> bool {
         matches!(r.phase, Phase::Reducing | Phase::Recovery)
     }
@@ -94,8 +97,8 @@ impl Sender {
         self.cwr = io.cfg.ecn != EcnMode::Off;
     }
 
-    /// Ends F-RTO after a genuine timeout (`tcp_enter_frto_loss`): everything is lost, and `allowed` segments may leave in
-    /// addition to those in flight.
+    /// Ends F-RTO after a genuine timeout (`tcp_enter_frto_loss`).
+    /// Everything is lost, and `allowed` segments may leave in addition to those in flight.
     fn enter_frto_loss(&mut self, allowed: u32, acked: bool, r: &mut RackTlp, io: &Io) {
         if !Sender::has_sack(io.cfg) {
             r.forget_assumed();
@@ -129,7 +132,7 @@ impl Sender {
                 return true;
             }
         } else if !acked && step == 1 {
-            // Nothing new is sent before the first ACK.
+            // No new data leaves before the first ACK.
             self.congestion.limit(r.segments.in_flight(), io.cfg.mss.into());
             return true;
         } else if step >= 2 && (!progresses || told.reported && !self.is_all_original(ack, r)) {

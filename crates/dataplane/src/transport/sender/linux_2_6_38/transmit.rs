@@ -1,11 +1,11 @@
-//! Transmission of Linux 2.6.38: lost segments (`tcp_xmit_retransmit_queue`), and new data in pieces (`tcp_write_xmit`).
+//! Transmission of Linux 2.6.38: lost segments (`tcp_xmit_retransmit_queue`), new data in pieces (`tcp_write_xmit`).
 
 use crate::transport::loss::{Phase, RackTlp};
 use crate::transport::sender::Sender;
 use crate::transport::{Io, TcpConfig};
 use units::Time;
 
-/// Divisor of the window: new data leave immediately if this share is free (`sysctl_tcp_tso_win_divisor`).
+/// Divisor of the window: new data leaves immediately if this share is free (`sysctl_tcp_tso_win_divisor`).
 const WINDOW_SHARE: u64 = 3;
 /// Largest burst of segmentation offload in bytes (`sk_gso_max_size`), and bytes of headers in it.
 const LARGEST: u64 = 65_536;
@@ -40,8 +40,9 @@ impl Sender {
         r.segments.in_flight() < self.congestion.segments(cfg.mss.into()) && self.next_new(cfg) > 0
     }
 
-    /// Sends new data. After an idle time the window restarts only after the first piece has left, whose size follows the old
-    /// window (a kernel fault until commit 6f021c62d6 of 2015).
+    /// Sends new data.
+    /// After an idle time the window restarts only after the first piece has left, whose size follows the old window.
+    /// That was a fault of the kernel until its commit 6f021c62d6 of 2015.
     pub(in crate::transport::sender) fn send_new_2_6_38(&mut self, r: &mut RackTlp, io: &mut Io) {
         if self.nxt >= self.written {
             return;
@@ -89,20 +90,21 @@ impl Sender {
         if piece > mss && self.defers(piece, quota.min(by_receiver), r, io) {
             return None;
         }
-        // What is shorter than a segment at the end leaves by itself, for Nagle's algorithm.
+        // A last segment shorter than the others leaves by itself, for Nagle's algorithm.
         let whole = piece.min(by_receiver) / mss * mss;
         Some(self.nxt + if piece > mss { quota.min(whole).max(mss) } else { piece })
     }
 
-    /// Number of unsent bytes of the current piece, which is as long as offload takes (`tcp_xmit_size_goal`), or a segment. Data
-    /// written after everything before has left begins a new piece.
+    /// Number of unsent bytes of the current piece.
+    /// A piece is as long as offload takes (`tcp_xmit_size_goal`), or one segment. Data written after everything before
+    /// has left begins a new piece.
     fn piece(&self, r: &mut RackTlp, cfg: &TcpConfig) -> u64 {
         let mss = u64::from(cfg.mss);
         if !cfg.rack.tso {
             return mss.min(self.written - self.nxt);
         }
         let most = (LARGEST - HEADERS).min(u64::from(cfg.peer_window) / 2).max(mss) / mss * mss;
-        // A segment that the receiver's window cut short leaves a rest below a segment, which begins the next piece.
+        // After a segment cut short by the receiver's window, a rest below a segment begins the next piece.
         if self.nxt + mss > r.fack.piece_start.saturating_add(most) || self.nxt == r.fack.written {
             r.fack.piece_start = self.nxt;
         }
@@ -110,8 +112,8 @@ impl Sender {
         r.fack.piece_start.saturating_add(most).min(self.written) - self.nxt
     }
 
-    /// Returns true if a piece must wait for a larger burst (`tcp_tso_should_defer`): less than a third of the window is free,
-    /// and the last deferral was at most one tick ago.
+    /// Returns true if a piece must wait for a larger burst (`tcp_tso_should_defer`).
+    /// Less than a third of the window is free, and the last deferral was at most one tick ago.
     fn defers(&self, piece: u64, room: u64, r: &mut RackTlp, io: &Io) -> bool {
         let tick = io.cfg.ticks(self.flow.src).passed(io.now);
         let is_last = self.nxt + piece >= self.written;

@@ -1,4 +1,4 @@
-//! One end alone: what it is told of is written by hand, what it sends is compared.
+//! Cases of one end alone: its input is written by hand, and its output is compared.
 
 use super::script::{self, Item, Outcome, Seen, Step, When, blank, extent, extent_name, numbers, offset};
 use crate::transport::config::EcnMode;
@@ -8,22 +8,22 @@ use crate::{Ext, Exts, MAX_BLOCKS, NO_EXT, Pkt, SynOptions, Timestamps};
 use mech::{Ecn, Flags};
 use units::Time;
 
-/// The end that a case is about.
+/// End that a case tests.
 enum Party {
     Sender(Box<Sender>),
     Receiver(Box<Receiver>),
 }
 
-/// An end, its clock, and what it has sent.
+/// End, its clock, and the packets that it has sent.
 pub struct End {
     party: Party,
     cfg: TcpConfig,
     mss: u64,
     now: Time,
     exts: Exts,
-    /// What the last step sent, with its options.
+    /// Packets that the last step sent, with their options.
     sent: Vec<(Pkt, Ext)>,
-    /// TSval of each emission.
+    /// TSval of each emission, in order.
     stamps: Vec<u32>,
 }
 
@@ -39,7 +39,7 @@ impl End {
         End { party, cfg, mss, now: Time::ZERO, exts, sent: vec![], stamps: vec![] }
     }
 
-    /// Plays one line and compares.
+    /// Plays one line, and compares the result.
     pub fn play(&mut self, line: &str) -> Outcome {
         let step = Step::read(line)?;
         self.advance(&step)?;
@@ -54,7 +54,7 @@ impl End {
         step.vars.iter().try_for_each(|(name, expected)| self.seen(name)?.check(name, expected))
     }
 
-    /// Moves the clock. A timer that expires on the way is an event of its own.
+    /// Advances the clock. A timer that expires on the way is an event of its own.
     fn advance(&mut self, step: &Step) -> Outcome {
         let expire = step.event.first().is_some_and(|w| w == "expire");
         let deadline = self.deadline();
@@ -183,7 +183,7 @@ impl End {
         self.deliver(pkt, Ext { timestamps: self.stamps(step)?, push: step.has("push"), ..Ext::default() })
     }
 
-    /// A packet whose payload was cut off, which comes to its receiver or `back` to its sender.
+    /// Delivers a packet whose payload was cut off, to its receiver or with `back` to its sender.
     fn cut(&mut self, place: &str, back: bool, step: &Step) -> Outcome {
         let (start, end) = extent(place, self.mss)?;
         let mut pkt = blank(false, &self.cfg);
@@ -198,8 +198,8 @@ impl End {
         self.hand(pkt, ext, if back { Call::Back } else { Call::Packet })
     }
 
-    /// Timestamps where they are said or the transport has them: its peer's clock counts
-    /// microseconds, and the echo is of the newest emission.
+    /// Returns the timestamps of a packet, if a case gives them or the transport has them.
+    /// By default the peer's clock counts microseconds, and the echo is that of the newest emission.
     fn stamps(&self, step: &Step) -> Outcome<Option<Timestamps>> {
         let (val, ecr) = (step.parsed("val")?, step.word("ecr"));
         if step.word("val").is_none() && ecr.is_none() && !self.cfg.timestamps {
@@ -257,7 +257,7 @@ impl End {
         }
     }
 
-    /// Nothing that an end sent or was told of stays in the slab of extensions.
+    /// Checks that no extension of a packet sent or received stays allocated.
     fn check_extensions(&self) -> Outcome {
         match self.exts.live() {
             0 => Ok(()),
@@ -300,7 +300,7 @@ fn flags(step: &Step, base: Flags) -> Flags {
         .fold(base, |all, (word, flag)| if step.has(word) { all.with(flag) } else { all })
 }
 
-/// A packet as cases write it.
+/// Returns a packet in the notation of cases.
 pub fn item(pkt: &Pkt, ext: &Ext, cfg: &TcpConfig) -> Item {
     let (mss, flags) = (u64::from(cfg.mss), pkt.head.flags);
     let (syn, reverse) = (flags.has(Flags::SYN), flags.has(Flags::REVERSE));

@@ -1,4 +1,4 @@
-//! Both ends over a scripted network.
+//! Cases of both ends over a scripted network.
 
 use super::ends::item;
 use super::script::{self, Item, Outcome, Seen, dur, lines, number, text};
@@ -7,7 +7,7 @@ use crate::transport::tests::pair::{Direction, Fault, Pair};
 use toml::Table;
 use units::Time;
 
-/// Runs a case and compares what it says: `data`, `acks`, `trace`, `outcome`.
+/// Runs a case, and compares `data`, `acks`, `trace` and `outcome` if the case has them.
 pub fn run(case: &Table, bytes: u64, cfg: TcpConfig) -> Outcome {
     let mut pair = Pair::new(bytes, cfg);
     if !text(case, "delay").is_empty() {
@@ -42,8 +42,9 @@ fn exact(way: Direction) -> &'static [&'static str] {
     }
 }
 
-/// `data 3 lose`, `ack 2 late 200us`, `data 4 twice`, `data 5 mark`: the n-th emission of a
-/// direction; `seg 3 lose`, `seg 3#1 lose`: the first, the second sending of segment 3.
+/// Adds the fault of a line to the network.
+/// `data 3 lose`, `ack 2 late 200us`, `data 4 twice` and `data 5 mark` name the n-th emission of a direction. `seg 3
+/// lose` and `seg 3#1 lose` name the first and the second sending of segment 3.
 fn fault(pair: Pair, line: &str) -> Outcome<Pair> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [way, place, what, ..] = words[..] else { return Err(format!("`{line}`")) };
@@ -70,7 +71,7 @@ fn items(pair: &Pair, way: Direction) -> Vec<Item> {
     pair.log.iter().flatten().filter(|e| e.way == way).map(|e| item(&e.pkt, &e.ext, &pair.cfg)).collect()
 }
 
-/// `TIME data|ack PACKET ...`: everything sent, in order.
+/// Compares all packets sent, in order, with lines `TIME data|ack PACKET ...`.
 fn trace(case: &Table, pair: &Pair) -> Outcome {
     let expected = lines(case, "trace");
     if expected.is_empty() {

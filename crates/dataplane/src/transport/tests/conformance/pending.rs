@@ -1,4 +1,4 @@
-//! Cases of what is not built yet: they must fail, so that the list cannot outlive its reason.
+//! Cases of rules that are not built yet. They must fail, so that the list cannot outlive its reason.
 
-/// `file: name` of a case, or `file` for all of its cases, pass or fail.
+/// Names of pending cases: `file: name` of one case, or `file` for all of its cases, pass or fail.
 pub const PENDING: &[&str] = &[];

@@ -1,4 +1,4 @@
-//! Reading the tables of `conformance/tcp/`: the grammar is in their README.
+//! Parser of the tables of `conformance/tcp/`; their README has the grammar.
 
 use crate::transport::SPECS;
 use crate::transport::TcpConfig;
@@ -10,15 +10,15 @@ use std::collections::BTreeMap;
 use toml::{Table, Value as Toml};
 use units::{Bytes, Dur, Time};
 
-/// What went wrong in a case.
+/// Result of a case, with a description of its failure.
 pub type Outcome<T = ()> = Result<T, String>;
 
-/// A table's text under a key; empty where there is none.
+/// Returns the text of a table under a key; empty if there is none.
 pub fn text<'a>(table: &'a Table, key: &str) -> &'a str {
     table.get(key).and_then(Toml::as_str).unwrap_or("")
 }
 
-/// The lines under a key; none where there is none.
+/// Returns the lines of a table under a key; none if there are none.
 pub fn lines<'a>(table: &'a Table, key: &str) -> Vec<&'a str> {
     let all = table.get(key).and_then(Toml::as_array).into_iter().flatten();
     all.map(|line| line.as_str().expect(key)).collect()
@@ -32,7 +32,7 @@ pub fn number<T: std::str::FromStr>(text: &str) -> Outcome<T> {
     text.parse().map_err(|_| format!("`{text}` is no number"))
 }
 
-/// The transport of a case: `kind name=value ...`, segments of 1000 bytes unless it says otherwise.
+/// Returns the transport of a case: `kind name=value ...`, with segments of 1000 bytes by default.
 pub fn transport(line: &str) -> Outcome<TcpConfig> {
     let mut words = line.split_whitespace();
     let kind = words.next().ok_or("no transport")?;
@@ -46,7 +46,7 @@ pub fn transport(line: &str) -> Outcome<TcpConfig> {
     TcpConfig::new(kind, &values(kind, &given), Framing::ETHERNET).ok_or(format!("no transport {kind}"))
 }
 
-/// One packet: a name and its `/key` or `/key=value`.
+/// Packet in the notation of cases: a name and its `/key` or `/key=value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     pub name: String,
@@ -70,7 +70,7 @@ impl Item {
     }
 }
 
-/// `NAME/key=value`, with `A-B` written out.
+/// Returns the items of `NAME/key=value`, with `A-B` expanded.
 fn items(word: &str) -> Outcome<Vec<Item>> {
     let mut parts = word.split('/');
     let names = numbers(parts.next().unwrap_or(""))?;
@@ -82,12 +82,12 @@ fn items(word: &str) -> Outcome<Vec<Item>> {
     Ok(names.into_iter().map(|name| Item { name, keys: keys.clone() }).collect())
 }
 
-/// All items of a list.
+/// Returns all items of a list.
 pub fn list(line: &str) -> Outcome<Vec<Item>> {
     Ok(line.split_whitespace().map(items).collect::<Outcome<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// `3-5` is 3, 4, 5; anything else is itself.
+/// Returns the numbers of a range: `3-5` is 3, 4, 5. Any other word is returned unchanged.
 pub fn numbers(word: &str) -> Outcome<Vec<String>> {
     match word.split_once('-') {
         Some((from, to)) => {
@@ -98,7 +98,7 @@ pub fn numbers(word: &str) -> Outcome<Vec<String>> {
     }
 }
 
-/// Bytes `start..end` from `3`, `3-5` (segments) or `4400..5000` (bytes).
+/// Returns bytes `start..end` from `3`, `3-5` (segments) or `4400..5000` (bytes).
 pub fn extent(word: &str, mss: u64) -> Outcome<(u64, u64)> {
     if let Some((a, b)) = word.split_once("..") {
         return Ok((number(a)?, number(b)?));
@@ -107,7 +107,7 @@ pub fn extent(word: &str, mss: u64) -> Outcome<(u64, u64)> {
     Ok((number::<u64>(from)? * mss, (number::<u64>(to)? + 1) * mss))
 }
 
-/// An offset from `3` (that many segments) or `4400B`.
+/// Returns an offset from `3` (that many segments) or `4400B`.
 pub fn offset(word: &str, mss: u64) -> Outcome<u64> {
     match word.strip_suffix('B') {
         Some(bytes) => number(bytes),
@@ -115,7 +115,7 @@ pub fn offset(word: &str, mss: u64) -> Outcome<u64> {
     }
 }
 
-/// The shortest way to write `start..end`.
+/// Returns the shortest notation of `start..end`.
 pub fn extent_name(start: u64, end: u64, mss: u64) -> String {
     match (start % mss == 0 && end % mss == 0 && end > start, end == start + mss) {
         (true, true) => format!("{}", start / mss),
@@ -124,12 +124,12 @@ pub fn extent_name(start: u64, end: u64, mss: u64) -> String {
     }
 }
 
-/// Blocks `3-5,7`.
+/// Returns the blocks of `3-5,7`.
 pub fn blocks(word: &str, mss: u64) -> Outcome<Vec<(u64, u64)>> {
     word.split(',').filter(|b| !b.is_empty()).map(|b| extent(b, mss)).collect()
 }
 
-/// When something happens.
+/// Time of an event.
 #[derive(Clone, Copy, Debug)]
 pub enum When {
     Now,
@@ -137,7 +137,7 @@ pub enum When {
     At(Time),
 }
 
-/// One line of a case: `[+TIME | @TIME] event [-> packets] [| name=value ...]`.
+/// Line of a case: `[+TIME | @TIME] event [-> packets] [| name=value ...]`.
 #[derive(Clone, Debug)]
 pub struct Step {
     pub when: When,
@@ -163,7 +163,7 @@ impl Step {
         let vars = vars.split_whitespace().map(pair).collect::<Outcome<Vec<_>>>()?;
         Ok(Step { when, event, sent: list(sent)?, vars })
     }
-    /// The value of `key=value` or the emptiness of `key` among the event's words.
+    /// Returns the value of `key=value` among the event's words, or an empty text for a bare `key`.
     pub fn word(&self, key: &str) -> Option<&str> {
         self.event.iter().find_map(|w| match w.split_once('=') {
             Some((k, v)) => (k == key).then_some(v),
@@ -176,7 +176,7 @@ impl Step {
     pub fn parsed<T: std::str::FromStr>(&self, key: &str) -> Outcome<Option<T>> {
         self.word(key).map(number).transpose()
     }
-    /// Words that are none of `known` keys, which a case must not have.
+    /// Fails if an event has words that are none of the `known` keys.
     pub fn check(&self, known: &[&str]) -> Outcome {
         let key = |w: &String| w.split('=').next().unwrap_or("").to_owned();
         match self.event.iter().skip(1).map(key).find(|k| !known.contains(&k.as_str()) && !is_place(k)) {
@@ -190,8 +190,8 @@ fn is_place(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Whether the packets are the expected ones. `exact` keys are compared whether expected or not;
-/// others only where they are.
+/// Compares packets with the expected ones.
+/// Keys of `exact` are compared always, other keys only if they are expected.
 pub fn compare(what: &str, expected: &[Item], actual: &[Item], exact: &[&str]) -> Outcome {
     let seen = |i: usize, item: &Item| {
         let asked = |k: &str| exact.contains(&k) || expected.get(i).is_some_and(|e| e.keys.contains_key(k));
@@ -206,20 +206,20 @@ pub fn compare(what: &str, expected: &[Item], actual: &[Item], exact: &[&str]) -
     }
 }
 
-/// A variable's value, as a case compares it.
+/// Value of a variable, as a case compares it.
 #[derive(Clone, Copy, Debug)]
 pub enum Seen {
     Count(u64),
     Span(Option<Dur>),
     Truth(bool),
-    /// In units of 2⁻³⁰.
+    /// Fraction in units of 2⁻³⁰.
     Fraction(Option<u32>),
-    /// A deadline, and the time that it is.
+    /// Deadline, and the present time.
     Deadline(Option<Time>, Time),
 }
 
 impl Seen {
-    /// Whether it is what the case says; otherwise both.
+    /// Compares the value with the expected one; the error names both.
     pub fn check(self, name: &str, expected: &str) -> Outcome {
         let (same, came) = match self {
             Seen::Count(n) => (number::<u64>(expected)? == n, n.to_string()),
@@ -248,7 +248,7 @@ impl Seen {
     }
 }
 
-/// What every packet of a case carries around it.
+/// Returns a packet without the fields that a case sets.
 pub fn blank(reverse: bool, cfg: &TcpConfig) -> Pkt {
     let flow = pair::flow(0);
     let mut pkt = Pkt { ext: crate::NO_EXT, window: cfg.window_field(), ..Pkt::default() };

@@ -1,4 +1,4 @@
-//! Arrivals that a kernel's receiver was given, played to that of `linux`.
+//! Replays of arrivals that a kernel's receiver was given, with the receiver of `linux`.
 
 use super::{Difference, HANDLED, MSS, TICK, difference, on_kernel_ticks};
 use crate::transport::tests::conformance::script::{blank, transport};
@@ -8,7 +8,7 @@ use crate::{Ext, Exts, NO_EXT, Timestamps};
 use mech::{Ecn, Flags};
 use units::{Dur, Time};
 
-/// A stream of arrivals that was given to a kernel.
+/// Stream of arrivals that was given to a kernel.
 #[derive(Clone, Debug)]
 pub struct Stream {
     pub seed: u64,
@@ -18,7 +18,7 @@ pub struct Stream {
     lines: Vec<Line>,
 }
 
-/// An arrival, or a timer of the kernel where there is no segment; then its ACKs.
+/// Arrival with its ACKs, or a timer of the kernel if there is no segment.
 #[derive(Clone, Debug)]
 struct Line {
     at: Time,
@@ -45,7 +45,7 @@ impl Line {
 }
 
 impl Stream {
-    /// All streams of a text.
+    /// Returns all streams of a text.
     pub fn read_all(text: &str) -> Vec<Stream> {
         let mut all: Vec<Stream> = Vec::new();
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -72,7 +72,7 @@ impl Stream {
         on_kernel_ticks(transport(&line).expect("a transport"), flow(0).dst)
     }
 
-    /// Plays it: the line and its difference where there is one.
+    /// Replays the stream. Returns the first line with a difference, and that difference.
     pub fn play(&self) -> Result<(), (usize, Difference)> {
         let cfg = self.configuration();
         let mut play = Play {

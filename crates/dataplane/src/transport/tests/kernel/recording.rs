@@ -1,32 +1,32 @@
-//! Recordings of flows as text.
+//! Recordings of flows, read from text.
 
 use units::{Dur, Time};
 
 /// Event of a recorded line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The application writes so many segments.
+    /// Application writes this number of segments.
     Write(u64),
-    /// An ACK comes: the number of the first segment that is missing, blocks, the echoed emission, and the echo of a mark.
+    /// ACK with the number of the first missing segment, blocks, the echoed emission, and the echo of a mark.
     Ack { number: u64, blocks: Vec<(u64, u64)>, echo: Option<usize>, ece: bool },
-    /// A timer of the kernel sends.
+    /// Timer of the kernel that sends.
     Timer,
-    /// The recording ends.
+    /// End of the recording.
     End,
 }
 
-/// An event, and what the kernel sent and had after it.
+/// Event, and the segments and state of the kernel after it.
 #[derive(Clone, Debug)]
 pub struct Line {
     pub at: Time,
     pub event: Event,
     pub sent: Vec<u64>,
     pub cwnd: u64,
-    /// `None` before any cut.
+    /// Slow start threshold in segments; `None` before any cut.
     pub ssthresh: Option<u64>,
 }
 
-/// A flow that was given to a kernel.
+/// Flow that was given to a kernel.
 #[derive(Clone, Debug)]
 pub struct Recording {
     pub seed: u64,
@@ -34,7 +34,7 @@ pub struct Recording {
     pub sack: bool,
     pub stamps: bool,
     pub ecn: bool,
-    /// Round-trip time of the handshake, microseconds.
+    /// Round-trip time of the handshake in microseconds.
     pub rtt: u64,
     pub lines: Vec<Line>,
 }
@@ -44,7 +44,7 @@ fn number(word: &str) -> u64 {
 }
 
 impl Recording {
-    /// All recordings of a text; each begins with a line `flow`.
+    /// Returns all recordings of a text; each begins with a line `flow`.
     pub fn read_all(text: &str) -> Vec<Recording> {
         let mut all: Vec<Recording> = Vec::new();
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -70,7 +70,7 @@ impl Recording {
         }
     }
 
-    /// Segments that the application writes.
+    /// Number of segments that the application writes.
     pub fn segments(&self) -> u64 {
         let written = |line: &Line| if let Event::Write(count) = line.event { count } else { 0 };
         self.lines.iter().map(written).sum()
@@ -113,7 +113,7 @@ fn ack(words: &[&str]) -> Event {
     }
 }
 
-/// `3-5` is 3, 4, 5.
+/// Returns the numbers of a range: `3-5` is 3, 4, 5.
 fn range(word: &str) -> std::ops::RangeInclusive<u64> {
     let (from, to) = word.split_once('-').unwrap_or((word, word));
     number(from)..=number(to)

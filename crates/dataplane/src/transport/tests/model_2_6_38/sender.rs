@@ -1,12 +1,14 @@
-//! The model's queue, timer and sending. Counts are taken from the queue whenever they are asked for, and segments have numbers
-//! in place of bytes. The kernel's hints of where a search goes on are left out.
+//! Queue, timer and transmission of the model.
+//!
+//! Counts are computed from the queue whenever they are needed. Segments have numbers instead of bytes. The kernel's
+//! hints for where a search continues are left out.
 
 mod ack;
 mod alert;
 
 use std::collections::VecDeque;
 
-/// States of the sender, in the order of the kernel's.
+/// State of the sender, in the order of the kernel's states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     Open,
@@ -16,7 +18,7 @@ pub enum State {
     Loss,
 }
 
-/// Congestion control.
+/// Congestion control of the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Law {
     Reno,
@@ -24,7 +26,7 @@ pub enum Law {
     Dctcp,
 }
 
-/// Switches of a sender.
+/// Options of a sender.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
     pub law: Law,
@@ -40,10 +42,10 @@ pub struct Setup {
 /// DupThresh, and the minimum RTO in ticks.
 const DUPTHRESH: u32 = 3;
 const FLOOR: i64 = 10;
-/// Threshold that was never set.
+/// Slow start threshold that was never set.
 pub const INFINITE: u32 = 0x7fff_ffff;
 
-/// An ACK of everything before segment `ack`.
+/// ACK of everything before segment `ack`.
 #[derive(Clone, Debug, Default)]
 pub struct Ack {
     pub ack: u32,
@@ -51,7 +53,7 @@ pub struct Ack {
     pub ece: bool,
     /// Echoed timestamp; 0 for none.
     pub ecr: u64,
-    /// Bytes that it acknowledges.
+    /// Number of bytes that the ACK acknowledges.
     pub bytes: u64,
 }
 
@@ -63,7 +65,7 @@ struct Seg {
     lost: bool,
     again: bool,
     ever: bool,
-    /// Next new segment when it was sent again.
+    /// SND.NXT, as a segment number, when the segment was sent again.
     next: u32,
 }
 
@@ -90,7 +92,7 @@ struct Bic {
     ratio: u32,
 }
 
-/// A sender by the kernel's source.
+/// Model of a sender, written from the kernel's source.
 #[derive(Clone, Debug)]
 pub struct Model {
     set: Setup,
@@ -101,11 +103,11 @@ pub struct Model {
     pub cwnd: u32,
     pub ssthresh: u32,
     pub state: State,
-    /// Tick now, and when the timer fires.
+    /// Present tick, and tick at which the timer fires.
     pub now: u64,
     pub timer: Option<u64>,
     pub rto: u64,
-    /// Segments sent: number, again, CWR.
+    /// Segments sent: number, true for a retransmission, true with CWR.
     pub sent: Vec<(u32, bool, bool)>,
     pub alpha: u32,
     count: u32,
@@ -203,7 +205,7 @@ impl Model {
     pub fn in_flight(&self) -> u32 {
         self.out() + self.again() - self.sacked() - self.lost()
     }
-    /// Segments up to the highest report.
+    /// Number of segments up to the highest SACK.
     fn reach(&self) -> u32 {
         self.queue.iter().rposition(|s| s.sacked).map_or(0, |i| i as u32 + 1)
     }
@@ -258,7 +260,7 @@ impl Model {
         s.lost |= !s.sacked;
     }
 
-    /// New data that the window has room for.
+    /// Sends new data that the window has space for.
     pub fn push(&mut self) {
         let mut has_sent = false;
         while self.may_send() {
@@ -329,7 +331,7 @@ impl Model {
         }
         self.undo_again += 1;
     }
-    /// What is lost, or in recovery missing below the highest report.
+    /// Sends lost segments again, and in recovery those missing below the highest SACK.
     fn repeat_lost(&mut self) {
         while self.in_flight() < self.cwnd {
             let is_lost = |s: &Seg| s.lost && !s.again;

@@ -1,23 +1,24 @@
-//! What a sender has been told by the ACKs that reached it, kept apart from its own state: what it
-//! may send is held against this.
+//! State of a sender as observed from the ACKs that reached it, independent of the sender's own state.
+//!
+//! The bench compares the sender's packets with it.
 
 use crate::transport::unwrap;
 use crate::{Ext, Pkt};
 use mech::Flags;
 
-/// Windows and acknowledgements, as the bench saw them pass.
+/// Windows and acknowledgements, as observed by the bench.
 #[derive(Clone, Debug, Default)]
 pub struct Told {
-    /// First byte that is not acknowledged.
+    /// First unacknowledged byte.
     pub una: u64,
-    /// One past the last byte that a window allowed.
+    /// End of the data that a window allowed, one past its last byte.
     pub edge: u64,
-    /// Disjoint ranges that were selectively acknowledged, in order.
+    /// Disjoint SACKed ranges in order.
     pub sacked: Vec<(u64, u64)>,
 }
 
 impl Told {
-    /// An ACK has come, while everything up to `highest` was sent. Old ACKs tell nothing.
+    /// Processes an ACK, with data up to `highest` sent. Old ACKs have no effect.
     pub fn ack(&mut self, pkt: &Pkt, ext: Option<&Ext>, highest: u64, shift: u8) {
         if pkt.head.flags.has(Flags::SYN) {
             self.edge = self.edge.max(u64::from(pkt.window));
@@ -50,17 +51,17 @@ impl Told {
         self.sacked.push((start, end));
         self.sacked.sort_unstable();
     }
-    /// The timer expired: the receiver may have dropped what it acknowledged selectively, and it may
-    /// be sent again (RFC 2018 §8).
+    /// Forgets SACKed ranges after a timeout.
+    /// The receiver may have discarded them, and they may be sent again (RFC 2018 §8).
     pub fn forget(&mut self) {
         self.sacked.clear();
     }
-    /// Whether any byte of `start..end` is known to have arrived.
+    /// Returns true if any byte of `start..end` is known to have arrived.
     pub fn has_any(&self, start: u64, end: u64) -> bool {
         start < self.una || self.sacked.iter().any(|r| r.0 < end && start < r.1)
     }
-    /// Bytes below `highest` that are neither acknowledged nor lost (RFC 6675 §4, IsLost): at least
-    /// these are in the network.
+    /// Returns a lower bound of the bytes in flight.
+    /// It counts the bytes below `highest` that are neither acknowledged nor lost (RFC 6675 §4, IsLost).
     pub fn in_network(&self, highest: u64, threshold: u64, mss: u64) -> u64 {
         let mut lost_below = self.una;
         for (i, range) in self.sacked.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The passive side of a handshake: RFC 9293 §3.5, RFC 3168 §6.1.1, RFC 6298.
+//! Tests of the passive side of a handshake: RFC 9293 §3.5, RFC 3168 §6.1.1, RFC 6298.
 
 use super::*;
 use crate::SynOptions;
@@ -14,7 +14,7 @@ fn opened_by_handshake(kind: &str, more: &[(&'static str, Value)]) -> End {
 }
 
 impl End {
-    /// A SYN with these flags and what the transport offers; the flags of what leaves.
+    /// Delivers a SYN with these flags and the transport's options, and returns the flags of the packets that leave.
     fn syn(&mut self, flags: Flags) -> Vec<Flags> {
         let offer = syn_options(&self.cfg, Timestamps { val: self.stamp, ecr: 0 });
         self.syn_with(flags, offer)
@@ -122,7 +122,7 @@ fn what_the_syn_does_not_offer_is_not_used() {
     assert_eq!((ext.syn.map(|s| (s.window_scale, s.sack_permitted)), ext.timestamps), (Some((None, false)), None));
     e.segment(2);
     assert_eq!((e.sent().0.window, e.sent().0.ext), (65_535, NO_EXT));
-    // And so nothing beyond that window.
+    // So nothing beyond that window is accepted.
     e.bytes(65_000, 1000);
     assert_eq!(e.receiver.stats().waiting, 1535);
     assert_eq!((e.segment(0), e.segment(1)), (vec![1000], vec![3000]));

@@ -1,9 +1,9 @@
-//! Selective acknowledgements: RFC 2018 §4, RFC 2883 §4.
+//! Tests of selective acknowledgements: RFC 2018 §4, RFC 2883 §4.
 
 use super::*;
 use crate::transport::{Finished, ack_of_finished};
 
-/// Segments `from..to` as a block.
+/// Returns segments `from..to` as a block.
 fn block(from: u32, to: u32) -> (u32, u32) {
     (from * 1000, to * 1000)
 }

@@ -1,4 +1,4 @@
-//! Timestamps: RFC 7323 §3 to §5.
+//! Tests of timestamps: RFC 7323 §3 to §5.
 
 use super::*;
 
@@ -9,12 +9,12 @@ fn stamped(more: &[(&'static str, Value)]) -> End {
 }
 
 impl End {
-    /// TSval and TSecr of the last ACK.
+    /// Returns TSval and TSecr of the last ACK.
     fn times(&self) -> (u32, u32) {
         let times = self.sent().1.timestamps.expect("timestamps");
         (times.val, times.ecr)
     }
-    /// Segment n with a TSval; the ACK numbers that leave.
+    /// Delivers segment `n` with a TSval, and returns the numbers of the ACKs that leave.
     fn at(&mut self, stamp: u32, n: u64) -> Vec<u32> {
         self.stamp = stamp;
         self.segment(n)
@@ -91,7 +91,7 @@ fn a_timestamp_that_is_too_old_to_compare_with_rejects_nothing() {
         e.now += wait;
         assert_eq!(e.at(99, 1) == [2000], taken, "{wait:?}");
     }
-    // Before the first segment there is nothing to compare with.
+    // Before the first segment there is no timestamp to compare with.
     let mut e = stamped(&[]);
     assert_eq!(e.at(u32::MAX - 5, 0), [1000]);
     assert_eq!(e.at(3, 1), [2000], "the clock goes round");

@@ -1,4 +1,4 @@
-//! What window is advertised (RFC 9293 §3.8.6, RFC 7323 §2).
+//! Tests of the advertised window (RFC 9293 §3.8.6, RFC 7323 §2).
 
 use super::*;
 
@@ -22,7 +22,7 @@ fn less(window: u64) -> [(&'static str, Value); 2] {
 }
 
 impl End {
-    /// Right edge of the window of the last ACK.
+    /// Returns the right edge of the window of the last ACK.
     fn edge(&self) -> u64 {
         let (pkt, _) = self.sent();
         u64::from(pkt.ack) + (u64::from(pkt.window) << self.cfg.window_shift)
@@ -31,7 +31,7 @@ impl End {
 
 #[test]
 fn what_waits_takes_from_the_window_but_its_edge_stays() {
-    // PABO §IV: edge = max(old edge, RCV.NXT + W - what waits).
+    // PABO §IV: edge = max(old edge, RCV.NXT + W - bytes beyond the gap).
     let mut e = End::new(100_000, &less(10_000));
     e.segment(0);
     assert_eq!(e.edge(), 11_000);
@@ -40,7 +40,7 @@ fn what_waits_takes_from_the_window_but_its_edge_stays() {
         assert_eq!(e.edge(), 11_000, "segment {n} waits");
     }
     e.segment(6);
-    // Segment 1 takes out three that wait; one is left.
+    // Segment 1 releases three waiting segments; one remains.
     assert_eq!((e.segment(1), e.edge()), (vec![5000], 14_000));
     assert_eq!((e.segment(5), e.edge()), (vec![7000], 17_000));
     assert_eq!(e.sent().0.window, 10_000);
@@ -54,7 +54,7 @@ fn up_to_the_advertised_edge_everything_is_taken_and_nothing_beyond() {
     assert_eq!((e.receiver.stats().waiting, e.edge()), (3000, 5000));
     assert_eq!((e.segment(5), e.receiver.stats().waiting), (vec![1000], 3000), "beyond the edge");
     assert_eq!((e.segment(1), e.edge()), (vec![5000], 9000));
-    // A segment that lies across the edge is cut there.
+    // A segment that crosses the edge is cut there.
     e.bytes(8500, 1000);
     assert_eq!(e.receiver.stats().waiting, 500);
     let mut fixed = End::new(100_000, &[("receive_window", size(2500)), delayed()]);
@@ -80,7 +80,7 @@ fn an_edge_that_stays_is_rounded_up_to_the_scale_and_one_that_moves_down() {
     assert_eq!(e.edge(), 101_001);
     e.segment(2);
     assert_eq!(e.edge(), 101_001);
-    // RCV.NXT moves by an odd number: an edge that stayed is told 1 byte further.
+    // RCV.NXT moves by an odd number: an edge that stays is advertised 1 byte further.
     e.bytes(1001, 500);
     assert_eq!((e.edge(), e.receiver.received()), (101_001, 1501));
     e.bytes(1501, 100);

@@ -1,8 +1,8 @@
-//! Keep-alive: a clock that samples while the far end is paused.
+//! Tests of keep-alive: a timer that samples while the far end is paused.
 
 use super::*;
 
-/// At an input that has more than its set point, with a clock of 10 us.
+/// Creates a congestion point at an input above its set point, with a timer of 10 us.
 fn bench(draws: &[f64]) -> Bench {
     let mut bench = Bench::new("at=inputs jitter=0 culprit=occupancy keep_alive=10us", Desk::draws(draws));
     bench.memory = Memory::of_flows(256, &[(110_000, 1000)]);
@@ -14,20 +14,20 @@ fn class(n: u8) -> ClassSet {
 }
 
 impl Bench {
-    /// The far end is told, so many microseconds after the start.
-    fn tells(&mut self, us: u64, xoff: ClassSet, xon: ClassSet) {
+    /// Sends a pause frame to the far end, `us` microseconds after the start.
+    fn pause(&mut self, us: u64, xoff: ClassSet, xon: ClassSet) {
         self.now = Time(us * 1_000_000);
         self.qcn.on_pause_sent(xoff, xon, &mut self.desk.env_at(self.now));
         assert_eq!(self.last_notice(), None);
     }
-    /// The clock runs out.
-    fn rings(&mut self) -> Option<Told> {
+    /// Lets the timer expire, and returns the message.
+    fn expire(&mut self) -> Option<Told> {
         self.now = self.clock.take().expect("it runs");
         let at = AgentContext { view: &self.memory, port: PORT, stored: None };
         self.qcn.on_timer(CLOCK, &at, &mut self.desk.env_at(self.now));
         self.last_notice()
     }
-    /// When it will run out, in microseconds.
+    /// Returns the time of the next expiry, in microseconds.
     fn due(&self) -> Option<u64> {
         self.clock.map(|at| at.0 / 1_000_000)
     }
@@ -36,39 +36,39 @@ impl Bench {
 #[test]
 fn a_clock_samples_from_pause_to_resume() {
     let mut bench = bench(&[0.001, 0.999]);
-    bench.tells(5, class(3), ClassSet::NONE);
+    bench.pause(5, class(3), ClassSet::NONE);
     assert_eq!(bench.due(), Some(15));
-    assert_eq!(bench.rings(), Some((0, 56, 50_000, 110_000)));
+    assert_eq!(bench.expire(), Some((0, 56, 50_000, 110_000)));
     assert_eq!(bench.due(), Some(25));
-    assert_eq!(bench.rings(), Some((0, 10, 50_000, 0)));
-    bench.tells(30, ClassSet::NONE, class(3));
+    assert_eq!(bench.expire(), Some((0, 10, 50_000, 0)));
+    bench.pause(30, ClassSet::NONE, class(3));
     assert_eq!(bench.due(), None);
     assert_eq!(bench.desk.rng.undrawn(), 0);
-    bench.tells(40, class(3), ClassSet::NONE);
+    bench.pause(40, class(3), ClassSet::NONE);
     assert_eq!(bench.due(), Some(50));
 }
 
 #[test]
 fn a_pause_that_is_sent_again_does_not_set_the_clock_anew() {
     let mut bench = bench(&[0.51]);
-    bench.tells(0, class(3), ClassSet::NONE);
-    bench.tells(6, class(3), ClassSet::NONE);
+    bench.pause(0, class(3), ClassSet::NONE);
+    bench.pause(6, class(3), ClassSet::NONE);
     assert_eq!(bench.due(), Some(10));
-    assert!(bench.rings().is_some());
-    bench.tells(16, ClassSet::ALL, ClassSet::NONE);
+    assert!(bench.expire().is_some());
+    bench.pause(16, ClassSet::ALL, ClassSet::NONE);
     assert_eq!(bench.due(), Some(20));
 }
 
 #[test]
 fn other_classes_neither_start_nor_stop_it() {
     let mut bench = bench(&[]);
-    bench.tells(0, class(2), ClassSet::NONE);
+    bench.pause(0, class(2), ClassSet::NONE);
     assert_eq!(bench.due(), None);
-    bench.tells(1, class(3), ClassSet::NONE);
-    bench.tells(2, class(4), class(2));
+    bench.pause(1, class(3), ClassSet::NONE);
+    bench.pause(2, class(4), class(2));
     assert_eq!(bench.due(), Some(11));
-    // Of a frame that pauses and resumes, its class counts.
-    bench.tells(3, class(2), ClassSet::ALL.minus(class(2)));
+    // In a frame that pauses and resumes, its own class counts.
+    bench.pause(3, class(2), ClassSet::ALL.minus(class(2)));
     assert_eq!(bench.due(), None);
 }
 
@@ -76,24 +76,24 @@ fn other_classes_neither_start_nor_stop_it() {
 fn a_sample_of_the_clock_is_one_like_any_and_bytes_are_counted_from_there() {
     let mut bench = bench(&[0.001]);
     assert_eq!(bench.comes(0, 149_000), None);
-    bench.tells(0, class(3), ClassSet::NONE);
-    assert!(bench.rings().is_some());
-    // Feedback 56: 18.5 KB from now on, and 110 KB is the old length.
+    bench.pause(0, class(3), ClassSet::NONE);
+    assert!(bench.expire().is_some());
+    // Feedback is 56: the interval is 18.5 KB from now on, and 110 KB is the old length.
     assert_eq!(bench.until_next(), 18_500);
     bench.memory.frames.truncate(60);
-    assert_eq!(bench.rings(), None);
+    assert_eq!(bench.expire(), None);
     assert_eq!((bench.until_next(), bench.due()), (150_000, Some(30)));
 }
 
 #[test]
 fn a_link_that_changes_stops_it_and_the_next_pause_starts_it() {
     let mut bench = bench(&[]);
-    bench.tells(0, class(3), ClassSet::NONE);
+    bench.pause(0, class(3), ClassSet::NONE);
     bench.qcn.on_link_change(PORT, &mut bench.desk.env());
-    // Whoever calls has stopped it.
+    // The caller has cleared the timer.
     bench.clock = None;
     assert_eq!(bench.last_notice(), None);
-    bench.tells(50, class(3), ClassSet::NONE);
+    bench.pause(50, class(3), ClassSet::NONE);
     assert_eq!(bench.due(), Some(60));
 }
 
@@ -111,8 +111,8 @@ fn lengths_and_intervals_go_on_where_a_link_changes() {
 fn without_a_period_there_is_no_clock() {
     for at in ["inputs", "outputs"] {
         let mut bench = Bench::plain(&format!("at={at}"));
-        bench.tells(0, ClassSet::ALL, ClassSet::NONE);
-        bench.tells(1, ClassSet::NONE, ClassSet::ALL);
+        bench.pause(0, ClassSet::ALL, ClassSet::NONE);
+        bench.pause(1, ClassSet::NONE, ClassSet::ALL);
         assert_eq!(bench.due(), None);
     }
 }

@@ -1,8 +1,8 @@
-//! What parameters are refused with, and what is worth a word.
+//! Tests of errors and warnings about parameters.
 
 use super::*;
 
-/// What is said of parameters: what is wrong, by its key, and the first words of notes.
+/// Returns the errors of parameters, by their keys, and the first words of the warnings.
 fn said(given: &str) -> (Vec<(&'static str, String)>, Vec<String>) {
     let keys: Vec<&str> =
         given.split_whitespace().filter_map(|pair| pair.split_once('=')).map(|(key, _)| key).collect();
@@ -48,7 +48,7 @@ fn what_has_no_effect_is_told() {
         ("unit=256B", "qcn: unit has no effect with culprit = \"arrival\""),
         ("index=backlog", "qcn: index has no effect with culprit = \"arrival\""),
         ("index=first_hop culprit=occupancy", "qcn: index has no effect with culprit = \"occupancy\""),
-        ("culprit=two_samples", "qcn: culprit = \"two_samples\" at outputs is `occupancy`"),
+        ("culprit=two_samples", "qcn: culprit = \"two_samples\" at outputs is the same as `occupancy`"),
         ("jitter=0", "qcn: culprit = \"arrival\" without jitter"),
     ] {
         assert_eq!(said(given), (Vec::new(), vec![note.to_string()]), "{given}");

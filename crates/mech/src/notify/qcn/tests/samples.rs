@@ -1,4 +1,4 @@
-//! When samples are taken, and what is told: the numbers of Table I of QCN-OS, unless said.
+//! Tests of the instants and contents of samples, with the numbers of QCN-OS, Table I, by default.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn feedback_is_position_and_weighted_velocity_in_63_steps_up_to_five_set_points(
     ] {
         assert_eq!(table.feedback(q, q_old), feedback, "{q} after {q_old}");
     }
-    // Five set points of the standard's MIB are 130,000 B, 7 with w = 3 are 182,000.
+    // With the set point of the standard's MIB, the largest feedback is 130,000 B, and 182,000 B with w = 3.
     assert_eq!(
         [curve("q_eq=26000B").feedback(52_000, 52_000), curve("q_eq=26000B w=3").feedback(52_000, 52_000)],
         [12, 9]
@@ -59,7 +59,7 @@ fn the_interval_is_that_of_the_upper_three_bits() {
     for feedback in 0..=feedback::LARGEST {
         assert_eq!(feedback::interval(150_000, feedback), table[usize::from(feedback / 8)], "{feedback}");
     }
-    // The base of public code: 150 KiB.
+    // The base of public code is 150 KiB.
     assert_eq!(
         [0, 31, 40, 63].map(|feedback| feedback::interval(153_600, feedback)),
         [153_600, 38_400, 25_600, 18_944]
@@ -71,23 +71,23 @@ fn every_sample_sets_the_old_length_and_the_interval_whether_or_not_a_message_go
     let mut bench = Bench::plain("");
     assert_eq!(bench.until_next(), 150_000);
     assert_eq!((bench.is_at(0, 149_999), bench.until_next()), (None, 1));
-    // 40 + 2 x 100: 50.4
+    // Feedback: 40 + 2 x 100 = 240 KB: 50.4
     assert_eq!((bench.is_at(100_000, 1), bench.until_next()), (Some((0, 50, 40_000, 100_000)), 21_500));
-    // Nothing is looked at between samples.
+    // No sample is taken between intervals.
     assert_eq!((bench.is_at(150_000, 21_499), bench.until_next()), (None, 1));
-    // 40 + 0: 8.4
+    // Feedback: 40 + 0 = 40 KB: 8.4
     assert_eq!((bench.is_at(100_000, 1), bench.until_next()), (Some((0, 8, 40_000, 0)), 75_000));
-    // 30 - 20 = 10 KB: 2.1
+    // Feedback: 30 - 20 = 10 KB: 2.1
     assert_eq!((bench.is_at(90_000, 75_000), bench.until_next()), (Some((0, 2, 30_000, -10_000)), 150_000));
-    // 20 - 20: nobody is told, and 80 KB is the old length from here on
+    // Feedback: 20 - 20 = 0: no message, and 80 KB is the old length from here on.
     assert_eq!((bench.is_at(80_000, 150_000), bench.until_next()), (None, 150_000));
-    // 20 + 0: 4.2
+    // Feedback: 20 + 0 = 20 KB: 4.2
     assert_eq!((bench.is_at(80_000, 150_000), bench.until_next()), (Some((0, 4, 20_000, 0)), 150_000));
-    // Far below: -50 - 140. Then -40 + 20, and 0 + 80: 16.8
+    // Feedback far below 0: -50 - 140 KB, then -40 + 20 KB, then 0 + 80 KB: 16.8
     assert_eq!((bench.is_at(10_000, 150_000), bench.until_next()), (None, 150_000));
     assert_eq!((bench.is_at(20_000, 150_000), bench.until_next()), (None, 150_000));
     assert_eq!((bench.is_at(60_000, 150_000), bench.until_next()), (Some((0, 16, 0, 40_000)), 50_000));
-    // A step is 4761.9 B: 4762 + 2 x 4762, and 4762 + 0, the least that is told.
+    // A step is 4761.9 B: 4762 + 2 x 4762 B, then 4762 + 0 B, the smallest feedback of a message.
     assert_eq!((bench.is_at(64_762, 50_000), bench.until_next()), (Some((0, 3, 4762, 4762)), 150_000));
     assert_eq!((bench.is_at(64_762, 150_000), bench.until_next()), (Some((0, 1, 4762, 0)), 150_000));
 }
@@ -97,7 +97,7 @@ fn a_frame_that_passes_several_intervals_is_one_sample_and_what_is_beyond_is_not
     let mut bench = Bench::plain("interval=1000B");
     assert_eq!((bench.is_at(70_000, 9000), bench.until_next()), (Some((0, 31, 10_000, 70_000)), 250));
     assert_eq!((bench.is_at(70_000, 260), bench.until_next()), (Some((0, 2, 10_000, 0)), 1000));
-    // An interval that would be nothing is a byte: every frame is a sample.
+    // An interval below a byte becomes one byte: every frame is a sample.
     let mut bench = Bench::plain("interval=7B");
     assert_eq!((bench.is_at(200_000, 64), bench.until_next()), (Some((0, 63, 140_000, 200_000)), 1));
 }
@@ -106,18 +106,18 @@ fn a_frame_that_passes_several_intervals_is_one_sample_and_what_is_beyond_is_not
 fn intervals_vary_evenly_from_less_to_more_by_one_draw_a_sample() {
     for (draw, until) in [(0.000_01, 127_500), (0.500_01, 150_000), (0.999_99, 172_500)] {
         let mut bench = Bench::new("", Desk::draws(&[draw]));
-        // The first interval is the base, since nothing is drawn before there is a sample.
+        // The first interval is the base, since no number is drawn before the first sample.
         assert_eq!(bench.until_next(), 150_000);
         assert_eq!((bench.is_at(0, 150_000), bench.until_next()), (None, until));
         assert_eq!(bench.desk.rng.undrawn(), 0);
     }
-    // Of the interval that follows the feedback, 21,500 B.
+    // Jitter applies to the interval after the feedback, 21,500 B.
     let mut bench = Bench::new("jitter=0.5", Desk::draws(&[0.000_01]));
     assert_eq!((bench.is_at(100_000, 150_000), bench.until_next()), (Some((0, 50, 40_000, 100_000)), 10_750));
 }
 
-/// A link of 10 Gb/s brings 1.234e9 B/s in frames of 1522 B, with preamble and gap. A sample waits for the end of the frame
-/// that completes its interval, half a frame on average.
+/// A link of 10 Gb/s brings 1.234e9 B/s in frames of 1522 B, with preamble and gap. A sample waits for the end of the
+/// frame that completes its interval, half a frame on average.
 #[test]
 fn there_are_as_many_samples_as_intervals_in_what_comes() {
     let per_second = 1.25e9 * 1522.0 / 1542.0;

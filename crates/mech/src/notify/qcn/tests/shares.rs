@@ -1,11 +1,11 @@
-//! Whom messages are about: the laws of QCN-OS, by χ² at 0.1 %.
+//! Tests of the flows whose sources are notified: the laws of QCN-OS, by χ² at 0.1 %.
 
 use super::*;
 
-/// Of so many degrees of freedom, what is exceeded once in a thousand times.
+/// Bound of χ² by degrees of freedom, exceeded once in a thousand times.
 const CHI_SQUARE: [f64; 4] = [0.0, 10.83, 13.82, 16.27];
 
-/// Counts that came by shares which need not add up to 1.
+/// Asserts that counts follow these shares, which need not add up to 1.
 fn assert_shares(counts: &[u32], shares: &[f64]) {
     let (all, whole) = (f64::from(counts.iter().sum::<u32>()), shares.iter().sum::<f64>());
     let expected: Vec<f64> = shares.iter().map(|share| all * share / whole).collect();
@@ -19,7 +19,7 @@ fn counts(flows: usize, told: impl Iterator<Item = u32>) -> Vec<u32> {
     counts
 }
 
-/// Frames of flows with these rates of frames and sizes come at random for as long as it takes to tell so many times.
+/// Lets frames of flows with these rates and sizes arrive at random, and returns the messages of each flow.
 fn by_arrival(flows: &[(u64, u64)], seed: u64) -> Vec<u32> {
     let mut bench = Bench::new("interval=30KB", Desk::seeded(seed));
     let mut rng = Desk::seeded(seed + 100).rng;
@@ -42,7 +42,8 @@ fn by_arrival(flows: &[(u64, u64)], seed: u64) -> Vec<u32> {
 #[test]
 fn by_arrival_a_flow_is_told_in_proportion_to_its_rate() {
     assert_shares(&by_arrival(&[(1, 1522), (2, 1522), (5, 1522)], 1), &[1.0, 2.0, 5.0]);
-    // A victim of 5 Gb/s beside a culprit that is let in at 2: 71 % of messages are the victim's.
+    // Two flows at a port: a victim of 5 Gb/s and a culprit that is admitted at 2 Gb/s. The victim gets 71 % of the
+    // messages.
     assert_shares(&by_arrival(&[(5, 1522), (2, 1522)], 2), &[5.0, 2.0]);
 }
 
@@ -51,7 +52,7 @@ fn by_arrival_bytes_count_and_not_frames() {
     assert_shares(&by_arrival(&[(1, 1522), (20, 64), (3, 512)], 3), &[1522.0, 1280.0, 1536.0]);
 }
 
-/// A memory that stays as it is, and each time is congestion.
+/// Creates a congestion point whose memory stays as it is and is always congested.
 fn frozen(given: &str, memory: Memory, seed: u64) -> Bench {
     let mut bench = Bench::new(&format!("at=inputs interval=1B q_eq=1KB {given}"), Desk::seeded(seed));
     bench.memory = memory;
@@ -59,7 +60,7 @@ fn frozen(given: &str, memory: Memory, seed: u64) -> Bench {
 }
 
 fn by_draw(bench: &mut Bench, flows: usize) -> Vec<u32> {
-    // What has come is of flow 9, which has nothing in the memory.
+    // Arrivals belong to flow 9, which has no frame in the memory.
     let told: Vec<u32> = (0..10_000).filter_map(|_| bench.comes(9, 1000)).map(|(flow, ..)| flow).collect();
     assert_eq!(told.len(), 10_000);
     counts(flows, told.into_iter())
@@ -79,7 +80,7 @@ fn by_occupancy_a_flow_is_told_in_proportion_to_what_it_has_in_the_memory() {
 
 #[test]
 fn by_occupancy_units_count_and_not_frames() {
-    // 1522 B are six units of 256 B or one of 2048, 64 B are one of either.
+    // Frames of 1522 B take six units of 256 B or one of 2048 B; frames of 64 B take one of either.
     let mixed = [(10 * 1522, 1522), (90 * 64, 64), (30 * 300, 300)];
     let of = |unit: u64, seed| {
         by_draw(&mut frozen(&format!("culprit=occupancy unit={unit}B"), Memory::of_flows(unit, &mixed), seed), 3)
@@ -89,7 +90,7 @@ fn by_occupancy_units_count_and_not_frames() {
     assert_shares(&of(2048, 8), &[10.0, 90.0, 30.0]);
 }
 
-/// Both flows' ways; that of the culprit, which has a share p of the units, is fuller.
+/// The path of the culprit, which has a share p of the units, is more congested than that of the victim.
 #[test]
 fn of_two_samples_the_victim_is_told_only_where_both_are_its_own() {
     for (held, seed) in [(50, 9), (90, 10), (20, 11)] {
@@ -111,7 +112,7 @@ fn of_two_samples_with_ways_alike_the_second_is_told_and_one_flow_that_fills_the
     assert_eq!(by_draw(&mut frozen("culprit=two_samples", alone, 13), 1), [10_000]);
 }
 
-/// Whom a draw of unit 0 (flow 0) and then of unit 1 (flow 1) tells, and then the other way round.
+/// Returns the flows notified by a draw of unit 0 (flow 0) and then unit 1 (flow 1), and in the opposite order.
 fn of_ways(index: &str, ways: [(u64, Option<u64>, u64); 2]) -> [u32; 2] {
     [[0.1, 0.9], [0.9, 0.1]].map(|draws| {
         let mut bench =
@@ -132,7 +133,7 @@ fn the_index_is_a_share_of_the_first_hop_or_of_the_backlog_for_it_and_a_tie_is_t
     assert_eq!(of_ways("first_hop", [(9000, full, 50_000), (9000, full, 0)]), [1, 0]);
     assert_eq!(of_ways("backlog", [(9000, full, 50_000), (90_000, full, 49_999)]), [0, 0]);
     assert_eq!(of_ways("backlog", [(9000, full, 50_000), (0, full, 50_000)]), [1, 0]);
-    // A small buffer is full sooner; one without a limit never is.
+    // A small buffer fills sooner; one without a limit never fills.
     assert_eq!(of_ways("first_hop", [(9000, full, 0), (5000, Some(10_000), 0)]), [1, 1]);
     assert_eq!(of_ways("first_hop", [(9000, full, 0), (900, Some(10_000), 0)]), [1, 0]);
     assert_eq!(of_ways("first_hop", [(1, full, 0), (1_000_000, None, 0)]), [0, 0]);
@@ -145,7 +146,7 @@ fn a_flow_is_drawn_only_where_somebody_is_told_and_from_what_is_there() {
     for culprit in ["occupancy", "two_samples"] {
         let mut bench = Bench::plain(&format!("at=inputs interval=1B culprit={culprit}"));
         assert_eq!(bench.is_at(20_000, 1000), None, "no draw is stated, and none made");
-        // Congestion that has gone from the memory by the time of the draw: nobody.
+        // The message goes to the owner of the only occupied unit, not to the flow that has just arrived.
         let mut bench = Bench::plain(&format!("at=inputs interval=1B q_eq=1B culprit={culprit}"));
         bench.memory.frames = vec![(of_flow(0), 9000)];
         bench.memory.unit = u64::MAX;
@@ -159,7 +160,7 @@ fn a_flow_is_drawn_only_where_somebody_is_told_and_from_what_is_there() {
     assert_eq!(bench.comes(7, 1000).map(|told| told.0), Some(7), "it has just come");
 }
 
-/// The worked example of §III: three flows come alike, and the third leaves at a quarter of that.
+/// The worked example of §III: three flows arrive alike, and the third leaves at a quarter of its rate.
 #[test]
 fn the_flow_that_is_not_served_is_told_by_occupancy_and_each_as_often_by_arrival() {
     let told = |culprit: &str| {
@@ -170,7 +171,7 @@ fn the_flow_that_is_not_served_is_told_by_occupancy_and_each_as_often_by_arrival
             let flow = n % 3;
             bench.memory.frames.push((of_flow(flow), 1000));
             told.extend(bench.comes(flow, 1000).map(|(flow, ..)| flow));
-            // The first two never wait long; the third hogs up to 110 KB of the memory.
+            // The first two never wait long; the third occupies up to 110 KB of the memory.
             let held = bench.memory.frames.iter().filter(|(whose, _)| whose.flow.0 == flow).count();
             let leaves = flow < 2 && held > 2 || n % 12 == 11 || held > 110;
             let first = bench.memory.frames.iter().position(|(whose, _)| whose.flow.0 == flow).filter(|_| leaves);
@@ -183,7 +184,7 @@ fn the_flow_that_is_not_served_is_told_by_occupancy_and_each_as_often_by_arrival
     assert_shares(&told("arrival"), &[1.0, 1.0, 1.0]);
 }
 
-/// The more bytes wait, the less congested: the other flow is told than by `first_hop`.
+/// Index by which a longer backlog is less congested, so that `first_hop` chooses the other flow.
 struct Emptier;
 
 impl PathIndex for Emptier {

@@ -1,4 +1,4 @@
-//! What an ACK and a timeout do to the model.
+//! Effects of ACKs and timeouts on the model.
 
 use super::*;
 
@@ -87,7 +87,8 @@ impl Model {
             self.learn(self.reach() - low);
         }
     }
-    /// A block is above the ACK, or a duplicate that crosses it. One below is never valid, for its bound is the wrong way round (mended in Linux 3.1).
+    /// Returns true for a block above the ACK, or a duplicate that crosses it.
+    /// One below is never valid, because the kernel's test of its bound was reversed until Linux 3.1.
     fn is_valid(&self, b: (u32, u32), is_twice: bool) -> bool {
         if b.1 > self.next || b.0 >= b.1 {
             return false;

@@ -1,4 +1,4 @@
-//! States of the model, growth, and undoing.
+//! States of the model, growth of its window, and undo.
 
 use super::*;
 

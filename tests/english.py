@@ -1,0 +1,145 @@
+"""Finds doc lines that name nothing, phrases that the field does not use, and long sentences: `make lint`."""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from circles import ROOT
+
+SOURCES = ("crates", "python/overspill", "papers", "studies", "tests", "docs", "benches", "examples", "fuzz")
+# A doc line that begins with one of these names no thing and says nothing that a function does.
+FIRST = re.compile(
+    r"(?:What|Who|Whose|Whom|How|That|Of|It|Its|By|Where|Whether|Which|Those|These|They|This|Something|Some|"
+    r"Such|So|The same|The other|Another|One|With|Without|In|On|At|From|To|For|As|If|When|While|Until|After|"
+    r"Before|And|Or|Nothing|Nobody|None of)\b"
+)
+# Phrases of no English reader, and the field's words for them.
+PHRASES = {
+    "hosts of today": "modern Linux hosts",
+    "least timeout": "minimum RTO",
+    "least RTO": "minimum RTO",
+    "nothing comes of": "has no effect",
+    "without effect": "has no effect",
+    "told apart": "distinguished",
+    "holds not": "is not reproduced",
+    "for ever": "forever",
+    "answer to overflow": "overflow mechanism",
+    "the same bits": "bit-identical",
+}
+LONGEST = 25  # words of a sentence
+SHARE = 0.05  # of the sentences of all pages that may be longer
+# Pages that are made from declarations, runs or what papers and studies publish.
+MADE = ("docs/reference.md", "docs/metrics.md", "docs/claims.md", "docs/internals/phase.md")
+Fault = tuple[int, str]
+
+
+def doc_lines(path: Path) -> Iterator[Fault]:
+    """First lines of doc comments or docstrings, with their line numbers."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        yield from docstrings(ast.parse(text))
+        return
+    before = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        found = re.match(r"\s*(//[/!]) (.*)", line)
+        if found and not before.lstrip().startswith(found[1]):
+            yield number, found[2]
+        before = line
+
+
+def docstrings(tree: ast.Module) -> Iterator[Fault]:
+    """First lines of docstrings, and of strings below fields."""
+    kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    for node in ast.walk(tree):
+        if isinstance(node, kinds):
+            before = [None, *node.body[:-1]]
+            for previous, one in zip(before, node.body, strict=True):
+                documents = previous is None or isinstance(previous, ast.Assign | ast.AnnAssign)
+                if documents and (text := text_of(one)):
+                    yield one.lineno, text.splitlines()[0]
+
+
+def text_of(statement: ast.stmt) -> str:
+    """The text of a statement that is a string alone; otherwise empty."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    found = value.value if isinstance(value, ast.Constant) else None
+    return found.strip() if isinstance(found, str) else ""
+
+
+def nameless(path: Path) -> Iterator[Fault]:
+    """Doc lines of a source whose first word names nothing."""
+    for number, line in doc_lines(path):
+        if FIRST.match(line):
+            yield number, f"begins with no name and no verb: {line}"
+
+
+def phrases(path: Path) -> Iterator[Fault]:
+    """Phrases of a file that have another word in the field."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        for found in re.finditer("|".join(rf"\b{one}\b" for one in PHRASES), line):
+            yield number, f"{found[0]!r}: write {PHRASES[found[0]]!r}"
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Sentences of a page, without code, tables, headings and addresses."""
+    text = re.sub(r"^ *```.*?^ *```", "\n", text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"^(?:\||#|<|!\[|    ).*$", "\n", text, flags=re.MULTILINE)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    for block in re.split(r"\n\s*\n|\n\s*(?=[-*+] |\d+\. )", text):
+        plain = " ".join(block.split()).replace("e.g.", "eg").replace("i.e.", "ie")
+        yield from filter(None, re.split(r"(?<=[.!?:])\s+(?=[A-Z`\[(*\d])", plain))
+
+
+def long_sentences(path: Path) -> tuple[list[str], int]:
+    """Sentences of a page that are too long, and the number of all."""
+    found = list(sentences(path.read_text(encoding="utf-8")))
+    return [one for one in found if len(one.split()) > LONGEST], len(found)
+
+
+def pages() -> list[Path]:
+    """Pages that people write."""
+    places = ("*.md", "docs/**/*.md", "studies/*/*.md")
+    made = {ROOT / one for one in MADE}
+    return sorted({path for place in places for path in ROOT.glob(place)} - made)
+
+
+def sources() -> Iterator[Path]:
+    """Sources in both languages."""
+    for place in SOURCES:
+        yield from sorted(path for path in (ROOT / place).rglob("*") if path.suffix in (".rs", ".py"))
+
+
+def main(arguments: list[str]) -> int:
+    """The number of faults in these files or folders, or in all; `--long` lists long sentences."""
+    given = [Path(one).resolve() for one in arguments if one != "--long"]
+
+    def wanted(path: Path) -> bool:
+        return not given or any(path.is_relative_to(one) for one in given)
+
+    own = Path(__file__).resolve()
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {fault}"
+        for path in sources()
+        if wanted(path) and path != own and path.name != "test_english.py"
+        for line, fault in (*nameless(path), *phrases(path))
+    ]
+    counted = {path: long_sentences(path) for path in pages() if wanted(path)}
+    found += [
+        f"{path.relative_to(ROOT)}:{line}: {fault}" for path in counted for line, fault in phrases(path)
+    ]
+    if "--long" in arguments:
+        found += [f"{path.relative_to(ROOT)}: {one}" for path, (long, _) in counted.items() for one in long]
+    long = sum(len(one) for one, _ in counted.values())
+    every = sum(number for _, number in counted.values())
+    if long > SHARE * every:
+        found.append(
+            f"{long} of {every} sentences have more than {LONGEST} words; expected {SHARE:.0%} at most"
+        )
+    print("\n".join(found), end="\n" if found else "")
+    return len(found)
+
+
+if __name__ == "__main__":
+    sys.exit(min(main(sys.argv[1:]), 1))
