@@ -192,7 +192,7 @@ TERMS = (
     ),
     Term(
         ("phase effect", "phase effects", "phase-locked", "in step", "check-phase", "--check-phase"),
-        "Phase-locked packets: frames of several senders reach a full queue in the same order again and "
+        "Frames of several senders are phase-locked: they reach a full queue in the same order again and "
         "again, since rates and starts are exactly equal. One frame always finds free buffer space, "
         "another never (Floyd and Jacobson 1992). `overspill run --check-phase` moves all starts by less "
         "than the time of a frame and names the metrics that change by more than their interval. Flows "
