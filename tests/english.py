@@ -15,6 +15,8 @@ FIRST = re.compile(
     r"Such|So|The same|The other|Another|One|With|Without|In|On|At|From|To|For|As|If|When|While|Until|After|"
     r"Before|And|Or|Nothing|Nobody|None of)\b"
 )
+# Nor does a paragraph of Rust's docs that begins with a pronoun.
+PRONOUN = re.compile(r"(?:What|Who|Whose|How|That|Of|It|Its|They|Which|Those|Whether|Something|Where|By)\b")
 # Phrases of no English reader, and the field's words for them.
 PHRASES = {
     "hosts of today": "modern Linux hosts",
@@ -49,6 +51,15 @@ def doc_lines(path: Path) -> Iterator[Fault]:
         before = line
 
 
+def paragraphs(path: Path) -> Iterator[Fault]:
+    """First lines of the paragraphs of doc comments in Rust, with their line numbers."""
+    before = ""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if (found := re.match(r"\s*//[/!] (.*)", line)) and not re.match(r"\s*//[/!] \S", before):
+            yield number, found[1]
+        before = line
+
+
 def docstrings(tree: ast.Module) -> Iterator[Fault]:
     """First lines of docstrings, and of strings below fields."""
     kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -70,9 +81,13 @@ def text_of(statement: ast.stmt) -> str:
 
 def nameless(path: Path) -> Iterator[Fault]:
     """Doc lines of a source whose first word names nothing."""
-    for number, line in doc_lines(path):
+    firsts = set(doc_lines(path))
+    for number, line in sorted(firsts):
         if FIRST.match(line):
             yield number, f"begins with no name and no verb: {line}"
+    for number, line in paragraphs(path) if path.suffix == ".rs" else ():
+        if PRONOUN.match(line) and (number, line) not in firsts:
+            yield number, f"a paragraph that begins with a pronoun: {line}"
 
 
 def phrases(path: Path) -> Iterator[Fault]:

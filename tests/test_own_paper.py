@@ -18,7 +18,9 @@ def paper(folder: Path, *arguments: str) -> str:
 
 
 def test_own_paper_is_whole_and_its_page_names_its_folder(tmp_path: Path) -> None:
-    shutil.copytree(EXAMPLES / "own_paper", tmp_path / "mine/own_paper", ignore=shutil.ignore_patterns("__*"))
+    shutil.copytree(
+        EXAMPLES / "papers/own_paper", tmp_path / "mine/own_paper", ignore=shutil.ignore_patterns("__*")
+    )
     assert "1 claim" in paper(tmp_path, "--check")
     rows = json.loads(paper(tmp_path, "--json", "--publish"))
     assert [(row["measured"], row["verdict"]) for row in rows] == [
@@ -29,3 +31,24 @@ def test_own_paper_is_whole_and_its_page_names_its_folder(tmp_path: Path) -> Non
         assert f"overspill paper own_paper --papers mine{option}" in page
     paper(tmp_path, "--redraw")
     assert (tmp_path / "out/papers/own_paper/published/figures/fig1.svg").stat().st_size > 5_000
+
+
+def test_published_files_name_no_folder_of_the_machine(tmp_path: Path) -> None:
+    shutil.copytree(
+        EXAMPLES / "papers/own_paper", tmp_path / "far/own_paper", ignore=shutil.ignore_patterns("__*")
+    )
+    (tmp_path / "here").mkdir()
+    command = [
+        sys.executable,
+        "-m",
+        "overspill",
+        "paper",
+        "own_paper",
+        "--papers",
+        str(tmp_path / "far"),
+        "--publish",
+    ]
+    assert subprocess.run(command, cwd=tmp_path / "here", capture_output=True, check=False).returncode == 0
+    for name in ("README.md", "rows.json"):
+        text = (tmp_path / "far/own_paper" / name).read_text()
+        assert "overspill paper own_paper --papers DIR" in text and str(tmp_path) not in text

@@ -87,7 +87,7 @@ MODULES = {
 }
 
 
-# Names of the last release, which still work with a `DeprecationWarning`.
+# Former names, which still work with a `DeprecationWarning`.
 FORMER = {"together": "run_plans"}
 
 

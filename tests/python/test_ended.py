@@ -32,9 +32,11 @@ def alike(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_only_causes_of_an_exit_status_are_named_as_such(command: Command, scenario: Path) -> None:
     ran = command("run", scenario, "--set", "fake.unfinished=60", "--no-report")
     assert ran.status == 3 and "SAME RUN" in ran.out
+    assert "Increase `measure.drain`" in ran.out
     assert ran.err.splitlines()[-1] == "UNFINISHED FLOWS: exit status 3"
     ran = command("run", scenario, "--set", "fake.unfinished=60", "--max-events", 1000, "--no-report")
     assert ran.err.splitlines()[-1] == "PARTIAL RESULT and UNFINISHED FLOWS: exit status 3"
+    assert "UNFINISHED FLOWS" in ran.out and "measure.drain" not in ran.out, "a longer drain would not help"
 
 
 def test_a_failure_alone_is_the_cause_of_status_1(command: Command, scenario: Path) -> None:

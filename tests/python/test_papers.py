@@ -189,7 +189,7 @@ def test_unfinished_flows_are_loud_and_have_status_3(paper: Paper, tmp_path: Pat
 def test_a_value_that_is_only_a_bound_is_no_value(paper: Paper, tmp_path: Path) -> None:
     papered.written(tmp_path, PAPER.replace("seeds = 3", 'seeds = 3\nset = ["fake.unfinished=60"]'))
     found = rows(paper("fig1", "--json"))["x 1", "fct"]
-    assert found["verdict"] == "fails" and "3 of 3 values are not finite" in found["note"]
+    assert found["verdict"] == "fails" and "not finite: 3 of 3 values" in found["note"]
 
 
 @pytest.mark.usefixtures("quick")
@@ -270,7 +270,10 @@ def test_what_is_in_a_paper_is_listed(command: Paper, paper: Paper, monkeypatch:
     Path("empty").mkdir()
     monkeypatch.setenv("OVERSPILL_PAPERS", "empty")
     none = command("list", "papers")
-    assert none.status == 2 and "list: no papers found in empty; give their folder with --papers" in none.err
+    assert (
+        none.status == 2
+        and "list: no papers found in empty; set OVERSPILL_PAPERS to their folder" in none.err
+    )
 
 
 @pytest.mark.usefixtures("quick")

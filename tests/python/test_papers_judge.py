@@ -95,8 +95,8 @@ def test_texts_hold_where_every_seed_gives_the_published_one() -> None:
 def test_a_value_that_is_not_finite_fails_with_a_note() -> None:
     found = judged([10.0, math.nan, 10.0])
     assert (found.verdict, found.measured, found.ci95, found.seeds) == ("fails", None, None, 3)
-    assert found.note == "1 of 3 values are not finite; the mean of the others is 10"
-    assert judged([math.inf]).note == "1 of 1 values are not finite"
+    assert found.note == "not finite: 1 of 3 values; the mean of the others is 10"
+    assert judged([math.inf]).note == "not finite: 1 of 1 values"
 
 
 def test_a_row_that_nothing_measures_fails_unless_it_is_for_later() -> None:

@@ -52,7 +52,7 @@ def test_redraw_says_that_rows_have_changed_since(paper: Paper) -> None:
 
 def test_redraw_takes_no_option_of_runs(paper: Paper) -> None:
     assert paper("--publish").status == 0
-    for options in (("fig1",), ("--seeds", 1), ("--json",), ("--no-report",), ("--what-if",)):
+    for options in (("fig1",), ("--seeds", 1), ("--jobs", 1), ("--json",), ("--no-report",), ("--what-if",)):
         ran = paper("--redraw", *options)
         assert ran.status == 2 and "expected --out, --figures or --publish" in ran.err
 

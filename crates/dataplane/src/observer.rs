@@ -162,14 +162,15 @@ pub trait Observer {
     fn delivered(&mut self, _at: Spot, _pkt: &Pkt) {}
     /// Receives a packet that a switch has returned and that has reached the NIC of its source.
     fn came_back(&mut self, _at: Spot, _pkt: &Pkt) {}
-    /// Receives the start of a PAUSE frame: the classes that it pauses at the far end of a port, and those of them that
-    /// were paused before.
+    /// Receives the start of a PAUSE or PFC frame: the classes that it pauses at the far end of a port, and those of them
+    /// that were paused before. Both are empty if the frame only resumes.
     fn pause_sent(&mut self, _at: Spot, _stop: ClassSet, _again: ClassSet) {}
     /// Receives a class that a port may not send from now on.
     fn paused(&mut self, _at: Spot, _class: u8) {}
     /// Receives a class that a port may send again.
     fn resumed(&mut self, _at: Spot, _class: u8) {}
-    /// Receives the number of payload bytes, at least one, that a flow has delivered in order since the last report.
+    /// Receives the number of payload bytes, at least one, that a flow has delivered since the last report: in order, or
+    /// in any order for packets without a transport.
     fn received(&mut self, _at: Spot, _flow: FlowId, _bytes: u64) {}
 }
 

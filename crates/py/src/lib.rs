@@ -21,8 +21,9 @@ use units::Time;
 
 /// Allocator that puts the memory of a large network on fewer, larger pages than the system's does.
 ///
-/// Its version is 2 (feature `v2`). Version 3 takes the thread that loads the library for the main thread, and clears
-/// the heap of that thread when it ends. The next thread with the same id gets the cleared heap: a segmentation fault.
+/// The version of mimalloc is 2 (feature `v2`). Version 3 takes the thread that loads the library for the main thread,
+/// and clears the heap of that thread when it ends. The next thread with the same id gets the cleared heap: a
+/// segmentation fault.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

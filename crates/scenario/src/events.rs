@@ -21,8 +21,8 @@ pub const EVENT: Spec = Spec {
         },
         Param {
             name: "link",
-            doc: "Link that changes: a host for its only link, `a:b` for both directions between two nodes, `a:b:n` \
-                  for the n-th of several links, from 0; `a>b` and `a>b:n` for the direction from `a` only.",
+            doc: "Link that changes: a host for its only link, or `a:b` for both directions between two nodes. `a:b:n` is \
+                  the n-th of several links, from 0. `a>b` and `a>b:n` are the direction from `a` only.",
             kind: Kind::Text,
             default: None,
         },

@@ -29,7 +29,7 @@ pub struct Alone<'a> {
 
 /// Returns the shortest possible FCT of a flow.
 ///
-/// It consists of a handshake if there is one, then store-and-forward of all segments with their headers and an
+/// The time covers a handshake if there is one, then store-and-forward of all segments with their headers and an
 /// unlimited window. It ends with the last payload byte at the receiver or its ACK at the sender. Each end adds one
 /// traversal of the stack.
 ///

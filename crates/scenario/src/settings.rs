@@ -137,7 +137,7 @@ pub const SWITCH: Spec = Spec {
         Param {
             name: "speedup",
             doc: "Ratio of the rate across the fabric, or across each stage of `fabric`, to that of the output link, \
-                  to six decimals; only with `model = \"cioq\"` or `\"fabric\"`.",
+                  to six decimals. Only with `model = \"cioq\"` or `\"fabric\"`.",
             kind: Kind::Number { min: 1.0, max: 100.0, below_max: false },
             default: Some("2"),
         },

@@ -100,7 +100,7 @@ fn marks_that_nobody_sets_or_nobody_carries_are_told() {
         assert_eq!(notes(&format!("[transport]\nkind = {kind:?}\n")), [said]);
         assert_eq!(notes(&format!("{marking}[transport]\nkind = {kind:?}\n")), [""; 0]);
     }
-    let said = "marking has no effect: transport `linux` is not ECN-capable as configured";
+    let said = "marking sets no mark on packets of transport `linux`: it is not ECN-capable as configured";
     assert_eq!(notes(marking), [said]);
     assert_eq!(notes("[switch]\nmarking = { kind = \"red\" }\n"), [""; 0], "it drops what it cannot mark");
 }

@@ -161,7 +161,7 @@ fn copies_that_keep_an_input_below_its_link_are_told() {
     let copies = |delay: &str| format!("end_to_end = true, ack_delay = \"{delay}\"");
     let said = |delay: &str, what: &str| {
         vec![format!(
-            "default: switch.fabric.ack_delay = {delay}: unacknowledged copies fill an input of s0, and of switches \
+            "default: switch.fabric.ack_delay = {delay}: unacknowledged copies limit an input of s0, and of switches \
              like it, at the 1Gbps of its link: {what}"
         )]
     };

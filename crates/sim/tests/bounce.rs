@@ -1,6 +1,7 @@
 //! Tests of bounced packets in whole runs (Shi et al., Computer Communications 2018).
 //!
-//! They cover the paper's example, the effect of its parameters, and sources that are informed of returned packets.
+//! The tests cover the paper's example, the effect of its parameters, and sources that are informed of returned
+//! packets.
 
 use crate::common::digest::digest;
 use crate::common::{Bursts, PABO_TREE, column, drops, run_with, scenario, small, total};

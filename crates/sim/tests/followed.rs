@@ -1,7 +1,7 @@
 //! Tests that computed departures leave the same tables as stepped ones, over many random scenarios.
 //!
-//! They cover simultaneous arrivals, snapshots, marks, losses, windows that begin and end in the middle, queues that
-//! outlast the run, and wide and narrow bins.
+//! The tests cover simultaneous arrivals, snapshots, marks, losses, windows that begin and end in the middle, queues
+//! that outlast the run, and wide and narrow bins.
 
 use crate::common::draw::Draw;
 use crate::common::{run_with, scenario, total, world};

@@ -101,7 +101,7 @@ def paper(
             return
         out = Path("out") / "papers" / store.slug(name)
         if redraw:
-            if wanted or seeds or what_if or as_json or not report:
+            if wanted or seeds or jobs or what_if or as_json or not report:
                 raise BadInput(
                     "--redraw: found figures, or an option of runs; expected --out, --figures or --publish"
                 )

@@ -22,7 +22,9 @@ PAPER, ROWS, CLAIMS = "paper.toml", "rows.toml", "claims.toml"
 MOST_ON_PAGE = 3  # figures on the page of a paper
 MOST_SETTINGS = 8  # sensitivity runs, each with one open parameter changed
 VARIABLE = "OVERSPILL_PAPERS"
-NAMED = re.compile(r"what ifs?(?:,[^:]*)?:? ([^).;]*)")  # the names in a sentence about sensitivity runs
+NAMED = re.compile(
+    r"(?:what ifs?|[Ss]ensitivity runs?)(?:,[^:]*)?:? ([^).;]*)"
+)  # the names in a sentence about sensitivity runs
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]*")
 
 
@@ -94,9 +96,9 @@ class Paper:
         folder = self.folder.parent.resolve()
         if folder in (one.resolve() for one in usual_places()):
             return []
-        # Pages name no folder of the machine where that can be helped.
+        # Published files name no folder of the machine.
         below = folder.is_relative_to(Path.cwd())
-        return ["--papers", shlex.quote(str(folder.relative_to(Path.cwd()) if below else self.folder.parent))]
+        return ["--papers", shlex.quote(str(folder.relative_to(Path.cwd()))) if below else "DIR"]
 
     def rows_of(self, figure: str) -> list[Row]:
         """Returns the rows of a figure, in the order of the file."""
@@ -161,14 +163,14 @@ def titles() -> list[tuple[str, str]]:
 def describe_absence(given: Path | None = None) -> str:
     """Describes where no papers were found."""
     looked = ", ".join(map(str, places(given)))
-    return f"no papers found in {looked}; give their folder with --papers or {VARIABLE}"
+    return f"no papers found in {looked}; set {VARIABLE} to their folder"
 
 
 def load(name: str, given: Path | None = None) -> Paper:
     """Returns a paper by its name; raises `BadInput` with all errors in its files."""
     folder, known = home(given), names(given)
     if folder is None:
-        raise BadInput(f"paper: {describe_absence(given)}")
+        raise BadInput(f"paper: {describe_absence(given)}, or give it with --papers")
     if name not in known:
         raise BadInput(f"paper: found {name!r}; expected one of {', '.join(known)}")
     return read(folder / name)

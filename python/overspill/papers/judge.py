@@ -103,7 +103,7 @@ def of_numbers(row: Row, values: Sequence[float], note: str, of_one: Of | None =
     """Judges numbers: reproduced if the mean's interval, or each exact value, is within the tolerance."""
     known = [one for one in values if math.isfinite(one)]
     if len(known) < len(values):
-        text = f"{len(values) - len(known)} of {len(values)} values are not finite"
+        text = f"not finite: {len(values) - len(known)} of {len(values)} values"
         if known:
             text += f"; the mean of the others is {stats.mean(known):.6g}"
         return Judged(None, None, len(values), FAILS, joined(note, text), run(row, ()))

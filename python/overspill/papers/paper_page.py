@@ -170,8 +170,12 @@ def history(paper: Paper, rows: Sequence[Shown]) -> str:
         "then, by reason. Rows of which only the settings changed still count.",
         "",
         *(f"- {escaped(one)}" for one in words.reasons(rows)),
-        *[f"- Not recorded row by row: {escaped(one)}" for one in paper.history],
         "",
+        *(
+            ["## Changes that no row records", "", *(f"- {escaped(one)}" for one in paper.history), ""]
+            if paper.history
+            else []
+        ),
         "## Rows that were added, or have another measure or tolerance",
         "",
     ]

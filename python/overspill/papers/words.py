@@ -51,7 +51,7 @@ def value(given: float | str | None, unit: str = "") -> str:
         return "–"
     if isinstance(given, str):
         return given
-    return f"{plain(given)} {shown(unit)}".strip()
+    return f"{plain(given)}{shown(unit)}" if unit == "%" else f"{plain(given)} {shown(unit)}".strip()
 
 
 def shown(unit: str) -> str:

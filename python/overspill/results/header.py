@@ -15,7 +15,7 @@ from overspill.results.rundata import RunData
 # Descriptions of memory that a switch has beside its buffers, by key.
 BESIDE = {
     "bounce": "bounce queues {} a port",
-    "headers": "{} a port for headers",
+    "headers": "{} more a port for headers",
     "input": "input buffers {} a port",
     "inside": "internal buffers {}",
 }
@@ -76,10 +76,11 @@ def warnings(results: Finished) -> list[Line]:
         if left:
             count = sum(run.unfinished for run in left)
             measured = sum(run.summary["flows"]["measured"] for run in left)
-            text = (
-                f"{named(left)}: {count} of {measured} measured flows did not finish; their values are "
-                "lower bounds. Increase `measure.drain`"
-            )
+            text = f"{named(left)}: {count} of {measured} measured flows did not finish"
+            text += "; their values are lower bounds"
+            # A longer drain helps only runs that used all of theirs.
+            if not any(run.cut or run.deadlock for run in left):
+                text += ". Increase `measure.drain`, or set `measure.allow_unfinished = true`"
             found.append(Line("UNFINISHED FLOWS", text, True))
         found += [Line("DEADLOCK", text, True) for text in deadlocks(results.runs_of(variant))]
     return [*found, *doubts(results)]
@@ -102,8 +103,8 @@ def circle(deadlock: Mapping[str, Any], runs: int) -> str:
     cycle = deadlock["cycle"]
     way, since = " -> ".join([*cycle, cycle[0]]), formats.time(deadlock["at_ps"])
     first = " at the earliest" if runs > 1 else ""
-    waits = "have waited for each other"
-    return f"the ports {way} {waits} in class {deadlock['class']} since {since}{first}"
+    waits = f"wait for each other and send no frame of class {deadlock['class']}"
+    return f"the ports {way} {waits}, since {since}{first}"
 
 
 def doubts(results: Finished) -> list[Line]:
@@ -111,10 +112,10 @@ def doubts(results: Finished) -> list[Line]:
     found = []
     idle = [run for run in results.runs if not run.summary["flows"]["measured"] and not others(run)]
     for variant in dict.fromkeys(run.variant for run in idle):
-        text = (
-            f"{named([run for run in idle if run.variant == variant])}: no flow starts in the "
-            "measurement window. Change `measure.from` or `measure.to`"
-        )
+        those = [run for run in idle if run.variant == variant]
+        text = f"{named(those)}: no flow starts in the measurement window"
+        if not any(run.cut for run in those):
+            text += ". Change `measure.from` or `measure.to`"
         found.append(Line("NOTHING MEASURED", text, True))
     if results.fairness.different:
         groups = " | ".join(formats.listing(group) for group in results.fairness.traffic)

@@ -6,8 +6,8 @@ from overspill.errors import plain
 
 LABELS = {
     "PARTIAL RESULT": (
-        "Runs that ended before the end of their measurement window, or are missing. Their counts cover "
-        "only a part of the window."
+        "Runs that were stopped before their planned end, or are missing. If they were stopped in the "
+        "measurement window, their counts cover only a part of it."
     ),
     "INTERRUPTED": "The command was stopped. Runs that were finished by then are shown.",
     "FAILED": "A run failed, for the reason in the text. The other runs are shown.",
@@ -101,7 +101,9 @@ LABELS = {
     "labels": "Names of variants, each with the `label` that tables and figures show.",
     "figures": "Number of metrics of a sweep that have figures, and the function that draws the others.",
     "Run": "Run in which a packet was followed: scenario, variant, seed.",
-    "Packet": "Packet that was followed: its flow, and its number among the packets that the host sent.",
+    "Packet": (
+        "Packet that was followed: its flow, and its number among the packets that this end of the flow sent."
+    ),
     "PART": "Only a part of a paper was requested.",
 }
 

@@ -57,7 +57,7 @@ def path(traced: PacketTrace) -> Chart:
     several = len(set(layout.shown.values())) < len(layout.shown)
     more = "; switches with the same neighbours on the path are one box" if several else ""
     caption = (
-        f"Path of {which} in {traced.facts['variant']} (seed {facts['seed']}): {summary(traced)[0]}. The "
+        f"Path of {which} in {facts['variant']} (seed {facts['seed']}): {summary(traced)[0]}. The "
         "number at an arc, like its width, shows how often the packet crossed it. Only nodes that it "
         f"visited are shown{more}."
     )

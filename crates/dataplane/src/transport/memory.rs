@@ -1,6 +1,6 @@
 //! Measurements that a Linux 2.6.38 host keeps by destination for new connections.
 //!
-//! They follow `tcp_update_metrics` and `tcp_init_metrics`.
+//! The functions follow `tcp_update_metrics` and `tcp_init_metrics`.
 //!
 //! The kernel drops an entry with its route, after minutes; here entries last for the run. The kernel also stores the
 //! window, but never reads it. It writes an entry when the connection closes; here the entry is written once all bytes

@@ -1,6 +1,6 @@
 //! Data that has arrived beyond the first gap: disjoint ranges in order, each with the time of its last change.
 //!
-//! It is empty while there is no gap.
+//! The buffer is empty while there is no gap.
 
 use crate::MAX_BLOCKS;
 

@@ -1,8 +1,8 @@
 //! Oldest first: an output takes the oldest frame among those queued for it at any input. So frames of a class cross to
 //! an output in the order of their arrival, as they would leave an output-queued switch.
 //!
-//! It is the oldest-cell-first weight of McKeown, Mekkittikul, Anantharam and Walrand, "Achieving 100% Throughput in an
-//! Input-Queued Switch", IEEE Transactions on Communications 47(8), 1999, §III.
+//! The weight is that of oldest cell first (McKeown, Mekkittikul, Anantharam and Walrand, "Achieving 100% Throughput in
+//! an Input-Queued Switch", IEEE Transactions on Communications 47(8), 1999, §III).
 //!
 //! Two things differ from the paper. Each output chooses by itself, without a matching, since an input may feed several
 //! outputs simultaneously (QCN-OS §IV, its CIOQ switch). Only the first frames of virtual output queues are candidates,

@@ -2,7 +2,7 @@
 //! has a frame for it. It is the grant step of McKeown, "The iSLIP Scheduling Algorithm for Input-Queued Switches",
 //! IEEE/ACM Transactions on Networking 7(2), 1999, §II.
 //!
-//! It differs from iSLIP: an input may feed several outputs simultaneously (QCN-OS §IV, its CIOQ switch). So a grant is
+//! Here, unlike in iSLIP, an input may feed several outputs simultaneously (QCN-OS §IV, its CIOQ switch). So a grant is
 //! always accepted, and there are no iterations. Turns are counted in frames, not in bytes. An input whose first frame
 //! does not fit into the output's buffer is passed over and keeps no claim.
 

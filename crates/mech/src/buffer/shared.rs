@@ -154,7 +154,7 @@ mod tests {
         while memory.admits(&seen(&memory, &held, 3), 1500) {
             held[3] += 1500;
         }
-        // 1 700 000 - 8 x 15 000 = 1 580 000 B of the pool and 15 000 B of the port: 1063 frames.
+        // 1,700,000 - 8 x 15,000 = 1,580,000 B of the pool and 15,000 B of the port: 1063 frames.
         assert_eq!(held[3], 1_594_500);
         assert!((0..10).all(|i| memory.admits(&Use { bytes: i * 1500, ..seen(&memory, &held, 0) }, 1500)));
         assert!(memory.admits(&seen(&memory, &held, 0), 15_000));
@@ -197,7 +197,7 @@ mod tests {
         assert!(alphas.windows(2).all(|two| at(two[0], 20_000) <= at(two[1], 20_000)));
         assert!([0, 10_000, 50_000, 80_000].windows(2).all(|two| at(0.5, two[0]) > at(0.5, two[1])));
         assert_eq!(at(0.0, 0), 1000);
-        // Of a pool of 96 000 B, port 0 uses 4000 and port 1 19 000, so that 73 000 are free.
+        // Of a pool of 96,000 B, port 0 uses 4000 and port 1 19,000, so that 73,000 are free.
         assert_eq!(at(0.5, 20_000), 1000 + 36_500);
     }
 

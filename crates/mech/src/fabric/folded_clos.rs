@@ -2,8 +2,8 @@
 //! selects its core stage (C. Clos, "A Study of Non-Blocking Switching Networks", Bell System Technical Journal 32(2),
 //! 1953, folded). A frame crosses two internal links, or none if its output is at its own stage.
 //!
-//! It differs from that: paths are chosen by flow and not by connection, so it may block with any number of core
-//! stages.
+//! Unlike in a Clos network of circuits, a path is chosen for each flow and not for each connection. So the network may
+//! block with any number of core stages.
 
 use super::{Fabric, StageLink, StageRules};
 use crate::params::{Kind, Spec, Values};

@@ -56,8 +56,8 @@ params! {
             default: Some("by_exit"),
         },
         end_to_end: bool = {
-            doc: "Reliable delivery inside the switch: the memory of the input keeps a copy of a frame until the \
-                  buffer of the output has acknowledged it (QCN-OS §V-B).",
+            doc: "Reliable delivery inside the switch (QCN-OS §V-B). The memory of the input keeps a copy of a frame until \
+                  the buffer of the output has acknowledged it.",
             kind: Kind::Flag,
             default: Some("false"),
         },

@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn in_bytes_as_many_full_frames_as_in_packets() {
-        // ABQ: 40 packets of 1500 B are 60 000 B.
+        // ABQ: 40 packets of 1500 B are 60,000 B.
         assert!(!marks("60000B", &[1500; 39]));
         assert!(marks("60000B", &[1500; 40]));
         assert!(!marks("60000B", &[64; 40]));

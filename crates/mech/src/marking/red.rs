@@ -321,7 +321,7 @@ mod tests {
                 (since, marks) = (0, marks + 1);
             }
         }
-        // The 99.99 % point of χ² with 18 degrees of freedom is 49.2.
+        // The 99.99% point of χ² with 18 degrees of freedom is 49.2.
         assert!(crate::testing::chi_square(&gaps) < 49.2, "{gaps:?}");
     }
 

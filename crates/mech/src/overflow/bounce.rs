@@ -98,8 +98,8 @@ params! {
             default: Some("source"),
         },
         bounce_full: BounceFull = {
-            doc: "Treatment of a packet for which the bounce queue of the return path is full: dropped there (`drop`), \
-                  or tried in its own queue at the output port (`forward`).",
+            doc: "Treatment of a packet if the bounce queue of its return path is full. `drop`: it is dropped there. \
+                  `forward`: its own queue at the output port is tried.",
             kind: BounceFull::KIND,
             default: Some("drop"),
         },
@@ -153,7 +153,7 @@ impl Bounce {
         }
     }
     /// Returns the utilisation of a queue, 0 to 1. Of N simultaneous arrivals the last ones may decide on an outdated
-    /// length, so a queue counts as full N packets early.
+    /// length, so a queue counts as full N packets early. An empty queue never counts as full.
     fn utilisation(&self, fill: Fill, fits: bool, size: u16) -> f64 {
         let Some(limit) = fill.limit else { return 0.0 };
         match !fits || fill.used >= self.full_from(limit, size) {

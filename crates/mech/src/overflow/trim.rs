@@ -266,7 +266,7 @@ impl Overflow for Trim {
             report.wrong(
                 "header_class",
                 class,
-                "a class other than `trimmable_class`: it distinguishes headers from data",
+                "a class other than `trimmable_class`: the class distinguishes headers from data",
             );
         }
         match beside.memory {

@@ -5,9 +5,9 @@ use units::{Amount, Bytes, Dur, Rate};
 
 /// Declares the parameters of a mechanism once.
 ///
-/// It defines a struct with a typed field for each parameter, `PARAMS` for its [`Spec`](crate::params::Spec), and
-/// `read`, which takes validated values. A field of type `Option` may be left out of the scenario. A comma after the
-/// last entry of any list is optional.
+/// The macro defines a struct with a typed field for each parameter, `PARAMS` for its [`Spec`](crate::params::Spec),
+/// and `read`, which takes validated values. A field of type `Option` may be left out of the scenario. A comma after
+/// the last entry of any list is optional.
 ///
 /// ```
 /// use mech::params::Kind;

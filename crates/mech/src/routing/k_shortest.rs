@@ -9,8 +9,8 @@
 //! A packet that turns round has its destination as its source from then on. It takes the path of that pair from the
 //! first switch on it. A congestion message of a switch comes from no host and has no path: it takes shortest paths.
 //!
-//! It differs from the paper: all paths count alike, whatever links they share. Ties between paths of one length are
-//! broken by a hash of the pair, since the paper does not define it.
+//! Two things are not in the paper. All paths count alike, whatever links they share. A hash of the pair of switches
+//! breaks ties between paths of one length.
 
 use super::paths::Paths;
 use super::{Ecmp, Hop, Routing};

@@ -1,8 +1,9 @@
 //! Service order of pFabric: the shortest remaining processing time first (Alizadeh et al., SIGCOMM 2013, §4.2).
 //!
-//! Of the packets of the highest class, the one with the smallest rank is found, the oldest of equals. Then the oldest
-//! packet of its flow and direction leaves, so that no flow is reordered or starved by its own later packets. The order
-//! between classes, and between bounced packets and others of a class, is that of [`super::StrictPriority`].
+//! The scheduler finds the packet with the smallest rank in the highest class, the oldest one if ranks are equal. Then
+//! the oldest packet of that flow and direction leaves. So no flow is reordered or starved by its own later packets.
+//! The order between classes, and between bounced packets and others of a class, is that of
+//! [`super::StrictPriority`].
 
 use super::Scheduler;
 use crate::params::Spec;
@@ -15,7 +16,7 @@ pub struct Srpt;
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.scheduler",
     kind: "srpt",
-    doc: "Serves the flow with the fewest remaining bytes of the highest class, its oldest packet first.",
+    doc: "Serves, in the highest class, the flow with the fewest remaining bytes, its oldest packet first.",
     cite: "pFabric §4.2",
     params: &[],
 };

@@ -250,7 +250,9 @@ impl Asked<'_> {
         }
         if !capable && slots().any(only_marks) {
             let kinds = scenario.kinds_in_use();
-            return vec![format!("marking has no effect: transport {kinds} is not ECN-capable as configured")];
+            return vec![format!(
+                "marking sets no mark on packets of transport {kinds}: it is not ECN-capable as configured"
+            )];
         }
         Vec::new()
     }

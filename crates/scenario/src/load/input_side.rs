@@ -46,8 +46,8 @@ fn refused(config: &SwitchConfig) -> Vec<(&'static str, String, &'static str)> {
     let kind = |kind: &str| format!("{kind:?}");
     let answer = config.overflow.slot.peek();
     let overflow = answer.needs().removes.then(|| {
-        let rule = "a mechanism that neither removes nor cuts queued packets, as `evict` and `trim` with victim = \
-                    \"coin\" do: they are in virtual output queues";
+        let rule = "a mechanism that neither removes nor cuts queued packets (`evict`, and `trim` with victim = \
+                    \"coin\", do), because those packets are in virtual output queues";
         ("overflow.kind", kind(&config.overflow.kind), rule)
     });
     let delay = answer.cut().delay;

@@ -244,7 +244,8 @@ impl Making<'_> {
 
 /// Returns a note about keys of `[transport]` that hosts do not use because an override names another kind.
 ///
-/// It names keys that no host uses, and keys from a variant or a setting, which users expect to apply to all hosts.
+/// The note names keys that no host uses, and keys from a variant or a setting, which users expect to apply to all
+/// hosts.
 fn replaced(document: &Node, overrides: &[(Vec<String>, &Node)], net: &Topology) -> Option<String> {
     let whole = overrides.iter().filter(|(_, table)| table.get("kind").is_some());
     let (mut hosts, mut from_file) = (BTreeSet::new(), false);

@@ -48,7 +48,7 @@ pub(super) const FABRIC_DELAY: Param = Param {
 pub(super) const FABRIC_BACK_RATE: Param = Param {
     name: "fabric.back.rate",
     doc: "Rate of the links between switches in the reverse direction, from the switch that is higher or has the \
-          higher number; by default `fabric.rate` if set, else `link.back.rate`.",
+          higher number. By default `fabric.rate` if set, else `link.back.rate`.",
     kind: Kind::Rate,
     default: Some("fabric.rate"),
 };

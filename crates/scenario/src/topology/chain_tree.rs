@@ -13,7 +13,7 @@ pub(super) const SPEC: Spec = Spec {
     slot: "topology",
     kind: "chain_tree",
     doc: "Chains of switches from senders `h0`… to one last switch, which has the receivers. Switches are numbered \
-          level by level: with `n = 3` and `depth = 2`, `s0` to `s2` are next to the senders and `s6` is the last. \
+          level by level. With `n = 3` and `depth = 2`, `s0` to `s2` are next to the senders and `s6` is the last. \
           Its tier is `root`; the others are `level1` and `level2`.",
     cite: "PABO §IV",
     params: &[

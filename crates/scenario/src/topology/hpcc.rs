@@ -19,8 +19,8 @@ pub(super) const SPEC: Spec = Spec {
           with the ids of the switches come first. Then there is one line `source destination rate delay error_rate` \
           per link. Text after the last link is ignored. A rate without a unit is in bit/s. An error rate is the \
           probability that a frame is corrupted, in both directions, as with an event of kind `corruption` at the \
-          start. Headers of ns3-datacenter (nodes, switches, ToRs, links) and of SimAI (nodes, GPUs per server, \
-          NVSwitches, switches, links, GPU) are recognized by their lengths; hosts have one link. Names of nodes are \
+          start. Two other headers are recognized by their lengths: those of ns3-datacenter (nodes, switches, ToRs, \
+          links) and SimAI (nodes, GPUs per server, NVSwitches, switches, links, GPU). Hosts have one link. Names of nodes are \
           their ids, `0`…. Tiers are `host`, and `edge`, `agg`, `core`, `level4`… by the hops to the nearest host.",
     cite: "Li et al., HPCC, SIGCOMM 2019: simulation/mix of its repository",
     params: &[FILE, CONFIG],

@@ -14,8 +14,8 @@ use units::Time;
 pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
     kind: "hpcc",
-    doc: "Flow file of the HPCC ns-3 simulator: a line with the number of flows, and one line `source destination \
-          priority_group destination_port bytes start_seconds` per flow, in any order. Lines of five numbers lack the \
+    doc: "Flow file of the HPCC ns-3 simulator. The first line has the number of flows. One line `source destination \
+          priority_group destination_port bytes start_seconds` per flow follows, in any order. Lines of five numbers lack the \
           destination port, or the priority group if the third number is above 7. Text after the last flow is \
           ignored. Hosts are given by the ids of an `hpcc` topology, and by their numbers in others. Destination \
           ports are ignored.",

@@ -17,9 +17,9 @@ pub(super) const FRACTION: Param = Param {
 };
 pub(super) const OF: Param = Param {
     name: "load.of",
-    doc: "Capacity, in one direction, to which the load refers: all host links; all uplinks of switches with hosts, \
-          by traffic that leaves a rack; or the links between the two halves of the hosts, by traffic that crosses \
-          them.",
+    doc: "Capacity in one direction to which the load refers. `host`: all links of hosts. `tor_uplink`: all uplinks of \
+          switches with hosts, for traffic that leaves a rack. `bisection`: the links between the two halves of the \
+          hosts, for traffic that crosses them.",
     kind: LoadOf::KIND,
     default: Some("host"),
 };
@@ -33,7 +33,7 @@ pub(super) const BYTES: Param = Param {
 const FULL_SEGMENT: u64 = 1460;
 pub(super) const SEGMENT: Param = Param {
     name: "load.segment",
-    doc: "Payload bytes of a full segment, for a load in wire bytes; by default `mss` of the workload's own transport \
+    doc: "Payload bytes of a full segment, for a load in wire bytes. By default `mss` of the workload's own transport \
           or of `roce`, else 1460 B.",
     kind: Kind::Size { min: 1 },
     default: Some(""),

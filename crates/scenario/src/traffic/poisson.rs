@@ -20,9 +20,10 @@ pub(super) const SPEC: Spec = Spec {
     params: &[
         Param {
             name: "sizes",
-            doc: "Sizes of flows: one size; a file of sizes and cumulative shares, 0 to 1 or 0 to 100; a table with \
-                  the `kind` of a distribution; or `web_search` (DCTCP, mean 1.71 MB), `data_mining` (VL2, 12.7 MB), \
-                  `hadoop` (Facebook, 120 KB) or `imc10` (Benson et al., 196 KB).",
+            doc: "Sizes of flows: one size, a file, a table with the `kind` of a distribution, or the name of one. A file \
+                  has sizes and cumulative shares, 0 to 1 or 0 to 100. Names, with means: `web_search` (DCTCP, mean \
+                  1.71 MB), `data_mining` (VL2, 12.7 MB), `hadoop` (Facebook, 120 KB), `imc10` (Benson et al., \
+                  196 KB).",
             kind: Kind::Sizes(SIZES),
             default: None,
         },

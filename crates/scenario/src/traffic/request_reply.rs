@@ -16,8 +16,8 @@ use units::{Dur, Time};
 pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
     kind: "request_reply",
-    doc: "Sessions of a client and a server: a request, its reply, and after a think time the next request; or \
-          requests at fixed intervals, whether replies have arrived or not.",
+    doc: "Sessions of a client and a server: a request, its reply, and after a think time the next request. With \
+          `clock`, requests follow at fixed intervals, whether replies have arrived or not.",
     cite: "PABO §VI",
     params: &[
         Param {

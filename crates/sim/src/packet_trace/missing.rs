@@ -8,7 +8,7 @@ use std::fmt::{Display, Formatter};
 /// Reason for which there is no packet trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// No packet was detoured, bounced, cut or held, or was a congestion message.
+    /// No packet was detoured, bounced, cut or held, or no congestion message was sent.
     None(Often),
     /// The flow does not exist; with the number of flows.
     Flow(PacketId, u32),

@@ -1,7 +1,7 @@
 //! Timing wheel whose slots are sorted when they are opened, and whose slot width follows the run.
 //!
-//! It is after Varghese and Lauck, "Hashed and hierarchical timing wheels" (SOSP 1987), and the resizing of the
-//! calendar queue (Brown, CACM 1988). Pending events are in three places:
+//! The design combines the timing wheel of Varghese and Lauck, "Hashed and hierarchical timing wheels" (SOSP 1987),
+//! with the resizing of the calendar queue (Brown, CACM 1988). Pending events are in three places:
 //!
 //! - The *open* slot is that of the event taken last, or a later one. Its events are sorted.
 //! - Slots ahead of it are unordered lists in one arena.

@@ -30,8 +30,8 @@ pub(crate) struct Transmission {
     pub(crate) end: Time,
 }
 
-/// Returns the clock of each port, in the numbering over the whole network; `None` for both ends of a link whose rate
-/// changes during the run.
+/// Returns the clock of each port, in the numbering over the whole network; `None` for a port whose sending
+/// rate changes during the run.
 pub(super) fn steady_clocks(scenario: &Scenario) -> Vec<Option<Clock>> {
     let of_rate = scenario.events.iter().filter(|event| matches!(event.change, Change::Rate(_)));
     let changing: BTreeSet<(u32, u16)> = of_rate.flat_map(|event| event.senders.iter().copied()).collect();

@@ -112,7 +112,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.switch_events(s, first, second);
     }
 
-    /// Processes a step of a switch that has more than one arrival.
+    /// Processes a step of a switch that is anything other than one arrival alone.
     fn switch_events(&mut self, s: usize, first: Key, mut next: Option<Key>) {
         self.arrivals.clear();
         let mut event = Some(first);

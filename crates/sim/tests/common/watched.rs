@@ -10,14 +10,14 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use units::{Rate, Time};
 
-/// Emissions and departures are told of only where a world is built for it: they change what the core computes ahead.
+/// Emissions and departures are reported only if the world is built for them: they change what the core computes early.
 pub const NOTHING: u8 = 0;
 pub const EMISSIONS: u8 = 1;
 pub const DEPARTURES: u8 = 2;
 
 macro_rules! watch {
     ($($event:ident($($name:ident: $type:ty),*);)*) => {
-        /// An observer as an object.
+        /// Observer as a trait object.
         trait Watch: Any {
             fn duplicate(&self) -> Box<dyn Watch>;
             fn as_any(&self) -> &dyn Any;
@@ -63,7 +63,7 @@ impl<const WANTS: u8> Clone for Watched<WANTS> {
     }
 }
 
-/// A world with an observer of this type.
+/// World with an observer of this type.
 pub struct Watching<O, const WANTS: u8 = NOTHING> {
     world: World<Watched<WANTS>>,
     observer: PhantomData<O>,
@@ -94,7 +94,7 @@ impl<O, const WANTS: u8> DerefMut for Watching<O, WANTS> {
     }
 }
 
-/// The world of a scenario at time zero, whose observer wants nothing that takes work to tell.
+/// Returns the world of a scenario at time zero, with an observer that wants no event that takes time to report.
 pub fn watch<O: Observer + Clone + 'static>(s: &Scenario, seed: u64, options: Options, observer: O) -> Watching<O> {
     watch_wanting(s, seed, options, observer)
 }
@@ -125,7 +125,11 @@ fn build_watched<O: Observer + Clone + 'static, const WANTS: u8>(
     options: Options,
     fittings: Fittings<O, ()>,
 ) -> Watching<O, WANTS> {
-    const { assert!(O::WANTS.departures == wants(WANTS).departures && O::WANTS.emissions == wants(WANTS).emissions) };
+    const {
+        let (own, given) = (O::WANTS, wants(WANTS));
+        assert!(own.queues == given.queues && own.departures == given.departures);
+        assert!(own.emissions == given.emissions && own.arrivals == given.arrivals);
+    };
     let Fittings { observer, tap, switch } = fittings;
     let fittings = Fittings { observer: Watched(Box::new(observer)), tap, switch };
     Watching { world: build_fitted(scenario, seed, options, fittings).unwrap(), observer: PhantomData }

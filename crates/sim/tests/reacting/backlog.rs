@@ -35,7 +35,7 @@ fn a_source_that_is_stopped_half_of_the_time_sends_half_and_its_own_rate_afterwa
 
 #[test]
 fn a_larger_backlog_is_sent_after_each_stop() {
-    // 43 frames are 65 446 B, 42 are 63 924 B.
+    // 43 frames are 65,446 B, 42 are 63,924 B.
     let [small, large] = ["backlog = \"4KB\"\n", "backlog = \"64KB\"\n"].map(|line| sent(line).sent.len());
     assert_eq!(large - small, 4 * (43 - 3));
 }

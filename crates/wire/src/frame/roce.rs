@@ -107,10 +107,10 @@ pub(crate) fn write(crossing: &Crossing, out: &mut Vec<u8>) {
     out.extend_from_slice(&crc.to_le_bytes());
 }
 
-/// Returns the CRC of Ethernet over the fields that no switch changes.
+/// Returns the invariant CRC (ICRC) of a RoCEv2 packet: the CRC of Ethernet over the fields that no switch changes.
 ///
-/// It begins with eight bytes of ones for a local routing header. The packet follows, with ones in the fields that may
-/// change: IPv4's type of service, time to live and checksum, UDP's checksum, and the BTH's fifth byte.
+/// The input begins with eight bytes of ones for a local routing header. The packet follows, with ones in the fields
+/// that may change: IPv4's type of service, time to live and checksum, UDP's checksum, and the BTH's fifth byte.
 fn invariant_crc(packet: &[u8]) -> u32 {
     const CHANGED: [usize; 7] = [1, 8, 10, 11, IPV4 + 6, IPV4 + 7, IPV4 + UDP + 4];
     let routing = std::iter::repeat_n(0xff, 8);

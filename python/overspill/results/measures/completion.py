@@ -40,7 +40,8 @@ METRICS = [
             "",
             "slowdown",
             "1",
-            f"FCT divided by the FCT of the same flow alone on its path, {FLOW} If packets draw their "
+            "FCT divided by the FCT of the same flow alone on its path. Measured flows start in the "
+            "measurement window; raw sources, requests and endless flows do not count. If packets draw their "
             "next hops, the fastest paths count.",
             "lower",
             formula="s = (end − start) / ideal",

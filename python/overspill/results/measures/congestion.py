@@ -76,8 +76,8 @@ METRICS = [
         "input_bytes_mean",
         "input memory mean",
         "B",
-        f"Mean number of bytes over time {WINDOW} in the memory of one input of a switch, for the input "
-        "with the highest mean.",
+        f"Mean number of bytes over time {WINDOW} in the memory of one input of a switch. The input "
+        "with the highest mean counts.",
         "lower",
         formula="max over inputs of ∫ bytes dt / window",
     ),

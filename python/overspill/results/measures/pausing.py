@@ -9,8 +9,8 @@ from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
 OF_ALL = (
-    "Covers every class in use at every port that may be paused, including hosts; also by tier of the "
-    "paused node, if ports of several tiers may be paused."
+    "Covers every class in use at every port that may be paused, including hosts. There are also values by "
+    "tier of the paused node, if ports of several tiers may be paused."
 )
 WINDOW = "in the measurement window"
 
@@ -62,7 +62,7 @@ METRICS = [
         "pause frames",
         "frames",
         f"Number of classes paused by PAUSE and PFC frames whose transmission begins {WINDOW}, including "
-        "refreshes; by tier of the node that sends them.",
+        "refreshes. There are also values by tier of the node that sends them.",
         "lower",
         formula="Σ xoff_sent",
     ),

@@ -17,9 +17,9 @@ OVER_BINS = "Taken over whole bins (`measure.bin`) in the measurement window."
 RATE = "xᵢ = 8·received / active time"
 OWN = (
     "A flow's goodput is its payload that arrived in order, divided by its active time. That is from "
-    "start to end, or to the end of the run if it is unfinished. Endless flows are measured over the "
-    "whole bins of the window if `measure.goodput` is `flows`, and otherwise from their start to the end "
-    "of the run."
+    "start to end, or to the end of the run if it is unfinished. With `measure.goodput = "
+    '"flows"`, endless flows are measured over the whole bins of the window. Otherwise they are measured '
+    "from their start to the end of the run."
 )
 ASK = ("poisson", "incast", "query", "all_to_all")  # kinds of traffic that have a load
 LINKS = {
@@ -88,8 +88,8 @@ METRICS = [
         "achieved_load",
         "achieved load",
         "1",
-        "Payload of a workload that arrived in order in the measurement window, divided by its length, "
-        "as a fraction in the terms of the `offered load`.",
+        "Payload of a workload that arrived in order in the measurement window, divided by the window's "
+        "length. It is a fraction of the same capacity as the `offered load`.",
         formula="offered fraction · goodput / offered payload rate",
     ),
     Metric(
@@ -106,9 +106,9 @@ METRICS = [
         "1",
         "Bits that the links of this level carried in the measurement window, divided by its length and "
         "their capacity. Counts frames with preamble and gap whose transmission began in the window, "
-        "including ACKs and retransmissions. Levels are links from hosts (`host`), links up from "
-        "switches with hosts (`tor_uplink`), and frames from hosts of the first half to hosts of the "
-        "second (`bisection`).",
+        "including ACKs and retransmissions. Levels are links from hosts (`host`) and links up from "
+        "switches with hosts (`tor_uplink`). `bisection` counts frames that hosts of the second "
+        "half received in the window from hosts of the first.",
         formula="wire bits / (window · capacity)",
     ),
 ]

@@ -46,8 +46,8 @@ METRICS = [
         "link_buffer_bytes_mean",
         "internal link buffer mean",
         "B",
-        f"Mean number of bytes over time {WINDOW} in a buffer in front of an internal link, for the "
-        "buffer with the highest mean.",
+        f"Mean number of bytes over time {WINDOW} in a buffer in front of an internal link. The buffer "
+        "with the highest mean counts.",
         "lower",
         formula="max over buffers of ∫ bytes dt / window",
         source="QCN-OS §V",
@@ -67,8 +67,8 @@ METRICS = [
         "stage_buffer_bytes_mean",
         "stage buffer mean",
         "B",
-        f"Mean number of bytes over time {WINDOW} in an input buffer of a stage, for the buffer with the "
-        "highest mean.",
+        f"Mean number of bytes over time {WINDOW} in an input buffer of a stage. The buffer with the "
+        "highest mean counts.",
         "lower",
         formula="max over buffers of ∫ bytes dt / window",
         source="QCN-OS §V",

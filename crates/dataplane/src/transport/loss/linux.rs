@@ -1,7 +1,7 @@
 //! Processing of SACK blocks and cumulative ACKs as in Linux 6.18, and the degree of reordering.
 //!
-//! It follows `tcp_sacktag_write_queue` and `tcp_clean_rtx_queue`. Linux 2.6.38 shares it, with rules of its own
-//! (`SackRules`).
+//! The code follows `tcp_sacktag_write_queue` and `tcp_clean_rtx_queue`. The sender of Linux 2.6.38 uses it too, with
+//! rules of its own (`SackRules`).
 //!
 //! Blocks are processed in the order of their bytes. A block that covers only a part of a segment does not count for
 //! it. A DSACK counts as delivered. A sender without SACK assumes that each duplicate ACK stands for a delivered

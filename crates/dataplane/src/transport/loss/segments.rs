@@ -279,7 +279,8 @@ impl Segments {
         (self.list[i].at, self.list[i].stamp) = (at, stamp);
         self.once_from = self.once_from.max(self.list[i].end);
     }
-    /// The last sending of a segment is marked as lost; returns true if that is new.
+    /// Marks a sending of a segment as lost, and returns true if that is new. It is the last sending, or the first one
+    /// if the segment was sent twice without being lost.
     pub fn lose(&mut self, i: usize) -> bool {
         let tags = self.list[i].tags;
         if tags.has(Tags::REPORTED) || tags.waits() {

@@ -86,8 +86,8 @@ pub(super) const TSO_RTT_LOG: Param = Param {
 /// Linux's own pacing.
 pub(super) const PACING: Param = Param {
     name: "pacing",
-    doc: "Paces a sender: after a burst (with `tso`, otherwise a segment) the next one waits as long as the sent bytes \
-          take at the pacing rate. The first ten segments, and all before a sample of the round-trip time, are not \
+    doc: "Paces a sender. After a burst (with `tso`) or a segment, the next one waits as long as the sent bytes take at \
+          the pacing rate. The first ten segments, and all before a sample of the round-trip time, are not \
           paced. Linux paces with `fq`, or if a socket requests it. Only with `rack`.",
     kind: Kind::Flag,
     default: Some("false"),

@@ -119,7 +119,7 @@ fn messages_bytes_and_time_lead_to_the_rates_of_the_table() {
     }
 }
 
-/// Feedback of 10 cuts by 7.8 %, 56 by 43.75 %, 63 by 49.2 %.
+/// Feedback of 10 cuts by 7.8%, 56 by 43.75%, 63 by 49.2%.
 #[test]
 fn feedback_cuts_by_its_128th_and_at_most_by_a_half() {
     for (feedback, rate) in [(1, 9_921_875_000), (10, 9_218_750_000), (56, 5_625_000_000), (63, 5_078_125_000)] {
@@ -132,7 +132,7 @@ fn feedback_cuts_by_its_128th_and_at_most_by_a_half() {
     assert_eq!(bench.rate(), 5_000_000_000, "63/64 is more than a half");
 }
 
-/// Cycles of fast recovery leave 2^-n of the gap after n of them, 3.1 % after five.
+/// Cycles of fast recovery leave 2^-n of the gap after n of them, 3.1% after five.
 #[test]
 fn a_cycle_of_fast_recovery_halves_what_is_missing() {
     let mut bench = Bench::at_10g("");

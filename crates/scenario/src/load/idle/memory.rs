@@ -61,7 +61,7 @@ impl Asked<'_> {
                     None => return None,
                 };
                 Some(format!(
-                    "switch.fabric.ack_delay = {delay}: unacknowledged copies fill an input of {}, and of switches \
+                    "switch.fabric.ack_delay = {delay}: unacknowledged copies limit an input of {}, and of switches \
                      like it, at the {} of its link: {what}",
                     node.name, link.rate
                 ))

@@ -1,4 +1,4 @@
-//! Tests of the flows whose sources are notified: the laws of QCN-OS, by χ² at 0.1 %.
+//! Tests of the flows whose sources are notified: the laws of QCN-OS, by χ² at 0.1%.
 
 use super::*;
 
@@ -42,7 +42,7 @@ fn by_arrival(flows: &[(u64, u64)], seed: u64) -> Vec<u32> {
 #[test]
 fn by_arrival_a_flow_is_told_in_proportion_to_its_rate() {
     assert_shares(&by_arrival(&[(1, 1522), (2, 1522), (5, 1522)], 1), &[1.0, 2.0, 5.0]);
-    // Two flows at a port: a victim of 5 Gb/s and a culprit that is admitted at 2 Gb/s. The victim gets 71 % of the
+    // Two flows at a port: a victim of 5 Gb/s and a culprit that is admitted at 2 Gb/s. The victim gets 71% of the
     // messages.
     assert_shares(&by_arrival(&[(5, 1522), (2, 1522)], 2), &[5.0, 2.0]);
 }
