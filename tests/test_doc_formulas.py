@@ -157,6 +157,7 @@ def test_memory_that_one_port_takes_is_that_of_the_page_on_detours(tmp_path: Pat
 
 def test_detours_that_a_ttl_allows_are_those_of_the_page() -> None:
     text = " ".join(page("detour").split())
-    found = re.search(r"possible where 5 \+ 2 d ≤ t − 1: (\d+) with 12, (\d+) with 24, (\d+) with 48", text)
+    formula = r"permits the d detours for which 5 \+ 2 d ≤ t − 1. "
+    found = re.search(formula + r"That is (\d+) with 12, (\d+) with 24 and (\d+) with 48", text)
     assert found is not None
     assert [int(one) for one in found.groups()] == [(ttl - 1 - 5) // 2 for ttl in (12, 24, 48)]

@@ -12,13 +12,14 @@ def draw_drop_ratios(runs: Sweeps, published: Mapping[tuple[str, str], float]) -
     """Draws the share of packets that are dropped, by length of the burst."""
     sweep = runs["bursts"]
     drawing, [axes] = sheet(1)
-    for at, point in enumerate(sweep.points):
-        packets = point["traffic.burst.packets"]
-        axes.bar(at, 100 * sweep.metric("drop_ratio", "default", point).mean(), color="C0")
-        marked(axes, [(at, published.get((f"{packets} packets", "drop_ratio")))])
-    axes.set_xticks(range(len(sweep.points)), [str(one["traffic.burst.packets"]) for one in sweep.points])
+    sizes = [point["traffic.burst.packets"] for point in sweep.points]
+    measured = [100 * sweep.metric("drop_ratio", "default", point).mean() for point in sweep.points]
+    axes.bar(range(len(sizes)), measured, color="C0", label="measured")
+    marked(axes, [(at, published.get((f"{one} packets", "drop_ratio"))) for at, one in enumerate(sizes)])
+    axes.set_xticks(range(len(sizes)), [str(one) for one in sizes])
     axes.set_xlabel("packets of each sender")
     axes.set_ylabel("dropped packets (%)")
+    axes.legend(loc="upper left")
     return drawing
 
 

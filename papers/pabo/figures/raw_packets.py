@@ -36,7 +36,7 @@ from ..measures.raw_packets import (
 EXAMPLE = ("S1", "S2", "S3", "S4")
 MOST_HOPS = 24  # largest totalHop shown in figure 7b
 LEVELS = {"S7": (6,), "S4_to_S6": (3, 4, 5), "S1_to_S3": (0, 1, 2)}  # indices of switches
-MODEL = "a model made before"  # source of published values that are not from the paper
+MODEL = "earlier model of ours"  # source of published values that are not from the paper
 
 
 def example(sweeps: Sweeps, _: Published) -> Drawing:
@@ -127,7 +127,7 @@ def bounces(sweeps: Sweeps, published: Published) -> Drawing:
             marks += [(switch + beside(at), each) for switch in switches]
     made, [axes] = sheet(1)
     bars(axes, list(SWITCHES), groups, list(LOADS))
-    marked(axes, marks, f"{MODEL}; of three switches a third of their sum")
+    marked(axes, marks, f"{MODEL}; for three switches a third of their sum")
     axes.set_ylabel("bounces")
     legend(axes)
     return made

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 FORMATS = ("pdf", "svg", "png")
 PLACE = "figures"  # folder beside a page
-PIXELS, SMALL = 150, 90  # pixels per inch of PNG figures: normal, small
+# Pixels per inch of PNG figures: normal, and small. The small ones have the resolution at which matplotlib
+# computes the layout: with fewer pixels, hinted text is wider than its place and is cut off.
+PIXELS, SMALL = 150, 100
 # No date and no program, so that equal figures are equal files.
 UNDATED: Mapping[str, dict[str, Any]] = {
     "png": {"Software": None},
