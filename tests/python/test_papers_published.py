@@ -1,11 +1,14 @@
 """Papers that are published and drawn again: what is written, what is refused."""
 
 import gzip
+import json
 import os
 from pathlib import Path
 
 import fake_core
 from papered import Paper, files
+
+from overspill.papers.published import write_json
 
 
 def test_whole_papers_are_published(paper: Paper) -> None:
@@ -17,11 +20,50 @@ def test_whole_papers_are_published(paper: Paper) -> None:
     assert len((folder / "images/fig1.png").read_bytes()) < 60_000
     assert paper("--publish").status == 0
     assert set(files(folder)) - old == made - {"what_if.json.gz"}, "what a run did not make is none of it"
-    for partial in (("fig1",), ("--seeds", 1)):
-        ran = paper(*partial, "--publish")
-        assert ran.status == 2 and "expected the whole paper" in ran.err
+    ran = paper("--seeds", 1, "--publish")
+    assert ran.status == 2 and "expected the paper's own numbers of seeds" in ran.err
     ran = paper("--publish", "--no-report")
     assert ran.status == 2 and "expected a page to publish" in ran.err
+
+
+def test_selected_figures_replace_what_is_published_of_them_alone(paper: Paper) -> None:
+    folder = Path("papers/small")
+    ran = paper("fig1", "--publish")
+    assert ran.status == 2 and "expected the whole paper the first time" in ran.err
+    assert paper("--publish", "--what-if").status == 0
+    whole = files(folder)
+    rows = json.loads(whole["rows.json"])
+    assert rows["command"] == "overspill paper small --papers papers --what-if"
+    stale = {**rows, "seeds": {"grid": 9, "single": 8}, "warnings": ["LATE: grid: x", "LATE: single: y"]}
+    for row in stale["rows"]:
+        row["measured"] = -1
+    (folder / "rows.json").write_text(json.dumps(stale))
+    write_json(folder / "plotted.json.gz", {}, 3)
+    assert paper("fig1", "--publish").status == 0
+    made = json.loads((folder / "rows.json").read_text())
+    again = [row["measured"] for row in made["rows"]]
+    assert again == [json.loads(whole["rows.json"])["rows"][at]["measured"] for at in (0, 1)] + [-1] * 4
+    assert (
+        made["seeds"] == {"grid": 3, "single": 8}
+        and made["part"] == ""
+        and made["figures"] == rows["figures"]
+    )
+    assert "LATE: single: y" in made["warnings"] and "LATE: grid: x" not in made["warnings"]
+    assert (folder / "images/fig1.png").read_bytes() == whole["images/fig1.png"]
+    assert (folder / "what_if.json.gz").read_bytes() == whole["what_if.json.gz"]
+    # With the other figures and the sensitivity runs all is as if it was published at once.
+    assert paper("fig2", "fig3", "--what-if", "--publish").status == 0
+    assert files(folder) == whole
+
+
+def test_selected_figures_are_refused_if_rows_of_others_have_changed(paper: Paper) -> None:
+    assert paper("--publish").status == 0
+    path = Path("papers/small/rows.toml")
+    path.write_text(path.read_text().replace("min = 1", "min = 2"))
+    ran = paper("fig1", "--publish")
+    assert ran.status == 2 and "fig2, all, bounces has changed in rows.toml" in ran.err
+    assert paper("fig2", "--publish").status == 0
+    assert json.loads(Path("papers/small/rows.json").read_text())["rows"][3]["tolerance"] == {"min": 2}
 
 
 def test_broken_plotted_data_are_named_and_replace_nothing(paper: Paper) -> None:

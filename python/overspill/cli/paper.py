@@ -57,7 +57,7 @@ def paper(
         bool,
         typer.Option(
             "--publish",
-            help="Also put rows, plotted data and README into the paper's folder; the whole paper only.",
+            help="Also put rows, plotted data and README into the paper's folder; with figures, only theirs.",
         ),
     ] = False,
     redraw: Annotated[
@@ -165,7 +165,7 @@ def finish(made: "Reproduced", how: tuple[bool, Sequence[str] | None], publish: 
         if publish and made.failed:
             raise Unwritable(f"{made.paper.folder}: not published, since runs failed")
         if publish:
-            commands.say(console, "published", write.publish(made.paper, made.asked.results))
+            commands.say(console, "published", write.publish_made(made, formats or ()))
     if as_json:
         for line in made.warnings:
             commands.err().print(Text(f"{line.label}: {line.text}", "bold red"), soft_wrap=True)

@@ -15,14 +15,16 @@ from matplotlib.figure import Figure as Drawing
 from overspill import BadInput, Unwritable
 from overspill import plots as look
 from overspill.charts import files
-from overspill.papers import paper_page, plotted, report, whatif
+from overspill.papers import merge, paper_page, plotted, report, whatif
 from overspill.papers.data import Paper
+from overspill.papers.merge import Publication
 from overspill.papers.published import HISTORY, PLOTTED, README, ROWS, WHAT_IF, Found, read_json, write_json
 from overspill.papers.reproduce import Asked, Reproduced, named, runs
 from overspill.results import store
 from overspill.whole_files import replacing, write_text
 
 TABLE, PAGE = "rows.parquet", "page.html"
+WHOLE = "published"  # folder of the whole page, after a part was published
 SHOWN = ("svg", "png")  # formats of figures
 PUBLISHED = (ROWS, README, HISTORY, WHAT_IF, PLOTTED)
 SCHEMA = pa.schema(
@@ -72,11 +74,16 @@ def redraw(paper: Paper, out: Path, formats: Collection[str]) -> Path:
     if not path.is_file():
         raise BadInput(f"{path}: found no such file; expected the rows of `overspill paper NAME --publish`")
     found, data = Found.read(paper.folder), read_json(paper.folder / PLOTTED) or {}
+    return draw(paper, Publication(found, data), out, formats)
+
+
+def draw(paper: Paper, made: Publication, out: Path, formats: Collection[str]) -> Path:
+    """Writes page, README and figures of the documents of a publication; returns the page."""
     with written(out) as new:
-        found.write(new)
-        store.write_table(table(found.document["rows"]), new / TABLE)
-        write_json(new / PLOTTED, data, 3)
-        pages(new, paper, found, redrawn(data), formats)
+        made.found.write(new)
+        store.write_table(table(made.found.document["rows"]), new / TABLE)
+        write_json(new / PLOTTED, made.plotted, 3)
+        pages(new, paper, made.found, redrawn(made.plotted), formats)
     return out / PAGE
 
 
@@ -202,11 +209,23 @@ def undrawn(paper: Paper) -> list[str]:
 
 
 def check_publish(asked: Asked, report: bool) -> None:
-    """Raises `BadInput` if less than the whole paper, or no page, is to be published."""
-    if not asked.whole:
-        raise BadInput("--publish: found only some figures or other seeds; expected the whole paper")
+    """Raises `BadInput` if a quick look, or no page, is to be published, or a part before the whole paper."""
+    if asked.seeds is not None:
+        raise BadInput("--publish: found --seeds; expected the paper's own numbers of seeds")
     if not report:
         raise BadInput("--publish: found --no-report; expected a page to publish")
+    if not asked.whole:
+        merge.check(asked.paper, [one.id for one in asked.figures])
+
+
+def publish_made(made: Reproduced, formats: Collection[str]) -> Path:
+    """Publishes a reproduction; one of selected figures replaces what is published of these alone."""
+    paper, out = made.paper, made.asked.results
+    if not made.asked.whole:
+        part, plotted = Found.read(out), read_json(out / PLOTTED) or {}
+        out = made.asked.out / WHOLE
+        draw(paper, merge.merged(paper, part, plotted), out, formats)
+    return publish(paper, out)
 
 
 def publish(paper: Paper, out: Path) -> Path:
