@@ -8,7 +8,7 @@ from pathlib import Path
 import fake_core
 from papered import Paper, files
 
-from overspill.papers.published import write_json
+from overspill.papers.published import read_json, write_json
 
 
 def test_whole_papers_are_published(paper: Paper) -> None:
@@ -90,6 +90,15 @@ def test_redraw_says_that_rows_have_changed_since(paper: Paper) -> None:
     rows.write_text(rows.read_text() + "\n# more\n")
     ran = paper("--redraw")
     assert ran.status == 0 and "small: rows.toml has changed since its rows were published" in ran.err
+
+
+def test_redraw_has_the_titles_of_sensitivity_runs_as_they_are(paper: Paper) -> None:
+    assert paper("--publish", "--what-if").status == 0
+    path = Path("papers/small/paper.toml")
+    path.write_text(path.read_text().replace('title = "another y"', 'title = "reworded"'))
+    assert paper("--redraw", "--publish").status == 0
+    assert read_json(Path("papers/small/what_if.json.gz"))["settings"][0]["title"] == "reworded"
+    assert "reworded" in Path("papers/small/README.md").read_text()
 
 
 def test_redraw_takes_no_option_of_runs(paper: Paper) -> None:

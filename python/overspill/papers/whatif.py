@@ -8,6 +8,7 @@ from typing import Any
 
 from overspill import version
 from overspill.papers import words
+from overspill.papers.data import Paper
 from overspill.papers.reproduce import Reproduced, key
 from overspill.papers.rows import Row
 
@@ -77,6 +78,13 @@ def document(made: Reproduced) -> dict[str, Any]:
             for one in table(made)
         ],
     }
+
+
+def with_titles(paper: Paper, published: Document) -> dict[str, Any]:
+    """Returns a published document with the titles of `paper.toml`, which may have been reworded since."""
+    titles = {one.name: one.title for one in paper.what_ifs}
+    about = [{**one, "title": titles.get(one["name"], one["title"])} for one in published["settings"]]
+    return {**published, "settings": about}
 
 
 def groups(document: Document) -> list[list[Mapping[str, Any]]]:

@@ -79,11 +79,13 @@ def redraw(paper: Paper, out: Path, formats: Collection[str]) -> Path:
 
 def draw(paper: Paper, made: Publication, out: Path, formats: Collection[str]) -> Path:
     """Writes page, README and figures of the documents of a publication; returns the page."""
+    changed = made.found.changed and whatif.with_titles(paper, made.found.changed)
+    found = Found(made.found.document, changed)
     with written(out) as new:
-        made.found.write(new)
-        store.write_table(table(made.found.document["rows"]), new / TABLE)
+        found.write(new)
+        store.write_table(table(found.document["rows"]), new / TABLE)
         write_json(new / PLOTTED, made.plotted, 3)
-        pages(new, paper, made.found, redrawn(made.plotted), formats)
+        pages(new, paper, found, redrawn(made.plotted), formats)
     return out / PAGE
 
 
