@@ -58,7 +58,7 @@ def rows(paper: Paper, earlier: Mapping[str, Any], part: Mapping[str, Any]) -> d
     """Returns the document of `rows.json`."""
     others = [row for row in earlier["rows"] if row["figure"] not in part["figures"]]
     by_key = {key(row): row for row in (*others, *part["rows"])}
-    found = counting.marked([by_key[row.figure, row.case, row.metric] for row in paper.rows], paper.rows)
+    found = counting.marked([by_key[place] for place in places(paper)], paper.rows)
     names, sizes = {*earlier["figures"], *part["figures"]}, {**earlier["seeds"], **part["seeds"]}
     return {
         **part,
@@ -70,6 +70,11 @@ def rows(paper: Paper, earlier: Mapping[str, Any], part: Mapping[str, Any]) -> d
         "warnings": warnings(earlier, part),
         "rows": found,
     }
+
+
+def places(paper: Paper) -> list[tuple[str, str, str]]:
+    """Returns the keys of all rows, in the order of figures."""
+    return [(row.figure, row.case, row.metric) for name in paper.figures for row in paper.rows_of(name)]
 
 
 def key(row: Mapping[str, Any]) -> tuple[str, str, str]:
@@ -107,11 +112,10 @@ def settings(paper: Paper, earlier: Found, part: Found) -> dict[str, Any] | None
             "fewer_seeds": {**before["fewer_seeds"], **row["fewer_seeds"]},
             "settings": in_order(paper, {**before["settings"], **row["settings"]}),
         }
-    places = [(row.figure, row.case, row.metric) for row in paper.rows]
     return {
         **new,
         "settings": list(in_order(paper, about).values()),
-        "rows": [cells[place] for place in places if place in cells],
+        "rows": [cells[place] for place in places(paper) if place in cells],
     }
 
 
